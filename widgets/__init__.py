@@ -1,1 +1,1 @@
-"""Reusable Textual widgets that know nothing of storage."""
+"""Reusable Textual widgets without any knowledge of storage."""

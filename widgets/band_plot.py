@@ -1,4 +1,4 @@
-"""A low graph of several series: each in a row of its own, as high as its value is rare. Without a terminal."""
+"""Low graph with one band per series: the height shows how large a value is. No terminal."""
 
 from __future__ import annotations
 
@@ -14,46 +14,33 @@ from widgets.text_utils.sparkline import ASCII_LEVELS, LEVELS
 from widgets.text_utils.text import clean
 
 LOW: Final = 8
-"""Rows below which three lines in one graph cannot be told apart."""
+"""Number of rows below which three lines in one graph cannot be distinguished."""
 
 _LEAST_RATIO: Final = 8.0
-"""How many times as much as the smallest the largest value of a band is at least: what only wavers stays flat."""
+"""Minimum ratio of the largest to the smallest value of a band, so that small fluctuations stay flat."""
 
 
-class BandedPlot:
-    """Draws lines where there is room for them, else bands."""
+class BandedPlot(FramedDrawing):
+    """Graph of lines if there are enough rows, otherwise of bands."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._plot = Plot()
         self._bands = Bands()
-        self._last: Plot | Bands = self._plot
-
-    @property
-    def shaded(self) -> range:
-        """Columns of the last drawing that do not count."""
-        return self._last.shaded
-
-    @property
-    def rows(self) -> int:
-        """Its rows above the axis."""
-        return self._last.rows
-
-    @property
-    def names_series(self) -> bool:
-        """Whether the last drawing says itself what its series are called."""
-        return self._last is self._bands
 
     def draw(
         self, data: ChartData, width: int, height: int, *, log: bool, window: float, ascii_only: bool
     ) -> list[Row]:
-        """The rows; see `Plot.draw`."""
-        banded = data.bands and log and height < LOW and len(data.series) > 1
-        self._last = self._bands if banded else self._plot
-        return self._last.draw(data, width, height, log=log, window=window, ascii_only=ascii_only)
+        """Return the rows; see `Plot.draw`."""
+        self.names_series = data.bands and log and height < LOW and len(data.series) > 1
+        plot = self._bands if self.names_series else self._plot
+        rows = plot.draw(data, width, height, log=log, window=window, ascii_only=ascii_only)
+        self._frame = plot._frame
+        return rows
 
 
 class Bands(FramedDrawing):
-    """A band for each series: the largest value of each column, on a logarithmic scale of its own."""
+    """Graph with one band per series: the largest value of each column, each on its own logarithmic scale."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,7 +52,7 @@ class Bands(FramedDrawing):
     def draw(
         self, data: ChartData, width: int, height: int, *, log: bool, window: float, ascii_only: bool
     ) -> list[Row]:
-        """The rows; unchanged ones are the same objects."""
+        """Return the rows. Unchanged rows are the same objects."""
         if width < 1 or height < 1:
             return []
         span = time_span(data, window)
@@ -77,13 +64,13 @@ class Bands(FramedDrawing):
         fresh = [write_notes(frame, at, *row) for at, row in enumerate(fresh)]
         fresh = [_frame_row(frame, row, self._name(data, at, frame.rows)) for at, row in enumerate(fresh)]
         fresh += axis_rows(frame)
-        if len(fresh) == len(self._rows):  # equal rows stay the same objects: only others are sent
+        if len(fresh) == len(self._rows):  # keep equal row objects: only other objects are sent
             fresh = [old if old == new else new for old, new in zip(self._rows, fresh, strict=True)]
         self._rows, self._frame = fresh, frame
         return list(fresh)
 
     def _collect(self, frame: Frame, series: tuple[Series, ...]) -> None:
-        """The largest value of each column; of series that only grew, no more than the new points are read."""
+        """Update the largest value of each column. Of series that only grew, only new points are read."""
         axis = (frame.start, frame.end, frame.columns)
         last_axis, before = self._known
         grows = last_axis == axis and extends(series, before)
@@ -100,33 +87,36 @@ class Bands(FramedDrawing):
         self._known = (axis, series)
 
     def _shares(self, series: Sequence[Series], rows: int) -> list[tuple[int, int]]:
-        """Which series have how many rows, from the top: lines in their order, what stands alone last and longest."""
+        """Return series indexes with their numbers of rows, from the top: lines in order, then unjoined points.
+
+        If there are too few rows, the first line and the last series remain.
+        """
         order = sorted(range(len(series)), key=lambda at: not series[at].joined)
-        if rows < len(order):  # the first and then every line but the last goes: the tail is what one looks for
+        if rows < len(order):  # drop lines, but not the last series: the tail matters most
             order = [at for at in order if at != order[-2]][-rows:] if rows > 1 else order[-1:]
-        height, more = divmod(rows, len(order))
-        return [(at, height + (more if at == order[-1] else 0)) for at in order]
+        height, remainder = divmod(rows, len(order))
+        return [(at, height + (remainder if at == order[-1] else 0)) for at in order]
 
     def _name(self, data: ChartData, row: int, rows: int) -> tuple[str, str, int]:
-        """What stands left and right of a row, and the code of both."""
-        at = 0
+        """Return the labels left and right of a row, and the code of both."""
+        end_row = 0
         for index, high in self._shares(data.series, rows):
-            at += high
-            if row == at - 1:
+            end_row += high
+            if row == end_row - 1:
                 series = data.series[index]
                 return clean(series.name), self._value(index, series, data), series_code(index)
         return "", "", GRID
 
     def _value(self, index: int, series: Series, data: ChartData) -> str:
-        """The last value of a line; of what stands alone the largest in sight, and when that was."""
+        """Return the last value of a line, or the largest visible value of unjoined points with its time."""
         if series.joined:
             last = next((value for _, value in reversed(series.points[-8:]) if value is not None), None)
             return "" if data.over or last is None or not math.isfinite(last) else data.y_format(last)
-        value, at = self._most[index]
-        return f"{data.y_format(value)} {units.elapsed(at)}" if value else ""
+        value, seconds = self._most[index]
+        return f"{data.y_format(value)} {units.elapsed(seconds)}" if value else ""
 
     def _band(self, frame: Frame, data: ChartData, index: int, rows: int) -> list[Row]:
-        """The rows of one band, the highest first."""
+        """Return the rows of one band, the highest first."""
         largest = self._columns[index]
         levels = ASCII_LEVELS if frame.ascii_only else LEVELS
         low = math.log(min(largest.values(), default=1.0))
@@ -145,13 +135,13 @@ class Bands(FramedDrawing):
 
 
 def _frame_row(frame: Frame, row: Row, name: tuple[str, str, int]) -> Row:
-    """A row with what stands beside it."""
+    """Return a row with the labels at both sides."""
     text, codes = row
     left, right, code = name
     if frame.gutter:
-        room = frame.gutter - 2
-        text = f"{left[:room].rjust(room)} {'|' if frame.ascii_only else '│'}{text}"
-        codes = bytes([code if left else LABEL] * (room + 1) + [AXIS]) + codes
+        label_width = frame.gutter - 2
+        text = f"{left[:label_width].rjust(label_width)} {'|' if frame.ascii_only else '│'}{text}"
+        codes = bytes([code if left else LABEL] * (label_width + 1) + [AXIS]) + codes
     if frame.margin:
         label = right if len(right) < frame.margin else right.rpartition(" ")[0]
         text += f" {label[: frame.margin - 1]}".ljust(frame.margin)

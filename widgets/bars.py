@@ -1,4 +1,4 @@
-"""One-line bars: the progress of a job, and a share for the cell of a table."""
+"""One-line bars: job progress, and a share for a table cell."""
 
 from __future__ import annotations
 
@@ -15,16 +15,13 @@ from widgets.text_utils import units
 from widgets.text_utils.text import clean, shorten, width_of
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
-"""Blocks that fill none to seven eighths of a cell."""
+"""Blocks that fill zero to seven eighths of a cell."""
 
 
 def share_bar(share: float, width: int = 10, *, ascii: bool = False) -> Text:
-    """A horizontal bar for the cell of a table.
+    """Return a horizontal bar for a table cell.
 
-    Args:
-        share: From 0 to 1; what lies beyond is drawn as the nearer end, NaN as nothing.
-        width: Cells the whole bar takes.
-        ascii: Whether to draw without UTF-8.
+    `share`: 0 to 1; other values are limited, and NaN is empty. `width`: cells of the complete bar. `ascii`: no UTF-8.
     """
     share = min(max(share, 0.0), 1.0) if share == share else 0.0
     width = max(0, width)
@@ -38,18 +35,18 @@ def share_bar(share: float, width: int = 10, *, ascii: bool = False) -> Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a job has come."""
+    """Progress of a job."""
 
     phase: str
-    """What it is doing: `laying out the file`, `ramp`, `measuring`."""
+    """Present activity: `laying out the file`, `ramp`, `measuring`."""
     fraction: float | None = None
-    """The part that is done, 0 to 1; `None` when that cannot be known."""
+    """Completed part, 0 to 1, or None if unknown."""
     elapsed: float | None = None
-    """Seconds since it began."""
+    """Seconds since the start."""
     total: float | None = None
-    """Seconds the whole takes, when known."""
+    """Total seconds, if known."""
     eta: float | None = None
-    """Seconds left, when known."""
+    """Remaining seconds, if known."""
 
 
 _STYLES = {
@@ -58,11 +55,11 @@ _STYLES = {
     "rest": "color: $border-blurred;",
     "text": "color: $foreground;",
 }
-"""Component classes and their rules."""
+"""CSS rules of the component classes."""
 
 
 class ProgressLine(StyleCachedWidget):
-    """Phase, bar, percent, elapsed and remaining time in one line."""
+    """One line with phase, bar, percentage, elapsed and remaining time."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("progress-line", _STYLES)
 
@@ -74,24 +71,24 @@ class ProgressLine(StyleCachedWidget):
     """
 
     progress: reactive[Progress | None] = reactive(None, repaint=False)
-    """What is shown; `None` shows an empty line."""
+    """Progress to show. None shows an empty line."""
     ascii: reactive[bool] = reactive(False)
-    """Whether to draw without UTF-8."""
+    """True to draw without UTF-8."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._pieces: tuple[tuple[str, str], ...] = ()
 
     def watch_progress(self) -> None:
-        """Repaints when the line reads differently."""
+        """Repaint if the text of the line changes."""
         pieces = self._compose_line(self.size.width)
         if pieces != self._pieces:
             before, after = ("".join(text for _, text in line) for line in (self._pieces, pieces))
-            # The bar's done and remaining parts may be one character in two styles.
+            # A cell of the bar may change its style without changing its character.
             self.refresh() if self.ascii else self.refresh_difference(before, after)
 
     def render_line(self, y: int) -> Strip:
-        """The line."""
+        """Return the line."""
         width = self.size.width
         if y:
             return Strip.blank(width, self.style_of(""))
@@ -100,29 +97,29 @@ class ProgressLine(StyleCachedWidget):
         return Strip(segments).adjust_cell_length(width, self.style_of(""))
 
     def _compose_line(self, width: int) -> tuple[tuple[str, str], ...]:
-        """The pieces of the line: the bar takes the room the words leave, up to 40 cells."""
+        """Return the pieces of the line. The bar uses the width left by the texts, up to 40 cells."""
         progress = self.progress
         if progress is None:
             return ()
         phase = shorten(clean(progress.phase), width)
         text = _progress_text(progress)
-        measurable = progress.fraction is not None and progress.fraction == progress.fraction
-        room = min(40, width - width_of(phase) - width_of(text) - 3)
-        if not measurable or room < 4:
+        has_fraction = progress.fraction is not None and progress.fraction == progress.fraction
+        bar_width = min(40, width - width_of(phase) - width_of(text) - 3)
+        if not has_fraction or bar_width < 4:
             return (("phase", phase), ("text", shorten(f"  {text}", width - width_of(phase))))
         fraction = min(max(progress.fraction or 0.0, 0.0), 1.0)
-        filled = int(fraction * room + 1e-9)
-        done, rest = ("#", ".") if self.ascii else ("━", "─")
+        filled = int(fraction * bar_width + 1e-9)
+        done_sign, rest_sign = ("#", ".") if self.ascii else ("━", "─")
         return (
             ("phase", f"{phase} "),
-            ("bar", done * filled),
-            ("rest", rest * (room - filled)),
+            ("bar", done_sign * filled),
+            ("rest", rest_sign * (bar_width - filled)),
             ("text", f"  {text}"),
         )
 
 
 def _progress_text(progress: Progress) -> str:
-    """`42 %  0:25 of 1:00  ETA 0:35`, as much of it as is known."""
+    """Return `42 %  0:25 of 1:00  ETA 0:35`, without unknown parts."""
     pieces: list[str] = []
     if progress.fraction is not None and progress.fraction == progress.fraction:
         pieces.append(f"{int(min(max(progress.fraction, 0.0), 1.0) * 100 + 1e-9):3d} %")

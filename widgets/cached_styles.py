@@ -1,4 +1,4 @@
-"""Widgets that draw their own lines: what is copied of them, what they send, and styles computed once for a theme."""
+"""Base of widgets that draw their own lines: messages, selection, and styles cached per theme."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TONE_STYLES: Final[Mapping[str, str]] = {
     "bad": "color: $text-error; text-style: bold;",
     "muted": "color: $text-muted;",
 }
-"""Styles of what a text means, by `widgets.table_layout.Tone`."""
+"""CSS rules of text tones, by `widgets.table_layout.Tone`."""
 
 
 def component_classes(prefix: str, styles: Iterable[str]) -> set[str]:
@@ -29,40 +29,40 @@ def component_classes(prefix: str, styles: Iterable[str]) -> set[str]:
 
 
 def component_css(prefix: str, styles: Mapping[str, str]) -> str:
-    """Return the rules of these component classes, for within the widget's own."""
+    """Return the CSS rules of component classes, for use inside the widget's rule."""
     return "\n".join(f"& > .{prefix}--{name} {{ {rules} }}" for name, rules in styles.items())
 
 
 @dataclass
 class WidgetMessage(Message):
-    """A message of a widget, which `on(..., selector)` selects by that widget."""
+    """Message of a widget that `on(..., selector)` can select by that widget."""
 
     widget: Widget
-    """The sender."""
+    """Sender."""
 
     @property
     def control(self) -> Widget:
-        """Return the sender."""
+        """Sender."""
         return self.widget
 
 
 class Selectable(Widget):
-    """A widget of drawn lines whose text can be selected with the mouse and copied.
+    """Widget of drawn lines whose text can be selected with the mouse and copied.
 
-    Textual would copy the name of its class.
+    Without this class Textual would copy the name of the widget's class.
     """
 
     def shown_text(self) -> str:
-        """What is copied when all of it is selected: its lines as they are in sight, without the blanks behind them."""
+        """Return the visible lines without trailing blanks, for a copy of the complete widget."""
         return "\n".join(self.render_line(y).text.rstrip() for y in range(self.size.height))
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The part of it that is selected."""
+        """Return the selected part of the text."""
         return selection.extract(self.shown_text()), "\n"
 
 
 class StyleCachedWidget(Selectable):
-    """A widget that is painted several times a second in styles that seldom change.
+    """Widget that is painted several times a second in styles that rarely change.
 
     Textual computes styles again after every refresh.
     """
@@ -70,7 +70,7 @@ class StyleCachedWidget(Selectable):
     _steady: dict[str, Style] | None = None
 
     def style_of(self, name: str) -> Style:
-        """The style of a component class; of the widget itself for an empty name."""
+        """Return the style of a component class, or of the widget itself for ""."""
         cached = self._steady
         if cached is None:
             cached = self._steady = {}
@@ -80,8 +80,9 @@ class StyleCachedWidget(Selectable):
         return style
 
     def refresh_difference(self, before: str, after: str, y: int = 0) -> None:
-        """Paint again the columns of line `y` in which two texts differ; all of the line when these are not the same
-        width, or when only a style changed.
+        """Repaint the columns of line `y` in which two texts differ.
+
+        It repaints the complete line if the widths differ or only a style changed.
         """
         if len(before) != len(after) or before == after or not (before + after).isprintable():
             self.refresh(Region(0, y, self.size.width, 1))
@@ -92,6 +93,6 @@ class StyleCachedWidget(Selectable):
         self.refresh(Region(left, y, right - left, 1))
 
     def notify_style_update(self) -> None:
-        """Forgets the styles of the old theme."""
+        """Forget the styles of the old theme."""
         super().notify_style_update()
         self._steady = None

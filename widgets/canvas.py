@@ -1,4 +1,4 @@
-"""A canvas of braille dots, two by four to a cell, that draws lines with plain integers and knows no terminal."""
+"""Canvas of braille dots, two by four per cell, with integer line drawing. No terminal."""
 
 from __future__ import annotations
 
@@ -7,46 +7,46 @@ from collections.abc import Sequence
 from typing import Final
 
 LEFT: Final = (0x01, 0x02, 0x04, 0x40)
-"""Bits of a braille cell's left column, from the top."""
+"""Bits of the left column of a braille cell, from the top."""
 
 RIGHT: Final = (0x08, 0x10, 0x20, 0x80)
-"""Bits of a braille cell's right column, from the top."""
+"""Bits of the right column of a braille cell, from the top."""
 
 SOLID: Final = b"\1"
-"""A dash pattern that draws every column of dots."""
+"""Dash pattern that draws every column of dots."""
 
 ASCII_SIGNS: Final = "*+xo#@%&"
-"""What the second and later layers are drawn with where there is no UTF-8."""
+"""Characters of layers from 3 on in ASCII."""
 
 
-def _runs(bits: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """The mask of the dots from row `a` to row `b` of one column, as `runs[a][b]`."""
+def _run_masks(bits: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Return the masks of the dots from row `a` to row `b` of one column, as `runs[a][b]`."""
     return tuple(tuple(sum(bits[a : b + 1]) for b in range(4)) for a in range(4))
 
 
-_RUNS: Final = (_runs(LEFT), _runs(RIGHT))
+_RUNS: Final = (_run_masks(LEFT), _run_masks(RIGHT))
 _TOP: Final = LEFT[0] | LEFT[1] | RIGHT[0] | RIGHT[1]
 _BRAILLE: Final = (" ", *(chr(0x2800 + dots) for dots in range(1, 256)))
 
 
-def _shape(dots: int) -> str:
-    """The ASCII character nearest to a cell's dots."""
+def _ascii_shape(dots: int) -> str:
+    """Return the ASCII character nearest to the dots of a cell."""
     if dots & _TOP:
         return ":" if dots & ~_TOP else "'"
     return "." if dots else " "
 
 
 def _ascii_cells(layer: int) -> tuple[str, ...]:
-    """The ASCII characters of one layer, by the cell's dots: the first is dashes, the second shapes, others a sign."""
+    """Return a layer's ASCII characters by a cell's dots: dashes for the first, shapes for the second, then signs."""
     if layer <= 1:
         return (" ", *("-" for _ in range(255)))
     if layer == 2:
-        return tuple(_shape(dots) for dots in range(256))
+        return tuple(_ascii_shape(dots) for dots in range(256))
     return (" ", *(ascii_sign(layer) for _ in range(255)))
 
 
 def ascii_sign(layer: int) -> str:
-    """The character a layer of 3 or more is drawn with in ASCII."""
+    """Return the ASCII character of a layer from 3 on."""
     return ASCII_SIGNS[(layer - 3) % len(ASCII_SIGNS)]
 
 
@@ -54,30 +54,30 @@ _ASCII: Final = tuple(_ascii_cells(layer) for layer in range(3 + len(ASCII_SIGNS
 
 
 class Canvas:
-    """Dots in a grid of cells; each cell shows all its dots, in the colour of the highest layer among them.
+    """Dots in a grid of cells. Each cell has the colour of its highest layer.
 
-    Layers are small numbers from 1: later layers add dots, they never erase. Because the highest wins whatever the
-    order of drawing, a line that grows dot by dot looks the same as one drawn afresh.
+    Layers are numbers from 1. Drawing adds dots and never erases. As the highest layer wins in any drawing order, a
+    line that grows dot by dot looks like one drawn at once.
     """
 
     __slots__ = ("dots", "height", "layers", "width")
 
     def __init__(self, width: int, height: int) -> None:
         self.width = max(0, width)
-        """Cells across; twice as many dots."""
+        """Cells per row; twice as many dots."""
         self.height = max(0, height)
-        """Cells down; four times as many dots."""
+        """Rows of cells; four times as many dots."""
         self.dots = bytearray(self.width * self.height)
-        """The braille bits of each cell, row after row."""
+        """Braille bits of each cell, row by row."""
         self.layers = bytearray(self.width * self.height)
-        """The highest layer in each cell, 0 where it is empty."""
+        """Highest layer of each cell, 0 if it is empty."""
 
     def dot(self, x: int, y: int, layer: int = 1) -> None:
-        """Sets one dot, counted from the upper left; one beyond the edge is passed over."""
+        """Set one dot, counted from the upper left. Dots outside the canvas are ignored."""
         self.run(x, y, y, layer)
 
     def run(self, x: int, top: int, bottom: int, layer: int = 1) -> None:
-        """Sets the dots of column `x` from `top` to `bottom`, both included, as far as they are on the canvas."""
+        """Set the dots of column `x` from `top` to `bottom`, both included. Dots outside the canvas are ignored."""
         width = self.width
         top = max(top, 0)
         bottom = min(bottom, self.height * 4 - 1)
@@ -94,16 +94,10 @@ class Canvas:
             cell += width
 
     def line(self, x0: int, y0: int, x1: int, y1: int, layer: int = 1, dashes: bytes = SOLID) -> None:
-        """Draws a line between two dots, without gaps however steep.
+        """Draw a line between two dots without gaps, however steep.
 
-        Args:
-            x0: Column of the first dot.
-            y0: Row of the first dot.
-            x1: Column of the other dot.
-            y1: Row of the other dot.
-            layer: The layer it belongs to.
-            dashes: Which columns of a level stretch are drawn: column `x` when `dashes[x % len(dashes)]` is not zero.
-                Where it rises or falls no column is left out: it may be the only one that tells of a stall.
+        Column `x` of a level stretch is drawn if `dashes[x % len(dashes)]` is not zero. Rising and falling stretches
+        are solid: a single column may be the only sign of a stall.
         """
         if x0 > x1:
             x0, y0, x1, y1 = x1, y1, x0, y0
@@ -123,14 +117,14 @@ class Canvas:
                 self.run(x, min(before, after), max(before, after), layer)
 
     def path(self, points: Sequence[tuple[int, int]], layer: int = 1, dashes: bytes = SOLID) -> None:
-        """Draws lines from point to point, or a single dot when there is only one."""
+        """Draw lines from point to point, or a dot if there is only one point."""
         if len(points) == 1:
             self.dot(*points[0], layer)
         for (x0, y0), (x1, y1) in itertools.pairwise(points):
             self.line(x0, y0, x1, y1, layer, dashes)
 
     def text(self, row: int, *, ascii_only: bool = False) -> str:
-        """The characters of one row of cells, with a space where a cell is empty."""
+        """Return the characters of one row, with spaces for empty cells."""
         start = row * self.width
         dots = self.dots[start : start + self.width]
         if not ascii_only:

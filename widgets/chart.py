@@ -1,11 +1,11 @@
-"""A live line graph that sends the terminal only the cells that changed."""
+"""Live line graph that sends the terminal only changed cells."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -20,14 +20,14 @@ from widgets.band_plot import BandedPlot
 from widgets.cached_styles import Selectable, component_classes, component_css
 from widgets.chart_data import WAITING, ChartData, HeatInterval, Point, Reference, Series, TimeMark
 from widgets.plot import REFERENCE, sample, series_code
-from widgets.plot_frame import AXIS, BAND, GRID, LABEL, MARK, NOTE, Row
+from widgets.plot_frame import AXIS, BAND, GRID, LABEL, MARK, NOTE, FramedDrawing, Row
 from widgets.terminal_diff import differing_spans
 from widgets.text_utils.text import clean, shorten, width_of
 
 __all__ = ["WAITING", "ChartData", "HeatInterval", "LineChart", "Point", "Reference", "Series", "TimeMark"]
 
 COLORS = ("$text-primary", "$text-warning", "$text-success", "$text-error", "$text-secondary")
-"""The colours of series that name none, in their order."""
+"""Default colours of series, in order."""
 
 COMPONENTS = {
     GRID: "grid",
@@ -38,41 +38,24 @@ COMPONENTS = {
     NOTE: "note",
     BAND: "band",
 }
-"""The component of each code but those of the series."""
+"""Component names of the codes, except those of series."""
 
 _EDGE = 6
-"""Columns of a frame's upper edge that its title does not have: corners, and a space and a line on both sides."""
+"""Columns of a frame's upper edge outside its title: corners, and a space and a line on both sides."""
 
 _GAPS = {"legend": " ", "joined": ""}
-"""What stands before a piece of the legend; two spaces before others."""
+"""Separators before pieces of the legend. Others have two spaces."""
 
 
 PLAIN = -1
-"""Code of what has no style of its own."""
+"""Code of text without its own style."""
 
 GROUND = -2
-"""Code of the ground of what does not count."""
+"""Code of the background of shaded columns."""
 
 
 LegendPiece = tuple[str, str, Style | None]
 """Component class, text, and the style of a series."""
-
-
-class Drawing(Protocol):
-    """What turns data into rows."""
-
-    @property
-    def shaded(self) -> range:
-        """Columns of the last drawing that do not count."""
-
-    @property
-    def rows(self) -> int:
-        """Its rows above the axis."""
-
-    def draw(
-        self, data: ChartData, width: int, height: int, *, log: bool, window: float, ascii_only: bool
-    ) -> list[Row]:
-        """The rows, each `width` characters; unchanged ones are the same objects."""
 
 
 _STYLES = {
@@ -88,11 +71,11 @@ _STYLES = {
     "grid": "color: $foreground 20%;",
     "reference": "color: $text-muted;",
 }
-"""Component classes and their rules."""
+"""CSS rules of the component classes."""
 
 
 class LineChart(Selectable):
-    """Lines over time, drawn in braille or ASCII; a new sample redraws only the cells it touches."""
+    """Lines over time in braille or ASCII. A new sample redraws only changed cells."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("line-chart", _STYLES)
 
@@ -104,17 +87,17 @@ class LineChart(Selectable):
     """
 
     data: reactive[ChartData | None] = reactive(None, repaint=False)
-    """What is shown; `None` before there is anything."""
+    """Data to show, or None."""
     title: reactive[str] = reactive("", repaint=False)
-    """Stands before the legend."""
+    """Title before the legend."""
     log_scale: reactive[bool] = reactive(False, repaint=False)
-    """Whether the vertical axis is logarithmic; values of zero and less are then not drawn."""
+    """True for a logarithmic vertical axis, which omits values of zero and less."""
     window: reactive[float] = reactive(0.0, repaint=False)
-    """Seconds shown, up to the newest; 0 shows all."""
+    """Seconds to show, up to the newest; 0 for all."""
     frozen: reactive[bool] = reactive(False, repaint=False)
-    """While set, new data waits and the picture stands still."""
+    """True to keep the present picture while new data arrive."""
     ascii: reactive[bool] = reactive(False, repaint=False)
-    """Whether to draw without UTF-8."""
+    """True to draw without UTF-8."""
 
     def __init__(
         self,
@@ -141,19 +124,19 @@ class LineChart(Selectable):
         self.set_reactive(LineChart.ascii, ascii)
 
     def watch_data(self) -> None:
-        """Draws again what has changed."""
+        """Redraw changed cells."""
         self._update()
 
     watch_title = watch_log_scale = watch_window = watch_frozen = watch_ascii = watch_data
 
     def notify_style_update(self) -> None:
-        """Forgets the colours of the old theme."""
+        """Forget the colours of the old theme."""
         super().notify_style_update()
         self._styles_by_code.clear()
         self._drawn = (0, 0)
 
     def render_line(self, y: int) -> Strip:
-        """One line of the graph."""
+        """Return one line of the graph."""
         width, height = self.size
         if self._drawn != (width, height):
             self._draw(width, height)
@@ -164,20 +147,20 @@ class LineChart(Selectable):
         strip = self._render_row(row, width)
         return self._with_shade(strip, width) if y - header < self._plot.rows else strip
 
-    def make_plot(self) -> Drawing:
-        """What draws it."""
+    def make_plot(self) -> FramedDrawing:
+        """Return the object that draws the graph."""
         return BandedPlot()
 
     def has_nothing(self, data: ChartData) -> bool:
-        """Whether there is no point yet."""
+        """Return True if there are no points yet."""
         return not any(_has_value(series) for series in data.series)
 
     def _update(self) -> None:
-        """Draws, and asks for a repaint of what came out different."""
+        """Draw the data and repaint changed cells."""
         if not self.is_attached:
             return
         width, height = self.size
-        if self._drawn != (width, height) or not (width and height):  # hidden: it may come back as large as it was
+        if self._drawn != (width, height) or not (width and height):  # hidden: it may reappear at the same size
             self._drawn = (0, 0)
             self.refresh()
             return
@@ -188,7 +171,7 @@ class LineChart(Selectable):
             self.refresh()
             return
         rows = self._header_rows(height)
-        regions = list(_changes(before, self._rows, rows))
+        regions = list(_changed_regions(before, self._rows, rows))
         if header != self._header and rows:
             regions.append(Region(0, 0, width, 1))
         if regions:
@@ -200,7 +183,7 @@ class LineChart(Selectable):
         data = self._shown or ChartData()
         empty = self.has_nothing(data)
         if empty and not data.references:
-            data = replace(data, y_format=_no_label)  # ticks of a scale that nothing has set would only mislead
+            data = replace(data, y_format=_empty_label)  # no tick labels without data: they would mislead
         header = self._header_rows(height)
         self._rows = self._plot.draw(
             data,
@@ -218,7 +201,7 @@ class LineChart(Selectable):
         self._title_frame(width)
 
     def _write_waiting(self, message: str, width: int) -> None:
-        """Puts the message into the middle of the empty graph."""
+        """Write the message into the middle of the empty graph."""
         if not message or width < len(message) + 12 or width_of(message) != len(message) or not self._rows:
             return
         row = max(0, (len(self._rows) - 2) // 2)
@@ -231,7 +214,7 @@ class LineChart(Selectable):
         )
 
     def legend(self, data: ChartData) -> tuple[LegendPiece, ...]:
-        """The first line in pieces: component class, text, and the style of a series."""
+        """Return the pieces of the legend line: component class, text, and the style of a series."""
         pieces: list[LegendPiece] = [("title", clean(self.title), None)] if self.title else []
         for index, series in sorted(enumerate(data.series), key=lambda pair: not pair[1].joined):
             code = series_code(index)
@@ -240,7 +223,7 @@ class LineChart(Selectable):
                 self._colors[code] = color
                 self._styles_by_code[code] = self._series_style(color)
             style = self._styles_by_code[code]
-            if not series.name or getattr(self._plot, "names_series", False):
+            if not series.name or self._plot.names_series:
                 continue
             pieces.append(("", sample(data.series, index, ascii_only=self.ascii), style))
             pieces.append(("legend", clean(series.name), None))
@@ -261,16 +244,16 @@ class LineChart(Selectable):
         return tuple(pieces)
 
     def _header_rows(self, height: int) -> int:
-        """Rows that the legend takes: none where there is a frame, whose upper edge has it."""
-        return 0 if self._framed else int(height >= 4)
+        """Return the number of legend rows: none if the frame's upper edge has the legend."""
+        return 0 if self._has_frame else int(height >= 4)
 
     @property
-    def _framed(self) -> bool:
+    def _has_frame(self) -> bool:
         return bool(self.styles.border_top[0])
 
     def _title_frame(self, width: int) -> None:
-        """Writes title and legend into the upper edge of the frame, the legend on its right."""
-        if not self._framed or self._in_edge == (width, self._header):
+        """Write title and legend into the upper edge of the frame, the legend on the right."""
+        if not self._has_frame or self._in_edge == (width, self._header):
             return
         self._in_edge = (width, self._header)
         left = [piece for piece in self._header if piece[0] == "title"]
@@ -286,11 +269,11 @@ class LineChart(Selectable):
 
     @property
     def _edge_color(self) -> Color:
-        """As the frame is drawn: on its ground."""
+        """Colour of the frame on its background."""
         return self.background_colors[1] + self.styles.border_top[1]
 
     def _series_style(self, color: str) -> Style:
-        """The style of a colour or theme variable; the text's own colour when it cannot be read."""
+        """Return the style of a colour or theme variable, or the text colour if it is invalid."""
         value = self.app.theme_variables.get(color[1:], "") if color.startswith("$") else color
         try:
             return self.style_of_code(PLAIN) + Style.from_color(Color.parse(value).rich_color)
@@ -300,17 +283,19 @@ class LineChart(Selectable):
     def _render_header(self, width: int) -> Strip:
         flags = [piece for piece in self._header if piece[0] == "flag"]
         flag_text = " ".join(text for _, text, _ in flags)
-        room = width - (len(flag_text) + 1 if flag_text else 0)
-        segments, room = self._legend_segments([piece for piece in self._header if piece[0] != "flag"], room, first="")
+        width_left = width - (len(flag_text) + 1 if flag_text else 0)
+        segments, width_left = self._legend_segments(
+            [piece for piece in self._header if piece[0] != "flag"], width_left, first=""
+        )
         if flag_text:
-            segments.append(Segment(" " * max(0, room), self.style_of_code(PLAIN)))
+            segments.append(Segment(" " * max(0, width_left), self.style_of_code(PLAIN)))
             segments.append(Segment(f" {flag_text}", self.get_component_rich_style("line-chart--flag")))
         return Strip(segments).adjust_cell_length(width, self.style_of_code(PLAIN))
 
     def _legend_segments(
         self, pieces: Iterable[LegendPiece], room: int, *, first: str | None = None
     ) -> tuple[list[Segment], int]:
-        """Return pieces of the legend as far as there is room, and the room that is left; `first`: the first gap."""
+        """Return the legend pieces that fit, and the remaining width. `first`: separator before the first piece."""
         segments: list[Segment] = []
         for kind, text, style in pieces:
             gap = first if first is not None and not segments else _GAPS.get(kind, "  ")
@@ -320,7 +305,7 @@ class LineChart(Selectable):
         return segments, room
 
     def _render_row(self, row: Row, width: int) -> Strip:
-        """A strip of the runs of one style; empty cells join the run before, so that fewer colours are sent."""
+        """Return a strip with one segment per style. Empty cells join the previous segment, to send fewer colours."""
         text, codes = row
         runs: list[tuple[int, int]] = []
         for code, group in groupby([PLAIN if char == " " else code for char, code in zip(text, codes, strict=False)]):
@@ -332,14 +317,14 @@ class LineChart(Selectable):
             else:
                 runs.append((code, length))
         segments: list[Segment] = []
-        at = 0
+        column = 0
         for code, length in runs:
-            segments.append(Segment(text[at : at + length], self.style_of_code(code)))
-            at += length
+            segments.append(Segment(text[column : column + length], self.style_of_code(code)))
+            column += length
         return Strip(segments).adjust_cell_length(width, self.style_of_code(PLAIN))
 
     def _with_shade(self, strip: Strip, width: int) -> Strip:
-        """The line on another ground where it does not count."""
+        """Return the line with another background in the shaded columns."""
         left, right = self._shaded.start, min(self._shaded.stop, width)
         if right <= left:
             return strip
@@ -349,7 +334,7 @@ class LineChart(Selectable):
         return Strip.join([before, shaded, after])
 
     def style_of_code(self, code: int) -> Style:
-        """The style of a cell, by the code that the plot gave it."""
+        """Return the style of a cell by its code."""
         style = self._styles_by_code.get(code)
         if style is None and code == GROUND:
             ground = self.get_component_rich_style("line-chart--shaded").bgcolor
@@ -365,12 +350,12 @@ def _has_value(series: Series) -> bool:
     return any(value is not None and value == value for _, value in series.points)
 
 
-def _no_label(_value: float) -> str:
+def _empty_label(_value: float) -> str:
     return ""
 
 
-def _changes(before: list[Row], after: list[Row], offset: int) -> list[Region]:
-    """The region of each row that differs, from the first to the last cell that does."""
+def _changed_regions(before: list[Row], after: list[Row], offset: int) -> list[Region]:
+    """Yield the changed part of each row as a region."""
     regions: list[Region] = []
     for y, (old, new) in enumerate(zip(before, after, strict=True)):
         if old is new or old == new:

@@ -1,4 +1,4 @@
-"""What a graph shows: series of points, references, and how its values read."""
+"""Data of a graph: series of points, references, marks and formats."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Final
 
 Point = tuple[float, float | None]
-"""Seconds since the start, and a value; `None` or NaN breaks the line."""
+"""Seconds since the start and a value. None or NaN interrupts the line."""
 
 
 WAITING: Final = "waiting for the first sample"
-"""What stands in a graph without points, unless its owner says more."""
+"""Default text in a graph without points."""
 
 
 def plain_format(value: float) -> str:
-    """A value as a short number: what an axis shows when its owner gives no format."""
+    """Return a value as a short number, the default format of ticks."""
     return f"{value:g}"
 
 
@@ -24,88 +24,82 @@ class Series:
     """One line of a graph."""
 
     name: str
-    """What the legend calls it."""
+    """Name in the legend."""
     points: tuple[Point, ...] = ()
-    """The points in the order of time; append to grow the line cheaply."""
+    """Points in order of time. Append to this tuple to extend the line cheaply."""
     color: str = ""
-    """A Textual colour or a theme variable such as `$primary`; empty for the next of the theme's colours."""
+    """Textual colour, theme variable such as `$primary`, or "" for the next default colour."""
     joined: bool = True
-    """Whether lines join the points; else each stands for itself."""
-    whole: bool = False
-    """Whether it is drawn without gaps: a line without dashes, a point of four dots."""
+    """True to join the points with lines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """A dotted horizontal line, such as the mean of the baseline, in a band where its spread is known."""
+    """Dotted horizontal line, such as a baseline mean, with a band for its spread."""
 
     label: str
-    """What the legend calls it."""
+    """Name in the legend."""
     value: float
-    """Where it lies."""
+    """Position on the vertical axis."""
     half: float = 0.0
-    """How far the band reaches above and below it; 0 without one."""
+    """Height of the band above and below; 0 for no band."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeMark:
-    """Something that happened, on the time axis."""
+    """Event on the time axis."""
 
     at: float
     """Seconds since the start."""
     sign: str
     """One character."""
     text: str = ""
-    """What is said of it within the graph, where there is room; "" for nothing."""
+    """Text inside the graph where there is space, or ""."""
     bad: bool = True
-    """Whether it spoils what is measured; else it is only worth knowing."""
+    """True if the event affects the results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeatInterval:
-    """How often each value was seen in one interval."""
+    """Counts of values in one interval."""
 
     at: float
-    """Its end, seconds since the start."""
+    """End of the interval in seconds since the start."""
     seconds: float
-    """Its length."""
+    """Length in seconds."""
     first: int
-    """The lowest bin, as `widgets.text_utils.ticks` has them."""
+    """Lowest bin, as defined in `widgets.text_utils.ticks`."""
     counts: tuple[int, ...]
-    """Of this bin and those above it."""
+    """Counts of this bin and those above it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartData:
-    """All that a graph shows at one moment."""
+    """Everything that a graph shows at one moment."""
 
     series: tuple[Series, ...] = ()
-    """The lines; later ones are drawn over earlier ones."""
+    """Lines. Later ones are drawn over earlier ones."""
     references: tuple[Reference, ...] = ()
-    """The dotted lines."""
+    """Dotted lines."""
     heat: tuple[HeatInterval, ...] = ()
-    """What a heat map shows in place of lines; append to grow it cheaply."""
+    """Intervals of a heat map, instead of lines. Append to this tuple to extend it cheaply."""
     marks: tuple[TimeMark, ...] = ()
-    """What happened when."""
+    """Events."""
     shaded_until: float = 0.0
-    """Seconds at the beginning that do not count."""
+    """End of the shaded range at the beginning in seconds, such as the ramp."""
     shaded_text: str = ""
-    """What they are called."""
-    x_ticks: tuple[tuple[float, str], ...] = ()
-    """Places on the horizontal axis with their labels, where it measures no time."""
-    x_label: str = ""
-    """What the horizontal axis measures."""
+    """Label of the shaded range."""
     x_max: float | None = None
-    """Seconds the whole job takes, so that the axis stands still; `None` while that is not known."""
+    """Total seconds of the job, which fix the axis; None if unknown."""
     y_format: Callable[[float], str] = plain_format
-    """Turns a value into the label of a tick: pass the same function every time."""
+    """Function that returns the label of a tick. Pass the same function every time."""
     close: bool = False
-    """Whether a linear vertical axis holds only what is shown, not zero; the legend says so."""
+    """True if a linear vertical axis need not include zero. The legend says so."""
     ends: bool = False
-    """Whether lines are named where they end, in a margin on the right: not everybody tells them by colour."""
+    """True to name lines at their ends, in a right margin: colour alone may not identify them."""
     over: bool = False
-    """Whether no more comes: the value at the end of a line is then one of many, and is not told."""
+    """True if the data are complete. Lines then show no last value, as it would be one of many."""
     bands: bool = False
-    """Whether each series has a row of its own where the graph is low and logarithmic."""
+    """True to give each series its own row if the graph is low and logarithmic."""
     waiting: str = WAITING
-    """What stands in a graph without points; "" for nothing."""
+    """Text in a graph without points, or ""."""

@@ -1,4 +1,4 @@
-"""A dialog that offers choices, each with its help and its risk in words."""
+"""Dialog with a list of choices, each with its help and its risk."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from widgets.text_utils.text import clean
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceItem:
-    """One of the values to choose from."""
+    """One choice."""
 
     value: str
-    """What the dialog returns."""
+    """Result of the dialog."""
     label: str
-    """What it is called."""
+    """Label."""
     help: str = ""
-    """A sentence on what it does."""
+    """Sentence that explains it."""
     risk: str = ""
-    """What it risks, in a word or two; empty for nothing."""
+    """Risk in a word or two, or ""."""
 
 
 class ChoiceDialog(GuardedDialog[str | None]):
-    """Returns the value chosen with enter, or `None` after escape."""
+    """Dialog that returns the chosen value, or None after escape."""
 
     DEFAULT_CSS = """
     ChoiceDialog {
@@ -48,7 +48,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
     """
 
     KEYS: ClassVar[str] = "enter chooses   esc leaves"
-    """What the last line says."""
+    """Text of the last line."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
         self._current = current
 
     def compose(self) -> ComposeResult:
-        """The title, the choices, the help of the one under the cursor."""
+        """Yield the title, the choices, and the help of the choice under the cursor."""
         risky = any(choice.risk for choice in self._choices.values())
         columns: tuple[TableColumn, ...] = (
             TableColumn(key="label", label="Choice"),
@@ -79,7 +79,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
             yield Static(Content(self.KEYS), classes="dialog-keys")
 
     def on_mount(self) -> None:
-        """Starts on the value that is set now."""
+        """Start on the present value."""
         super().on_mount()
         table = self.query_one(KeyedTable)
         if self._current in self._choices:
@@ -87,7 +87,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
         table.focus()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Keeps a long list on the screen."""
+        """Keep a long list on the screen."""
         self.query_one(KeyedTable).styles.max_height = max(3, event.size.height - 9)
 
     @on(KeyedTable.RowHighlighted)
@@ -116,7 +116,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
 
 
 class MarkDialog(ChoiceDialog):
-    """Of one or several, which space marks: read `marked` once it has answered with the one under the cursor."""
+    """Dialog in which space marks several choices. Read `marked` after it has returned."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "mark", "Mark", show=False, id="choice.mark")]
     KEYS: ClassVar[str] = "space marks several   enter chooses   esc leaves"
@@ -131,18 +131,18 @@ class MarkDialog(ChoiceDialog):
         alone: str = "",
         clock: Clock = time.monotonic,
     ) -> None:
-        """`marked`: at the beginning. `alone`: the value that can only be chosen by itself."""
+        """`marked`: initial marks. `alone`: value that can only be chosen alone."""
         super().__init__(title, choices, current, clock=clock)
         self._marks = set(marked)
         self._alone = alone
 
     @property
     def marked(self) -> tuple[str, ...]:
-        """What is marked, in the order of the list."""
+        """Marked values in list order."""
         return tuple(value for value in self._choices if value in self._marks)
 
     def action_mark(self) -> None:
-        """Mark the row under the cursor, or take its mark away; then on to the next."""
+        """Mark or unmark the row under the cursor, then go to the next one."""
         table = self.query_one(KeyedTable)
         value = table.cursor
         if value is None:

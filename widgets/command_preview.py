@@ -1,4 +1,4 @@
-"""The exact command lines that are about to run, and what may go wrong."""
+"""Panel with the exact commands that will run, and their risks."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from widgets.text_utils.text import break_hard, clean, shorten, width_of, wrap
 
 
 class CommandPreview(TextPanel):
-    """Commands quoted for a shell, every word shown; below them the risks."""
+    """Commands quoted for a shell, in full, below their risks."""
 
     commands: reactive[tuple[tuple[str, ...] | str, ...]] = reactive((), repaint=False)
-    """One argument list for each command, in the order they run; a text is a line as it is, `echo 1 > /sys/...`."""
+    """Argument lists in run order. A string is a literal line, such as `echo 1 > /sys/...`."""
     risks: reactive[tuple[str, ...]] = reactive((), repaint=False)
-    """A sentence for each risk."""
+    """One sentence per risk."""
     note: reactive[str] = reactive("", repaint=False)
-    """Stands beside the heading of the commands: the key that copies them."""
+    """Note after the heading: the key that copies the commands."""
 
     def __init__(
         self,
@@ -35,24 +35,24 @@ class CommandPreview(TextPanel):
         self.set_reactive(CommandPreview.note, note)
 
     def watch_commands(self) -> None:
-        """Shows what has changed."""
+        """Show the change."""
         self.changed()
 
     watch_risks = watch_note = watch_commands
 
     def shown_text(self) -> str:
-        """The commands as they can be typed, each in a line of its own: what is copied is what runs."""
+        """Return the commands as typed, one per line, so that a copy is what runs."""
         return "\n".join(
             clean(command if isinstance(command, str) else " ".join(map(shlex.quote, command)))
             for command in self.commands
         )
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """All of the commands: half of one would be another one."""
+        """Return all commands: a part of one would be a different command."""
         return self.shown_text(), "\n"
 
     def lay_out(self, width: int) -> list[Line]:
-        """The risks, then the commands."""
+        """Return the risks, then the commands."""
         lines = _command_section(self.commands, width, self.note)
         risks = bulleted("Risk" if len(self.risks) == 1 else "Risks", self.risks, width, tone="warning", sign="!")
         return [*risks, (), *lines] if lines and risks else risks + lines
@@ -62,15 +62,15 @@ def _command_section(commands: Sequence[Sequence[str] | str], width: int, note: 
     if not commands:
         return []
     heading = "Command" if len(commands) == 1 else f"{len(commands)} commands, in this order"
-    beside = shorten(f"  {note}" if note else "", max(0, width - width_of(heading)))
-    lines: list[Line] = [(("heading", heading), *([("muted", beside)] if beside else []))]
+    note_text = shorten(f"  {note}" if note else "", max(0, width - width_of(heading)))
+    lines: list[Line] = [(("heading", heading), *([("muted", note_text)] if note_text else []))]
     for argv in commands:
         lines.extend((("value", line),) for line in command_lines(argv, width))
     return lines
 
 
 def bulleted(heading: str, sentences: Sequence[str], width: int, *, tone: str = "value", sign: str = "-") -> list[Line]:
-    """Sentences under a heading, each with a sign and a hanging indent; nothing when there are none."""
+    """Return sentences under a heading, each with a sign and a hanging indent; nothing if there are none."""
     if not sentences:
         return []
     lines: list[Line] = [(("heading", heading),)]
@@ -80,7 +80,7 @@ def bulleted(heading: str, sentences: Sequence[str], width: int, *, tone: str = 
 
 
 def command_lines(argv: Sequence[str] | str, width: int) -> list[str]:
-    """A command as it could be typed: broken between words with a backslash, long words broken hard."""
+    """Return a command as typed, wrapped between arguments with backslashes. Long arguments are broken hard."""
     width = max(8, width)
     lines: list[str] = []
     line = "$"

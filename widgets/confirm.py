@@ -1,4 +1,4 @@
-"""The dialog between a person and the hardware: shows all that will happen, and takes no careless yes."""
+"""Dialog that confirms a hardware change: it shows everything that will happen and prevents accidental answers."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ MARKS: Final[dict[Tier, str]] = {
     "destructive": "DESTROYS DATA",
     "refused": "REFUSED",
 }
-"""The word at the head of each tier."""
+"""Word at the start of the title, by tier."""
 _TONES: Final[dict[Tier, Style]] = {"harmless": "title", "risky": "warning", "destructive": "bad", "refused": "bad"}
 
 TAKEN: Final = "where the terminal takes it"
-"""What is said of text that was handed to the clipboard: nobody hears whether the terminal took it (OSC 52)."""
+"""Text after a copy to the clipboard. OSC 52 does not report whether the terminal accepted it."""
 
 _FEW: Final = 2
-"""Devices that are always in sight; more of them are the first of what scrolls, or there would be no room to answer."""
+"""Maximum number of devices that are always visible. A longer list scrolls, to leave space for the answers."""
 
 
 class _Sentences(TextPanel):
@@ -47,12 +47,12 @@ class _Sentences(TextPanel):
 
 
 class ConfirmDialog(GuardedDialog[bool]):
-    """Asks before hardware is changed; answers True only when it was meant.
+    """Dialog that returns True only if the user confirms a hardware change.
 
-    - harmless: Apply has the focus, enter or `y` applies.
-    - risky: Cancel has the focus, only `y` applies.
-    - destructive: the word that means the device must be typed, then Apply chosen.
-    - refused: there is nothing to apply, only the reasons.
+    - harmless: Apply has the focus; enter or `y` applies.
+    - risky: Cancel has the focus; only `y` applies.
+    - destructive: the confirmation token of the device must be typed, then Apply chosen.
+    - refused: there is only Close, with the reasons.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -84,48 +84,50 @@ class ConfirmDialog(GuardedDialog[bool]):
     """
 
     trial_chosen = False
-    """Whether the yes was for a trial only; read it after the dialog answered True."""
+    """True if the user chose a trial. Read it after the dialog returned True."""
 
     def __init__(self, confirmation: Confirmation, *, clock: Clock = time.monotonic) -> None:
         super().__init__(clock=clock)
         self.confirmation = confirmation
-        """What is asked."""
+        """Contents of the dialog."""
 
     def compose(self) -> ComposeResult:
-        """Title, what will happen, the field to type into, the answers."""
-        asked = self.confirmation
-        mark = MARKS[asked.tier]
-        with Vertical(classes=f"dialog {asked.tier}"):
+        """Yield title, changes, input field and buttons."""
+        confirmation = self.confirmation
+        mark = MARKS[confirmation.tier]
+        with Vertical(classes=f"dialog {confirmation.tier}"):
             yield TextParagraphs(
-                f"{mark}: {asked.title}" if mark else asked.title, _TONES[asked.tier], classes="dialog-title"
+                f"{mark}: {confirmation.title}" if mark else confirmation.title,
+                _TONES[confirmation.tier],
+                classes="dialog-title",
             )
-            for device in asked.devices if len(asked.devices) <= _FEW else ():
+            for device in confirmation.devices if len(confirmation.devices) <= _FEW else ():
                 yield TextParagraphs(device, classes="dialog-device")
             with VerticalScroll(can_focus=False):
                 yield from self._body()
-            if asked.tier == "destructive":
-                yield TypedField(placeholder=f"type {clean(asked.required)} here", compact=True, id="typed")
-                yield TextParagraphs(self._hint(), "label", id="hint")
+            if confirmation.tier == "destructive":
+                yield TypedField(placeholder=f"type {clean(confirmation.required)} here", compact=True, id="typed")
+                yield TextParagraphs(self._hint_text(), "label", id="hint")
             yield ButtonRow(*self._buttons())
 
     def on_mount(self) -> None:
-        """Puts the focus where the tier wants it."""
+        """Put the focus on the default button of the tier."""
         super().on_mount()
         self.query_one("#apply" if self.confirmation.tier == "harmless" else "#cancel", Button).focus()
 
     def on_resize(self) -> None:
-        """Leaves room for the answers on a small terminal."""
+        """Leave space for the buttons on a small terminal."""
         self.call_after_refresh(self._fit)
 
     def _fit(self) -> None:
-        """Gives the body what title, field and answers leave over."""
+        """Limit the body to the height that title, field and buttons leave."""
         body = self.query_one(VerticalScroll)
         others = [child for child in self.query_one(".dialog").children if child is not body]
-        taken = sum(child.outer_size.height + child.styles.margin.height for child in others)
-        body.styles.max_height = max(2, self.size.height - 2 - taken)
+        used_height = sum(child.outer_size.height + child.styles.margin.height for child in others)
+        body.styles.max_height = max(2, self.size.height - 2 - used_height)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offers only what the tier allows."""
+        """Offer only the actions that the tier allows."""
         tier = self.confirmation.tier
         if action == "apply":
             return tier in ("harmless", "risky")
@@ -138,101 +140,101 @@ class ConfirmDialog(GuardedDialog[bool]):
         return True
 
     def action_apply(self) -> None:
-        """Says yes."""
+        """Answer yes."""
         if self.listening and self.confirmation.tier in ("harmless", "risky"):
             self.dismiss(True)
 
     def action_trial(self) -> None:
-        """Says yes for a while."""
+        """Answer yes for a trial."""
         if self.listening and self.confirmation.trial_label:
             self.trial_chosen = True
             self.dismiss(True)
 
     def action_unfold(self) -> None:
-        """Shows or hides how what is asked is taken back."""
+        """Show or hide how the changes are undone."""
         for table in self.query(ChangeTable):
             table.unfold()
 
     def action_copy(self) -> None:
-        """Hands the commands to the terminal's clipboard, to be mailed or typed elsewhere."""
+        """Copy the commands to the terminal's clipboard."""
         for preview in self.query(CommandPreview):
             if preview.commands:
                 self.app.copy_to_clipboard(preview.shown_text())
                 preview.note = f"copied, {TAKEN}"
 
     def action_leave(self) -> None:
-        """Says no."""
+        """Answer no."""
         self.dismiss(False)
 
     def action_scroll_body(self, lines: int) -> None:
-        """Moves what will happen up or down."""
+        """Scroll the body."""
         self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
 
     @on(Button.Pressed, "#apply")
-    def _apply_pressed(self) -> None:
+    def _handle_apply(self) -> None:
         if self.confirmation.tier != "destructive":
             self.action_apply()
-        elif self.listening and self._typed():
+        elif self.listening and self._is_typed():
             self.dismiss(True)
 
     @on(Button.Pressed, "#trial")
-    def _trial_pressed(self) -> None:
+    def _handle_trial(self) -> None:
         self.action_trial()
 
     @on(Input.Changed, "#typed")
-    def _name_typed(self) -> None:
+    def _handle_typing(self) -> None:
         field = self.query_one(TypedField)
-        self.query_one("#apply", Button).disabled = not self._typed()
+        self.query_one("#apply", Button).disabled = not self._is_typed()
         hint = self.query_one("#hint", TextParagraphs)
         if field.refused_paste:
-            hint.say(f"Not pasted: it has to be typed. {self._hint()}", "warning")
+            hint.say(f"Not pasted: it has to be typed. {self._hint_text()}", "warning")
             field.refused_paste = False
-        elif self._typed():
+        elif self._is_typed():
             hint.say(f"Enter goes to {self.confirmation.apply_label}.", "warning")
         else:
-            hint.say(self._hint(), "muted")
+            hint.say(self._hint_text(), "muted")
 
     @on(Input.Submitted, "#typed")
-    def _name_entered(self) -> None:
-        if self._typed():
+    def _handle_enter(self) -> None:
+        if self._is_typed():
             self.query_one("#apply", Button).focus()
         else:
-            self.query_one("#hint", TextParagraphs).say(f"That is not it. {self._hint()}", "bad")
+            self.query_one("#hint", TextParagraphs).say(f"That is not it. {self._hint_text()}", "bad")
 
-    def _typed(self) -> bool:
+    def _is_typed(self) -> bool:
         required = clean(self.confirmation.required)
         return bool(required.strip()) and self.query_one(TypedField).value == required
 
-    def _hint(self) -> str:
+    def _hint_text(self) -> str:
         return f"To confirm, press tab and type {clean(self.confirmation.required)}"
 
     def _body(self) -> ComposeResult:
-        asked = self.confirmation
-        if len(asked.devices) > _FEW:
-            yield _Sentences("Devices", asked.devices, "value")
-        if asked.changes:
-            yield ChangeTable(asked.changes)
-        if asked.summary:
-            yield TextParagraphs(asked.summary)
-        if asked.reasons:
-            yield _Sentences("Why not", asked.reasons, "bad")
-        if asked.evidence:
-            yield _Sentences("On the device", asked.evidence, "warning")
-        if asked.commands or asked.risks:
-            note = "c copies it" if len(asked.commands) == 1 else "c copies them"
-            yield CommandPreview(asked.commands, asked.risks, note=note)
+        confirmation = self.confirmation
+        if len(confirmation.devices) > _FEW:
+            yield _Sentences("Devices", confirmation.devices, "value")
+        if confirmation.changes:
+            yield ChangeTable(confirmation.changes)
+        if confirmation.summary:
+            yield TextParagraphs(confirmation.summary)
+        if confirmation.reasons:
+            yield _Sentences("Why not", confirmation.reasons, "bad")
+        if confirmation.evidence:
+            yield _Sentences("On the device", confirmation.evidence, "warning")
+        if confirmation.commands or confirmation.risks:
+            note = "c copies it" if len(confirmation.commands) == 1 else "c copies them"
+            yield CommandPreview(confirmation.commands, confirmation.risks, note=note)
 
     def _buttons(self) -> list[KeyButton]:
-        asked = self.confirmation
-        if asked.tier == "refused":
+        confirmation = self.confirmation
+        if confirmation.tier == "refused":
             return [KeyButton("Close", "esc", id="cancel")]
         cancel = KeyButton("Cancel", "esc", id="cancel")
-        if asked.tier == "destructive":
-            return [KeyButton(asked.apply_label, "", id="apply", variant="error", disabled=True), cancel]
-        careful = asked.tier == "risky"
-        buttons = [KeyButton(asked.apply_label, "y", id="apply", variant="warning" if careful else "success")]
-        if asked.trial_label:
-            buttons.append(KeyButton(asked.trial_label, "t", id="trial"))
+        if confirmation.tier == "destructive":
+            return [KeyButton(confirmation.apply_label, "", id="apply", variant="error", disabled=True), cancel]
+        is_risky = confirmation.tier == "risky"
+        buttons = [KeyButton(confirmation.apply_label, "y", id="apply", variant="warning" if is_risky else "success")]
+        if confirmation.trial_label:
+            buttons.append(KeyButton(confirmation.trial_label, "t", id="trial"))
         for button in buttons:
-            button.can_focus = not careful
+            button.can_focus = not is_risky
         return [*buttons, cancel]

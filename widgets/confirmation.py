@@ -1,4 +1,4 @@
-"""What a confirmation dialog says: plain strings, and the table of what will change."""
+"""Contents of a confirmation dialog, and the table of changes."""
 
 from __future__ import annotations
 
@@ -10,57 +10,57 @@ from widgets.text_panel import Line, TextPanel
 from widgets.text_utils.text import clean, wrap
 
 Tier = Literal["harmless", "risky", "destructive", "refused"]
-"""How a change is confirmed: enter; the key y; a typed name; not at all."""
+"""How a change is confirmed: with enter, with the key y, by typing a word, or not at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedChange:
-    """A change that is asked for."""
+    """One requested change."""
 
     setting: str
-    """What is changed, and of what: `Read-ahead of ssd`."""
+    """Setting and its target: `Read-ahead of ssd`."""
     before: str
-    """The value now."""
+    """Present value."""
     after: str
-    """The value it will be."""
+    """New value."""
     effect: str = ""
     """When it takes effect: `at once`, `after a reboot`."""
     undo: str = ""
-    """How it is undone, or why it cannot be."""
+    """How to undo it, or why that is impossible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmation:
-    """All that a person needs to say yes or no."""
+    """Contents of a confirmation dialog."""
 
     title: str
-    """What is asked: `Apply 2 changes to /c0/v1`."""
+    """Question: `Apply 2 changes to /c0/v1`."""
     tier: Tier = "risky"
-    """How it is answered."""
+    """How it is confirmed."""
     devices: tuple[str, ...] = ()
-    """What it is asked of, a sentence each: model, serial number, size. One or two are always in sight."""
+    """Affected devices, one sentence each: model, serial number, size. One or two are always visible."""
     summary: str = ""
-    """A sentence or two under the title."""
+    """One or two sentences under the title."""
     changes: tuple[PlannedChange, ...] = ()
-    """What changes."""
+    """Changes."""
     commands: tuple[tuple[str, ...] | str, ...] = ()
-    """The very argument lists that will run."""
+    """Exact argument lists that will run."""
     risks: tuple[str, ...] = ()
-    """A sentence for each risk."""
+    """One sentence per risk."""
     evidence: tuple[str, ...] = ()
-    """What is on the device: partitions, filesystems, mounts."""
+    """Contents of the device: partitions, filesystems, mounts."""
     reasons: tuple[str, ...] = ()
-    """Why it is refused; only for that tier."""
+    """Reasons of a refusal; only for that tier."""
     required: str = ""
-    """What must be typed; only for the destructive tier, where an empty text can never be confirmed."""
+    """Text that must be typed; only for the destructive tier. An empty text can never be confirmed."""
     apply_label: str = "Apply"
-    """What the button says that does it."""
+    """Label of the button that applies."""
     trial_label: str = ""
-    """What the button says that does it for a while, such as `Trial, 5 min`; empty for none."""
+    """Label of the button that applies for a limited time, such as `Trial, 5 min`, or ""."""
 
 
 class ChangeTable(TextPanel):
-    """A block for each change: what moves from where to where, when; how it is taken back once that is unfolded."""
+    """One block per change: old and new value, and when it takes effect. Unfolded, it also shows the undo."""
 
     def __init__(self, changes: tuple[PlannedChange, ...] = ()) -> None:
         super().__init__()
@@ -68,17 +68,17 @@ class ChangeTable(TextPanel):
         self._unfolded = False
 
     def unfold(self) -> None:
-        """Show or hide how each is taken back."""
+        """Show or hide how each change is undone."""
         self._unfolded = not self._unfolded
         self.changed()
 
     def lay_out(self, width: int) -> list[Line]:
-        """The blocks."""
+        """Return the blocks."""
         return change_lines(self._changes, width, undo=self._unfolded)
 
 
 def change_lines(changes: Sequence[PlannedChange], width: int, *, undo: bool = False) -> list[Line]:
-    """The lines of changes at a width; with `undo` how each is taken back."""
+    """Return the lines of changes at a width. `undo`: include how each is undone."""
     lines = [line for change in changes for line in _block(change, width, undo=undo)]
     if lines and not undo and any(change.undo for change in changes):
         lines.append((("muted", "u shows how it is taken back"),))
@@ -86,9 +86,9 @@ def change_lines(changes: Sequence[PlannedChange], width: int, *, undo: bool = F
 
 
 def _block(change: PlannedChange, width: int, *, undo: bool) -> list[Line]:
-    """One change: its sentence, then what is said of it."""
-    head = wrap(f"{change.setting}: {change.before} → {change.after}", width, indent=4)
-    lines: list[Line] = [(("title", clean(line)),) for line in head]
+    """Return the lines of one change."""
+    sentence = wrap(f"{change.setting}: {change.before} → {change.after}", width, indent=4)
+    lines: list[Line] = [(("title", clean(line)),) for line in sentence]
     if change.effect:
         lines += [(("label", clean(line)),) for line in wrap(f"  takes effect {change.effect}", width, indent=4)]
     if change.undo and undo:

@@ -1,4 +1,4 @@
-"""A panel of facts: labels and values in two columns, in groups with headings."""
+"""Panel of facts: labels and values in two columns, in groups with headings."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from widgets.text_utils.text import clean, pad, shorten, width_of, wrap
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """A label and what it says."""
+    """One fact."""
 
     label: str
-    """What it is about; empty for a sentence across the panel."""
+    """Label, or "" for a sentence across the panel."""
     value: str
-    """What is so; line ends are kept."""
+    """Value. Line breaks are kept."""
     tone: Tone = ""
-    """What that means."""
+    """Tone of the value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactGroup:
-    """Facts that belong together."""
+    """Related facts."""
 
     heading: str = ""
-    """Stands above them; empty for none."""
+    """Heading, or ""."""
     facts: tuple[Detail, ...] = ()
-    """The facts."""
+    """Facts."""
 
 
 class Details(TextPanel):
-    """Groups of facts with aligned labels; values wrap under themselves."""
+    """Groups of facts with aligned labels. Values wrap under themselves."""
 
     groups: reactive[tuple[FactGroup, ...]] = reactive((), repaint=False)
-    """What is shown, from the top."""
+    """Groups, from the top."""
 
     def __init__(
         self,
@@ -50,11 +50,11 @@ class Details(TextPanel):
         self.set_reactive(Details.groups, groups)
 
     def watch_groups(self) -> None:
-        """Shows the other facts."""
+        """Show the new facts."""
         self.changed()
 
     def lay_out(self, width: int) -> list[Line]:
-        """The lines of the groups: labels take at most a third of the width."""
+        """Return the lines of the groups. Labels use at most a third of the width."""
         labels = [width_of(clean(fact.label)) for group in self.groups for fact in group.facts]
         column = min(max(labels, default=0), max(4, width // 3))
         lines: list[Line] = []
@@ -72,10 +72,10 @@ def _fact_lines(fact: Detail, column: int, width: int) -> list[Line]:
     kind = fact.tone or "value"
     if not fact.label:
         return [((kind, text),) for text in wrap(fact.value, width)]
-    room = width - column - 2
+    value_width = width - column - 2
     label = clean(fact.label)
-    if room < 8:
+    if value_width < 8:
         return [(("label", shorten(label, width)),), *(((kind, text),) for text in wrap(fact.value, width))]
-    values = wrap(fact.value, room)
+    values = wrap(fact.value, value_width)
     first: Line = (("label", pad(label, column) + "  "), (kind, values[0]))
     return [first, *((("label", " " * (column + 2)), (kind, text)) for text in values[1:])]

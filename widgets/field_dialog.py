@@ -19,25 +19,25 @@ from widgets.text_utils.text import clean
 
 
 def plain_number(value: float) -> str:
-    """A number in digits: `65536`, `0.25`."""
+    """Return a number in digits: `65536`, `0.25`."""
     return str(int(value)) if float(value).is_integer() else str(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberSpan:
-    """Which numbers are accepted."""
+    """Limits of a number."""
 
     minimum: float | None = None
-    """The least; `None` for no limit."""
+    """Minimum, or None."""
     maximum: float | None = None
-    """The greatest; `None` for no limit."""
+    """Maximum, or None."""
     step: float | None = None
-    """What the number must be a multiple of, counted from zero; `None` for any."""
+    """Number that the value must be a multiple of, or None."""
     unit: str = ""
-    """What is counted; shown after numbers."""
+    """Unit, shown after numbers."""
 
     def reason(self, value: float) -> str:
-        """Why a number is not accepted; empty when it is."""
+        """Return why a number is not accepted, or ""."""
         if value != value or value in (float("inf"), float("-inf")):
             return "not a number"
         if self.minimum is not None and value < self.minimum:
@@ -49,13 +49,13 @@ class NumberSpan:
         return ""
 
     def sentence(self) -> str:
-        """Return the limits as text, "" without any."""
+        """Return the limits as text, or ""."""
         phrases: list[str] = []
         if self.minimum is not None:
             phrases.append(f"from {plain_number(self.minimum)}")
         if self.maximum is not None:
             phrases.append(f"to {plain_number(self.maximum)}")
-        if self.step and self.step != 1:  # of whole numbers nothing else is expected
+        if self.step and self.step != 1:  # a step of 1 is obvious
             phrases.append(f"in steps of {plain_number(self.step)}")
         if phrases and self.unit:
             phrases.append(self.unit)
@@ -66,7 +66,7 @@ class NumberSpan:
 
 
 class FieldDialog(GuardedDialog[str | None]):
-    """A title, a field, the reason it is not accepted; enter takes the text, escape leaves with `None`."""
+    """Dialog with a field. Enter returns the text if it is accepted, escape returns None."""
 
     DEFAULT_CSS = """
     FieldDialog {
@@ -85,7 +85,7 @@ class FieldDialog(GuardedDialog[str | None]):
         secret: bool = False,
         clock: Clock = time.monotonic,
     ) -> None:
-        """`secret` shows a dot for each character."""
+        """`secret`: show a dot for each character."""
         super().__init__(clock=clock)
         self._heading = title
         self._value = value
@@ -93,7 +93,7 @@ class FieldDialog(GuardedDialog[str | None]):
         self._secret = secret
 
     def compose(self) -> ComposeResult:
-        """Title, help, field, reason, answers."""
+        """Yield title, help, field, reason and buttons."""
         with Vertical(classes="dialog"):
             yield TextParagraphs(self._heading, "title")
             yield TextParagraphs(self._help, "label")
@@ -104,36 +104,36 @@ class FieldDialog(GuardedDialog[str | None]):
             )
 
     def on_mount(self) -> None:
-        """Starts in the field."""
+        """Put the focus into the field."""
         super().on_mount()
         self.query_one("#field", Input).focus()
 
     def reason(self, text: str) -> str:
-        """Why a text is not accepted; empty when it is. A subclass says more."""
+        """Return why a text is not accepted, or "". Subclasses override it."""
         del text
         return ""
 
     def accepted(self, text: str) -> str:
-        """What is returned for a text that is accepted."""
+        """Return the result for an accepted text."""
         return text.strip()
 
     def action_accept(self) -> None:
-        """Takes the text, or says why not."""
+        """Return the text, or show why it is not accepted."""
         if not self.listening:
             return
         text = self.query_one("#field", Input).value
         reason = self.reason(text)
         if reason:
-            self._say(reason)
+            self._show_reason(reason)
         else:
             self.dismiss(self.accepted(text))
 
-    def _say(self, reason: str) -> None:
+    def _show_reason(self, reason: str) -> None:
         self.query_one(".dialog-reason", TextParagraphs).say(f"Not accepted: {reason}" if reason else "", "bad")
 
     @on(Input.Changed, "#field")
-    def _changed(self, event: Input.Changed) -> None:
-        self._say(self.reason(event.value) if event.value.strip() else "")
+    def _handle_change(self, event: Input.Changed) -> None:
+        self._show_reason(self.reason(event.value) if event.value.strip() else "")
 
     @on(Input.Submitted, "#field")
     @on(Button.Pressed, "#accept")
@@ -142,15 +142,15 @@ class FieldDialog(GuardedDialog[str | None]):
 
 
 class TextDialog(FieldDialog):
-    """Returns a line of text, such as a note; an empty one is not accepted."""
+    """Dialog that returns a line of text, such as a note. It does not accept an empty line."""
 
     def reason(self, text: str) -> str:
-        """An empty line says nothing."""
+        """Return a reason for an empty line."""
         return "" if text.strip() else "there is nothing in it"
 
 
 class NumberDialog(FieldDialog):
-    """Returns a number within a span, as text; up and down go by the step."""
+    """Dialog that returns a number within limits, as text. Up and down change it by the step."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "step(1)", "More", show=False, id="number.more"),
@@ -166,21 +166,13 @@ class NumberDialog(FieldDialog):
         help: str = "",
         clock: Clock = time.monotonic,
     ) -> None:
-        """A dialog for a number.
-
-        Args:
-            title: What is asked.
-            span: What is accepted.
-            value: The text in the field at first.
-            help: A sentence on what it does.
-            clock: Tells the time; tests replace it.
-        """
+        """`span`: accepted numbers. `value`: initial text. `help`: sentence that explains the number."""
         limits = span.sentence()
         super().__init__(title, value, help="\n".join(part for part in (help, limits) if part), clock=clock)
         self._span = span
 
     def reason(self, text: str) -> str:
-        """Return the limit that is not kept; "" for a number that is accepted."""
+        """Return the violated limit, or ""."""
         try:
             return self._span.reason(float(text.strip()))
         except ValueError:
@@ -191,7 +183,7 @@ class NumberDialog(FieldDialog):
         return plain_number(float(text.strip()))
 
     def action_step(self, direction: int) -> None:
-        """Goes up or down by the step, within the limits."""
+        """Change the number by the step, within the limits."""
         field = self.query_one("#field", Input)
         try:
             value = float(field.value.strip())

@@ -1,4 +1,4 @@
-"""A few large figures in columns: what is now in bold, what it is on average faint below it, or beside it."""
+"""Large numbers in columns: present values in bold, with means in faint text next to or below them."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _WIDEST_GAP = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureColumn:
-    """A column of figures."""
+    """One column of numbers."""
 
     label: str
-    """What they are."""
+    """Heading."""
     beside: str = ""
-    """What stands beside them; empty for nothing."""
+    """Label of the secondary numbers, or ""."""
     tone: str = ""
-    """A component class of `FigureRows` without its prefix."""
+    """Component class of `FigureRows` without its prefix."""
     room: int = 7
-    """Columns that a figure takes: it never jumps when it has more digits."""
+    """Width of a number, so that the columns do not move when it has more digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureRow:
-    """A row: what it is of, and for each column the figure and what stands beside it."""
+    """One row: its name, and the number and secondary number of each column."""
 
     name: str = ""
     cells: tuple[tuple[str, str], ...] = ()
@@ -50,13 +50,13 @@ _STYLES = {
     "warning": "text-style: bold; color: $text-warning;",
     "bad": "text-style: bold; color: $text-error;",
 }
-"""Component classes and their rules."""
+"""CSS rules of the component classes."""
 
 
 class FigureRows(StyleCachedWidget):
-    """A heading and a row or two of figures; only what differs is painted again.
+    """Heading and a few rows of numbers. Only changed cells are repainted.
 
-    What belongs beside the figures of a single row stands below them, where each can be read by itself.
+    With a single row, the secondary numbers have their own line below it.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("figure-rows", _STYLES)
@@ -69,76 +69,79 @@ class FigureRows(StyleCachedWidget):
     """
 
     columns: reactive[tuple[FigureColumn, ...]] = reactive((), repaint=False)
-    """The columns; the last ones go where there is no room, after what stands beside the figures."""
+    """Columns. Without enough space, secondary numbers are left out first, then the last columns."""
     rows: reactive[tuple[FigureRow, ...]] = reactive((), repaint=False)
-    """The rows; without any the widget takes no room."""
+    """Rows. Without rows the widget takes no space."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.add_class("-empty")
 
     def watch_columns(self) -> None:
-        """Paints all of it."""
+        """Repaint everything."""
         self.refresh(layout=True)
 
     def watch_rows(self, before: tuple[FigureRow, ...], rows: tuple[FigureRow, ...]) -> None:
-        """Paints the rows that differ."""
+        """Repaint changed rows."""
         self.set_class(not rows, "-empty")
         if [row.name for row in before] != [row.name for row in rows]:
             self.refresh(layout=True)
             return
-        for at, (old, new) in enumerate(zip(before, rows, strict=True)):
+        for index, (old, new) in enumerate(zip(before, rows, strict=True)):
             if old != new:
-                self._refresh_cells(at + 1, old, new)
+                self._refresh_cells(index + 1, old, new)
 
     def _refresh_cells(self, line: int, old: FigureRow, new: FigureRow) -> None:
         left = self._names_width()
-        _, widths = self._places()
-        for was, now, width in zip(old.cells, new.cells, widths, strict=False):
-            if was != now:
-                self.refresh(Region(left, line, width, 1 + self._below))
+        _, widths = self._column_widths()
+        for old_cell, new_cell, width in zip(old.cells, new.cells, widths, strict=False):
+            if old_cell != new_cell:
+                self.refresh(Region(left, line, width, 1 + self._has_second_line))
             left += width
 
     @property
-    def _below(self) -> bool:
-        """Whether what belongs beside the figures has a line of its own."""
+    def _has_second_line(self) -> bool:
+        """True if the secondary numbers have their own line."""
         return len(self.rows) == 1 and any(column.beside for column in self.columns)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """The heading and the rows."""
-        return len(self.rows) + 1 + self._below if self.rows else 0
+        """Return the height of heading and rows."""
+        return len(self.rows) + 1 + self._has_second_line if self.rows else 0
 
     def _names_width(self) -> int:
         names = max((width_of(row.name) for row in self.rows), default=0)
         return names + 2 if names else 0
 
-    def _places(self) -> tuple[bool, list[int]]:
-        """Whether there is room beside the figures, and how wide the columns are that have room."""
-        room = self.content_size.width - self._names_width()
-        beside = not self._below
-        wanted = self._wanted(beside)
-        if beside and sum(wanted) - _GAP > room:
-            beside, wanted = False, self._wanted(False)
-        while len(wanted) > 1 and sum(wanted) - _GAP > room:
-            wanted.pop()
-        more = min(_WIDEST_GAP, max(0, room - sum(wanted)) // max(1, len(wanted)))
-        return beside, [width + more for width in wanted]
+    def _column_widths(self) -> tuple[bool, list[int]]:
+        """Return whether secondary numbers are on the same line, and the widths of the visible columns."""
+        available = self.content_size.width - self._names_width()
+        beside = not self._has_second_line
+        widths = self._natural_widths(beside)
+        if beside and sum(widths) - _GAP > available:
+            beside, widths = False, self._natural_widths(False)
+        while len(widths) > 1 and sum(widths) - _GAP > available:
+            widths.pop()
+        extra = min(_WIDEST_GAP, max(0, available - sum(widths)) // max(1, len(widths)))
+        return beside, [width + extra for width in widths]
 
-    def _wanted(self, beside: bool) -> list[int]:
-        rooms = (
+    def _natural_widths(self, beside: bool) -> list[int]:
+        number_widths = (
             column.room * 2 + 1
             if beside and column.beside
-            else column.room + (width_of(column.beside) + 1 if self._below and column.beside else 0)
+            else column.room + (width_of(column.beside) + 1 if self._has_second_line and column.beside else 0)
             for column in self.columns
         )
-        return [max(width_of(column.label), room) + _GAP for column, room in zip(self.columns, rooms, strict=True)]
+        return [
+            max(width_of(column.label), number_width) + _GAP
+            for column, number_width in zip(self.columns, number_widths, strict=True)
+        ]
 
     def render_line(self, y: int) -> Strip:
-        """The heading, or a row."""
+        """Return the heading or a row."""
         width = self.content_size.width
-        if y > len(self.rows) + self._below:
+        if y > len(self.rows) + self._has_second_line:
             return Strip.blank(width, self.style_of(""))
-        beside, widths = self._places()
+        beside, widths = self._column_widths()
         if y > len(self.rows):
             beneath = [
                 f"{column.beside} {cell[1]}" if column.beside and cell[1] else ""
@@ -149,15 +152,15 @@ class FigureRows(StyleCachedWidget):
             return Strip([Segment(text, self._style("beside"))]).adjust_cell_length(width, self.style_of(""))
         row = self.rows[y - 1] if y else None
         segments = [Segment(pad(clean(row.name if row else ""), self._names_width()), self._style("name"))]
-        for at, (column, cell) in enumerate(zip(self.columns, widths, strict=False)):
-            value, aside = row.cells[at] if row else (column.label, column.beside)
+        for index, (column, cell) in enumerate(zip(self.columns, widths, strict=False)):
+            value, secondary = row.cells[index] if row else (column.label, column.beside)
             tone = (column.tone or "plain") if row else "label"
             has_beside = beside and column.beside
-            room = column.room + 1 if has_beside else cell
-            text = pad(clean(value), max(room, width_of(value) + 1) if row is None else room)
+            number_width = column.room + 1 if has_beside else cell
+            text = pad(clean(value), max(number_width, width_of(value) + 1) if row is None else number_width)
             segments.append(Segment(text, self._style(tone)))
             segments.append(
-                Segment(pad(clean(aside) if has_beside else "", cell - width_of(text)), self._style("beside"))
+                Segment(pad(clean(secondary) if has_beside else "", cell - width_of(text)), self._style("beside"))
             )
         return Strip(segments).adjust_cell_length(width, self.style_of(""))
 

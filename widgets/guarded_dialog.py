@@ -1,4 +1,4 @@
-"""Dialogs that cannot be answered by keys typed before anyone read them."""
+"""Dialogs that ignore keys typed before they were visible."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from widgets.text_utils.text import clean
 Result = TypeVar("Result")
 
 Clock = Callable[[], float]
-"""Seconds that never go back."""
+"""Function that returns monotonic seconds."""
 
 GRACE: Final = 0.5
-"""Seconds after opening in which a dialog takes no answer but escape."""
+"""Seconds after opening in which a dialog accepts only escape."""
 
 
 class GuardedDialog(ModalScreen[Result], BufferedScreen[Result]):
-    """A dialog deaf to all answers but escape for half a second after it came up."""
+    """Dialog that accepts no answer but escape in the first half second."""
 
-    # Focus on the first button would make a waiting Enter an answer.
+    # With focus on the first button, a key typed ahead (Enter) would be an answer.
     AUTO_FOCUS = None
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave", id="dialog.leave"),
@@ -64,33 +64,33 @@ class GuardedDialog(ModalScreen[Result], BufferedScreen[Result]):
 
     @property
     def listening(self) -> bool:
-        """Whether the dialog has been up long enough to take an answer."""
+        """True if the dialog has been visible long enough to accept an answer."""
         return self._opened is not None and self._clock() - self._opened >= GRACE
 
     def on_mount(self) -> None:
-        """Starts the time once the dialog can be seen."""
-        # Not on mount: half a second from when it can be seen, however slow the link.
+        """Start the grace period when the dialog is visible."""
+        # Not on mount: the half second starts when the dialog is visible, however slow the link.
         self.call_after_refresh(self._open)
 
     def _open(self) -> None:
         self._opened = self._clock()
 
     def action_leave(self) -> None:
-        """Leaves without an answer."""
+        """Close without an answer."""
         self.dismiss(None)
 
     def action_back(self) -> None:
-        """The same by a letter, which may have been typed ahead."""
+        """Close without an answer, unless the key may have been typed ahead."""
         if self.listening:
             self.action_leave()
 
     @on(Button.Pressed, "#cancel")
-    def _cancel_pressed(self) -> None:
+    def _handle_cancel(self) -> None:
         self.action_back()
 
 
 class KeyButton(Button):
-    """A one-line button that names its key and carries the cursor's sign while it has the focus."""
+    """One-line button with its key, and the cursor sign while it has the focus."""
 
     def __init__(
         self, label: str, key: str, *, id: str, variant: ButtonVariant = "default", disabled: bool = False
@@ -99,23 +99,23 @@ class KeyButton(Button):
         super().__init__(Content(f"  {self._caption} "), variant, id=id, disabled=disabled, compact=True)
 
     def watch_has_focus(self, _has_focus: bool) -> None:
-        """Shows or hides the sign."""
+        """Show or hide the sign."""
         super().watch_has_focus(_has_focus)
         self.label = Content(f"{'>' if _has_focus else ' '} {self._caption} ")
 
 
 class ButtonRow(Horizontal):
-    """The answers at the foot of a dialog, always in sight."""
+    """Buttons at the bottom of a dialog, always visible."""
 
     def __init__(self, *buttons: Button) -> None:
         super().__init__(*buttons, classes="dialog-buttons")
 
 
 class TypedField(Input):
-    """A field that has to be typed by hand: a paste is refused."""
+    """Field whose text must be typed: a paste is refused."""
 
     refused_paste = False
-    """Whether a paste was refused since the last key."""
+    """True if a paste was refused since the last key."""
 
     async def _on_key(self, event: events.Key) -> None:
         if isinstance(self.screen, GuardedDialog) and not self.screen.listening:
@@ -131,6 +131,6 @@ class TypedField(Input):
         self.post_message(self.Changed(self, self.value))
 
     def action_paste(self) -> None:
-        """Refuses the app's own clipboard as well."""
+        """Refuse the app's own clipboard, too."""
         self.refused_paste = True
         self.post_message(self.Changed(self, self.value))

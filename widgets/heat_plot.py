@@ -1,4 +1,4 @@
-"""A heat map: bins, shades, rows of characters, and the widget that shows it live."""
+"""Heat map: bins, shades, rows of characters, and the live widget."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from widgets.plot_frame import FARTHEST, Frame, FramedDrawing, Row, axis_rows, d
 from widgets.text_utils.text import clean, shorten
 from widgets.text_utils.ticks import bin_edge
 
-# -- shades for values: the more, the stronger the ground. What they mean stands in a scale beside them ---------------
+# -- shades of the background for values, and the scale that explains them ---------------------------------------------
 
 SHADES: Final = 5
-"""How many there are."""
+"""Number of shades."""
 
 SHADE_CLASSES: Final = frozenset(f"shade--{at}" for at in range(SHADES))
-"""Their component classes, the faintest first."""
+"""Component classes of the shades, the faintest first."""
 
 SHADE_CSS: Final = "\n".join(
     f"& > .shade--{at} {{ background: $primary {6 + 9 * at}%; color: $foreground; }}"
     f"&:ansi > .shade--{at} {{ background: ansi_default; }}"
     for at in range(SHADES)
 )
-"""What a widget that shades has in its styles. Of a terminal's own sixteen colours none is a shade of another."""
+"""CSS rules of the shades. A terminal's 16 colours have no shades of each other, so an ANSI theme uses none."""
 
 
 def shade_of(level: float) -> str:
-    """The component class for a share from 0 to 1; what lies beyond is the nearer end."""
+    """Return the component class for a share from 0 to 1. Other values are limited."""
     return f"shade--{min(SHADES - 1, max(0, int(level * SHADES)))}"
 
 
 class ShadeScale(StyleCachedWidget):
-    """A line that says what the shades mean: from nothing to `text`."""
+    """Line that explains the shades: from zero to `text`."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {*SHADE_CLASSES, "shade-scale--text"}
     DEFAULT_CSS = f"""
@@ -53,10 +53,10 @@ class ShadeScale(StyleCachedWidget):
     }}
     """
     text: reactive[str] = reactive("")
-    """What the strongest shade is, and whatever else is to be said."""
+    """Meaning of the strongest shade, and further notes."""
 
     def render_line(self, y: int) -> Strip:
-        """The shades between two words."""
+        """Return the shades between two labels."""
         width, style = self.size.width, self.style_of("shade-scale--text")
         segments = [Segment("0 ", style)]
         segments += [Segment("  ", self.style_of(f"shade--{at}")) for at in range(SHADES)]
@@ -65,29 +65,29 @@ class ShadeScale(StyleCachedWidget):
         return Strip(segments).adjust_cell_length(width, style)
 
 
-# -- turns counts of values over time into rows of characters: a heat map, without a terminal -------------------------
+# -- a heat map of counts over time as rows of characters, without a terminal ------------------------------------------
 
 LEVELS: Final = 7
-"""How many strengths there are: from one of ten thousand to all."""
+"""Number of strengths, from one in ten thousand to all."""
 FIRST_LEVEL: Final = 10
-"""Code of the faintest; the others follow."""
+"""Code of the faintest strength. The others follow."""
 SIGNS: Final = " ░░▒▒▓▓█"
-"""What each strength is drawn with, so that it is told without colour, too."""
+"""Characters of the strengths, so that they differ without colour, too."""
 ASCII_SIGNS: Final = " .:-=+#@"
-"""The same without UTF-8."""
+"""ASCII characters of the strengths."""
 
 _RAREST: Final = 1e-4
 
 
 def level_of(share: float) -> int:
-    """The strength of a share of an interval's values, 0 for none: equal ratios are equal steps."""
+    """Return the strength of a share of an interval's values; 0 for none. Equal ratios are equal steps."""
     if share <= 0.0:
         return 0
     return 1 + int((LEVELS - 1) * min(max(1.0 - math.log10(share) / math.log10(_RAREST), 0.0), 1.0) + 1e-9)
 
 
 class HeatPlot(FramedDrawing):
-    """Draws one heat map after another; a new interval changes only its columns."""
+    """Heat map that is drawn repeatedly. A new interval changes only its columns."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -107,21 +107,21 @@ class HeatPlot(FramedDrawing):
         window: float = 0.0,
         ascii_only: bool = False,
     ) -> list[Row]:
-        """The rows, each `width` characters; unchanged rows are the same objects. `log` is passed over: it always is.
+        """Return the rows, each `width` characters. Unchanged rows are the same objects.
 
-        Each column shows how the values of its time are spread: a cell's strength is its share of them.
+        The axis is always logarithmic, whatever `log` is. A cell's strength is its share of the values in its column.
         """
         if width < 1 or height < 1:
             return []
         heat = tuple(interval for interval in data.heat if abs(interval.at) <= FARTHEST)
         drawn = self._heat
-        more = len(heat) >= len(drawn) and heat[: len(drawn)] == drawn
-        self._extremes = _extremes(heat[len(drawn) :] if more else heat, self._extremes if more else None)
+        is_extended = len(heat) >= len(drawn) and heat[: len(drawn)] == drawn
+        self._extremes = _extremes(heat[len(drawn) :] if is_extended else heat, self._extremes if is_extended else None)
         values = tuple(bin_edge(edge) for edge in self._extremes or ())
         frame = self._framer.lay_out(
             data, width, height, span=time_span(data, window), values=values, log=True, ascii_only=ascii_only
         )
-        grows = more and frame == self._frame
+        grows = is_extended and frame == self._frame
         if not grows:
             self._columns = [Counter() for _ in range(frame.columns)]
             self._cells = [bytearray(frame.columns) for _ in range(frame.rows)]
@@ -135,7 +135,7 @@ class HeatPlot(FramedDrawing):
         return list(self._rows)
 
     def _add(self, frame: Frame, interval: HeatInterval) -> range:
-        """Counts an interval in every column that it ends in or passes through; they are returned."""
+        """Count an interval in all columns that it overlaps, and return these columns."""
         if not frame.start <= interval.at <= frame.end:
             return range(0)
         last = frame.column_of(interval.at)
@@ -147,7 +147,7 @@ class HeatPlot(FramedDrawing):
         return columns
 
     def _fill(self, frame: Frame, columns: set[int]) -> set[int]:
-        """Sets the strengths of these columns; returns the rows in which any is another than before."""
+        """Set the strengths of these columns, and return the rows that changed."""
         changed = set()
         for column in columns:
             counts = self._columns[column]
@@ -165,7 +165,7 @@ class HeatPlot(FramedDrawing):
 
 
 def _extremes(heat: tuple[HeatInterval, ...], previous: tuple[int, int] | None) -> tuple[int, int] | None:
-    """The lowest edge and the highest of all bins with a count."""
+    """Return the lowest and highest edge of all bins with a count."""
     edges = list(previous or ())
     for interval in heat:
         filled = [number for number, count in enumerate(interval.counts, interval.first) if count > 0]
@@ -175,7 +175,7 @@ def _extremes(heat: tuple[HeatInterval, ...], previous: tuple[int, int] | None) 
 
 
 def _rows_of(frame: Frame, number: int) -> range:
-    """The rows that a bin covers: where a row is higher than a bin, the one that its middle is in."""
+    """Return the rows that a bin covers, or the row of its middle if it is lower than a row."""
     below, above = (frame.ruler.position_of(bin_edge(edge)) / DOTS for edge in (number, number + 1))
     first, last = math.floor(above + 0.5), math.floor(below - 0.5)
     if first > last:
@@ -194,44 +194,48 @@ def _compose_row(frame: Frame, row: int, levels: bytearray) -> Row:
 
 
 LEAST_CONTRAST: Final = 2.0
-"""Of the faintest strength to the ground: the tail is what one looks for."""
+"""Minimum contrast of the faintest strength to the background, as the tail matters most."""
 
 
 def faintest(ground: Color, color: Color) -> Color:
-    """The colour nearest to the ground that is told from it."""
+    """Return the colour nearest to the background that is visible on it."""
     steps = (ground.blend(color, step / 20) for step in range(8, 20))
     return next((step for step in steps if contrast(step, ground) >= LEAST_CONTRAST), color)
 
 
 def contrast(color: Color, other: Color) -> float:
-    """Of two colours, from 1 to 21, as the WCAG (2.2) count it."""
+    """Return the contrast of two colours, 1 to 21, as defined in WCAG 2.2."""
     high, low = sorted((_luminance(color), _luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
 
 def _luminance(color: Color) -> float:
+    """Return the relative luminance of a colour, 0..1."""
     channels = (
         channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in color.normalized
     )
     return sum(share * channel for share, channel in zip((0.2126, 0.7152, 0.0722), channels, strict=True))
 
 
-# -- a live heat map: what percentiles hide, such as two populations of latencies or a cliff --------------------------
+# -- the live widget ---------------------------------------------------------------------------------------------------
 
 
 class HeatChart(LineChart):
-    """Time across, values up on a logarithmic axis, strength by the share of an interval's values."""
+    """Live heat map: time across, values on a logarithmic axis, and strength by share of an interval.
+
+    It shows what percentiles hide, such as two populations of latencies, or a cliff.
+    """
 
     def make_plot(self) -> HeatPlot:
-        """What draws it."""
+        """Return the object that draws the heat map."""
         return HeatPlot()
 
     def has_nothing(self, data: ChartData) -> bool:
-        """Whether nothing was counted yet."""
+        """Return True if nothing was counted yet."""
         return not data.heat
 
     def legend(self, data: ChartData) -> tuple[LegendPiece, ...]:
-        """What the strengths mean."""
+        """Return the legend of the strengths."""
         signs = ASCII_SIGNS if self.ascii else SIGNS
         pieces: list[LegendPiece] = [("title", clean(self.title), None)] if self.title else []
         pieces.append(("legend", "0.01 %", None))
@@ -243,7 +247,7 @@ class HeatChart(LineChart):
         return tuple(pieces)
 
     def style_of_code(self, code: int) -> Style:
-        """The style of a cell: from near the background over accent and good to the warning colour."""
+        """Return the style of a cell, from near the background over accent and good to the warning colour."""
         level = code - FIRST_LEVEL + 1
         if not 1 <= level <= LEVELS:
             return super().style_of_code(code)
@@ -253,7 +257,7 @@ class HeatChart(LineChart):
             background, *rest = (Color.parse(self.app.theme_variables.get(name, "#808080")) for name in names)
             stops = (faintest(background, rest[0]), *rest[:3], rest[2].blend(rest[3], 0.4))
             position = (level - 1) / (LEVELS - 1) * (len(stops) - 1)
-            at = min(int(position), len(stops) - 2)
-            color = stops[at].blend(stops[at + 1], position - at)
+            stop = min(int(position), len(stops) - 2)
+            color = stops[stop].blend(stops[stop + 1], position - stop)
             style = self._styles_by_code[code] = super().style_of_code(0) + Style.from_color(color.rich_color)
         return style

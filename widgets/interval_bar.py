@@ -1,4 +1,4 @@
-"""A difference on an axis across zero: its interval as a bar, the values behind it, what is too small to matter."""
+"""Difference with its interval as a bar on an axis across zero, with the values behind it and a threshold."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ _AIR: Final = 0.04
 """Share of the axis beyond the outermost value, at both ends."""
 
 _TICK_CELLS: Final = 12
-"""Cells of the axis to a tick, at least."""
+"""Minimum cells per tick."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntervalMark:
-    """What is drawn."""
+    """Difference to draw."""
 
     middle: float
-    """The difference itself."""
+    """Difference."""
     low: float | None = None
-    """Lower end of its interval; `None` without one."""
+    """Lower end of its interval, or None."""
     high: float | None = None
-    """Upper end."""
+    """Upper end of its interval, or None."""
     points: tuple[float, ...] = ()
-    """What it was taken from."""
+    """Values that the difference is from."""
     threshold: float = 0.0
-    """A difference within it, up or down, does not matter; 0 for none."""
+    """Difference, up or down, that is too small to matter; 0 for none."""
     tone: Style = ""
-    """What the difference means, for the colour of the bar."""
+    """Tone of the bar."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Signs:
-    """The characters of a drawing."""
+    """Characters of a drawing."""
 
     axis: str
     tick: str
@@ -54,16 +54,16 @@ _UNICODE: Final = _Signs(axis="─", tick="┴", zone="░", zero="│", bar="�
 _ASCII: Final = _Signs(axis="-", tick="+", zone=":", zero="|", bar="=", crossing="#", middle="O", point="*")
 
 Cells = list[tuple[str, str]]
-"""A style's name and a character for every cell."""
+"""Style name and character of every cell."""
 
 
 class IntervalBar(TextPanel):
-    """Labels, bar and points in three lines; four with the axis below them."""
+    """Bar, points, axis and labels, one line each."""
 
     mark: reactive[IntervalMark | None] = reactive(None, repaint=False)
-    """What is drawn; `None` takes no room."""
+    """Difference to draw. None takes no space."""
     ascii: reactive[bool] = reactive(False, repaint=False)
-    """Whether to draw without UTF-8."""
+    """True to draw without UTF-8."""
 
     def __init__(self, mark: IntervalMark | None = None, *, ascii: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -71,20 +71,18 @@ class IntervalBar(TextPanel):
         self.set_reactive(IntervalBar.ascii, ascii)
 
     def watch_mark(self) -> None:
-        """Draws the other difference."""
+        """Draw the change."""
         self.changed()
 
-    def watch_ascii(self) -> None:
-        """Draws with the other characters."""
-        self.changed()
+    watch_ascii = watch_mark
 
     def lay_out(self, width: int) -> list[Line]:
-        """The bar over its points over the axis."""
+        """Return bar, points and axis."""
         return [] if self.mark is None else draw_interval(self.mark, width, ascii_only=self.ascii)
 
 
 def draw_interval(mark: IntervalMark, width: int, *, ascii_only: bool = False) -> list[Line]:
-    """Return bar, points, axis and its labels, each `width` cells: zero and the threshold are always on the axis."""
+    """Return bar, points, axis and labels, each `width` cells. The axis includes zero and the threshold."""
     signs = _ASCII if ascii_only else _UNICODE
     span = _span(mark)
 
@@ -111,7 +109,7 @@ def draw_interval(mark: IntervalMark, width: int, *, ascii_only: bool = False) -
     axis: Cells = [("muted", signs.axis)] * width
     for tick in ticks:
         axis[column(tick)] = ("muted", signs.tick)
-    labels = _labels([(column(tick), tick) for tick in ticks], width)
+    labels = _label_cells([(column(tick), tick) for tick in ticks], width)
     return [_join_cells(row) for row in (*rows, axis, labels)]
 
 
@@ -119,24 +117,24 @@ def _span(mark: IntervalMark) -> AxisSpan:
     ends = [end for end in (mark.low, mark.high) if end is not None]
     values = (0.0, -mark.threshold, mark.threshold, mark.middle, *ends, *mark.points)
     low, high = min(values), max(values)
-    air = (high - low) * _AIR or 1.0
-    return AxisSpan(low=low - air, high=high + air)
+    margin = (high - low) * _AIR or 1.0
+    return AxisSpan(low=low - margin, high=high + margin)
 
 
-def _labels(ticks: list[tuple[int, float]], width: int) -> Cells:
-    """The value under each tick that has room for it, zero before all others; the unit at the last."""
+def _label_cells(ticks: list[tuple[int, float]], width: int) -> Cells:
+    """Return the labels of ticks that have space, zero first, with the unit at the last one."""
     text = [" "] * width
     last = ticks[-1][1] if ticks else 0.0
-    for at, tick in sorted(ticks, key=lambda pair: (pair[1] != 0, pair[0])):
+    for column, tick in sorted(ticks, key=lambda pair: (pair[1] != 0, pair[0])):
         label = ("0" if tick == 0 else f"{tick:+.6g}") + (" %" if tick == last else "")
-        left = min(max(0, at - len(label.removesuffix(" %")) // 2), max(0, width - len(label)))
-        room = text[max(0, left - 1) : left + len(label) + 1]
-        if not "".join(room).strip() and left + len(label) <= width:
+        left = min(max(0, column - len(label.removesuffix(" %")) // 2), max(0, width - len(label)))
+        neighbourhood = text[max(0, left - 1) : left + len(label) + 1]
+        if not "".join(neighbourhood).strip() and left + len(label) <= width:
             text[left : left + len(label)] = label
     return [("label", char) for char in text]
 
 
 def _join_cells(cells: Cells) -> Line:
-    """Neighbours of one style in one piece."""
+    """Return the cells as a line, with one piece per run of a style."""
     groups = ((kind, list(group)) for kind, group in groupby(cells, key=lambda cell: cell[0]))
     return tuple((kind, "".join(char for _, char in group)) for kind, group in groups)

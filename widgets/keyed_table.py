@@ -1,4 +1,4 @@
-"""A table of many live rows: draws only the lines in sight, and redraws only those that changed."""
+"""Table of many live rows: draws only visible lines, and redraws only changed ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Align", "KeyedTable", "TableCell", "TableColumn", "TableRow", "Tone"
 
 
 class KeyedTable(TableRenderer, can_focus=True):
-    """Rows told apart by key, given as one immutable tuple; the cursor stays with its key when they change."""
+    """Table whose rows have keys and are set as one immutable tuple. The cursor stays with its key when they change."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "cursor(-1)", "Row up", show=False, id="table.up"),
@@ -35,27 +35,27 @@ class KeyedTable(TableRenderer, can_focus=True):
     ]
 
     columns: reactive[tuple[TableColumn, ...]] = reactive((), repaint=False)
-    """The columns, in their order."""
+    """Columns in order."""
     rows: reactive[tuple[TableRow, ...]] = reactive((), repaint=False)
-    """The rows, in their order, each key once."""
+    """Rows in order, with unique keys."""
     cursor: reactive[str | None] = reactive(None, repaint=False)
-    """The key of the row under the cursor; `None` when there is no row to stand on."""
+    """Key of the row under the cursor, or None without rows."""
     empty: reactive[str] = reactive("")
-    """What is said when there are no rows."""
+    """Text without rows."""
 
     @dataclass
     class RowHighlighted(WidgetMessage):
-        """The cursor came to another row."""
+        """The cursor moved to another row."""
 
         key: str
-        """The row's key."""
+        """Key of the row."""
 
     @dataclass
     class RowSelected(WidgetMessage):
-        """Enter was pressed, or the row clicked that had the cursor."""
+        """Enter was pressed, or the row under the cursor was clicked."""
 
         key: str
-        """The row's key."""
+        """Key of the row."""
 
     def __init__(
         self,
@@ -77,27 +77,27 @@ class KeyedTable(TableRenderer, can_focus=True):
 
     @property
     def cursor_row(self) -> TableRow | None:
-        """The row under the cursor."""
+        """Row under the cursor, or None."""
         index = self._index.get(self.cursor) if self.cursor is not None else None
         return self.rows[index] if index is not None else None
 
     def on_mount(self) -> None:
-        """Tells where the cursor stands."""
+        """Report the position of the cursor."""
         if self.cursor is not None:
             self.post_message(self.RowHighlighted(self, self.cursor))
 
     def watch_columns(self) -> None:
-        """Measures everything anew."""
+        """Measure all columns again."""
         self.fit()
 
     def fit(self) -> None:
-        """Make the columns as wide as the rows want that are there now."""
+        """Fit the column widths to the present rows."""
         self._measure_all()
         self.refresh()
 
     def watch_rows(self, before: tuple[TableRow, ...], rows: tuple[TableRow, ...]) -> None:
-        """Redraws the lines in sight that differ, and keeps the cursor on its row."""
-        # Identity first: most rows are the same objects as before, and comparing 10,000 rows by value takes too long.
+        """Redraw visible lines that differ, and keep the cursor on its row."""
+        # Identity first: most rows are the same objects, and comparing 10,000 rows by value takes too long.
         pairs = [(old, row) for old, row in zip(before, rows, strict=False) if old is not row and old != row]
         changed = [*(row for _, row in pairs), *rows[len(before) :]]
         old_index = self._index
@@ -107,12 +107,12 @@ class KeyedTable(TableRenderer, can_focus=True):
             self._measure_all()
             grew = True
         else:
-            # Columns only grow while they are watched: a column that jumps cannot be read.
+            # Columns only grow while they are shown: a column that jumps is hard to read.
             grew, self._measured = self._layout_of_columns.measure(changed), (None, None)
-        room = self._room
+        width_before = self._line_width
         if len(before) != len(rows):
             self.virtual_size = Size(0, len(rows) + 1)
-        if grew or room != self._room:
+        if grew or width_before != self._line_width:
             self.refresh()
         else:
             self._refresh_changed(before, rows)
@@ -120,7 +120,7 @@ class KeyedTable(TableRenderer, can_focus=True):
             self.cursor = self._nearest(old_index.get(self.cursor or "", 0))
 
     def watch_cursor(self, before: str | None, key: str | None) -> None:
-        """Redraws both rows, brings the new one into sight and tells of it."""
+        """Redraw both rows, scroll to the new one and report it."""
         for row in (before, key):
             if row is not None and row in self._index:
                 self._refresh_row(self._index[row])
@@ -129,31 +129,31 @@ class KeyedTable(TableRenderer, can_focus=True):
             self.post_message(self.RowHighlighted(self, key))
 
     def watch_has_focus(self, _has_focus: bool) -> None:
-        """Redraws the cursor in its other colour."""
+        """Redraw the cursor in its other colour."""
         super().watch_has_focus(_has_focus)
         if self.cursor is not None and self.cursor in self._index:
             self._refresh_row(self._index[self.cursor])
 
     def show_row(self, key: str) -> None:
-        """Scrolls until the row is in sight."""
+        """Scroll until the row is visible."""
         index = self._index.get(key)
         if index is None or self.size.height < 2:
             return
-        room, top = self.size.height - 1, round(self.scroll_y)
+        visible_rows, top = self.size.height - 1, round(self.scroll_y)
         if index <= top:
             over_heading = index > 0 and self.rows[index - 1].separator
             self.scroll_to(y=index - 1 if over_heading else index, animate=False, immediate=True)
-        elif index >= top + room:
-            self.scroll_to(y=index - room + 1, animate=False, immediate=True)
+        elif index >= top + visible_rows:
+            self.scroll_to(y=index - visible_rows + 1, animate=False, immediate=True)
 
     @property
-    def _room(self) -> int:
-        """Cells of a line beside the scrollbar."""
+    def _line_width(self) -> int:
+        """Width of a line without the scrollbar."""
         return self.size.width - (self.scrollbar_size_vertical if self.virtual_size.height > self.size.height else 0)
 
     def render_line(self, y: int) -> Strip:
-        """The header, or the row in sight at this line."""
-        width = self._room
+        """Return the header, or the visible row at this line."""
+        width = self._line_width
         if y == 0:
             return self.header_strip(self.columns, self._place(), width)
         index = y - 1 + round(self.scroll_y)
@@ -168,28 +168,28 @@ class KeyedTable(TableRenderer, can_focus=True):
         return Strip.blank(width, self.rich_style)
 
     def action_cursor(self, step: int) -> None:
-        """Moves the cursor by rows, passing over headings."""
+        """Move the cursor by rows, skipping headings."""
         self._move_to(self._position() + step, 1 if step > 0 else -1)
 
     def action_page(self, step: int) -> None:
-        """Moves the cursor by what is in sight."""
+        """Move the cursor by a page."""
         self._move_to(self._position() + step * max(1, self.size.height - 2), 1 if step > 0 else -1)
 
     def action_first(self) -> None:
-        """Moves the cursor to the first row."""
+        """Move the cursor to the first row."""
         self._move_to(0, 1)
 
     def action_last(self) -> None:
-        """Moves the cursor to the last row."""
+        """Move the cursor to the last row."""
         self._move_to(len(self.rows) - 1, -1)
 
     def action_select(self) -> None:
-        """Chooses the row under the cursor."""
+        """Choose the row under the cursor."""
         if self.cursor is not None:
             self.post_message(self.RowSelected(self, self.cursor))
 
     def on_click(self, event: events.Click) -> None:
-        """Moves the cursor to the row; chooses the row that had it."""
+        """Move the cursor to the row, or choose the row if the cursor was there."""
         index = event.y - 1 + round(self.scroll_y)
         if event.y == 0 or not 0 <= index < len(self.rows) or self.rows[index].separator:
             return
@@ -202,35 +202,28 @@ class KeyedTable(TableRenderer, can_focus=True):
         return self._index.get(self.cursor or "", 0)
 
     def _move_to(self, index: int, direction: int) -> None:
-        """Puts the cursor on the row, or on the next one beyond that is not a heading, or on the last before it."""
-        if not self.rows:
-            return
-        index = max(0, min(index, len(self.rows) - 1))
-        ahead = range(index, len(self.rows)) if direction > 0 else range(index, -1, -1)
-        behind = range(index, -1, -1) if direction > 0 else range(index, len(self.rows))
-        for position in chain(ahead, behind):
-            if not self.rows[position].separator:
-                self.cursor = self.rows[position].key
-                return
+        """Move the cursor to the row, or to the next one in this direction that is not a heading."""
+        if (key := self._nearest(index, direction)) is not None:
+            self.cursor = key
 
-    def _nearest(self, index: int) -> str | None:
-        """The key of the row at or after a place that takes the cursor, or of one before it."""
+    def _nearest(self, index: int, direction: int = 1) -> str | None:
+        """Return the key of the nearest row that is no heading, first in this direction; None without one."""
         rows: tuple[TableRow, ...] = self.rows
         index = min(max(index, 0), max(len(rows) - 1, 0))
-        for position in chain(range(index, len(rows)), range(index - 1, -1, -1)):
-            if not rows[position].separator:
-                return rows[position].key
-        return None
+        down, up = range(index, len(rows)), range(min(index, len(rows) - 1), -1, -1)
+        positions = chain(down, up) if direction > 0 else chain(up, down)
+        return next((rows[position].key for position in positions if not rows[position].separator), None)
 
     def _measure_all(self) -> None:
+        """Measure all columns, unless columns and rows are unchanged."""
         content = (self.columns, self.rows)
         if all(old is new for old, new in zip(self._measured, content, strict=True)):
-            return  # a list of other devices is filled and fitted in one go
+            return  # a new device list is set and fitted in one step
         self._measured = content
         self._layout_of_columns = TableLayout(self.columns, self.rows)
 
     def _place(self) -> tuple[PlacedColumn, ...]:
-        return self._layout_of_columns.place(self._room - GUTTER)
+        return self._layout_of_columns.place(self._line_width - GUTTER)
 
     def _refresh_changed(self, before: tuple[TableRow, ...], rows: tuple[TableRow, ...]) -> None:
         top = round(self.scroll_y)

@@ -1,4 +1,4 @@
-"""The lines of a log whose entries fold: which entry a line belongs to, and which entries a search finds."""
+"""Lines of a foldable log: the entry of each line, and search."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ SIGNS = 4
 """Cells for the signs of cursor and fold."""
 
 WIDEST_KIND = 12
-"""Cells the word for the kind may take."""
+"""Maximum cells of the kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEntry:
-    """Something that happened."""
+    """One log entry."""
 
     key: str
-    """Tells the entries apart."""
+    """Unique key."""
     head: str
-    """The line that is always shown."""
+    """Line that is always shown."""
     body: tuple[str, ...] = ()
-    """What unfolds under it."""
+    """Lines that are shown when the entry is unfolded."""
     kind: str = ""
-    """What sort of thing it is, in a word: `command`, `change`, `note`."""
+    """Kind in a word: `command`, `change`, `note`."""
     tone: Tone = ""
-    """How it went."""
+    """Tone of the result."""
 
 
 class LogLines:
-    """Entries laid out for a width: one line each, more for those that are unfolded."""
+    """Entries laid out for a width: one line each, and more for unfolded ones."""
 
     def __init__(self, entries: tuple[LogEntry, ...] = ()) -> None:
         self.entries: tuple[LogEntry, ...] = ()
         """All entries, oldest first."""
         self.width = 0
-        """Cells a line takes."""
+        """Width of a line in cells."""
         self.kind_width = 0
-        """Cells the words for the kinds take."""
+        """Width of the kinds in cells."""
         self.unfolded: set[str] = set()
-        """Keys of the entries whose body is shown."""
+        """Keys of unfolded entries."""
         self.matches: list[int] = []
-        """Places of the entries the search finds."""
+        """Indexes of the entries that match the search."""
         self._search_text = ""
         self._lines: list[tuple[int, int]] = []
         self._starts: list[int] = []
@@ -55,11 +55,11 @@ class LogLines:
 
     @property
     def margin(self) -> int:
-        """Cells left of an entry's text."""
+        """Width left of an entry's text in cells."""
         return SIGNS + (self.kind_width + 2 if self.kind_width else 0)
 
     def take(self, entries: tuple[LogEntry, ...]) -> None:
-        """Goes on to these entries; when they begin with the known ones only the new are laid out."""
+        """Replace the entries. If they only extend the present ones, only new entries are laid out."""
         count = len(self.entries)
         grew = entries[:count] == self.entries
         self.entries = entries
@@ -69,7 +69,7 @@ class LogLines:
             self.lay_out(self.width)
 
     def lay_out(self, width: int) -> None:
-        """Lays out everything for a width."""
+        """Lay out all entries for a width."""
         self.width = width
         self._lines_by_entry.clear()
         self._lines.clear()
@@ -77,34 +77,34 @@ class LogLines:
         self._extend(0)
 
     def fold(self, key: str) -> None:
-        """Unfolds a folded entry and folds an unfolded one."""
+        """Unfold a folded entry, or fold an unfolded one."""
         self.unfolded ^= {key}
         self.lay_out(self.width)
 
     def search(self, text: str) -> None:
-        """Finds the entries that hold the words, in head or body, whatever their case."""
+        """Find the entries with this text in head or body, ignoring case."""
         self._search_text = text.casefold()
         self._find(0)
 
     def in_head(self, index: int) -> bool:
-        """Whether what is searched for stands in the entry's head."""
+        """Return True if the entry's head matches the search."""
         return self._search_text in self.entries[index].head.casefold()
 
     def at(self, line: int) -> tuple[int, int]:
-        """The place of the entry a line belongs to, and which of its lines it is."""
+        """Return the index of a line's entry, and the index of the line in it."""
         return self._lines[line]
 
     def span(self, index: int) -> tuple[int, int]:
-        """The first line of an entry, and the one after its last."""
+        """Return the first line of an entry, and the one after its last."""
         end = self._starts[index + 1] if index + 1 < len(self._starts) else len(self._lines)
         return self._starts[index], end
 
     def text(self, line: int) -> tuple[str, str]:
-        """`head` or `body`, and what the line says."""
+        """Return `head` or `body`, and the text of a line."""
         index, part = self._lines[line]
         entry = self.entries[index]
         if entry.key in self.unfolded:
-            return self._wrapped(index)[part]
+            return self._unfolded_lines(index)[part]
         return "head", shorten(clean(entry.head), self.width - self.margin)
 
     def _extend(self, start: int) -> None:
@@ -115,7 +115,7 @@ class LogLines:
         for index in range(start, len(self.entries)):
             self._starts.append(len(self._lines))
             unfolded = self.entries[index].key in self.unfolded
-            self._lines.extend((index, part) for part in range(len(self._wrapped(index)) if unfolded else 1))
+            self._lines.extend((index, part) for part in range(len(self._unfolded_lines(index)) if unfolded else 1))
         self._find(start)
 
     def _find(self, start: int) -> None:
@@ -128,11 +128,11 @@ class LogLines:
                 if self.in_head(index) or any(text in line.casefold() for line in self.entries[index].body)
             ]
 
-    def _wrapped(self, index: int) -> list[tuple[str, str]]:
-        """The lines of an unfolded entry."""
+    def _unfolded_lines(self, index: int) -> list[tuple[str, str]]:
+        """Return the lines of an unfolded entry."""
         if index not in self._lines_by_entry:
-            entry, room = self.entries[index], max(8, self.width - self.margin)
-            lines = [("head", line) for line in wrap(entry.head, room, indent=2)]
-            lines += [("body", line) for text in entry.body for line in wrap(text, room, indent=2)]
+            entry, text_width = self.entries[index], max(8, self.width - self.margin)
+            lines = [("head", line) for line in wrap(entry.head, text_width, indent=2)]
+            lines += [("body", line) for text in entry.body for line in wrap(text, text_width, indent=2)]
             self._lines_by_entry[index] = lines
         return self._lines_by_entry[index]

@@ -1,4 +1,4 @@
-"""A log that folds: one line for an entry, the rest when it is asked for, and a search through all of it."""
+"""Foldable log: one line per entry, details when unfolded, and search in everything."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _STYLES = {
     "match": "text-style: reverse;",
     **TONE_STYLES,
 }
-"""Component classes and their rules."""
+"""CSS rules of the component classes."""
 
 
 class LogView(ScrollView, can_focus=True):
-    """Entries in the order they happened; follows the newest while the cursor is on it."""
+    """Log entries in order. It follows the newest while the cursor is on it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "cursor(-1)", "Entry up", show=False, id="log.up"),
@@ -60,27 +60,27 @@ class LogView(ScrollView, can_focus=True):
     """
 
     entries: reactive[tuple[LogEntry, ...]] = reactive((), repaint=False)
-    """All entries, oldest first; append to it."""
+    """All entries, oldest first. Append to this tuple."""
     search: reactive[str] = reactive("", repaint=False)
-    """What is searched for and highlighted, whatever its case; empty for nothing."""
+    """Text to find and highlight, ignoring case, or ""."""
     empty: reactive[str] = reactive("")
-    """What is said when there are no entries."""
+    """Text without entries."""
     ascii: reactive[bool] = reactive(False)
-    """Whether to draw without UTF-8."""
+    """True to draw without UTF-8."""
 
     @dataclass
     class EntryHighlighted(WidgetMessage):
-        """The cursor came to another entry."""
+        """The cursor moved to another entry."""
 
         key: str
-        """The entry's key."""
+        """Key of the entry."""
 
     @dataclass
     class Searched(WidgetMessage):
-        """A search was done, or new entries were searched."""
+        """A search ended, or new entries were searched."""
 
         count: int
-        """Entries that match; 0 as well when nothing is searched for."""
+        """Number of matching entries; also 0 without a search."""
 
     def __init__(
         self,
@@ -98,36 +98,36 @@ class LogView(ScrollView, can_focus=True):
 
     @property
     def cursor_entry(self) -> LogEntry | None:
-        """The entry under the cursor."""
+        """Entry under the cursor, or None."""
         return self.entries[self._cursor] if self._cursor < len(self.entries) else None
 
     @property
     def matches(self) -> tuple[str, ...]:
-        """The keys of the entries the search finds, in the order of the log."""
+        """Keys of the matching entries, in order."""
         return tuple(self.entries[index].key for index in self._lines.matches)
 
     def is_unfolded(self, key: str) -> bool:
-        """Whether the entry's body is shown."""
+        """Return True if the entry's body is shown."""
         return key in self._lines.unfolded
 
     def on_mount(self) -> None:
-        """Starts at the newest entry."""
+        """Start at the newest entry."""
         self.call_after_refresh(self._show_cursor)
 
     def on_resize(self) -> None:
-        """Breaks the lines anew."""
+        """Wrap the lines again."""
         if self._lines.width != self.size.width:
             self._lines.lay_out(self.size.width)
-            self._resized()
+            self._update_size()
 
     def watch_entries(self, before: tuple[LogEntry, ...], entries: tuple[LogEntry, ...]) -> None:
-        """Takes new entries in; goes on to the newest when the one before it had the cursor and was in sight."""
+        """Add new entries. Follow the newest if the previous one had the cursor and was visible."""
         follows = self._cursor >= len(before) - 1 and self.scroll_y >= self.max_scroll_y - 0.5
         key = before[self._cursor].key if self._cursor < len(before) else ""
         if self._cursor >= len(entries) or (key and entries[self._cursor].key != key):
             self._cursor = self._nearest(before[: self._cursor + 1], entries)
         self._lines.take(entries)
-        self._resized()
+        self._update_size()
         if self.search:
             self.post_message(self.Searched(self, len(self._lines.matches)))
         if follows and len(entries) > len(before):
@@ -135,18 +135,18 @@ class LogView(ScrollView, can_focus=True):
 
     @staticmethod
     def _nearest(before: tuple[LogEntry, ...], entries: tuple[LogEntry, ...]) -> int:
-        """Where the last of those that are still there stands; the first place if none is."""
+        """Return the new index of the last old entry that still exists, or 0."""
         positions = {entry.key: index for index, entry in enumerate(entries)}
         return next((positions[entry.key] for entry in reversed(before) if entry.key in positions), 0)
 
     def watch_search(self) -> None:
-        """Finds and highlights the other words."""
+        """Find and highlight the new text."""
         self._lines.search(self.search)
         self.post_message(self.Searched(self, len(self._lines.matches)))
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """The line in sight."""
+        """Return the visible line."""
         width = self.size.width
         number = y + round(self.scroll_y)
         if number >= len(self._lines):
@@ -164,46 +164,46 @@ class LogView(ScrollView, can_focus=True):
         return Strip(segments).adjust_cell_length(width, base)
 
     def action_cursor(self, step: int) -> None:
-        """Moves the cursor by entries."""
+        """Move the cursor by entries."""
         self._go_to(self._cursor + step)
 
     def action_page(self, step: int) -> None:
-        """Moves the cursor by what is in sight."""
+        """Move the cursor by a page."""
         if len(self._lines):
             line = self._lines.span(self._cursor)[0] + step * max(1, self.size.height - 1)
             self._go_to(self._lines.at(min(max(line, 0), len(self._lines) - 1))[0])
 
     def action_first(self) -> None:
-        """Moves the cursor to the first entry."""
+        """Move the cursor to the first entry."""
         self._go_to(0)
 
     def action_last(self) -> None:
-        """Moves the cursor to the newest entry."""
+        """Move the cursor to the newest entry."""
         self._go_to(len(self.entries) - 1)
 
     def action_fold(self) -> None:
-        """Unfolds or folds the entry under the cursor."""
+        """Unfold or fold the entry under the cursor."""
         entry = self.cursor_entry
         if entry is not None:
             self._lines.fold(entry.key)
-            self._resized()
+            self._update_size()
             self._show_cursor()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What cannot be unfolded or folded leaves the key to whoever is around it."""
+        """Pass the key on if the entry cannot be unfolded or folded."""
         if action != "unfold":
             return True
         entry = self.cursor_entry
         return entry is not None and bool(entry.body) and self.is_unfolded(entry.key) != parameters[0]
 
     def action_unfold(self, open: bool) -> None:
-        """Unfolds the entry under the cursor, or folds it."""
+        """Unfold the entry under the cursor, or fold it."""
         entry = self.cursor_entry
         if entry is not None and self.is_unfolded(entry.key) != open:
             self.action_fold()
 
     def action_match(self, step: int) -> None:
-        """Moves the cursor to the next or previous match, round the end, and unfolds it if the match is inside."""
+        """Move the cursor to the next or previous match, with wrap-around. Unfold it if the match is in the body."""
         matches = self._lines.matches
         if not matches:
             return
@@ -213,11 +213,11 @@ class LogView(ScrollView, can_focus=True):
             index = next((match for match in reversed(matches) if match < self._cursor), matches[-1])
         if not self._lines.in_head(index) and not self.is_unfolded(self.entries[index].key):
             self._lines.fold(self.entries[index].key)
-            self._resized()
+            self._update_size()
         self._go_to(index)
 
     def on_click(self, event: events.Click) -> None:
-        """Moves the cursor to the entry; unfolds or folds the one that had it."""
+        """Move the cursor to the entry, or fold or unfold it if the cursor was there."""
         number = event.y + round(self.scroll_y)
         if number < len(self._lines):
             index = self._lines.at(number)[0]
@@ -226,7 +226,7 @@ class LogView(ScrollView, can_focus=True):
             else:
                 self._go_to(index)
 
-    def _resized(self) -> None:
+    def _update_size(self) -> None:
         self.virtual_size = Size(0, len(self._lines))
         self.refresh()
 
@@ -242,7 +242,7 @@ class LogView(ScrollView, can_focus=True):
         self._show_cursor()
 
     def _show_cursor(self) -> None:
-        """Scrolls until the entry under the cursor is in sight, its first line above all."""
+        """Scroll until the entry under the cursor is visible, first of all its first line."""
         if self._cursor >= len(self.entries) or not self.size.height:
             return
         first, end = self._lines.span(self._cursor)
@@ -258,7 +258,7 @@ class LogView(ScrollView, can_focus=True):
                 self.refresh(visible)
 
     def _margin(self, entry: LogEntry, part: int, base: Style, *, current: bool) -> list[Segment]:
-        """The signs of cursor and fold, and the kind."""
+        """Return the signs of cursor and fold, and the kind."""
         if part:
             return [Segment(" " * self._lines.margin, base)]
         fold = OPENED if self.is_unfolded(entry.key) else CLOSED
@@ -270,21 +270,21 @@ class LogView(ScrollView, can_focus=True):
         return segments
 
     def _text_style(self, base: Style, name: str, *, current: bool) -> Style:
-        """A component's text style; under the cursor without its background."""
+        """Return a component's text style, without its background under the cursor."""
         style = self.get_component_rich_style(f"log-view--{name}")
         return style + Style(bgcolor=base.bgcolor, bold=base.bold, reverse=base.reverse) if current else style
 
     def _highlight(self, text: str, style: Style) -> list[Segment]:
-        """The text with every match reversed."""
-        sought = self.search.lower()
+        """Return the text with every match reversed."""
+        pattern = self.search.lower()
         low = text.lower()
-        if not sought or len(low) != len(text):
+        if not pattern or len(low) != len(text):
             return [Segment(text, style)]
         match = style + self.get_component_rich_style("log-view--match", partial=True)
         segments: list[Segment] = []
-        at = 0
-        while (start := low.find(sought, at)) >= 0:
-            segments += [Segment(text[at:start], style), Segment(text[start : start + len(sought)], match)]
-            at = start + len(sought)
-        segments.append(Segment(text[at:], style))
+        position = 0
+        while (start := low.find(pattern, position)) >= 0:
+            segments += [Segment(text[position:start], style), Segment(text[start : start + len(pattern)], match)]
+            position = start + len(pattern)
+        segments.append(Segment(text[position:], style))
         return [segment for segment in segments if segment.text]

@@ -1,4 +1,4 @@
-"""A matrix that fills in: set-ups against workloads, in every cell a figure on its shade, a bar and a sign."""
+"""Matrix that fills up: configurations against workloads, with a number on a shade, a bar and a sign in each cell."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from widgets.text_utils.sparkline import block
 from widgets.text_utils.text import clean, pad, shorten, width_of
 
 WIDEST = 22
-"""Cells of the heading of a column, at most."""
+"""Maximum width of a column heading in cells."""
 
 GAP = 2
 """Spaces between two columns."""
@@ -31,31 +31,31 @@ class MatrixCell:
     """One cell."""
 
     text: str = ""
-    """Its figure, or a word on its state."""
+    """Number, or a word for the state."""
     level: float | None = None
-    """How high its bar is and how strong its shade, 0 to 1; None for neither."""
+    """Height of the bar and strength of the shade, 0 to 1, or None."""
     framed: bool = False
-    """Whether it leads, alone or with others that are framed as well."""
+    """True for the best cell, or several equally good ones."""
     running: bool = False
-    """Whether it is being measured: then it is inverse."""
+    """True while the run is in progress. The cell is then inverse."""
     sign: str = " "
-    """One character that says how it stands."""
+    """One character for the state."""
     tone: Tone = ""
-    """What the sign means, for its colour."""
+    """Tone of the sign."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixGrid:
-    """What a matrix shows."""
+    """Contents of a matrix."""
 
     corner: str = ""
-    """Over the headings of the rows."""
+    """Heading of the row headings."""
     columns: tuple[str, ...] = ()
-    """Headings of the columns."""
+    """Column headings."""
     rows: tuple[str, ...] = ()
-    """Headings of the rows."""
+    """Row headings."""
     cells: tuple[tuple[MatrixCell, ...], ...] = ()
-    """A tuple for every row, with a cell for every column."""
+    """One tuple per row with one cell per column."""
 
 
 _STYLES = {
@@ -66,11 +66,11 @@ _STYLES = {
     "running": "text-style: bold reverse;",
     "cursor": "background: $block-cursor-blurred-background; text-style: bold;",
 }
-"""Component classes and their rules."""
+"""CSS rules of the component classes."""
 
 
 class Matrix(StyleCachedWidget, can_focus=True):
-    """As high as its rows where there is room; otherwise it shows what is around its cursor."""
+    """Matrix that is as high as its rows, or shows the part around its cursor if there is less space."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1, 0)", "Row up", show=False, id="matrix.up"),
@@ -91,20 +91,20 @@ class Matrix(StyleCachedWidget, can_focus=True):
     """
 
     grid: reactive[MatrixGrid] = reactive(MatrixGrid(), repaint=False)
-    """What is shown."""
+    """Contents."""
     cursor: reactive[tuple[int, int]] = reactive((0, 0), repaint=False)
-    """Row and column of the cell that is told about elsewhere."""
+    """Row and column of the cell that is described elsewhere."""
     ascii: reactive[bool] = reactive(False)
-    """Whether to draw without UTF-8: then without bars."""
+    """True to draw without UTF-8, and so without bars."""
 
     @dataclass
     class Moved(WidgetMessage):
-        """The cursor came to another cell."""
+        """The cursor moved to another cell."""
 
         row: int
-        """The cell's row."""
+        """Row of the cell."""
         column: int
-        """The cell's column."""
+        """Column of the cell."""
 
     def __init__(self, grid: MatrixGrid | None = None, *, ascii: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -114,97 +114,97 @@ class Matrix(StyleCachedWidget, can_focus=True):
         self.set_reactive(Matrix.ascii, ascii)
 
     def watch_grid(self, before: MatrixGrid, grid: MatrixGrid) -> None:
-        """Paints what differs; all of it when headings changed."""
+        """Repaint changed rows, or everything if headings or widths changed."""
         if (before.rows, before.columns, before.corner) != (grid.rows, grid.columns, grid.corner):
-            self.cursor = self._inside(*self.cursor)
+            self.cursor = self._clamp(*self.cursor)
             self.refresh(layout=True)
             return
-        if self._widths_of(before) != self._widths_of(grid):
+        if self._column_widths(before) != self._column_widths(grid):
             self.refresh()
             return
-        for at, (old, new) in enumerate(zip(before.cells, grid.cells, strict=True)):
+        for index, (old, new) in enumerate(zip(before.cells, grid.cells, strict=True)):
             if old != new:
-                self.refresh(Region(0, 1 + at - self._top, self.size.width, 1))
+                self.refresh(Region(0, 1 + index - self._top, self.size.width, 1))
 
     def watch_cursor(self) -> None:
-        """Brings the cell into sight and tells of it."""
+        """Scroll to the cell and report it."""
         self._scroll()
         self.refresh()
         self.post_message(self.Moved(self, *self.cursor))
 
     def watch_has_focus(self, _has_focus: bool) -> None:
-        """Paints the cursor in its other colour."""
+        """Repaint the cursor in its other colour."""
         super().watch_has_focus(_has_focus)
         self.refresh()
 
     def on_resize(self) -> None:
-        """Keeps the cursor in sight."""
+        """Keep the cursor visible."""
         self._scroll()
 
     def action_move(self, rows: int, columns: int) -> None:
-        """Go to another cell."""
-        self.cursor = self._inside(self.cursor[0] + rows, self.cursor[1] + columns)
+        """Move to another cell."""
+        self.cursor = self._clamp(self.cursor[0] + rows, self.cursor[1] + columns)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """The heading and the rows."""
+        """Return the height of heading and rows."""
         return len(self.grid.rows) + 1 if self.grid.rows else 0
 
     def render_line(self, y: int) -> Strip:
-        """The headings, or a row."""
+        """Return the headings or a row."""
         width = self.size.width
         grid = self.grid
         if not grid.rows or y - 1 + self._top >= len(grid.rows):
             return Strip.blank(width, self.style_of(""))
-        side = self._side()
-        shown = self._columns_from(self._left)
+        side = self._side_width()
+        visible = self._columns_from(self._left)
         if y == 0:
-            return self._header(side, shown)
-        at = y - 1 + self._top
+            return self._header(side, visible)
+        row = y - 1 + self._top
         segments = [
-            Segment(pad(clean(grid.rows[at]), side), self.style_of("matrix--header" if at != self.cursor[0] else ""))
+            Segment(pad(clean(grid.rows[row]), side), self.style_of("matrix--header" if row != self.cursor[0] else ""))
         ]
-        for column, column_width in shown:
+        for column, column_width in visible:
             segments.append(Segment(" " * GAP, self.style_of("")))
-            segments += self._cell(grid.cells[at][column], column, column_width, current=(at, column) == self.cursor)
+            segments += self._cell(grid.cells[row][column], column, column_width, current=(row, column) == self.cursor)
         return Strip(segments).adjust_cell_length(width, self.style_of(""))
 
-    def _header(self, side: int, shown: list[tuple[int, int]]) -> Strip:
+    def _header(self, side: int, visible: list[tuple[int, int]]) -> Strip:
         grid, style = self.grid, self.style_of("matrix--header")
         rows = max(0, self.size.height - 1)
         corner = clean(grid.corner)
         if rows < len(grid.rows):
             corner = f"{corner} {self._top + 1}-{min(len(grid.rows), self._top + rows)} of {len(grid.rows)}".strip()
         text = pad(shorten(corner, side), side)
-        for column, width in shown:
+        for column, width in visible:
             label = shorten(clean(grid.columns[column]), width)
             text += " " * (GAP + width - width_of(label)) + label
-        hidden = len(grid.columns) - len(shown)
+        hidden = len(grid.columns) - len(visible)
         if hidden:
             note = f" +{hidden}"
             text = pad(shorten(text, max(1, self.size.width - len(note))), self.size.width - len(note)) + note
         return Strip([Segment(text, style)]).adjust_cell_length(self.size.width, style)
 
     def _cell(self, cell: MatrixCell, column: int, width: int, *, current: bool) -> list[Segment]:
-        """Figure, bar and sign, right in the column, points under each other."""
+        """Return the number, bar and sign, right-aligned with aligned decimal points."""
         base = self.style_of("matrix--cursor" if current else "")
-        _, tail = self._figures(self.grid, column)
+        _, tail = self._number_widths(self.grid, column)
         text = clean(cell.text)
         head, rest = split_number(text)
         text = head + rest.ljust(tail) if head[-1:].isdigit() else text
-        bar = self._bar(cell)
-        room = width - width_of(bar) - 2
+        bar = self._bar_text(cell)
+        text_width = width - width_of(bar) - 2
         tone = self.style_of(f"matrix--{cell.tone}") if cell.tone else base
         colour = tone + base if current else tone
-        shown = shorten(f"[{text}]" if cell.framed else f" {text} ", room)
+        label = shorten(f"[{text}]" if cell.framed else f" {text} ", text_width)
         return [
-            Segment(" " * (room - width_of(shown)), base),
-            Segment(shown, self._figure_style(cell, base, colour, current=current)),
+            Segment(" " * (text_width - width_of(label)), base),
+            Segment(label, self._figure_style(cell, base, colour, current=current)),
             Segment(bar, base if current else self.style_of("matrix--bar")),
             Segment(" " + (clean(cell.sign) or " ")[:1], colour),
         ]
 
     def _figure_style(self, cell: MatrixCell, base: Style, colour: Style, *, current: bool) -> Style:
-        """Inverse while it is measured, else on its shade; under the cursor on that of the cursor."""
+        """Return the style of a number: inverse while running, the cursor's on it, otherwise on its shade."""
         if cell.running:
             return base + self.get_component_rich_style("matrix--running", partial=True)
         if cell.level is None or cell.level != cell.level:
@@ -212,44 +212,44 @@ class Matrix(StyleCachedWidget, can_focus=True):
         style = base if current else self.style_of(shade_of(cell.level))
         return style + Style(bold=True) if cell.framed else style
 
-    def _bar(self, cell: MatrixCell) -> str:
+    def _bar_text(self, cell: MatrixCell) -> str:
         if self.ascii:
             return ""
         if cell.level is None or cell.level != cell.level:
             return "  "
         return " " + block(cell.level)
 
-    def _figures(self, grid: MatrixGrid, column: int) -> tuple[int, int]:
-        """Widths before and from the decimal points of a column."""
+    def _number_widths(self, grid: MatrixGrid, column: int) -> tuple[int, int]:
+        """Return the widths before and from the decimal points of a column."""
         pairs = [split_number(clean(row[column].text)) for row in grid.cells]
         return max((width_of(head) for head, _ in pairs), default=0), max(
             (width_of(tail) for head, tail in pairs if head[-1:].isdigit()), default=0
         )
 
-    def _widths_of(self, grid: MatrixGrid) -> list[int]:
+    def _column_widths(self, grid: MatrixGrid) -> list[int]:
         extra = 4 if self.ascii else 6  # brackets, bar, sign
         return [
-            max(sum(self._figures(grid, column)) + extra, min(WIDEST, width_of(clean(label))))
+            max(sum(self._number_widths(grid, column)) + extra, min(WIDEST, width_of(clean(label))))
             for column, label in enumerate(grid.columns)
         ]
 
-    def _side(self) -> int:
-        """Cells of the headings of the rows: as they need, at most two fifths of the room."""
+    def _side_width(self) -> int:
+        """Return the width of the row headings, at most two fifths of the width."""
         needed = max((width_of(clean(text)) for text in (*self.grid.rows, self.grid.corner)), default=0)
         return min(needed, max(8, self.size.width * 2 // 5))
 
     def _columns_from(self, first: int) -> list[tuple[int, int]]:
-        """The columns that have room, from one on: (index, width); one at least."""
-        room = self.size.width - self._side()
+        """Return the index and width of the columns that fit, from `first` on; at least one."""
+        available = self.size.width - self._side_width()
         pairs: list[tuple[int, int]] = []
-        for column, width in list(enumerate(self._widths_of(self.grid)))[first:]:
-            room -= width + GAP
-            if room < 0 and pairs:
+        for column, width in list(enumerate(self._column_widths(self.grid)))[first:]:
+            available -= width + GAP
+            if available < 0 and pairs:
                 break
             pairs.append((column, width))
         return pairs
 
-    def _inside(self, row: int, column: int) -> tuple[int, int]:
+    def _clamp(self, row: int, column: int) -> tuple[int, int]:
         return (
             min(max(0, row), max(0, len(self.grid.rows) - 1)),
             min(max(0, column), max(0, len(self.grid.columns) - 1)),
@@ -259,8 +259,8 @@ class Matrix(StyleCachedWidget, can_focus=True):
         if not self.size.height:
             return
         row, column = self.cursor
-        room = max(1, self.size.height - 1)
-        self._top = min(max(self._top, row - room + 1), row, max(0, len(self.grid.rows) - room))
+        visible_rows = max(1, self.size.height - 1)
+        self._top = min(max(self._top, row - visible_rows + 1), row, max(0, len(self.grid.rows) - visible_rows))
         self._left = min(self._left, column)
         while self._left < column and column not in [at for at, _ in self._columns_from(self._left)]:
             self._left += 1
@@ -270,6 +270,6 @@ _NUMBER = re.compile(r"[^\d]*\d[\d,]*")
 
 
 def split_number(text: str) -> tuple[str, str]:
-    """A text before and from its decimal point, or from the end of its whole number when it has none."""
+    """Return a text before and from its decimal point, or before and after its integer part."""
     match = _NUMBER.match(text)
     return (text[: match.end()], text[match.end() :]) if match else (text, "")

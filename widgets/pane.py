@@ -1,4 +1,4 @@
-"""A framed part of a screen. Its title says what it is, its frame whether the keys go into it."""
+"""Framed part of a screen with a title. The frame shows whether it has the focus."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from widgets.text_utils.text import clean
 class Pane(Vertical):
     """Widgets in a frame, which is bright with a bold title while one of them, or the pane itself, has the focus.
 
-    A screen puts what belongs together into one: `with Pane("Devices", id="devices-list"): yield KeyedTable(...)`.
-    Give it its width or height by its id; its content may fill it. A pane without anything that takes keys, a graph
-    say, is `focusable`, so that Tab goes there too. `note` is a word in the lower edge: a count, or where one is.
+    Put related widgets into one: `with Pane("Devices", id="devices-list"): yield KeyedTable(...)`. Set its width or
+    height by its ID; its content may fill it. A pane without focusable widgets, such as a graph, is `focusable`, so
+    that Tab reaches it. `note` is text in the lower edge, such as a count or position.
     """
 
     DEFAULT_CSS = """
@@ -34,9 +34,9 @@ class Pane(Vertical):
     """
 
     title: reactive[str] = reactive("", repaint=False)
-    """What the pane is, in its upper edge; any text is only text."""
+    """Title in the upper edge. Markup is not interpreted."""
     note: reactive[str] = reactive("", repaint=False)
-    """What is said in its lower edge; "" for nothing."""
+    """Text in the lower edge, or ""."""
 
     def __init__(
         self,
@@ -52,15 +52,15 @@ class Pane(Vertical):
         self.note = note
 
     def watch_title(self, title: str) -> None:
-        """Writes it into the upper edge."""
+        """Write the title into the upper edge."""
         self.border_title = Content(clean(title))
 
     def watch_note(self, note: str) -> None:
-        """Writes it into the lower edge."""
+        """Write the note into the lower edge."""
         self.border_subtitle = Content(clean(note)) if note else None
 
 
 def pane_of(widget: Widget | None) -> Pane | None:
-    """The pane that a widget is, or stands in."""
+    """Return the pane that a widget is or is in, or None."""
     widgets = () if widget is None else widget.ancestors_with_self
     return next((ancestor for ancestor in widgets if isinstance(ancestor, Pane)), None)

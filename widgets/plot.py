@@ -1,4 +1,4 @@
-"""Turns series of points into rows of characters: axes, dotted references and lines, without a terminal."""
+"""Graph of series as rows of characters: axes, dotted references and lines. No terminal."""
 
 from __future__ import annotations
 
@@ -26,40 +26,40 @@ from widgets.text_utils.text import clean
 REFERENCE: Final = 1
 """Code of the dotted reference lines."""
 FIRST_SERIES: Final = 2
-"""Code of the first series; the others follow."""
+"""Code of the first series. The others follow."""
 
 DASHES: Final = (SOLID, b"\1\0", b"\1\1\1\1\0\0", b"\1\1\1\1\0\1\0\0")
-"""Which columns of dots the first, second, third and fourth series fill."""
+"""Dash patterns of the first to fourth series."""
 SAMPLES: Final = ("──", "··", "╌╌", "─·")
-"""How the legend shows these dashes."""
+"""Legend samples of the dash patterns."""
 ASCII_FIRST: Final = ".:"
-"""How the legend shows the first series in ASCII."""
+"""Legend sample of the first series in ASCII."""
 
 NAMES_EVERY: Final = 0.95
-"""Seconds for which the values at the ends of lines stand: nobody reads any that change faster, and all are sent."""
+"""Seconds between updates of the values at line ends: faster changes cannot be read, and cost bytes."""
 
 _REFERENCE_DASHES: Final = b"\1\0\0\0"
 
 
 def series_code(index: int) -> int:
-    """Return the code of a series: the last ones share one."""
+    """Return the code of a series. The last ones share a code."""
     return min(FIRST_SERIES + index, AXIS - 1)
 
 
 def sample(series: tuple[Series, ...], index: int, *, ascii_only: bool) -> str:
-    """The sign of one of these series in the legend."""
+    """Return the legend sample of a series."""
     if ascii_only:
         return ASCII_FIRST if index == 0 else ascii_sign(FIRST_SERIES + index) * 2
     return SAMPLES[_lines_before(series, index) % len(SAMPLES)] if series[index].joined else "⠂"
 
 
 def _lines_before(series: tuple[Series, ...], index: int) -> int:
-    """How many lines come before it that have dashes: points that stand alone have none."""
-    return sum(line.joined and not line.whole for line in series[:index])
+    """Return the number of dashed lines before a series. Unjoined points have no dashes."""
+    return sum(line.joined for line in series[:index])
 
 
 class Plot(FramedDrawing):
-    """Draws one graph after another; what did not change since the last one is not drawn again."""
+    """Graph that is drawn repeatedly. Unchanged parts are not drawn again."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -81,15 +81,10 @@ class Plot(FramedDrawing):
         window: float = 0.0,
         ascii_only: bool = False,
     ) -> list[Row]:
-        """The rows of the graph, each `width` characters; the list is a new one, unchanged rows are the same objects.
+        """Return the rows, each `width` characters, as a new list. Unchanged rows are the same objects.
 
-        Args:
-            data: What to draw.
-            width: Columns available.
-            height: Rows available.
-            log: Whether the vertical axis is logarithmic.
-            window: Seconds shown, up to the newest; 0 for all.
-            ascii_only: Whether to do without braille and lines.
+        `log`: logarithmic vertical axis. `window`: seconds to show, up to the newest; 0 for all. `ascii_only`: no
+        braille and line characters.
         """
         if width < 1 or height < 1:
             return []
@@ -98,7 +93,7 @@ class Plot(FramedDrawing):
         frame = self._framer.lay_out(
             data, width, height, span=(start, end), values=values, log=log, ascii_only=ascii_only
         )
-        # The one thing that makes a live graph cheap: as long as nothing moved, only the new points are drawn.
+        # This makes a live graph cheap: while the frame is unchanged, only new points are drawn.
         grows = frame == self._frame and extends(data.series, self._series)
         if not grows:
             self._canvas = Canvas(frame.columns, frame.rows)
@@ -119,7 +114,7 @@ class Plot(FramedDrawing):
         return list(self._rows)
 
     def _extremes(self, series: tuple[Series, ...], start: float, end: float, log: bool) -> tuple[float, ...]:
-        """The least and greatest value in sight; of a line that only grew, no more than its new points are read."""
+        """Return the minimum and maximum visible value. Of lines that only grew, only new points are read."""
         cached, before = self._known if self._known[0][:2] == (start, log) else ((start, log, ()), ())
         grows = bool(before) and extends(series, before)
         values = list(cached[2]) if grows else []
@@ -135,26 +130,23 @@ class Plot(FramedDrawing):
         return extremes
 
     def _trace(self, frame: Frame, series: Series, start: int, index: int, line: int) -> None:
-        """Draws the points from `start` on, joined to the one before."""
+        """Draw the points from `start` on, joined to the previous one."""
         points = series.points
         canvas, layer = self._canvas, series_code(index)
-        dashes = SOLID if series.whole else DASHES[line % len(DASHES)]
+        dashes = DASHES[line % len(DASHES)]
         before = _dot(frame, points[start - 1]) if start else None
         for point in points[start:]:
-            here = _dot(frame, point)
-            if here is not None:
-                # A gap (nothing measured) is left open: a line across it would be a claim.
+            dot = _dot(frame, point)
+            if dot is not None:
+                # A gap without measurements stays open: a line across it would suggest data.
                 if before is None or not series.joined:
-                    canvas.dot(*here, layer)
-                    if series.whole and not series.joined:
-                        canvas.run(here[0] + 1, here[1], here[1] + 1, layer)
-                        canvas.dot(here[0], here[1] + 1, layer)
+                    canvas.dot(*dot, layer)
                 else:
-                    canvas.line(*before, *here, layer, dashes)
-            before = here
+                    canvas.line(*before, *dot, layer, dashes)
+            before = dot
 
     def _compose(self, frame: Frame) -> None:
-        """Writes the rows whose cells changed."""
+        """Write the rows whose cells changed."""
         ticks = dict(frame.labels)
         unnamed = (" " * frame.margin, bytes([GRID]) * frame.margin)
         for row in range(frame.rows):
@@ -165,7 +157,7 @@ class Plot(FramedDrawing):
                 bytes(self._canvas.layers[start : start + frame.columns]),
                 name,
             )
-            # Equal cells keep the same row object, and Textual sends only rows that are other objects.
+            # Equal cells keep the row object: Textual sends only rows that are new objects.
             if cells == self._cells[row]:
                 continue
             self._cells[row] = cells
@@ -181,9 +173,9 @@ _NO_NAME: Final[Row] = ("", b"")
 
 
 def end_names(frame: Frame, data: ChartData) -> dict[int, Row]:
-    """What stands right of the rows in which lines end: their names with their values, each in a row of its own.
+    """Return names and values of lines, by the row in which they end; each in its own row.
 
-    A line by itself needs no name; where there is no room for both it is the name of several, the value of one.
+    A single line has no name. If there is no space for both, several lines show names, and a single line its value.
     """
     lines = [(index, series) for index, series in enumerate(data.series) if series.joined]
     ends = []
@@ -196,7 +188,7 @@ def end_names(frame: Frame, data: ChartData) -> dict[int, Row]:
             ends.append((frame.ruler.dot_of(value) // 4, -index, text, series_code(index)))
     names: dict[int, Row] = {}
     lowest = frame.rows
-    for row, _, text, code in sorted(ends, reverse=True):  # from the lowest up: one that has no room goes above it
+    for row, _, text, code in sorted(ends, reverse=True):  # from the lowest up: a label without space moves up
         lowest = min(row, lowest - 1)
         if lowest < 0:
             break
@@ -206,7 +198,7 @@ def end_names(frame: Frame, data: ChartData) -> dict[int, Row]:
 
 
 def extends(series: tuple[Series, ...], before: tuple[Series, ...]) -> bool:
-    """Whether every series is the one of before with points added at the end."""
+    """Return True if each series only has points added at the end."""
     return len(series) == len(before) and all(
         new.points[: len(old.points)] == old.points for new, old in zip(series, before, strict=True)
     )

@@ -1,4 +1,4 @@
-"""The frame of a graph: axes, ticks, marks, and where a second and a value lie. Without a terminal."""
+"""Frame of a graph: axes, ticks, marks, and the positions of times and values. No terminal."""
 
 from __future__ import annotations
 
@@ -12,75 +12,71 @@ from widgets.scale import AxisSpan, fit, time_ceiling, time_label, time_ticks
 from widgets.text_utils.text import clean, width_of
 
 Row = tuple[str, bytes]
-"""The characters of a row and, for each, the code of its style."""
+"""Characters of a row, and the style code of each."""
 
 GRID: Final = 0
 """Code of empty cells and of the grid."""
 AXIS: Final = 250
 """Code of the axes."""
 LABEL: Final = 251
-"""Code of the labels at the ticks."""
+"""Code of tick labels."""
 MARK: Final = 252
-"""Code of what is marked on the time axis and spoils what is measured."""
+"""Code of marks on the time axis for events that affect the results."""
 NOTE: Final = 253
-"""Code of what is marked there and only worth knowing."""
+"""Code of other marks on the time axis."""
 BAND: Final = 254
 """Code of the band around a dotted line."""
 
 _LEAST_NOTED: Final = 4
-"""Rows beyond which there is room for words in a graph."""
+"""Number of rows above which a graph has space for text."""
 FARTHEST: Final = 1e12
-"""Seconds beyond are no seconds."""
+"""Largest valid time in seconds."""
 SHORTEST: Final = 0.001
-"""Seconds that an axis spans at least: a division by less is no number."""
+"""Minimum span of a time axis in seconds, which avoids division by zero."""
 _MARGIN: Final = 8
-"""Columns right of a graph: room for `1.16 ms`."""
+"""Columns right of a graph, with space for `1.16 ms`."""
 _WIDE_MARGIN: Final = 14
-"""The same with the name before it, `p99.9 1.16 ms`."""
+"""Columns right of a wide graph, with space for a name as well: `p99.9 1.16 ms`."""
 _NARROW: Final = 60
 _WIDE: Final = 100
 _LEAST_GUTTER: Final = 10
-"""Columns left of every graph: room for `99.9 ms`, so that graphs above one another have one time axis."""
+"""Columns left of every graph: space for `99.9 ms`, so that graphs above each other have aligned time axes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """Where things lie: while it stays equal, a new sample only adds to what is drawn."""
+    """Layout of a graph. While it stays equal, a new sample only adds to the drawing."""
 
     width: int
-    """Columns of all."""
+    """Total columns."""
     height: int
-    """Rows of all."""
+    """Total rows."""
     gutter: int
     """Columns left of the graph."""
     axis_rows: int
-    """Rows below it."""
+    """Rows below the graph."""
     start: float
-    """First second shown."""
+    """First visible second."""
     end: float
-    """Last second shown."""
+    """Last visible second."""
     ruler: Ruler
-    """The vertical axis."""
+    """Vertical axis."""
     labels: tuple[tuple[int, str], ...]
-    """Labels of its ticks with their rows."""
+    """Rows and labels of the vertical axis' ticks."""
     ascii_only: bool
-    """Whether to do without UTF-8."""
+    """True to draw without UTF-8."""
     references: tuple[float, ...]
-    """Where the dotted lines lie."""
+    """Values of the dotted lines."""
     bands: tuple[tuple[float, float], ...]
-    """Lower and upper ends of the bands around them."""
-    x_ticks: tuple[tuple[float, str], ...]
-    """Places on the horizontal axis with their labels; none where it measures time."""
-    x_label: str
-    """What the horizontal axis measures."""
+    """Lower and upper ends of the bands."""
     shaded: float
-    """Seconds at the beginning that do not count."""
+    """End of the shaded range at the beginning in seconds."""
     shaded_text: str
-    """What they are called."""
+    """Label of the shaded range."""
     marks: tuple[TimeMark, ...]
-    """What happened when."""
+    """Events."""
     margin: int = 0
-    """Columns right of the graph, for what the lines are called."""
+    """Columns right of the graph, for names of lines."""
 
     @property
     def columns(self) -> int:
@@ -94,20 +90,20 @@ class Frame:
 
     @property
     def shaded_columns(self) -> int:
-        """Columns of the graph, from its left, that do not count."""
+        """Number of shaded columns, from the left."""
         return self.column_of(min(self.shaded, self.end)) + 1 if self.shaded > self.start else 0
 
     def dot_x(self, seconds: float) -> int:
-        """The dot of a second, from the left of the graph."""
+        """Return the dot of a time, from the left of the graph."""
         return round((seconds - self.start) / (self.end - self.start) * (self.columns * 2 - 1))
 
     def column_of(self, seconds: float) -> int:
-        """The column of a second, the first or last for one beyond."""
+        """Return the column of a time, limited to the graph."""
         return min(max(self.dot_x(seconds) // 2, 0), self.columns - 1)
 
 
 class PlotLayout:
-    """Lays out one graph after another: what is shown stands still as long as it can."""
+    """Layout of one graph after another, which changes as rarely as possible."""
 
     def __init__(self) -> None:
         self._scale: AxisSpan | None = None
@@ -125,9 +121,9 @@ class PlotLayout:
         log: bool,
         ascii_only: bool,
     ) -> Frame:
-        """Where everything lies: `span` in seconds, `values` the least and the greatest that is shown."""
+        """Return the layout. `span`: visible seconds. `values`: minimum and maximum."""
         references = tuple(reference.value for reference in data.references if math.isfinite(reference.value))
-        # The scale of before goes in, so that it changes seldom: every change redraws all.
+        # The previous scale goes in, so that the scale changes rarely: every change redraws everything.
         bands = tuple(
             (reference.value - reference.half, reference.value + reference.half)
             for reference in data.references
@@ -136,17 +132,17 @@ class PlotLayout:
         bands = tuple(band for band in bands if all(map(math.isfinite, band)) and not (log and band[0] <= 0.0))
         edges = tuple(edge for band in bands for edge in band)
         self._scale = fit((*values, *references, *edges), log=log, close=data.close, previous=self._scale)
-        # Below seven rows the axis would take a third of the graph.
+        # In fewer than seven rows the axis would take a third of the graph.
         below = 2 if height >= 7 else 1 if height >= 4 else 0
         rows = height - below
-        laid = ruler(self._scale, max(1, rows))
-        labels = tuple((row, clean(data.y_format(tick))) for row, tick in laid.ticks)
+        axis = ruler(self._scale, max(1, rows))
+        labels = tuple((row, clean(data.y_format(tick))) for row, tick in axis.ticks)
         gutter = 0
         if width >= 20 and rows >= 2:
             widest = max((width_of(label) for _, label in labels), default=0)
             if self._width != width:
                 self._gutter = 0
-            # Only ever wider: a gutter that follows the labels would shift the whole graph with every new digit.
+            # It only grows: a gutter that follows the labels would shift the graph with every new digit.
             self._gutter = max(self._gutter, min(widest, width // 3) + 2, _LEAST_GUTTER)
             gutter = self._gutter
         self._width = width
@@ -157,13 +153,11 @@ class PlotLayout:
             axis_rows=below,
             start=span[0],
             end=span[1],
-            ruler=laid,
+            ruler=axis,
             labels=labels,
             ascii_only=ascii_only,
             references=tuple(reference.value for reference in data.references if _is_line(reference, log)),
-            x_ticks=data.x_ticks,
             bands=bands,
-            x_label=data.x_label,
             shaded=data.shaded_until,
             shaded_text=clean(data.shaded_text),
             marks=data.marks,
@@ -172,14 +166,18 @@ class PlotLayout:
 
 
 def margin_of(width: int) -> int:
-    """Columns for the names of lines at their ends, with their values where the graph is wide: the same in all graphs
-    of a width, so that those above one another have one time axis.
+    """Return the columns for names at line ends; on a wide graph with values.
+
+    It depends only on the width, so that graphs above each other have aligned time axes.
     """
     return _WIDE_MARGIN if width >= _WIDE else _MARGIN if width >= _NARROW else 0
 
 
 class FramedDrawing:
-    """What draws within a frame, and keeps the last one."""
+    """Base of the graphs that draw within a frame, and keep the last frame."""
+
+    names_series = False
+    """True if the last drawing itself shows the names of the series."""
 
     def __init__(self) -> None:
         self._framer = PlotLayout()
@@ -187,23 +185,29 @@ class FramedDrawing:
 
     @property
     def shaded(self) -> range:
-        """Columns of the last drawing that do not count."""
+        """Shaded columns of the last drawing."""
         frame = self._frame
         return range(0) if frame is None else range(frame.gutter, frame.gutter + frame.shaded_columns)
 
     @property
     def rows(self) -> int:
-        """Its rows above the axis."""
+        """Rows above the axis in the last drawing."""
         return 0 if self._frame is None else self._frame.rows
+
+    def draw(
+        self, data: ChartData, width: int, height: int, *, log: bool, window: float, ascii_only: bool
+    ) -> list[Row]:
+        """Return the rows, each `width` characters. Unchanged rows are the same objects."""
+        raise NotImplementedError
 
 
 def _is_line(reference: Reference, log: bool) -> bool:
-    """Whether it is drawn as a line: one with a band is that."""
+    """Return True if a reference is drawn as a line. One with a band is not."""
     return math.isfinite(reference.value) and not reference.half and (reference.value > 0.0 or not log)
 
 
 def time_span(data: ChartData, window: float) -> tuple[float, float]:
-    """The first and last second shown. A window moves on by a quarter of itself, so that it mostly stands still."""
+    """Return the first and last visible second. A window moves by a quarter of its length, so that it rarely moves."""
     ends = [seconds for series in data.series for seconds, _ in series.points[-1:]]
     ends += [interval.at for interval in data.heat[-1:]]
     newest = max((seconds for seconds in ends if 0.0 <= seconds <= FARTHEST), default=0.0)
@@ -212,13 +216,13 @@ def time_span(data: ChartData, window: float) -> tuple[float, float]:
     if not SHORTEST <= window < end:
         return 0.0, end
     step = window / 4.0
-    # It jumps by a quarter instead of scrolling: a scrolled graph is sent anew four times a second.
+    # The window jumps by a quarter: a scrolling graph would be sent completely four times a second.
     start = max(0.0, math.ceil((newest - window) / step) * step)
     return start, start + window
 
 
 def fill_bands(frame: Frame, row: int, text: str, codes: bytes) -> Row:
-    """Return a row with the bands filled faintly where nothing is drawn."""
+    """Return a row with bands filled faintly in its empty cells."""
     for low, high in frame.bands:
         if frame.ruler.dot_of(high) // DOTS <= row <= frame.ruler.dot_of(low) // DOTS:
             codes = bytes(BAND if char == " " else code for char, code in zip(text, codes, strict=True))
@@ -227,19 +231,21 @@ def fill_bands(frame: Frame, row: int, text: str, codes: bytes) -> Row:
 
 
 def write_notes(frame: Frame, row: int, text: str, codes: bytes) -> Row:
-    """A row with what is said in it: in the first what happened, from its second on; in the last what is shaded, and
-    where there is room neither for words nor for a line of the axis the signs of what happened.
+    """Return a row with its texts.
+
+    The first row has the events, from their time on. The last row has the label of the shaded range. If there is no
+    space for text and no axis line, the last row has the signs of the events.
     """
     notes: list[tuple[int, str, int]] = []
     if row == 0:
-        marks = _in_sight(frame) if frame.rows > _LEAST_NOTED else []
+        marks = _visible_marks(frame) if frame.rows > _LEAST_NOTED else []
         notes = [
             (frame.column_of(mark.at), f"{mark.sign} {clean(mark.text)}", MARK if mark.bad else NOTE) for mark in marks
         ]
     if row == frame.rows - 1 and frame.rows > _LEAST_NOTED and len(frame.shaded_text) + 2 <= frame.shaded_columns:
         notes.append(((frame.shaded_columns - len(frame.shaded_text)) // 2, frame.shaded_text, LABEL))
-    if row == frame.rows - 1 and frame.axis_rows < 2 and frame.rows <= _LEAST_NOTED:  # no words, no line to mark
-        notes += [(frame.column_of(mark.at), mark.sign, MARK if mark.bad else NOTE) for mark in _in_sight(frame)]
+    if row == frame.rows - 1 and frame.axis_rows < 2 and frame.rows <= _LEAST_NOTED:  # no space for text, no axis line
+        notes += [(frame.column_of(mark.at), mark.sign, MARK if mark.bad else NOTE) for mark in _visible_marks(frame)]
     free = 0
     for column, note, code in sorted(notes):
         left = min(column, frame.columns - len(note))
@@ -250,43 +256,36 @@ def write_notes(frame: Frame, row: int, text: str, codes: bytes) -> Row:
     return text, codes
 
 
-def _in_sight(frame: Frame) -> list[TimeMark]:
-    """Those in sight that say something."""
+def _visible_marks(frame: Frame) -> list[TimeMark]:
+    """Return the visible events that have a text."""
     return [mark for mark in frame.marks if mark.text and frame.start <= mark.at <= frame.end]
 
 
 def gutter_of(frame: Frame, label: str | None) -> Row:
-    """What stands left of a row: the label of its tick and the axis."""
+    """Return the text left of a row: the label of its tick, and the axis."""
     if not frame.gutter:
         return "", b""
-    room = frame.gutter - 2
+    label_width = frame.gutter - 2
     if label is None:
-        return " " * (room + 1) + ("|" if frame.ascii_only else "│"), bytes([GRID] * (room + 1) + [AXIS])
-    text = label[:room] if width_of(label) == len(label) else "?"
-    text = text.rjust(room) + " " + ("+" if frame.ascii_only else "┤")
-    return text, bytes([LABEL] * (room + 1) + [AXIS])
+        return " " * (label_width + 1) + ("|" if frame.ascii_only else "│"), bytes([GRID] * (label_width + 1) + [AXIS])
+    text = label[:label_width] if width_of(label) == len(label) else "?"
+    text = text.rjust(label_width) + " " + ("+" if frame.ascii_only else "┤")
+    return text, bytes([LABEL] * (label_width + 1) + [AXIS])
 
 
 def draw_grid(text: str, ascii_only: bool) -> str:
-    """Return a row of a tick with faint points where nothing is drawn."""
+    """Return the row of a tick with faint dots in its empty cells."""
     point = "." if ascii_only else "·"
     step = 6 if ascii_only else 4
     return "".join(point if cell == " " and column % step == step - 1 else cell for column, cell in enumerate(text))
 
 
-def _ticks(frame: Frame) -> list[tuple[float, str]]:
-    """What is labelled on the horizontal axis."""
-    if frame.x_ticks:
-        return [(position, clean(label)) for position, label in frame.x_ticks if frame.start <= position <= frame.end]
-    most = max(1, frame.columns // 14)
-    return [(tick, time_label(tick, frame.end)) for tick in time_ticks(frame.start, frame.end, most + 1)]
-
-
 def axis_rows(frame: Frame) -> list[Row]:
-    """The horizontal axis and the labels under it, as far as there is room."""
+    """Return the horizontal axis and its labels, as far as there is space."""
     if not frame.axis_rows:
         return []
-    ticks = [(frame.gutter + frame.dot_x(position) // 2, label) for position, label in _ticks(frame)]
+    times = time_ticks(frame.start, frame.end, max(1, frame.columns // 14) + 1)
+    ticks = [(frame.gutter + frame.dot_x(tick) // 2, time_label(tick, frame.end)) for tick in times]
     labels = [" "] * frame.width
     free = 0
     for column, label in ticks:
@@ -294,9 +293,6 @@ def axis_rows(frame: Frame) -> list[Row]:
         if left >= free:
             labels[left : left + len(label)] = label
             free = left + len(label) + 2
-    name = clean(frame.x_label)
-    if name and width_of(name) == len(name) and free + len(name) <= frame.width:
-        labels[frame.width - len(name) :] = name
     rows: list[Row] = [("".join(labels), bytes([LABEL]) * frame.width)]
     if frame.axis_rows > 1:
         line, corner, tee = ("-", "+", "+") if frame.ascii_only else ("─", "└", "┬")

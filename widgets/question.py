@@ -1,4 +1,4 @@
-"""A small dialog: a question and its answers, each with its own key."""
+"""Small dialog: a question and its answers, each with its own key."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class KeyedAnswer:
     """One answer."""
 
     key: str
-    """The key that gives it; `escape` for the one that changes nothing."""
+    """Key of the answer; `escape` for the one that changes nothing."""
     label: str
-    """What it says."""
+    """Label."""
     value: str
-    """What the dialog returns."""
+    """Result of the dialog."""
 
 
 class QuestionDialog(GuardedDialog[str]):
-    """Asks a question and returns the value of the answer; escape gives the answer of that key, or an empty text."""
+    """Dialog that returns the value of the chosen answer. Escape returns the answer with that key, or ""."""
 
     DEFAULT_CSS = """
     QuestionDialog {
@@ -47,7 +47,7 @@ class QuestionDialog(GuardedDialog[str]):
         self._answers = answers
 
     def compose(self) -> ComposeResult:
-        """The question over its answers."""
+        """Yield the question and its answers."""
         with Vertical(classes="dialog"):
             yield TextParagraphs(self._title_text, "title", classes="dialog-title")
             if self._text:
@@ -60,14 +60,14 @@ class QuestionDialog(GuardedDialog[str]):
             )
 
     def on_mount(self) -> None:
-        """Puts the focus on the answer that changes nothing."""
+        """Put the focus on the answer that changes nothing."""
         super().on_mount()
         safe = next((number for number, answer in enumerate(self._answers) if answer.key == "escape"), None)
         if self._answers:
             self.query_one(f"#answer-{safe if safe is not None else len(self._answers) - 1}", Button).focus()
 
     def on_key(self, event: events.Key) -> None:
-        """Gives the answer of the key."""
+        """Return the answer of the key."""
         for answer in self._answers:
             if answer.key != "escape" and answer.key in (event.key, event.character):
                 event.stop()
@@ -75,10 +75,10 @@ class QuestionDialog(GuardedDialog[str]):
                     self.dismiss(answer.value)
 
     def action_leave(self) -> None:
-        """Gives the answer of escape."""
+        """Return the answer of escape."""
         self.dismiss(next((answer.value for answer in self._answers if answer.key == "escape"), ""))
 
     @on(Button.Pressed)
-    def _pressed(self, event: Button.Pressed) -> None:
+    def _handle_press(self, event: Button.Pressed) -> None:
         if self.listening and event.button.id:
             self.dismiss(self._answers[int(event.button.id.removeprefix("answer-"))].value)

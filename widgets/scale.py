@@ -1,4 +1,4 @@
-"""Round numbers for the axes of a graph: spans that do not jump, ticks a person can read."""
+"""Round numbers for the axes of a graph: stable spans and readable ticks."""
 
 from __future__ import annotations
 
@@ -11,57 +11,54 @@ from widgets.text_utils import units
 from widgets.text_utils.ticks import LARGEST, SMALLEST, multiples, one_two_five, power_of_ten
 
 CEILINGS: Final = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
-"""Where a linear axis may end, times a power of ten."""
+"""Possible ends of a linear axis, times a power of ten."""
 
 STEPS: Final = (1.0, 2.0, 5.0)
-"""What may lie between two ticks, times a power of ten."""
+"""Possible distances of ticks, times a power of ten."""
 
 TIME_STEPS: Final = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
-"""Seconds that may lie between two ticks of time."""
+"""Possible distances of time ticks in seconds."""
 
 LEAST_SHARE: Final = 0.02
-"""Share of the greatest value that a scale without zero holds at least."""
+"""Minimum span of a scale without zero, as a share of the largest value."""
 
 SHRINK: Final = 0.5
-"""A scale shrinks only when the values need less than this share of it."""
+"""Share of the scale below which the values make it shrink."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AxisSpan:
-    """The span of values an axis shows."""
+    """Span of values on an axis."""
 
     low: float
-    """The value at the lower end; above zero when `log`."""
+    """Value at the lower end; above zero if `log`."""
     high: float
-    """The value at the upper end, greater than `low`."""
+    """Value at the upper end, greater than `low`."""
     log: bool = False
-    """Whether equal distances are equal ratios."""
+    """True if equal distances are equal ratios."""
 
     @property
     def span(self) -> float:
-        """The length of the scale: a difference, or the logarithm of a ratio."""
+        """Length of the scale: a difference, or the logarithm of a ratio."""
         return math.log10(self.high) - math.log10(self.low) if self.log else self.high - self.low
 
     def ticks(self, most: int) -> tuple[float, ...]:
-        """At most `most` round values within the scale, rising."""
+        """Return at most `most` round values in the scale, ascending."""
         return _log_ticks(self, most) if self.log else _linear_ticks(self, most)
 
 
 def fit(
     values: Sequence[float], *, log: bool = False, close: bool = False, previous: AxisSpan | None = None
 ) -> AxisSpan:
-    """The scale for these values: it grows at once, and shrinks only when they need clearly less of it.
+    """Return the scale for these values. It grows at once, and shrinks only if they need clearly less.
 
-    Args:
-        values: Finite numbers; on a logarithmic scale those of zero and less are passed over.
-        log: Whether the scale is logarithmic.
-        close: Whether a linear scale holds only what the values need, and not zero.
-        previous: The scale shown so far.
+    `values`: finite numbers; a logarithmic scale ignores those of zero and less. `close`: a linear scale need not
+    include zero. `previous`: the scale shown so far.
     """
     needed = _log_span(values) if log else _close_span(values) if close else _linear_span(values)
     if previous is None or previous.log != log:
         return needed
-    # Up at once, since a line beyond the edge says nothing; down only at half, or the graph would breathe.
+    # Grow at once, since a line beyond the edge is invisible. Shrink only at half, to keep the graph steady.
     both = AxisSpan(low=min(needed.low, previous.low), high=max(needed.high, previous.high), log=log)
     return both if needed.span >= SHRINK * both.span else needed
 
@@ -75,13 +72,13 @@ def _linear_span(values: Sequence[float]) -> AxisSpan:
 
 
 def _close_span(values: Sequence[float]) -> AxisSpan:
-    """Between the round numbers next to the least and the greatest; never so close that noise alone fills it."""
+    """Return the span between the round numbers next to minimum and maximum, but not so small that noise fills it."""
     if not values:
         return AxisSpan(low=0.0, high=1.0)
     least, greatest = max(min(values), -LARGEST), min(max(values), LARGEST)
-    wide = max(greatest - least, abs(greatest) * LEAST_SHARE, SMALLEST)
+    span = max(greatest - least, abs(greatest) * LEAST_SHARE, SMALLEST)
     step = next(
-        step for step in (value * power_of_ten(wide / 4.0) for value in (1.0, 2.0, 5.0, 10.0)) if step * 4.0 >= wide
+        step for step in (value * power_of_ten(span / 4.0) for value in (1.0, 2.0, 5.0, 10.0)) if step * 4.0 >= span
     )
     low, high = math.floor(least / step - 0.1) * step, math.ceil(greatest / step + 0.1) * step
     return AxisSpan(low=max(low, 0.0) if least >= 0.0 else low, high=high)
@@ -98,28 +95,28 @@ def _log_span(values: Sequence[float]) -> AxisSpan:
 
 
 def _ceiling(value: float) -> float:
-    """The first round number at or above a value with a little air above it; 0 for zero."""
+    """Return the first round number slightly above a value, or 0 for zero."""
     if value < SMALLEST:
         return 0.0
-    # A little air: a line on the frame cannot be told from the frame.
+    # A small margin: a line on the frame cannot be distinguished from the frame.
     value = min(value, LARGEST) * 1.02
     power = power_of_ten(value)
     return next((step * power for step in CEILINGS if step * power >= value), 10.0 * power)
 
 
-def _linear_ticks(scale: AxisSpan, most: int) -> tuple[float, ...]:
-    most = max(2, most)
-    power = power_of_ten(max(scale.span / most, SMALLEST))
-    # The finest step that does not make too many; a power of ten may be two steps too fine.
+def _linear_ticks(scale: AxisSpan, maximum: int) -> tuple[float, ...]:
+    maximum = max(2, maximum)
+    power = power_of_ten(max(scale.span / maximum, SMALLEST))
+    # The finest step without too many ticks. A power of ten may be two steps too fine.
     for factor in (*STEPS, *(10.0 * step for step in STEPS), 100.0):
         step = factor * power
         counts = multiples(step, scale.low, scale.high)
-        if len(counts) <= most:
+        if len(counts) <= maximum:
             return tuple(count * step for count in counts)
     return (scale.low,)
 
 
-def _log_ticks(scale: AxisSpan, most: int) -> tuple[float, ...]:
+def _log_ticks(scale: AxisSpan, maximum: int) -> tuple[float, ...]:
     first, last = math.ceil(math.log10(scale.low) - 1e-9), math.floor(math.log10(scale.high) + 1e-9)
     ticks = [10.0**exponent for exponent in range(max(first, -300), min(last, 300) + 1)]
     if len(ticks) < 3:
@@ -129,13 +126,13 @@ def _log_ticks(scale: AxisSpan, most: int) -> tuple[float, ...]:
             for factor in (1.0, 2.0, 5.0)
         ]
         finer = [tick for tick in candidates if scale.low * 0.999 <= tick <= scale.high * 1.001]
-        ticks = finer if len(finer) <= most or len(ticks) < 2 else ticks
-    stride = max(1, math.ceil(len(ticks) / max(2, most)))
+        ticks = finer if len(finer) <= maximum or len(ticks) < 2 else ticks
+    stride = max(1, math.ceil(len(ticks) / max(2, maximum)))
     return tuple(ticks[::stride])
 
 
 def time_ceiling(seconds: float) -> float:
-    """A round span of time that holds `seconds`: what the time axis shows while a job's length is not known."""
+    """Return a round time of at least `seconds`, for the time axis of a job of unknown length."""
     for step in TIME_STEPS[6:]:
         if seconds <= step:
             return float(step)
@@ -143,13 +140,13 @@ def time_ceiling(seconds: float) -> float:
 
 
 def time_end(seconds: float) -> float:
-    """A round span little longer than `seconds`: what the time axis shows of a job that fills it as it goes on."""
+    """Return a round time slightly longer than `seconds`, for the time axis of a growing job."""
     step = next((step for step in reversed(TIME_STEPS) if step <= seconds / 8.0), TIME_STEPS[0])
     return max(1.0, math.ceil(seconds / step) * float(step))
 
 
 def time_ticks(start: float, end: float, most: int) -> tuple[float, ...]:
-    """At most `most` round seconds from `start` to `end`."""
+    """Return at most `most` round times from `start` to `end`, in seconds."""
     most = max(1, most)
     for step in (*TIME_STEPS, *(TIME_STEPS[-1] * 10.0**power for power in range(1, 14))):
         counts = multiples(step, start, end)
@@ -159,7 +156,7 @@ def time_ticks(start: float, end: float, most: int) -> tuple[float, ...]:
 
 
 def time_label(seconds: float, span: float) -> str:
-    """Seconds as a label of an axis that spans `span` seconds: `15 s`, `1:30`, `2:00:00`."""
+    """Return a time as a label of an axis over `span` seconds: `15 s`, `1:30`, `2:00:00`."""
     if span < 120:
         return f"{seconds:.1f} s" if seconds != int(seconds) else f"{int(seconds)} s"
     return units.elapsed(seconds)

@@ -1,4 +1,4 @@
-"""A screen that ends once, and that nothing touches any more when its widgets go."""
+"""Screen that closes once, and is not used after its widgets are removed."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ Result = TypeVar("Result")
 
 
 class SafeScreen(Screen[Result]):
-    """A screen that whatever was begun for it may outlive.
+    """Screen that background tasks may outlive.
 
-    Textual (8.2) takes another screen away for the second of two answers to a dialog, ends the workers of a screen when
-    its widgets are gone already, and calls after a refresh what a widget wanted that is gone by then.
+    Textual 8.2 closes another screen for the second of two answers to a dialog. It ends a screen's workers only after
+    its widgets are removed, and runs callbacks after a refresh for removed widgets.
     """
 
     _left = False
 
     @property
     def has_widgets(self) -> bool:
-        """Whether its widgets are mounted: not before all are, nor from when the first is removed."""
+        """True while all widgets are mounted, and until the first one is removed."""
         return self.is_mounted and not self._pruning
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
-        """Leave with an answer; what is not in front has been left, or is asked later: nothing happens."""
+        """Close with an answer. It does nothing if the screen is not in front."""
         if not self.is_active:
             return AwaitComplete()
         self._left = True
         return super().dismiss(result)
 
     async def _on_message(self, message: Message) -> None:
-        if not (self._left and message.control is not None):  # what was pressed before anybody saw that it is left
+        if not (self._left and message.control is not None):  # drop key presses that arrive after dismiss()
             await super()._on_message(message)
 
     async def on_prune(self, event: Prune) -> None:
-        """Ends what was begun for it, before the widgets go that this shows something in."""
+        """Cancel the screen's workers before its widgets are removed."""
         for worker in self.workers:
             if self in worker.node.ancestors_with_self:
                 worker.cancel()
 
     def _invoke_later(self, callback: CallbackType, sender: MessagePump) -> None:
-        super()._invoke_later(partial(_invoke_if_there, callback, sender), sender)
+        super()._invoke_later(partial(_invoke_unless_removed, callback, sender), sender)
 
 
-async def _invoke_if_there(callback: CallbackType, sender: MessagePump) -> None:
+async def _invoke_unless_removed(callback: CallbackType, sender: MessagePump) -> None:
     if not (isinstance(sender, DOMNode) and sender._pruning):
         await invoke(callback)

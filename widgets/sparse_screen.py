@@ -1,4 +1,4 @@
-"""A screen that sends only what differs from what is shown, where Textual sends lines from the widget's left edge."""
+"""Screen that sends only changed cells. Textual sends lines from the widget's left edge."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from widgets.terminal_diff import Piece, ShownCells
 Result = TypeVar("Result")
 
 Spans = dict[int, list[tuple[int, int]]]
-"""By row, the spans that are still to be filled."""
+"""Spans to fill, by row."""
 
 
 class SparseUpdate(CompositorUpdate):
-    """The changed spans, and of them what differs from what is shown."""
+    """Update of changed spans. Only cells that differ from the terminal's are sent."""
 
     def __init__(self, pieces: list[Piece], shown: ShownCells) -> None:
         """`pieces` do not overlap."""
@@ -29,19 +29,19 @@ class SparseUpdate(CompositorUpdate):
         self._shown = shown
 
     def render_segments(self, console: Console) -> str:
-        """The escape sequences and text of what differs."""
+        """Return escape sequences and text for the changed cells."""
         return self._shown.sequence(self._pieces, console)
 
 
 class WholeUpdate(LayoutUpdate):
-    """All of the screen, whatever is shown."""
+    """Update of the complete screen, whatever the terminal shows."""
 
     def __init__(self, strips: list[Iterable[Strip]], region: Region, shown: ShownCells) -> None:
         super().__init__(strips, region)
         self._shown = shown
 
     def render_segments(self, console: Console) -> str:
-        """The escape sequences and text of every cell."""
+        """Return escape sequences and text for every cell."""
         pieces: list[Piece] = []
         for y, line in enumerate(self.strips, self.region.y):
             x = self.region.x
@@ -53,19 +53,19 @@ class WholeUpdate(LayoutUpdate):
 
 
 class SparseCompositor(Compositor):
-    """Textual's compositor with sparse updates: asks only the widgets that show in a changed span, for those lines."""
+    """Compositor of Textual with sparse updates: only widgets in changed spans render, and only these lines."""
 
     def __init__(self) -> None:
         super().__init__()
         self._shown = ShownCells()
 
     def render_full_update(self, simplify: bool = False) -> LayoutUpdate:
-        """The update of the whole screen; `simplify` for one that is no terminal."""
+        """Return the update of the complete screen. `simplify`: the output is no terminal."""
         update = super().render_full_update(simplify)
         return update if simplify else WholeUpdate(update.strips, update.region, self._shown)
 
     def render_partial_update(self) -> SparseUpdate | None:  # type: ignore[override]
-        """The update of the dirty regions, or `None` when there are none."""
+        """Return the update of the dirty regions, or None if there are none."""
         screen = self.size.region
         regions = [changed for region in self._dirty_regions if (changed := region.intersection(screen))]
         self._dirty_regions.clear()
@@ -75,8 +75,8 @@ class SparseCompositor(Compositor):
         for y, left, right in self._regions_to_spans(regions):
             spans.setdefault(y, []).append((left, right))
         pieces: list[Piece] = []
-        # Textual asks every widget for whole lines; over a slow link that is most of the bytes. The front one takes its
-        # part of a span away, so nothing is sent twice and nothing shows through.
+        # Textual asks every widget for complete lines, which is most of the bytes. Here the front widget removes its
+        # part of a span, so that nothing is sent twice.
         for widget, (region, clip) in self.visible_widgets.items():  # from the front to the back
             if not spans:
                 break
@@ -89,8 +89,8 @@ class SparseCompositor(Compositor):
             if not rows:
                 continue
             first = rows[0]
-            wanted = Region(area.x - region.x, first - region.y, area.width, rows[-1] - first + 1)
-            strips = widget.render_lines(wanted)
+            lines = Region(area.x - region.x, first - region.y, area.width, rows[-1] - first + 1)
+            strips = widget.render_lines(lines)
             for y in rows:
                 spans[y] = _fill(spans[y], area, y, strips[y - first], pieces)
                 if not spans[y]:
@@ -101,7 +101,7 @@ class SparseCompositor(Compositor):
 def _fill(
     spans: list[tuple[int, int]], area: Region, y: int, strip: Strip, pieces: list[Piece]
 ) -> list[tuple[int, int]]:
-    """Takes what `strip` covers of the spans into `pieces`; what is left of them."""
+    """Add the parts of the spans that `strip` covers to `pieces`, and return the rest."""
     rest: list[tuple[int, int]] = []
     for left, right in spans:
         a, b = max(left, area.x), min(right, area.right)
@@ -114,17 +114,17 @@ def _fill(
 
 
 class BufferedScreen(SafeScreen[Result]):
-    """A screen that is laid out and drawn when all is there, where Textual (8.2) does it at every step on the way.
+    """Screen that is laid out and drawn once when complete; Textual 8.2 does so at every step.
 
-    That one draws a screen that comes to the front, whatever it holds by then, and once more with what its widgets make
-    of their size, and all of it again; it lays it out anew when it is told of the size that it has.
+    Textual draws a screen that comes to the front with its present contents, draws again after widgets react to their
+    size, and repeats the layout when it receives the same size.
     """
 
     _to_be_drawn = False
 
     def _on_screen_resume(self, event: events.ScreenResume) -> None:
-        # Textual's own handler is called after this one, by itself.
-        self._to_be_drawn = True  # by the timer, which Textual's sets going
+        # Textual calls its own handler after this one.
+        self._to_be_drawn = True  # drawn by the timer that Textual's handler starts
 
     def _on_timer_update(self) -> None:
         self._to_be_drawn = False
@@ -135,20 +135,20 @@ class BufferedScreen(SafeScreen[Result]):
             super()._screen_resized(size)
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
-        self._layout_required = False  # but for what asks for it from now on
+        self._layout_required = False  # requests from now on count
         super()._refresh_layout(size, scroll)
 
     def _compositor_refresh(self) -> None:
         if self._to_be_drawn or self.app._batch_count:
             return
-        whole = self.size.region in self._compositor._dirty_regions
+        is_full = self.size.region in self._compositor._dirty_regions
         super()._compositor_refresh()
-        if whole:
+        if is_full:
             self._repaint_required = False
 
 
 class SparseScreen(BufferedScreen[Result]):
-    """A screen for live widgets: on a slow line a new sample costs bytes for its own cells only."""
+    """Screen for live widgets: a new sample sends only the bytes of its own cells."""
 
     def __init__(self) -> None:
         super().__init__()

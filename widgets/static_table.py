@@ -1,4 +1,4 @@
-"""A table to look at: no cursor, as high as its rows, and only rows that changed are painted again."""
+"""Table without a cursor, as high as its rows, which repaints only changed rows."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["StaticTable", "TableCell", "TableColumn", "TableRow", "plain"]
 
 
 class StaticTable(TableRenderer, can_focus=False):
-    """A few rows of figures that change while one looks on; columns that have no room are left out by priority."""
+    """Table of a few live rows. Columns without space are left out by priority."""
 
     DEFAULT_CSS = "StaticTable { height: auto; overflow: hidden hidden; &.-empty { display: none; } }"
 
     columns: reactive[tuple[TableColumn, ...]] = reactive((), repaint=False)
-    """The columns, in their order."""
+    """Columns in order."""
     rows: reactive[tuple[TableRow, ...]] = reactive((), repaint=False)
-    """The rows, in their order; without any the table takes no room."""
+    """Rows in order. Without rows the table takes no space."""
 
     def __init__(
         self,
@@ -31,24 +31,24 @@ class StaticTable(TableRenderer, can_focus=False):
         classes: str | None = None,
     ) -> None:
         super().__init__(id=id, classes=classes)
-        self._columns_laid = TableLayout(columns, rows)
+        self._layout_of_columns = TableLayout(columns, rows)
         self.set_reactive(StaticTable.columns, columns)
         self.set_reactive(StaticTable.rows, rows)
         self.set_class(not rows, "-empty")
 
     def watch_columns(self) -> None:
-        """Measures everything anew."""
-        self._columns_laid = TableLayout(self.columns, self.rows)
+        """Measure all columns again."""
+        self._layout_of_columns = TableLayout(self.columns, self.rows)
         self.refresh(layout=True)
 
     def watch_rows(self, before: tuple[TableRow, ...], rows: tuple[TableRow, ...]) -> None:
-        """Paints what differs; all of it when a column grew or the number of rows changed."""
+        """Repaint changed rows, or everything if a column grew or the number of rows changed."""
         self.set_class(not rows, "-empty")
         if not before or not rows:
             self.watch_columns()
             return
         changed = [at for at, row in enumerate(rows) if at >= len(before) or before[at] != row]
-        if self._columns_laid.measure(rows[at] for at in changed):
+        if self._layout_of_columns.measure(rows[at] for at in changed):
             self.refresh(layout=len(before) != len(rows))
         elif len(before) != len(rows):
             self.refresh(layout=True)
@@ -57,15 +57,15 @@ class StaticTable(TableRenderer, can_focus=False):
                 self.refresh(Region(0, at + 1, self.size.width, 1))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """The header and the rows."""
+        """Return the height of header and rows."""
         return len(self.rows) + 1 if self.rows else 0
 
     def render_line(self, y: int) -> Strip:
-        """The header, or a row."""
+        """Return the header or a row."""
         width = self.size.width
         if not self.rows or y > len(self.rows):
             return Strip.blank(width, self.rich_style)
-        placed = self._columns_laid.place(width - GUTTER)
-        if y == 0:  # columns that have no room are not counted: nobody can bring them into sight
+        placed = self._layout_of_columns.place(width - GUTTER)
+        if y == 0:  # hidden columns are not counted: the table cannot scroll to them
             return self.header_strip([column.column for column in placed], placed, width)
         return self.row_strip(self.rows[y - 1], placed, width, current=False)

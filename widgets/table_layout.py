@@ -1,4 +1,4 @@
-"""Columns of a table: how wide each is, and which ones a narrow terminal leaves out."""
+"""Column layout of a table: widths, and columns that a narrow terminal leaves out."""
 
 from __future__ import annotations
 
@@ -11,93 +11,93 @@ from rich.text import Text
 from widgets.text_utils.text import clean, pad, shorten, width_of
 
 Align = Literal["left", "right"]
-"""How the cells of a column stand: figures on the right, with their units."""
+"""Alignment of a column: numbers on the right, with their units."""
 
 Tone = Literal["", "accent", "good", "warning", "bad", "muted"]
-"""What a text means, for its colour; the words carry the meaning too."""
+"""Tone of a text, for its colour. The text itself has the meaning, too."""
 
 GAP: Final = 2
-"""Spaces between two columns; one where the columns that stay have no room otherwise."""
+"""Spaces between two columns; one if the remaining columns have no space otherwise."""
 
 LEAST: Final = 6
-"""Cells a column is never squeezed below."""
+"""Minimum width of a column in cells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableColumn:
-    """A column of a table."""
+    """One column."""
 
     key: str
-    """Tells the columns apart."""
+    """Unique key."""
     label: str
-    """Its heading."""
+    """Heading."""
     width: int | None = None
-    """Cells it takes; `None` for as many as its cells need."""
+    """Width in cells, or None for the width of its cells."""
     align: Align = "left"
-    """How its cells stand."""
+    """Alignment."""
     priority: int = 0
-    """In a narrow terminal the columns with the highest number are left out first; 0 stays."""
+    """In a narrow terminal, columns with the highest number are left out first; 0 stays."""
     least: int | None = None
-    """Cells that it may be cut to before another column is left out; `None`: it is whole or not there."""
+    """Width in cells to which it may be cut before another column is left out; None for no cut."""
     most: int | None = None
-    """Cells that it takes at most where another column would be left out for more; `None`: as many as it needs."""
+    """Maximum width in cells if more would leave another column out; None for its full width."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableCell:
-    """A cell with a meaning."""
+    """Cell with a tone."""
 
     text: str
-    """What it says."""
+    """Text."""
     tone: Tone = ""
-    """What that means."""
+    """Tone of the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRow:
-    """A row of a table."""
+    """One row."""
 
     key: str
-    """Tells the rows apart; the cursor stays with it."""
+    """Unique key. The cursor stays with it."""
     cells: tuple[str | TableCell | Text, ...] = ()
-    """One for each column; missing ones are empty. A `Text` is drawn in its own colours, such as a share bar."""
+    """One per column; missing ones are empty. A `Text` keeps its own colours, such as a share bar."""
     dim: bool = False
-    """Whether it is shown as not available."""
+    """True to show it as not available."""
     marked: bool = False
-    """Whether it carries a mark."""
+    """True if it has a mark."""
     separator: bool = False
-    """Whether it is the heading of a group: the first cell, with a line; the cursor passes over it."""
+    """True for a group heading: the first cell with a line, which the cursor skips."""
     tone: Tone = ""
-    """What the whole row means."""
+    """Tone of the complete row."""
     banner: tuple[str | TableCell, ...] = ()
-    """What it says right across the columns, piece by piece, instead of its cells."""
+    """Texts across all columns instead of cells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedColumn:
-    """A column that is shown."""
+    """A visible column."""
 
     index: int
-    """Its place among all columns."""
+    """Index among all columns."""
     column: TableColumn
-    """The column."""
+    """Column."""
     width: int
-    """Cells it takes here."""
+    """Present width in cells."""
     gap: int = 0
     """Spaces before it."""
 
 
 def plain(cell: str | TableCell | Text) -> str:
-    """The cleaned text of a cell."""
-    return clean(_text(cell))
+    """Return the cleaned text of a cell."""
+    return clean(_cell_text(cell))
 
 
-def _text(cell: str | TableCell | Text) -> str:
+def _cell_text(cell: str | TableCell | Text) -> str:
     return cell if isinstance(cell, str) else cell.text if isinstance(cell, TableCell) else cell.plain
 
 
 class TableLayout:
-    """Measures cells as they come; columns grow and never shrink, so that a live table does not tremble."""
+    """Measured column widths. Columns only grow, so that a live table stays steady."""
 
     def __init__(self, columns: Sequence[TableColumn] = (), rows: Iterable[TableRow] = ()) -> None:
         self.columns = tuple(columns)
@@ -108,12 +108,12 @@ class TableLayout:
         self.measure(rows)
 
     def measure(self, rows: Iterable[TableRow]) -> bool:
-        """Takes rows into account; whether a column grew."""
+        """Measure more rows. Return True if a column grew."""
         before = self._plain.copy()
         cells = [row.cells for row in rows if not (row.separator or row.banner)]
-        # Column by column, each text once: of ten thousand rows most say the same.
+        # Column by column, each text once: most of ten thousand rows have the same texts.
         for index, width in enumerate(before):
-            names = {_text(row[index]) for row in cells if index < len(row)}
+            names = {_cell_text(row[index]) for row in cells if index < len(row)}
             self._plain[index] = max(width, max((width_of(clean(text)) for text in names), default=0))
         grew = before != self._plain
         if grew:
@@ -121,28 +121,29 @@ class TableLayout:
         return grew
 
     def place(self, width: int) -> tuple[PlacedColumn, ...]:
-        """The columns that fit into `width` cells; the widest are squeezed when even the most important do not.
+        """Return the columns that fit into `width` cells. The widest are squeezed if even the most important do not
+        fit.
 
-        What is left over goes to those that were cut, first to those that want least: one name of three hundred
-        characters takes no column's room.
+        Remaining space goes to columns that were cut, first to those that need least. So a name of 300 characters does
+        not take the space of other columns.
         """
         if self._placed[0] != width:
             self._placed = (width, self._place(width))
         return self._placed[1]
 
     def _place(self, width: int) -> tuple[PlacedColumn, ...]:
-        natural = [self._natural(index) for index in range(len(self.columns))]
-        wanted = [self._wanted(index, wide) for index, wide in enumerate(natural)]
+        natural = [self._natural_width(index) for index in range(len(self.columns))]
+        wanted = [self._minimum_width(index, wide) for index, wide in enumerate(natural)]
         kept = list(range(len(self.columns)))
-        while len(kept) > 1 and _total(wanted, kept) > width:
+        while len(kept) > 1 and _total_width(wanted, kept) > width:
             last = max(kept, key=lambda index: (self.columns[index].priority, index))
             if self.columns[last].priority <= 0:
                 break
             kept.remove(last)
-        gap = GAP if _total(wanted, kept) <= width else 1
+        gap = GAP if _total_width(wanted, kept) <= width else 1
         widths = list(wanted)
         self._squeeze(widths, kept, width - gap * (len(kept) - 1))
-        left = width - _total(widths, kept, gap)
+        left = width - _total_width(widths, kept, gap)
         for index in sorted(kept, key=lambda index: natural[index] - widths[index]):
             more = max(0, min(natural[index] - widths[index], left))
             widths[index] += more
@@ -152,30 +153,30 @@ class TableLayout:
             for position, index in enumerate(kept)
         )
 
-    def _squeeze(self, widths: list[int], kept: Sequence[int], room: int) -> None:
-        """Cuts columns until they fit: those first that are bounded, then whatever is widest."""
+    def _squeeze(self, widths: list[int], kept: Sequence[int], available: int) -> None:
+        """Cut columns until they fit: first those with limits, then the widest."""
         bounded = [column.least is not None or column.most is not None for column in self.columns]
-        while sum(widths[index] for index in kept) > room:
+        while sum(widths[index] for index in kept) > available:
             wide = [index for index in kept if widths[index] > LEAST]
             if not wide:
                 return
             widths[max(wide, key=lambda index: (bounded[index], widths[index]))] -= 1
 
-    def _natural(self, index: int) -> int:
+    def _natural_width(self, index: int) -> int:
         column = self.columns[index]
         return max(1, column.width if column.width is not None else max(self._labels[index], self._plain[index]))
 
-    def _wanted(self, index: int, natural: int) -> int:
+    def _minimum_width(self, index: int, natural: int) -> int:
         column = self.columns[index]
         return min(natural, column.most or natural, column.least or natural)
 
 
-def _total(widths: Sequence[int], kept: Sequence[int], gap: int = GAP) -> int:
+def _total_width(widths: Sequence[int], kept: Sequence[int], gap: int = GAP) -> int:
     return sum(widths[index] for index in kept) + gap * (len(kept) - 1)
 
 
 def align(text: str, placed: PlacedColumn) -> str:
-    """A cell's text in exactly its column's width."""
+    """Return a text in exactly its column's width."""
     if placed.column.align == "left":
         return pad(text, placed.width)
     text = shorten(text, placed.width)
@@ -183,5 +184,5 @@ def align(text: str, placed: PlacedColumn) -> str:
 
 
 def heading(placed: PlacedColumn) -> str:
-    """A column's label over its cells, behind the gap to the column before."""
+    """Return the label of a column, with the gap before it."""
     return " " * placed.gap + align(clean(placed.column.label), placed)

@@ -1,4 +1,4 @@
-"""How a table looks: its header, its rows, its signs and colours."""
+"""Appearance of a table: header, rows, signs and colours."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _STYLES = {
     "bar": "color: $primary;",
     **TONE_STYLES,
 }
-"""Component classes and their rules."""
+"""CSS rules of the component classes."""
 
 
-class TableRenderer(ScrollView, Selectable):  # Textual takes bindings and styles of the first base alone
-    """Draws the lines of a table as strips; what stands where is its subclass's business."""
+class TableRenderer(ScrollView, Selectable):  # Textual uses bindings and styles of the first base only
+    """Base of tables that draws lines as strips. Subclasses decide the position of rows."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("keyed-table", _STYLES)
 
@@ -50,10 +50,10 @@ class TableRenderer(ScrollView, Selectable):  # Textual takes bindings and style
     """
 
     sought: tuple[str, ...] = ()
-    """Words that stand out wherever they stand in a row, in small letters."""
+    """Lower-case words to highlight in rows."""
 
     def header_strip(self, columns: Sequence[TableColumn], placed: Sequence[PlacedColumn], width: int) -> Strip:
-        """The labels of the columns, and how many have no room."""
+        """Return the labels of the columns, and the number of hidden ones."""
         text = " " * GUTTER + "".join(map(heading, placed))
         style = self.get_component_rich_style("keyed-table--header")
         if hidden := len(columns) - len(placed):
@@ -63,7 +63,7 @@ class TableRenderer(ScrollView, Selectable):  # Textual takes bindings and style
         return Strip([Segment(pad(text, width), style)], width)
 
     def row_strip(self, row: TableRow, placed: Sequence[PlacedColumn], width: int, *, current: bool) -> Strip:
-        """A row with the signs of cursor and mark, or the heading of a group."""
+        """Return a row with the signs of cursor and mark, or a group heading."""
         if row.separator:
             title = shorten(" " * GUTTER + plain(row.cells[0] if row.cells else ""), width)
             style = self.get_component_rich_style("keyed-table--separator")
@@ -95,21 +95,21 @@ class TableRenderer(ScrollView, Selectable):  # Textual takes bindings and style
         return self._highlight(align(plain(cell), column), style)
 
     def _highlight(self, text: str, style: Style) -> list[Segment]:
-        """The text, with what is sought in it standing out."""
-        sought = tuple(word for word in self.sought if word in text.lower())
-        if not sought or len(text.lower()) != len(text):
+        """Return the text with highlighted search words."""
+        words_in_text = tuple(word for word in self.sought if word in text.lower())
+        if not words_in_text or len(text.lower()) != len(text):
             return [Segment(text, style)]
-        parts = re.split(f"({'|'.join(map(re.escape, sought))})", text, flags=re.IGNORECASE)
+        parts = re.split(f"({'|'.join(map(re.escape, words_in_text))})", text, flags=re.IGNORECASE)
         match = style + self.get_component_rich_style("keyed-table--match", partial=True)
         return [Segment(part, match if number % 2 else style) for number, part in enumerate(parts) if part]
 
-    def _banner(self, pieces: Sequence[str | TableCell], room: int, base: Style, current: bool) -> list[Segment]:
-        """The pieces with a point between them, the first two without: a name and what it is the name of."""
+    def _banner(self, pieces: Sequence[str | TableCell], available: int, base: Style, current: bool) -> list[Segment]:
+        """Return the texts with dots between them, except after the first: a name and its description."""
         segments: list[Segment] = []
         for number, piece in enumerate(pieces):
             style = self._text_style(base, piece.tone, current) if isinstance(piece, TableCell) and piece.tone else base
-            text = shorten(("", "  ", " · ")[min(number, 2)] + plain(piece), max(0, room))
-            room -= width_of(text)
+            text = shorten(("", "  ", " · ")[min(number, 2)] + plain(piece), max(0, available))
+            available -= width_of(text)
             segments += self._highlight(text, style)
         return segments
 
@@ -120,6 +120,6 @@ class TableRenderer(ScrollView, Selectable):  # Textual takes bindings and style
         return self._text_style(style, "dim", current) if row.dim else style
 
     def _text_style(self, base: Style, name: str, current: bool) -> Style:
-        """A component's text style; under the cursor without its background."""
+        """Return a component's text style, without its background under the cursor."""
         style = self.get_component_rich_style(f"keyed-table--{name}")
         return style + Style(bgcolor=base.bgcolor, bold=base.bold, reverse=base.reverse) if current else style

@@ -1,4 +1,4 @@
-"""A field of one line that takes keys in the order in which they were typed."""
+"""One-line field that handles keys in the order of typing."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from textual.binding import NoBinding
 from textual.widgets import Input
 
 _EDITS = ("cursor_", "delete_", "home", "end")
-"""Actions of an `Input` on its text and cursor; the others are the screen's as well, and wait their turn."""
+"""Actions of an `Input` on its text and cursor. Other actions also exist on the screen, and wait their turn."""
 
 
 class TextField(Input):
-    """An `Input` in which no letter overtakes the key before it.
+    """Input in which no letter overtakes an earlier key.
 
-    Textual looks for the binding of a key when the key has bubbled up to the app; a letter is taken at once. Of keys
-    that come in one go, pasted or over a slow link, a letter after a backspace was put in first and then deleted.
+    Textual looks for a key's binding after the key has bubbled up to the app, but inserts a letter at once. If keys
+    arrive together, pasted or over a slow link, a letter after a backspace was inserted first and then deleted.
     """
 
     leave: Callable[[], None] | None = None
-    """What enter does where it gives the keys to something else: at once, so that the next key is for that."""
+    """Called on enter to move the focus at once, so that the next key goes to the new widget."""
 
     async def _on_key(self, event: events.Key) -> None:
         if self.leave is not None and (event.key == "enter" or self.screen.focused is not self):
@@ -29,7 +29,7 @@ class TextField(Input):
             event.prevent_default()
             if self.screen.focused is self:
                 self.leave()
-            else:  # it came in one go with the enter before it
+            else:  # it arrived together with the enter before it
                 self.app.post_message(events.Key(event.key, event.character))
             return
         if not event.is_printable:

@@ -1,4 +1,4 @@
-"""The common ground of the panels that stand still: lines of styled pieces, laid out once for a width."""
+"""Base of static panels: lines of styled pieces, laid out once per width."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from widgets.cached_styles import TONE_STYLES, StyleCachedWidget, component_clas
 from widgets.text_utils.text import width_of, wrap
 
 Style = Literal["", "accent", "bad", "good", "heading", "label", "muted", "title", "value", "warning"]
-"""How a sentence is drawn; empty for the ordinary way."""
+"""Style of a sentence, or ""."""
 
 Line = tuple[tuple[str, str], ...]
-"""A line: pieces of a style's name (a component class of `TextPanel` without its prefix) and a cleaned text."""
+"""Pieces of a line: style name (component class of `TextPanel` without prefix) and cleaned text."""
 
 
 _STYLES = {
@@ -25,11 +25,11 @@ _STYLES = {
     "value": "color: $foreground;",
     **TONE_STYLES,
 }
-"""Component classes and their rules."""
+"""CSS rules of the component classes."""
 
 
 class TextPanel(StyleCachedWidget):
-    """A panel as high as the lines its subclass lays out; nothing in it is ever read as markup."""
+    """Panel as high as its lines, which a subclass lays out. Markup is never interpreted."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("lines", _STYLES)
 
@@ -50,11 +50,11 @@ class TextPanel(StyleCachedWidget):
         self._laid: tuple[int, list[Line]] = (-1, [])
 
     def lay_out(self, width: int) -> list[Line]:
-        """The lines at a width of at least 1: what a subclass gives."""
+        """Return the lines at a width of at least 1. Subclasses override it."""
         raise NotImplementedError
 
     def changed(self) -> None:
-        """Lays out anew: what a subclass calls when its content changed. Only lines that differ are painted again."""
+        """Lay out again after a change of the content. Only lines that differ are repainted."""
         width, before = self._laid
         if width != self.size.width or width < 1:
             self._laid = (-1, [])
@@ -71,15 +71,15 @@ class TextPanel(StyleCachedWidget):
                 self.refresh(Region(left, y, max(1, min(right, width) - left), 1))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """The lines there are at this width."""
+        """Return the number of lines at this width."""
         return len(self._lines(width))
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
-        """All there is."""
+        """Return the available width."""
         return container.width
 
     def render_line(self, y: int) -> Strip:
-        """One line of the panel."""
+        """Return one line of the panel."""
         width = self.size.width
         lines = self._lines(width)
         if y >= len(lines):
@@ -94,7 +94,7 @@ class TextPanel(StyleCachedWidget):
 
 
 def _difference(old: Line, new: Line) -> tuple[int, int]:
-    """The columns from the first piece that differs to the end of the longer line."""
+    """Return the columns from the first piece that differs to the end of the longer line."""
     left = 0
     for (kind, text), (new_kind, new_text) in zip(old, new, strict=False):
         if (kind, text) != (new_kind, new_text):
@@ -104,7 +104,7 @@ def _difference(old: Line, new: Line) -> tuple[int, int]:
 
 
 class TextParagraphs(TextPanel):
-    """Sentences, wrapped."""
+    """Wrapped sentences."""
 
     def __init__(
         self,
@@ -120,15 +120,15 @@ class TextParagraphs(TextPanel):
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """Present text."""
         return self._text
 
     def say(self, text: str, tone: Style = "") -> None:
-        """Says something else."""
+        """Change the text."""
         if (text, tone) != (self._text, self._tone):
             self._text, self._tone = text, tone
             self.changed()
 
     def lay_out(self, width: int) -> list[Line]:
-        """The wrapped sentences; no line at all when there is nothing to say."""
+        """Return the wrapped sentences, or no line without text."""
         return [((self._tone or "value", line),) for line in wrap(self._text, width)] if self._text else []

@@ -1,1 +1,1 @@
-"""The simulated rack: a host that answers the vendors' command lines, sysfs and fio from a model."""
+"""Simulator: a host whose vendor tools, sysfs and fio answers come from a model."""

@@ -1,4 +1,4 @@
-"""A bcache device of the simulated host: its files as Linux 6.1 has them, and how it takes what is written to them."""
+"""Simulated bcache device: its sysfs files in Linux 6.1, and writes to them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backends.values import dataclass
 _MOST = (1 << 32) - 1
 
 BLOCK_BYTES = 4096
-"""Of its superblock: what it is made with is the smallest that it reads and writes."""
+"""Block size of the superblock, which is the smallest I/O size of the device."""
 
 _NUMBERS = {
     "sequential_cutoff": (4 << 20, 0, _MOST),
@@ -24,10 +24,10 @@ _NUMBERS = {
     "congested_read_threshold_us": (2000, 0, _MOST),
     "congested_write_threshold_us": (20_000, 0, _MOST),
 }
-"""At boot, smallest and largest: what lies outside is cut to these without a word (drivers/md/bcache/sysfs.c)."""
+"""Default, minimum and maximum of each setting. The kernel clamps other values silently (drivers/md/bcache/sysfs.c)."""
 
 _HUMAN = ("sequential_cutoff",)
-"""Read in human units, written in bytes."""
+"""Settings that the kernel reports in human-readable units. They are written in bytes."""
 
 _OF_SET = ("congested_read_threshold_us", "congested_write_threshold_us")
 
@@ -36,54 +36,57 @@ _WORDS = {
     "readahead_cache_policy": ("all", "meta-only"),
     "cache_replacement_policy": ("lru", "fifo", "random"),
 }
-"""What each takes; the first at boot. Mode and replacement are kept in the superblocks."""
+"""Legal values of each setting, the default first. Cache mode and replacement policy are in the superblocks."""
 
 _STORED = ("cache_mode", "cache_replacement_policy")
 
 
 @dataclass(slots=True, kw_only=True)
 class BcacheDevice:
-    """One device with its cache."""
+    """One bcache device with its cache."""
 
     name: str
-    """Kernel name, `bcache0`."""
+    """Kernel name such as `bcache0`."""
     backing: str
-    """Kernel name of the slow disk."""
+    """Kernel name of the backing disk."""
     cache: str
-    """Kernel name of the fast one; it alone makes up its cache set."""
+    """Kernel name of the cache disk, the only one in its cache set."""
     uuid: str
-    """Of the backing device."""
+    """UUID of the backing device."""
     set_uuid: str
-    """Of the cache set."""
+    """UUID of the cache set."""
     state: str = "clean"
-    """`clean`, `inconsistent`, `no cache`; dirty is what has unwritten data."""
+    """`clean`, `inconsistent` or `no cache`. A clean device with unwritten data reports `dirty`."""
     values: dict[str, str] = field(default_factory=dict)
-    """What was set, by the name of its file."""
+    """Changed settings, by file name."""
 
     @property
     def attached(self) -> bool:
-        """Whether a cache serves it."""
+        """True if a cache is attached."""
         return self.state != "no cache"
 
     @property
     def mode(self) -> str:
-        """How writes go; without a cache they go to the disk."""
+        """Effective cache mode. Without a cache, writes go to the backing disk."""
         return self.word("cache_mode") if self.attached else "none"
 
     def word(self, key: str) -> str:
-        """One of the words in force."""
+        """Return the effective value of a setting with named values."""
         return self.values.get(key, _WORDS[key][0])
 
     def number(self, key: str) -> int:
-        """One of the numbers in force."""
+        """Return the effective value of a numeric setting."""
         return int(self.values.get(key, _NUMBERS[key][0]))
 
     def files(self, counts: CacheCounts) -> dict[str, str]:
-        """Its `bcache` folder. `counts`: what its cache holds and has counted."""
-        own = {key: str(self.number(key)) for key in _NUMBERS if key not in _OF_SET}
-        own |= {key: human(int(own[key])) for key in _HUMAN}
-        own |= {key: _choice(self.word(key), _WORDS[key]) for key in ("cache_mode", "readahead_cache_policy")}
-        hits, misses = int(counts.read_hits), int(counts.read_misses)  # of reads (request.c, cached_dev_read_done_bh)
+        """Return the files of its `bcache` folder. `counts`: contents and counters of its cache."""
+        settings = {key: str(self.number(key)) for key in _NUMBERS if key not in _OF_SET}
+        settings |= {key: human(int(settings[key])) for key in _HUMAN}
+        settings |= {key: _choice(self.word(key), _WORDS[key]) for key in ("cache_mode", "readahead_cache_policy")}
+        hits, misses = (
+            int(counts.read_hits),
+            int(counts.read_misses),
+        )  # bcache counts only reads (request.c, cached_dev_read_done_bh)
         counted = {
             "cache_hits": hits,
             "cache_misses": misses,
@@ -92,7 +95,7 @@ class BcacheDevice:
             "cache_hit_ratio": 100 * hits // (hits + misses) if hits + misses else 0,
         }
         return {
-            **own,
+            **settings,
             **{f"stats_total/{key}": str(value) for key, value in counted.items()},
             "stats_total/bypassed": human(int(counts.bypassed_bytes)),
             "state": "dirty" if self.state == "clean" and counts.dirty_bytes >= 1 else self.state,
@@ -103,7 +106,7 @@ class BcacheDevice:
         }
 
     def set_files(self) -> dict[str, str]:
-        """The folder of its cache set."""
+        """Return the files of its cache set's folder."""
         return {
             **{key: str(self.number(key)) for key in _OF_SET},
             "block_size": human(BLOCK_BYTES),
@@ -115,7 +118,7 @@ class BcacheDevice:
         }
 
     def write(self, key: str, text: str) -> None:
-        """What the kernel makes of a write to a file of either folder. Raises ToolFailedError as it refuses."""
+        """Write a file in one of its folders. Raises ToolFailedError if the kernel refuses the value."""
         name = key.rpartition("/")[2]
         if name in _WORDS and text in _WORDS[name]:
             self.values[name] = text
@@ -126,12 +129,12 @@ class BcacheDevice:
             raise invalid_argument(text)
 
     def restart(self) -> None:
-        """A reboot forgets what is in no superblock."""
+        """Reboot: forget settings that are not in a superblock."""
         self.values = {key: value for key, value in self.values.items() if key in _STORED}
 
 
 def human(value: int) -> str:
-    """As bcache prints sizes: three digits and a tenth, both cut (drivers/md/bcache/util.c, bch_hprint)."""
+    """Return a size as bcache prints it: three digits and a tenth, truncated (drivers/md/bcache/util.c, bch_hprint)."""
     unit = 0
     while True:
         unit += 1
@@ -141,5 +144,5 @@ def human(value: int) -> str:
 
 
 def _choice(word: str, choices: tuple[str, ...]) -> str:
-    """All words, the one in force in brackets."""
+    """Return all values of a setting, with the effective one in brackets."""
     return " ".join(f"[{name}]" if name == word else name for name in choices)

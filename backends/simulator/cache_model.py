@@ -1,7 +1,6 @@
-"""What a request costs a device of the kernel that has a fast part before a slow one, and what becomes of it. Pure.
+"""Load model of dm-cache, dm-writecache and bcache: demands on a slow device with a fast one as its cache. No I/O.
 
-dm-cache, dm-writecache and bcache; see docs/simulation.md. What is no rule of a driver or published figure is marked
-as an estimate.
+See docs/simulation.md. Values that are neither rules of a driver nor published measurements are marked as estimates.
 """
 
 from __future__ import annotations
@@ -23,25 +22,25 @@ from backends.simulator.workload_target import (
 from backends.values import dataclass
 
 _PROMOTED = 1 / 16
-"""Share of the misses that bring their chunk into a dm-cache: a hot-spot cache that fills slowly. An estimate."""
+"""Share of misses that load their chunk into a dm-cache, whose hot-spot cache fills slowly. An estimate."""
 
 _SYNC_CUTOFF = 0.70
 """Share of unwritten data from which bcache writes through (drivers/md/bcache/writeback.h, CUTOFF_WRITEBACK_SYNC)."""
 
 _FULL = 0.995
-"""Share of a writecache in use from which a write waits for a block that is written out."""
+"""Used share of a writecache from which a write waits until a block has been written out."""
 
 _DRAINED = 0.5
-"""Share of the slow part's time that writing out takes where a job uses it, too. An estimate."""
+"""Share of the slow part's time that writing out takes while a job uses it. An estimate."""
 
 
 _FAST_STATION = 2
-"""The driver is 0, the slow part 1."""
+"""Index of the fast part's station. The driver is 0, the slow part 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Driver:
-    """Microseconds that a driver adds: of its processor time in all, and to a request alone, for reads and writes."""
+    """Microseconds of a driver per read and write: processor time in total, and added latency of a single request."""
 
     read_us: float
     write_us: float
@@ -50,11 +49,11 @@ class _Driver:
 
 
 _DRIVERS: Mapping[CacheKind, _Driver] = {
-    # An estimate.
+    # Estimates.
     CacheKind.DM_CACHE: _Driver(read_us=2.5, write_us=2.5, read_alone_us=5, write_alone_us=5),
-    # 2,759 MiB/s of blocks of 4 KiB on a RAM disk (commit dcd195071f22 of Linux); alone an estimate.
+    # 2,759 MiB/s with 4 KiB blocks on a RAM disk (Linux commit dcd195071f22). The latency is an estimate.
     CacheKind.WRITECACHE: _Driver(read_us=1.4, write_us=1.4, read_alone_us=5, write_alone_us=5),
-    # On memory, 4 KiB: 142,292 reads and 38,055 writes a second alone, 1,361,308 and 226,094 of 32 and 16 jobs
+    # On a RAM disk with 4 KiB: 142,292 reads/s and 38,055 writes/s of one job, 1,361,308 and 226,094 of 32 and 16 jobs
     # (Dongsheng Yang, "cbd cache" against bcache, linux-bcache@vger.kernel.org, 2025).
     CacheKind.BCACHE: _Driver(read_us=0.73, write_us=4.4, read_alone_us=6, write_alone_us=25),
 }
@@ -62,207 +61,179 @@ _DRIVERS: Mapping[CacheKind, _Driver] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheFlow:
-    """What becomes of requests, as shares of all of their direction, 0..1."""
+    """Handling of a job's requests, as shares of all requests in their direction, 0..1."""
 
     read_hits: float
-    """Reads whose block is in the cache."""
+    """Reads whose block is cached."""
     write_hits: float
-    """Writes whose block is."""
+    """Writes whose block is cached."""
     fast_reads: float
-    """Reads that the fast part answers; the slow one answers the rest."""
+    """Reads that the fast part serves. The slow part serves the others."""
     fast_writes: float
-    """Writes that the fast part takes."""
+    """Writes to the fast part."""
     slow_writes: float
-    """Writes that the slow part takes, before the writer hears of it."""
+    """Writes that must reach the slow part before they complete."""
     read_fills: float = 0.0
-    """Reads that bring a block in."""
+    """Reads that load a block."""
     write_fills: float = 0.0
-    """Writes that put a block in which was not there."""
+    """Writes that add a block to the cache."""
     dirties: float = 0.0
-    """Writes that leave data in the cache which the slow part does not have."""
+    """Writes that leave unwritten data in the cache."""
     drops: float = 0.0
-    """Writes that throw out what the cache holds of their block."""
+    """Writes that discard the cached block."""
     bypassed: bool = False
-    """They pass by as streams do."""
+    """True if the requests bypass the cache as streams."""
     drains: bool = False
-    """Unwritten data are being written out meanwhile."""
+    """True if unwritten data are written out meanwhile."""
     full: bool = False
-    """There is no room: a write waits for a block that is written out."""
+    """True if the cache is full and a write waits until a block has been written out."""
 
 
 def region_of(layout: WorkloadTarget, work: IoPattern) -> int:
-    """Bytes of the device that a job works on."""
+    """Return the bytes of the device that a job works on."""
     return work.region_bytes or layout.size_bytes
 
 
 def cache_flow(cache: CachedBy, region: int, work: IoPattern) -> CacheFlow:
-    """Return what becomes of the requests of a job on the first `region` bytes."""
-    held = min(1.0, cache.held_bytes / region) if region else 0.0
+    """Return how the cache handles a job on the first `region` bytes."""
+    cached = min(1.0, cache.held_bytes / region) if region else 0.0
     unwritten = cache.dirty_bytes / cache.cache_bytes if cache.cache_bytes else 0.0
     back = cache.mode is CacheMode.WRITE_BACK
     drains = cache.dirty_bytes > 0 and (not back or unwritten > cache.high)
+    flow = CacheFlow(
+        read_hits=cached, write_hits=cached, fast_reads=cached, fast_writes=0.0, slow_writes=1.0, drains=drains
+    )
     match cache.kind:
-        case CacheKind.DM_CACHE:
-            return _dm_cache(cache.mode, held, drains)
-        case CacheKind.WRITECACHE if cache.mode is CacheMode.NONE:
-            return CacheFlow(
-                read_hits=held, write_hits=held, fast_reads=held, fast_writes=0.0, slow_writes=1.0, drains=drains
+        case CacheKind.DM_CACHE if cache.mode is CacheMode.PASSTHROUGH:
+            return replace(flow, fast_reads=0.0, drops=cached)
+        case CacheKind.DM_CACHE:  # a miss goes to the origin in every mode (drivers/md/dm-cache-target.c, map_bio)
+            promoted, dirties = (1 - cached) * _PROMOTED, cached if back else 0.0
+            return replace(
+                flow,
+                fast_writes=cached,
+                slow_writes=1 - dirties,
+                read_fills=promoted,
+                write_fills=promoted,
+                dirties=dirties,
             )
+        case CacheKind.WRITECACHE if cache.mode is CacheMode.NONE:
+            return flow
         case CacheKind.WRITECACHE:
-            return CacheFlow(
-                read_hits=held,
-                write_hits=held,
-                fast_reads=held,
-                fast_writes=1.0,
-                slow_writes=float(unwritten >= _FULL),
-                write_fills=1 - held,
-                dirties=1 - held,
-                drains=drains,
-                full=unwritten >= _FULL,
+            full = unwritten >= _FULL
+            return replace(
+                flow, fast_writes=1.0, slow_writes=float(full), write_fills=1 - cached, dirties=1 - cached, full=full
             )
         case CacheKind.BCACHE:
             bypassed = cache.mode is CacheMode.NONE or _is_stream(cache, region, work)
             takes = not bypassed and cache.mode in (CacheMode.WRITE_BACK, CacheMode.WRITE_THROUGH)
             keeps = takes and back and unwritten < _SYNC_CUTOFF
-            return CacheFlow(
-                read_hits=held,
-                write_hits=held,
-                fast_reads=held,
+            return replace(
+                flow,
                 fast_writes=float(takes),
                 slow_writes=float(not keeps),
-                read_fills=0.0 if bypassed else 1 - held,
-                write_fills=1 - held if takes else 0.0,
+                read_fills=0.0 if bypassed else 1 - cached,
+                write_fills=1 - cached if takes else 0.0,
                 dirties=float(keeps),
-                drops=0.0 if takes else held,
+                drops=0.0 if takes else cached,
                 bypassed=bypassed,
-                drains=drains,
             )
 
 
-def _dm_cache(mode: CacheMode, held: float, drains: bool) -> CacheFlow:
-    """drivers/md/dm-cache-target.c, map_bio: a miss goes to the origin, whatever the mode."""
-    if mode is CacheMode.PASSTHROUGH:
-        return CacheFlow(
-            read_hits=held, write_hits=held, fast_reads=0.0, fast_writes=0.0, slow_writes=1.0, drops=held, drains=drains
-        )
-    back = mode is CacheMode.WRITE_BACK
-    brought = (1 - held) * _PROMOTED
-    return CacheFlow(
-        read_hits=held,
-        write_hits=held,
-        fast_reads=held,
-        fast_writes=held,
-        slow_writes=1 - held if back else 1.0,
-        read_fills=brought,
-        write_fills=brought,
-        dirties=held if back else 0.0,
-        drains=drains,
-    )
-
-
 def _is_stream(cache: CachedBy, region: int, work: IoPattern) -> bool:
-    """Whether bcache lets requests pass by: those of its cutoff and streams as long as that (check_should_bypass)."""
+    """Return True if bcache bypasses the cache, because requests or streams exceed its cutoff (check_should_bypass)."""
     if not cache.cutoff_bytes:
         return False
     return work.mean_bytes >= cache.cutoff_bytes or (work.sequential and region > cache.cutoff_bytes)
 
 
 def cached_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand] | None:
-    """Of a read and of a write: at the driver, the slow part and the fast one; None where there is no cache."""
+    """Return the demands of a read and a write at driver, slow part and fast part; None without a cache."""
     cache = layout.cache
     if cache is None:
         return None
     region = region_of(layout, work)
     flow, driver = cache_flow(cache, region, work), _DRIVERS[cache.kind]
-    parts = part_demands(cache, work, region, flow)
-    blocks = work.mean_bytes / PAGE if cache.kind is CacheKind.WRITECACHE else 1.0  # it takes each block by itself
+    slow_read, slow_write, fast_read, fast_write = _part_demands(cache, work, region, flow)
+    blocks = (
+        work.mean_bytes / PAGE if cache.kind is CacheKind.WRITECACHE else 1.0
+    )  # dm-writecache handles each block separately
     chunk_in, chunk_out = _block_demands(cache, work, region)
     read = Demand(
         (
             driver.read_us,
-            (1 - flow.fast_reads) * parts.slow_read.together + flow.read_fills * chunk_out,
-            flow.fast_reads * parts.fast_read.together + flow.read_fills * chunk_in,
+            (1 - flow.fast_reads) * slow_read.together + flow.read_fills * chunk_out,
+            flow.fast_reads * fast_read.together + flow.read_fills * chunk_in,
         ),
-        driver.read_alone_us + flow.fast_reads * parts.fast_read.alone + (1 - flow.fast_reads) * parts.slow_read.alone,
-        (1 - flow.fast_reads) * parts.slow_read.together,
+        driver.read_alone_us + flow.fast_reads * fast_read.alone + (1 - flow.fast_reads) * slow_read.alone,
+        (1 - flow.fast_reads) * slow_read.together,
     )
     slow, fast = flow.slow_writes, flow.fast_writes
     both = max(0.0, slow + fast - 1)
-    alone = both * max(parts.slow_write.alone, parts.fast_write.alone)
-    alone += (slow - both) * parts.slow_write.alone + (fast - both) * parts.fast_write.alone
+    alone = both * max(slow_write.alone, fast_write.alone)
+    alone += (slow - both) * slow_write.alone + (fast - both) * fast_write.alone
     write = Demand(
         (
             driver.write_us * blocks,
-            slow * parts.slow_write.together + flow.write_fills * chunk_out,
-            fast * parts.fast_write.together + flow.write_fills * chunk_in,
+            slow * slow_write.together + flow.write_fills * chunk_out,
+            fast * fast_write.together + flow.write_fills * chunk_in,
         ),
         driver.write_alone_us + alone,
-        slow * parts.slow_write.together,
+        slow * slow_write.together,
     )
     return read, write
 
 
 def cache_hit_paths(layout: WorkloadTarget, work: IoPattern) -> tuple[CacheHitPath, CacheHitPath] | None:
-    """Return the reads and the writes that only the fast part serves; None where there is no cache."""
+    """Return the reads and the writes that only the fast part serves; None without a cache."""
     cache = layout.cache
     if cache is None:
         return None
     region = region_of(layout, work)
     flow, driver = cache_flow(cache, region, work), _DRIVERS[cache.kind]
-    parts = part_demands(cache, work, region, flow)
-    read = CacheHitPath(
-        share=flow.fast_reads, alone_us=driver.read_alone_us + parts.fast_read.alone, station=_FAST_STATION
-    )
+    _, _, fast_read, fast_write = _part_demands(cache, work, region, flow)
+    read = CacheHitPath(share=flow.fast_reads, alone_us=driver.read_alone_us + fast_read.alone, station=_FAST_STATION)
     write = CacheHitPath(
-        share=1 - flow.slow_writes, alone_us=driver.write_alone_us + parts.fast_write.alone, station=_FAST_STATION
+        share=1 - flow.slow_writes, alone_us=driver.write_alone_us + fast_write.alone, station=_FAST_STATION
     )
     return read, write
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartDemands:
-    """What requests cost each part by itself."""
-
-    slow_read: Demand
-    slow_write: Demand
-    fast_read: Demand
-    fast_write: Demand
-
-
-def part_demands(cache: CachedBy, work: IoPattern, region: int, flow: CacheFlow) -> PartDemands:
-    """Return what a read and a write cost the slow and the fast part."""
-    there = replace(work, region_bytes=region)
-    slow_read, slow_write = disk_demands(cache.slow, there)
-    fast_read, fast_write = disk_demands(cache.fast, there)
+def _part_demands(
+    cache: CachedBy, work: IoPattern, region: int, flow: CacheFlow
+) -> tuple[Demand, Demand, Demand, Demand]:
+    """Return the demands of a read and a write on the slow part, and of a read and a write on the fast part."""
+    on_region = replace(work, region_bytes=region)
+    slow_read, slow_write = disk_demands(cache.slow, on_region)
     if flow.full:
-        slow_write = slow_write.times(SORTED)  # what it waits for is written out in the order of places
+        slow_write = slow_write.times(SORTED)  # it waits for blocks that are written out in order of position
     elif flow.drains:
         slow_read, slow_write = slow_read.times(1 / (1 - _DRAINED)), slow_write.times(1 / (1 - _DRAINED))
-    return PartDemands(slow_read=slow_read, slow_write=slow_write, fast_read=fast_read, fast_write=fast_write)
+    return slow_read, slow_write, *disk_demands(cache.fast, on_region)
 
 
 def _block_demands(cache: CachedBy, work: IoPattern, region: int) -> tuple[float, float]:
-    """Return the time that loading a block takes of the fast part, and of the slow one beyond the request itself."""
+    """Return the fast part's time for loading a block, and the slow part's time in addition to the request."""
     if cache.kind is CacheKind.WRITECACHE:
         return 0.0, 0.0
     size = max(cache.block_bytes, round(work.mean_bytes))
     copied = replace(work, sizes=((size, 1.0),), region_bytes=region)
-    _, taken = disk_demands(cache.fast, copied)
-    if cache.kind is CacheKind.BCACHE:  # the block that was read or written, as it is
-        return taken.together, 0.0
-    given, _ = disk_demands(cache.slow, copied)
-    return taken.together, given.together
+    _, write = disk_demands(cache.fast, copied)
+    if cache.kind is CacheKind.BCACHE:  # bcache loads exactly the block of the request
+        return write.together, 0.0
+    read, _ = disk_demands(cache.slow, copied)
+    return write.together, read.together
 
 
 def write_out_rate(cache: CachedBy, region: int, *, beside: bool) -> float:
-    """Bytes a second that are written out. `beside`: a job uses the slow part, too.
+    """Return the bytes written out per second. `beside`: True if a job uses the slow part, too.
 
-    In the order of their places: the closer together they lie, the more that is a stream. How much more is an estimate.
+    Writing out goes in order of position. The closer together the data are, the more sequential it is. That gain is an
+    estimate.
     """
     size = cache.block_bytes
     small = IoPattern(read_share=0.0, region_bytes=region, sizes=((size, 1.0),))
     _, demand = disk_demands(cache.slow, small)
-    _, next_one = disk_demands(cache.slow, replace(small, sequential=True))
-    apart = 1 - min(1.0, cache.dirty_bytes / region) if region else 1.0
-    taken = max(next_one.together, demand.together * SORTED * apart)
-    return size * 1e6 / taken * (_DRAINED if beside else 1.0)
+    _, sequential = disk_demands(cache.slow, replace(small, sequential=True))
+    spread = 1 - min(1.0, cache.dirty_bytes / region) if region else 1.0
+    write_us = max(sequential.together, demand.together * SORTED * spread)
+    return size * 1e6 / write_us * (_DRAINED if beside else 1.0)

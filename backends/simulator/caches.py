@@ -1,4 +1,4 @@
-"""What a simulated cache holds and has counted, and how jobs and time change that."""
+"""Contents and counters of a simulated cache, and how jobs and time change them."""
 
 from __future__ import annotations
 
@@ -15,49 +15,49 @@ Moved = tuple[int, int, int, int]
 
 @dataclass(slots=True, kw_only=True)
 class CacheCounts:
-    """Of one cached device, or of the ARC: what is in it, and requests since ever."""
+    """Contents and request counters of one cached device, or of the ARC."""
 
     held_bytes: float = 0.0
-    """Data in the cache: those at the beginning of the device."""
+    """Bytes in the cache. They are those at the start of the device."""
     dirty_bytes: float = 0.0
-    """Of them, those that the slow part does not have."""
+    """Bytes in the cache that the slow part does not have yet."""
     read_hits: float = 0.0
-    """Reads whose block was there."""
+    """Reads whose block was cached."""
     read_misses: float = 0.0
-    """And was not."""
+    """Reads whose block was not cached."""
     write_hits: float = 0.0
-    """The same of writes."""
+    """Writes whose block was cached."""
     write_misses: float = 0.0
-    """And was not."""
+    """Writes whose block was not cached."""
     bypass_hits: float = 0.0
-    """Reads of streams that pass by, whose block was there all the same."""
+    """Bypassing reads whose block was cached."""
     bypass_misses: float = 0.0
-    """And was not."""
+    """Bypassing reads whose block was not cached."""
     bypassed_bytes: float = 0.0
-    """Read and written by those."""
+    """Bytes of bypassing reads and writes."""
     promotions: float = 0.0
-    """Blocks brought in."""
+    """Blocks loaded into the cache."""
     demotions: float = 0.0
-    """Blocks that went for them."""
+    """Blocks dropped from the cache."""
     at: float = 0.0
-    """Rack's time up to which that is so."""
+    """Simulated time of the last idle write-out."""
 
     def add_job(self, layout: WorkloadTarget, work: IoPattern, moved: Moved, seconds: float) -> None:
-        """Count what a job did in so many seconds on a device that is as full as this says."""
+        """Count a job's requests of the last `seconds`, and update the contents of the cache."""
         if layout.pool is not None:
             flow = pool_flow(layout, layout.pool, work)
             missed = min(1.0, flow.record_reads)
             self._count(moved, 1 - missed, 1 - min(1.0, flow.fetched))
             if layout.pool.caches_data:
-                came = moved[0] * flow.record_reads + moved[2] * flow.record_writes * (1 - flow.hits)
-                most = min(layout.pool.arc_bytes, region_of(layout, work))
-                self.held_bytes = max(self.held_bytes, min(most, self.held_bytes + came * flow.record_bytes))
+                loaded = moved[0] * flow.record_reads + moved[2] * flow.record_writes * (1 - flow.hits)
+                limit = min(layout.pool.arc_bytes, region_of(layout, work))
+                self.held_bytes = max(self.held_bytes, min(limit, self.held_bytes + loaded * flow.record_bytes))
         elif layout.cache is not None:
             region = region_of(layout, work)
             self._add_cached_job(layout.cache, cache_flow(layout.cache, region, work), region, moved, seconds)
 
     def applied_to(self, layout: WorkloadTarget) -> WorkloadTarget:
-        """Return the device with its cache as full as it is."""
+        """Return the target with its cache filled as counted here."""
         if layout.cache is not None:
             return replace(
                 layout, cache=replace(layout.cache, held_bytes=self.held_bytes, dirty_bytes=self.dirty_bytes)
@@ -68,12 +68,14 @@ class CacheCounts:
         return layout
 
     def _count(self, moved: Moved, reads: float, writes: float) -> None:
+        """Add requests to the hit and miss counters. `reads`, `writes`: share of hits."""
         self.read_hits += moved[0] * reads
         self.read_misses += moved[0] * (1 - reads)
         self.write_hits += moved[2] * writes
         self.write_misses += moved[2] * (1 - writes)
 
     def _add_cached_job(self, cache: CachedBy, flow: CacheFlow, region: int, moved: Moved, seconds: float) -> None:
+        """Count requests to a device with a kernel cache, and update the contents of that cache."""
         reads, read_bytes, writes, written = moved
         if flow.bypassed:
             self.bypass_hits += reads * flow.read_hits
@@ -81,43 +83,47 @@ class CacheCounts:
             self.bypassed_bytes += read_bytes + written
         else:
             self._count(moved, flow.read_hits, flow.write_hits)
-        whole = cache.kind is CacheKind.DM_CACHE
-        brought = reads * flow.read_fills + writes * flow.write_fills
-        came = brought * cache.block_bytes if whole else read_bytes * flow.read_fills + written * flow.write_fills
-        dirtied = writes * flow.dirties * cache.block_bytes if whole else written * flow.dirties
-        room = min(self.held_bytes, region) if whole else region
-        again = min(1.0, self.dirty_bytes / room) if room and cache.kind is not CacheKind.WRITECACHE else 0.0
-        self.promotions += brought
-        self.demotions += brought if self.held_bytes >= cache.cache_bytes else 0.0
-        self.dirty_bytes += dirtied * (1 - again)
+        is_dm_cache = cache.kind is CacheKind.DM_CACHE
+        fills = reads * flow.read_fills + writes * flow.write_fills
+        loaded = fills * cache.block_bytes if is_dm_cache else read_bytes * flow.read_fills + written * flow.write_fills
+        dirtied = writes * flow.dirties * cache.block_bytes if is_dm_cache else written * flow.dirties
+        room = min(self.held_bytes, region) if is_dm_cache else region
+        rewritten = min(1.0, self.dirty_bytes / room) if room and cache.kind is not CacheKind.WRITECACHE else 0.0
+        self.promotions += fills
+        self.demotions += fills if self.held_bytes >= cache.cache_bytes else 0.0
+        self.dirty_bytes += dirtied * (1 - rewritten)
         if flow.drains:
-            least = cache.low * cache.cache_bytes if cache.mode is CacheMode.WRITE_BACK else 0.0
-            self._write_out(write_out_rate(cache, region, beside=bool(reads)) * seconds, least)
+            minimum = cache.low * cache.cache_bytes if cache.mode is CacheMode.WRITE_BACK else 0.0
+            self._write_out(write_out_rate(cache, region, beside=bool(reads)) * seconds, minimum)
         self.dirty_bytes = min(self.dirty_bytes, cache.cache_bytes)
-        self.held_bytes = min(self.held_bytes + came, cache.cache_bytes)
+        self.held_bytes = min(self.held_bytes + loaded, cache.cache_bytes)
         if cache.kind is CacheKind.WRITECACHE:
-            self.held_bytes = self.dirty_bytes  # what was written out is there no longer
-        gone = writes * flow.drops
-        self.demotions += gone
-        self.held_bytes = max(0.0, self.held_bytes - (gone * cache.block_bytes if whole else written * flow.drops))
+            self.held_bytes = self.dirty_bytes  # dm-writecache frees blocks that were written out
+        dropped = writes * flow.drops
+        self.demotions += dropped
+        self.held_bytes = max(
+            0.0, self.held_bytes - (dropped * cache.block_bytes if is_dm_cache else written * flow.drops)
+        )
 
     def write_out_idle(self, cache: CachedBy, size_bytes: int, now: float) -> None:
-        """Write out what is dirty, as far as the driver did that by itself until now, with no request in between."""
+        """Write out dirty data for the time since the last call, during which no request ran."""
         seconds, self.at = max(0.0, now - self.at), now
-        all_of_it = cache.kind is CacheKind.DM_CACHE or cache.mode is not CacheMode.WRITE_BACK
-        high, low = (0.0, 0.0) if all_of_it else (cache.high, cache.low)  # smq cleans all when idle, and nothing else
+        writes_all = cache.kind is CacheKind.DM_CACHE or cache.mode is not CacheMode.WRITE_BACK
+        high, low = (
+            (0.0, 0.0) if writes_all else (cache.high, cache.low)
+        )  # smq writes out everything when idle, and nothing otherwise
         if self.dirty_bytes > high * cache.cache_bytes:
             self._write_out(write_out_rate(cache, size_bytes, beside=False) * seconds, low * cache.cache_bytes)
             if cache.kind is CacheKind.WRITECACHE:
                 self.held_bytes = self.dirty_bytes
 
     def _write_out(self, most: float, least: float) -> None:
-        """So many bytes, until no more than `least` are left."""
+        """Write out up to `most` bytes, until `least` bytes are left."""
         self.dirty_bytes = min(self.dirty_bytes, max(least, self.dirty_bytes - most))
 
 
 def fullness(layout: WorkloadTarget, work: IoPattern) -> tuple[object, ...]:
-    """Equal as long as a job is as fast as before: what changes less than a hundredth of its requests is not told."""
+    """Return a key that stays equal while a job's speed does: shares of cached requests, rounded to 1 %."""
     if layout.pool is not None:
         return (round(pool_flow(layout, layout.pool, work).hits, 2),)
     if layout.cache is None:

@@ -1,6 +1,6 @@
-"""What the simulated drives and cards can do: constants of the load model, fitted to published measurements.
+"""Performance constants of the simulated drives and controllers, fitted to published measurements.
 
-Where they come from is told in docs/simulation.md. Times are microseconds, sizes bytes, bandwidths MB/s (10^6).
+docs/simulation.md has the sources. Times are microseconds, sizes bytes, bandwidths MB/s (10^6).
 """
 
 from __future__ import annotations
@@ -15,131 +15,133 @@ from backends.values import dataclass
 T = TypeVar("T")
 
 GB = 1000**3
-MB = 1000**2
 KIB = 1024
 MIB = 1024**2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriveType:
-    """A model of drive and how fast it is."""
+    """Drive model and its performance."""
 
     model: str
-    """As it reports itself."""
+    """Model name that the drive reports."""
     vendor: str
-    """SCSI vendor: `ATA` for SATA."""
+    """SCSI vendor; `ATA` for SATA."""
     firmware: str
-    """Revision."""
+    """Firmware revision."""
     media: Media
-    """SSD or HDD."""
+    """SSD, HDD or NVMe."""
     interface: str
-    """`sata` or `sas`."""
+    """`sata`, `sas`, `nvme`, `fc` or `pcie`."""
     size_bytes: int
-    """Raw capacity."""
+    """Raw capacity in bytes."""
     link: str
-    """Negotiated speed as the tools write it."""
+    """Negotiated link speed in the tools' format."""
     read_us: float
-    """Time of one 4 KiB random read with many in flight: 1/IOPS."""
+    """Time of one 4 KiB random read at high queue depth: 1/IOPS."""
     write_us: float
-    """The same of a write, sustained, drive cache at its default."""
+    """Time of one sustained 4 KiB random write at high queue depth, with the default drive cache."""
     read_alone_us: float
-    """Latency of a 4 KiB random read alone, drive and link."""
+    """Latency of a single 4 KiB random read, drive and link."""
     write_alone_us: float
-    """Latency of a 4 KiB write alone."""
+    """Latency of a single 4 KiB write."""
     read_mbps: float
-    """Sequential read."""
+    """Sequential read bandwidth."""
     write_mbps: float
-    """Sequential write."""
+    """Sequential write bandwidth."""
     no_cache: float = 1.0
-    """Times by which writes take longer with the drive's cache off."""
+    """Factor of the write time with the drive cache off."""
     cache: float = 1.0
-    """Times by which writes take longer with the drive's cache on, against its default."""
+    """Factor of the write time with the drive cache on, relative to its default."""
     seek: float = 0.0
-    """Share of a random operation that the way of the heads takes, on the whole disk."""
+    """Share of a random operation that the seek takes, on the complete disk."""
     burst: float = 1.0
-    """How many times as fast as on average it writes at random between its pauses; 1 for one that writes evenly."""
+    """Speed of random writes between pauses, relative to the mean; 1 for a drive without pauses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardType:
-    """A model of controller and what its processor takes for each request."""
+    """Controller model and its processor time per request."""
 
     product: str
-    """Name it reports."""
+    """Product name that the controller reports."""
     read_us: float
-    """Processor time of a random read past the cache."""
+    """Processor time of a random read that bypasses the cache."""
     sequential_us: float
-    """Processor time of a sequential request, whose neighbours come along."""
+    """Processor time of a sequential request, which is merged with its neighbours."""
     read_ahead_us: float
-    """Added to a random read by looking for streams."""
+    """Added to a random read by the detection of streams."""
     cached_us: float
-    """Added to a random read by going through the cache."""
+    """Added to a random read through the cache."""
     write_us: float
-    """Processor time of a write past the cache, for each drive operation it causes."""
+    """Processor time of a write that bypasses the cache, per drive operation."""
     write_back_us: float
-    """Processor time of taking a write into the cache and out again."""
+    """Processor time of a cached write, including the later write-out."""
     write_back_op_us: float
-    """Added for each drive operation of a cached write."""
+    """Added to a cached write per drive operation."""
     parity_us: float
-    """Added to a cached write for computing parity."""
+    """Added to a cached write by computing parity."""
     parity_efficiency: float
-    """Share of the drives' speed that read-modify-write past the cache leaves."""
+    """Share of the drives' speed left by read-modify-write without the cache."""
     alone_us: float
-    """Latency the card adds to the drive's."""
+    """Latency that the controller adds to a drive."""
     write_back_alone_us: float
-    """Latency of a write that the cache takes."""
+    """Latency of a cached write."""
     read_mbps: float
-    """Ceiling of reads."""
+    """Maximum read bandwidth."""
     write_mbps: float
-    """Ceiling of writes."""
+    """Maximum write bandwidth."""
     driver_iops: float
-    """What driver and interrupts of this host take of one card."""
+    """Maximum IOPS of driver and interrupts for one controller on this host."""
     fastpath_us: float = 0.0
-    """Processor time that FastPath or Smart Path saves a read."""
+    """Processor time of a read saved by FastPath or Smart Path."""
     mirror_gain: float = 1.155
-    """Reads of a mirror go to the less busy half."""
+    """Factor of a mirror's read speed, because reads go to the less busy drive."""
     strip_us: float = 0.0
-    """Processor time of each strip that a stream begins."""
+    """Processor time per strip of a stream."""
     block_us: float = 0.0
-    """Processor time of each block of the cache that a request takes beyond its first."""
+    """Processor time per cache block of a request, after the first block."""
     copy_cost: float = 0.0
-    """Share of a cached write's time that the copy in the other controller adds."""
+    """Share of a cached write's time added by the copy in the other controller."""
     line_bytes: int = 0
-    """What the cache takes from the drives at once for a random read with read-ahead, and in what a cached write renews
-    parity; 0 where no more moves than is asked for."""
+    """Bytes that the cache reads from the drives for a random read with read-ahead, and the unit in which a cached
+    write updates parity; 0 if the cache moves only the request.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftwareType:
-    """What the kernel of a host and its adapters take of md, where that was measured."""
+    """Time of md on a host with its adapters, where it was measured."""
 
     read_us: float
-    """Processor time of a read of an array, on the core of the job that submits it."""
+    """Processor time of a read from an array, on the core of the job that submits it."""
     write_us: float
-    """The same of a write."""
+    """Processor time of a write to an array, on the core of the job that submits it."""
     layer_us: float
     """Added by an array of arrays."""
     parity_us: Mapping[int, float]
-    """Added to a write by parity, by how many strips of it a stripe has. One thread of the array does that for all jobs
-    (raid5d of drivers/md/raid5.c)."""
+    """Added to a write by parity, by the number of parity strips per stripe.
+
+    One thread of the array computes it for all jobs (raid5d of drivers/md/raid5.c).
+    """
     read_parity: float
-    """The same of a read, times that: it goes through the stripe cache, too."""
+    """Factor of `parity_us` for a read, which also uses the stripe cache."""
     stream: float
-    """Share of the drives' reading in order that is left when all of them read at once."""
+    """Share of the drives' sequential read speed that is left when all of them read at once."""
     layer_stream: float
-    """What an array of arrays leaves of that."""
+    """Share of `stream` that is left in an array of arrays."""
     write_stream: float
-    """Share of their writing in order."""
+    """Share of the drives' sequential write speed that is left."""
     again: float
-    """How many times as fast a stripe is written in part as by reading all that it needs: neighbours share."""
+    """Factor of the speed of partial stripe writes, relative to reading all other data: neighbours share reads."""
     second_mbps: float
-    """MB/s at which the second strip of parity of whole stripes is computed."""
+    """MB/s of computing the second parity strip of full stripes."""
     adapter_iops: float
-    """Requests a second that all adapters together take."""
+    """Maximum IOPS of all adapters together."""
 
 
 def _table(kind: Callable[..., T], names: Iterable[Field[object]], *rows: tuple[object, ...]) -> dict[str, T]:
-    """What the rows describe, by their first figure: fields in their order, and the last ones at their defaults."""
+    """Return records by their first column. Values are in field order, and missing last fields have their defaults."""
     keys = [column.name for column in names]
     return {str(row[0]): kind(**dict(zip(keys, row, strict=False))) for row in rows}
 
@@ -163,7 +165,7 @@ DRIVES: Mapping[str, DriveType] = _table(
     ("SATA SSD 64GB", "ATA", "0001", SSD, "sata", 64_023_257_088, G3, 17.7, 29.6, 110, 60, 245, 134),
     ("ioDrive 320GB", "FUSIONIO", "v7.1.17", SSD, "pcie", 320 * GB, "", 23.2, 169, 60, 40, 700, 500, 1, 1, 0, 3.92),
 )
-"""Drives by model. What articles A to E measured is fitted, the others follow data sheets and F."""
+"""Drives by model. Those of articles A to E are fitted to the articles, the others follow data sheets and F."""
 
 SOFTWARE: Mapping[str, SoftwareType] = {
     "ssds": SoftwareType(
@@ -180,10 +182,11 @@ SOFTWARE: Mapping[str, SoftwareType] = {
         adapter_iops=3 * 350_000,
     )
 }
-"""By the rack's name; others have an md that takes no time of its own.
+"""md by name of the simulated host. On other hosts md takes no time.
 
-Fitted to article B, in which nobody looked for why one strip of parity costs small requests more than two. Its adapters
-are three SAS2008, each of which does "some 350,000 IOPS" (servethehome.com/lsi-9202-16, measured)."""
+Fitted to article B, which does not explain why one parity strip costs small requests more than two. Its adapters are
+three SAS2008, each of which does "some 350,000 IOPS" (servethehome.com/lsi-9202-16, measured).
+"""
 
 CARDS: Mapping[str, CardType] = _table(
     CardType,
@@ -202,19 +205,19 @@ CARDS: Mapping[str, CardType] = _table(
     ("IBM DS3400", 7, 9, 0.2, 0.25, 9, 12, 6, 12, 0.85, 120, 160, 402, 330, 120_000, 0, 1.155, 0, 5.5, 0.026),
     ("IBM DS4700-70", 7, 9, 0.2, 0.25, 9, 12, 6, 12, 0.85, 120, 160, 760, 620, 240_000, 0, 1.155, 0, 5.5, 0.026),
 )
-"""Cards by product name. Those of articles A, E and F are fitted to them, the others follow data sheets."""
+"""Controllers by product name. Those of articles A, E and F are fitted to them, the others follow data sheets."""
 
 ONE_CORE_IOPS = 330_000.0
-"""Requests a second that one fio job can submit and reap on one core of this host."""
+"""Maximum IOPS that one fio job submits and reaps on one core of this host."""
 
 SCHEDULER_COST: Mapping[str, float] = {"none": 1.0, "kyber": 0.92, "mq-deadline": 0.86, "bfq": 0.4}
-"""Share of that which each I/O scheduler leaves."""
+"""Share of `ONE_CORE_IOPS` left by each I/O scheduler."""
 
 CORES = 24
 """Logical processors of the simulated host."""
 
 DRIVER_IOPS = 400_000.0
-"""Requests a second that the one driver instance of disks takes which are neither NVMe nor behind a card of ours."""
+"""Maximum IOPS of the driver for disks that are neither NVMe nor behind a simulated controller."""
 
 SUBMIT_US = 2.0
-"""Time between fio's start of an I/O and its submission, alone (`slat`)."""
+"""Microseconds from fio's start of a single I/O to its submission (`slat`)."""

@@ -1,4 +1,4 @@
-"""A controller of the simulated rack, and the values that its properties may have."""
+"""Simulated MegaRAID controller and the legal values of its properties."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ DEFAULTS: Mapping[str, str] = {
     "check_delay": "168",
     "smart_poll": "300",
 }
-"""Values of a new controller."""
+"""Property values of a new controller."""
 
 _MOST = {"patrol_delay": 65535, "patrol_drives": 255, "check_delay": 65535, "smart_poll": 65535}
 _WORDS = {"patrol_ssds": ("on", "only-mixed", "off")}
 
 
 def allows(key: str, value: str) -> bool:
-    """Return whether the firmware takes this value of a property."""
+    """Return True if the firmware accepts this value of a property."""
     if key in _MOST:
         return value.isascii() and value.isdigit() and len(value) < 6 and int(value) <= _MOST[key]
     return key in DEFAULTS and value in _WORDS.get(key, ("on", "off"))
 
 
 RATES = {"rebuild": 30, "bgi": 30, "cc": 30, "migrate": 30, "patrol": 30, "flush": 4}
-"""Rates of background work in percent, and seconds between two flushes of the cache, of a new controller."""
+"""Background rates of a new controller in percent; `flush` is the cache flush interval in seconds."""
 STORCLI, MEGACLI = "storcli", "MegaCli"
-"""The tools that may see a card."""
+"""Tools that may list a controller."""
 
 FASTPATH = "MegaRAID FastPath"
-"""The option that an activation key brings."""
+"""Name of the option that the activation key enables."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Battery:
-    """What keeps the cache alive."""
+    """Battery or capacitor that backs the cache."""
 
     kind: str = "bbu"
     """`bbu` or `cachevault`."""
@@ -61,16 +61,16 @@ class Battery:
 
     @property
     def healthy(self) -> bool:
-        """Whether writes may be cached."""
+        """True if the firmware may cache writes."""
         return self.state == "optimal"
 
 
 @dataclass(slots=True, kw_only=True)
 class SimulatedCard:
-    """One controller with all that hangs from it."""
+    """One controller with its drives and virtual drives."""
 
     number: int
-    """Its number in every tool that sees it."""
+    """Controller number in every tool that lists it."""
     product: str
     """Key of `calibration.CARDS`."""
     serial: str
@@ -78,39 +78,39 @@ class SimulatedCard:
     firmware: str
     """Firmware version."""
     package: str
-    """Firmware package."""
+    """Firmware package version."""
     sas_address: str
     """16 hex digits."""
     bus: int
-    """PCI bus."""
+    """PCI bus number."""
     host: int
-    """SCSI host."""
+    """SCSI host number."""
     cache_mib: int
-    """Memory."""
+    """Cache size in MiB."""
     seen_by: tuple[str, ...] = (STORCLI, MEGACLI)
-    """Tools that see it."""
+    """Tools that list the controller."""
     battery: Battery | None = None
-    """None if none is fitted."""
+    """Battery, or None if none is fitted."""
     options: tuple[str, ...] = ("MegaRAID RAID6", "MegaRAID RAID5")
     """Active software options."""
     pending: tuple[str, ...] = ()
-    """Options that a restart will make active."""
+    """Options that become active after a reboot."""
     can_fastpath: bool = True
-    """Whether the firmware has FastPath at all."""
+    """True if the firmware supports FastPath."""
     adaptive: bool = True
-    """Whether it knows adaptive read-ahead."""
+    """True if the firmware supports adaptive read-ahead."""
     blocks_ssd_cache: bool = False
-    """Whether it refuses to change the drive cache of a volume on SSDs."""
+    """True if the firmware refuses to change the drive cache of a volume on SSDs."""
     slow: float = 0.0
-    """Seconds that its long answers take."""
+    """Duration of its long answers in seconds."""
     fails_after: float | None = None
-    """Seconds of fio on its volumes after which its battery fails, to show what becomes of a run; None: it does not."""
+    """Seconds of fio after which the battery fails, for a demonstration; None if it does not."""
     strip_minimum: int = 8192
-    """Smallest strip."""
+    """Smallest strip size in bytes."""
     strip_maximum: int = 1 << 20
-    """Largest strip."""
+    """Largest strip size in bytes."""
     rates: dict[str, int] = field(default_factory=lambda: dict(RATES))
-    """`rebuild`, `bgi`, `cc`, `migrate`, `patrol` in per cent; `flush` in seconds."""
+    """`rebuild`, `bgi`, `cc`, `migrate`, `patrol` in percent; `flush` in seconds."""
     patrol: str = "auto"
     """`off`, `auto`, `manual`."""
     check: str = "off"
@@ -118,24 +118,24 @@ class SimulatedCard:
     perf_mode: int = 0
     """0 or 1."""
     properties: dict[str, str] = field(default_factory=dict)
-    """Properties that are not as in `DEFAULTS`."""
+    """Properties that differ from `DEFAULTS`."""
     jbod: bool = False
-    """Whether it may pass a drive on as it is."""
+    """True if JBOD drives are allowed."""
     pinned: bool = False
-    """Whether it keeps unwritten data of an array that is missing."""
+    """True if the cache keeps unwritten data of a missing array."""
     disks: list[SimulatedDrive] = field(default_factory=list)
-    """Drives, in the order of their places."""
+    """Drives, ordered by enclosure and slot."""
     volumes: list[Volume] = field(default_factory=list)
-    """Virtual drives, in the order of their numbers."""
+    """Virtual drives, ordered by number."""
 
     @property
     def type(self) -> CardType:
-        """What model it is."""
+        """Controller model of the load model."""
         return CARDS[self.product]
 
     @property
     def protected(self) -> bool:
-        """Whether the cache survives a power cut."""
+        """True if the cache survives a power cut."""
         return self.battery is not None and self.battery.healthy
 
     def property(self, key: str) -> str:
@@ -143,34 +143,34 @@ class SimulatedCard:
         return self.properties.get(key, DEFAULTS[key])
 
     def volume(self, number: int) -> Volume | None:
-        """The volume of this number."""
+        """Return the virtual drive with this number, or None."""
         return next((volume for volume in self.volumes if volume.number == number), None)
 
     def disk(self, position: str) -> SimulatedDrive | None:
-        """The drive at `enclosure:slot`."""
+        """Return the drive at `enclosure:slot`, or None."""
         return next((disk for disk in self.disks if disk.place == position), None)
 
     def members(self, volume: Volume) -> list[SimulatedDrive]:
-        """Drives of a volume, in span order."""
+        """Return the drives of a virtual drive, in span order."""
         by_position = {disk.place: disk for disk in self.disks}
         return [by_position[position] for position in volume.places if position in by_position]
 
     def settle(self, now: float) -> None:
-        """Bring what goes on by itself up to date: a rebuild that is over, an initialisation that is over."""
+        """End rebuilds and background initialisations that are done."""
         for disk in self.disks:
             if disk.state == REBUILD and disk.rebuilt(now) >= 1:
                 disk.state = ONLINE
         for volume in self.volumes:
-            begins = volume.bgi_since
-            if begins is not None and (not volume.auto_bgi if now < begins else volume.initialised(now) is None):
+            begin = volume.bgi_since
+            if begin is not None and (not volume.auto_bgi if now < begin else volume.initialised(now) is None):
                 volume.bgi_since = None
 
     def missing(self, volume: Volume) -> int:
-        """Members that hold no valid data."""
+        """Return the number of members without valid data."""
         return sum(disk.state != ONLINE for disk in self.members(volume))
 
     def state(self, volume: Volume) -> str:
-        """`optimal`, `degraded`, `partially degraded` (RAID6 with one drive to spare), `offline`."""
+        """Return `optimal`, `degraded`, `partially degraded` (RAID 6 with one drive to spare) or `offline`."""
         missing = self.missing(volume)
         if not missing:
             return "optimal"
@@ -180,11 +180,11 @@ class SimulatedCard:
         return "partially degraded" if missing < spare else "degraded"
 
     def fastpath_ready(self, volume: Volume) -> bool:
-        """Whether the key is there and the array is sound; the volume's policies decide the rest."""
+        """Return True if the FastPath key is active and the array is optimal. The volume's policies also matter."""
         return self.can_fastpath and FASTPATH in self.options and self.state(volume) == "optimal"
 
     def layout(self, volume: Volume, now: float) -> WorkloadTarget:
-        """The volume as the load model sees it: policies in force, members that are there."""
+        """Return a virtual drive as a target, with its effective policies and present members."""
         members = self.members(volume)
         missing = self.missing(volume)
         rebuilding = any(disk.state == REBUILD for disk in members)
@@ -210,5 +210,5 @@ class SimulatedCard:
         )
 
     def is_on_flash(self, volume: Volume) -> bool:
-        """Whether its members are SSDs."""
+        """Return True if a member is an SSD."""
         return any(disk.type.media is Media.SSD for disk in self.members(volume))

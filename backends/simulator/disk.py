@@ -1,4 +1,4 @@
-"""Physical drives of the simulated rack: behind a card, or reached on several paths."""
+"""Simulated physical drives: behind a controller, or behind several paths."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ ONLINE, REBUILD, FAILED, GOOD, SPARE, FOREIGN, JBOD = (
 """States of a drive."""
 
 COERCION = 1 << 30
-"""Cards leave away what does not fill a GiB, so that drives of different makes can replace each other."""
+"""Controllers round drive sizes down to a full GiB, so that drives of different makes can replace each other."""
 
 
 @dataclass(slots=True, kw_only=True)
 class SimulatedDrive:
-    """One drive behind a card."""
+    """One drive behind a controller."""
 
     enclosure: int | None
-    """Enclosure device id; None when it hangs from the card itself."""
+    """Enclosure device ID, or None for a drive attached directly to the controller."""
     slot: int
-    """Slot."""
+    """Slot number."""
     did: int
-    """Device id."""
+    """Device ID."""
     model: str
     """Key of `calibration.DRIVES`."""
     serial: str
@@ -39,45 +39,45 @@ class SimulatedDrive:
     state: str = GOOD
     """One of the states above."""
     group: int | None = None
-    """Drive group it is in."""
+    """Drive group, or None."""
     temperature: int = 31
     """Degrees Celsius."""
     media_errors: int = 0
-    """Counter."""
+    """Media error count."""
     other_errors: int = 0
-    """Counter."""
+    """Other error count."""
     predictive_errors: int = 0
-    """Counter."""
+    """Predictive failure count."""
     alert: bool = False
-    """Whether it has flagged a S.M.A.R.T. alert."""
+    """True if the drive flagged a S.M.A.R.T. alert."""
     rebuild_from: float = 0.0
-    """For a rebuilding drive: share done when `rebuild_since` was."""
+    """Share of the rebuild that was done at `rebuild_since`, 0..1."""
     rebuild_since: float = 0.0
-    """Rack's time."""
+    """Start of the rebuild in simulated time."""
     rebuild_seconds: float = 8 * 3600.0
-    """How long all of it takes."""
+    """Duration of a full rebuild."""
 
     @property
     def place(self) -> str:
-        """`245:1`, `:1` without an enclosure."""
+        """Position as `245:1`, or `:1` without an enclosure."""
         return f"{'' if self.enclosure is None else self.enclosure}:{self.slot}"
 
     @property
     def type(self) -> DriveType:
-        """What model it is."""
+        """Drive model of the load model."""
         return DRIVES[self.model]
 
     @property
     def coerced_bytes(self) -> int:
-        """What an array can use of it."""
+        """Bytes that an array can use."""
         return self.type.size_bytes // COERCION * COERCION
 
     def rebuilt(self, now: float) -> float:
-        """Share done of its rebuild, 1 when it is over."""
+        """Return the share of the rebuild that is done, 0..1."""
         return min(1.0, self.rebuild_from + max(0.0, now - self.rebuild_since) / self.rebuild_seconds)
 
     def rebuild_minutes(self, now: float) -> int:
-        """Return how long its rebuild has taken."""
+        """Return how long the rebuild has taken, in minutes."""
         return int((now - self.rebuild_since + self.rebuild_from * self.rebuild_seconds) / 60)
 
 
@@ -90,22 +90,22 @@ class MultipathDisk:
     alias: str
     """Its name below /dev/mapper."""
     paths: tuple[str, ...]
-    """Kernel names of the SCSI disks that are its paths."""
+    """Kernel names of the SCSI disks that are the paths."""
     hosts: tuple[int, ...]
-    """SCSI host of each."""
+    """SCSI host number of each path."""
     pci: tuple[str, ...]
-    """PCI function of each."""
+    """PCI function of each path."""
     lun: int
-    """Number of the unit."""
+    """Logical unit number."""
     wwn: str
-    """World wide name, 32 hex digits or 16."""
+    """World Wide Name, 32 or 16 hex digits."""
     vendor: str
-    """SCSI vendor."""
+    """SCSI vendor string."""
     product: str
-    """SCSI product."""
+    """SCSI product string."""
     model: str = ""
     """Key of `DRIVES`; "" for a logical drive of a disk system."""
     rev: str = "0736"
-    """Revision."""
+    """SCSI revision."""
     transport: str = "rport"
-    """`rport` for Fibre Channel, `sas`."""
+    """`rport` for Fibre Channel, or `sas`."""

@@ -1,4 +1,4 @@
-"""The kernel's totals of the simulated disks: what a running fio adds to them, and /proc/diskstats made of them."""
+"""I/O counters of the simulated disks: I/O that a running fio adds, and the text of /proc/diskstats."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from backends.simulator.zfs_model import ALLOCATED, pool_flow
 from backends.values import dataclass
 
 Totals = dict[str, list[float]]
-"""By kernel name: reads, sectors read, writes, sectors written, milliseconds busy, milliseconds waited for."""
+"""By kernel name: reads, sectors read, writes, sectors written, milliseconds busy, milliseconds of waiting."""
 
 DISKSTATS = "/proc/diskstats"
-"""Where the kernel keeps count."""
+"""Path of the kernel's counters."""
 
 
 _SECTOR = 512
@@ -30,22 +30,22 @@ _COLUMNS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskShare:
-    """A disk's part of what a job does."""
+    """Share of a job's I/O that reaches one disk."""
 
     name: str
     """Kernel name."""
     reads: float
     """Share of the reads."""
     writes: float
-    """Share of the writes; a copy on each is 1 for each."""
+    """Share of the writes. Disks that all store a copy have 1 each."""
     queued: float
-    """Requests in flight there."""
+    """Mean number of requests in flight."""
     fetches: float = 0.0
-    """Reads that each write causes."""
+    """Reads caused by each write."""
     read_bytes: int | None = None
-    """Bytes of a read; None for those that the job asked for."""
+    """Bytes per read, or None for the job's size."""
     write_bytes: int | None = None
-    """The same of a write."""
+    """Bytes per write, or None for the job's size."""
 
 
 def shares(
@@ -55,7 +55,10 @@ def shares(
     work: IoPattern,
     expected: PredictedPerformance,
 ) -> list[DiskShare]:
-    """The disk under a job and all that is below it, `members` of each: stripes and paths share evenly."""
+    """Return the shares of a job's disk and of all disks below it (`members` of each).
+
+    Stripes and paths share evenly.
+    """
     queued = float(min(work.depth * work.jobs, work.tags))
     top = DiskShare(name=name, reads=1.0, writes=1.0, queued=queued)
     return [top, *_member_shares(top, members, layout, work, expected)]
@@ -68,7 +71,7 @@ def _member_shares(
     work: IoPattern,
     expected: PredictedPerformance,
 ) -> Iterator[DiskShare]:
-    """What the parts of a disk get of its share."""
+    """Yield the shares of the devices below a disk."""
     below = members(top.name)
     loads = mirror_loads(layout, work)
     if len(below) == 1:
@@ -86,9 +89,11 @@ def _member_shares(
         yield from _member_shares(vdevs, members, layout.pool.vdevs, work, expected)
     elif loads is not None:
         queued = in_flight(loads, expected.iops, top.queued)
-        for name, half, waiting in zip(below, loads, queued, strict=True):
-            part = half.reads
-            yield replace(top, name=name, reads=top.reads * part, fetches=top.fetches * part, queued=waiting)
+        for name, load, waiting in zip(below, loads, queued, strict=True):
+            read_share = load.reads
+            yield replace(
+                top, name=name, reads=top.reads * read_share, fetches=top.fetches * read_share, queued=waiting
+            )
     elif layout.level in SPANNED and any(members(name) for name in below):
         inner = replace(
             layout,
@@ -102,10 +107,12 @@ def _member_shares(
             yield lower
             yield from _member_shares(lower, members, inner, work, expected)
     elif below and layout.card is None and layout.level in PARITY:
-        red, fetched, written = parity_operations(layout, work)
+        reads_per_read, fetched, written = parity_operations(layout, work)
         for name in below:
             lower = _split_share(top, name, len(below))
-            yield replace(lower, reads=lower.reads * red, fetches=lower.writes * fetched, writes=lower.writes * written)
+            yield replace(
+                lower, reads=lower.reads * reads_per_read, fetches=lower.writes * fetched, writes=lower.writes * written
+            )
     elif below:
         copies = 2 if layout.card is None and layout.level in (Level.RAID1, Level.RAID10) else 1
         for name in below:
@@ -114,22 +121,26 @@ def _member_shares(
 
 
 def _split_share(top: DiskShare, name: str, count: int) -> DiskShare:
-    """Return the part of a share that one of so many gets."""
+    """Return the share of one of `count` equal devices."""
     return replace(top, name=name, reads=top.reads / count, writes=top.writes / count, queued=top.queued / count)
 
 
 def _cache_shares(
     top: DiskShare, layout: WorkloadTarget, cache: CachedBy, work: IoPattern, expected: PredictedPerformance
 ) -> tuple[DiskShare, DiskShare]:
-    """Return the shares of both parts of a cache; of what it moves between them only what is written out."""
+    """Return the shares of the slow and the fast part of a cache. Of internal moves, only write-outs count."""
     region = region_of(layout, work)
     flow = cache_flow(cache, region, work)
-    out = 0.0
+    write_outs = 0.0
     if flow.drains and not flow.full and expected.write is not None:
-        out = write_out_rate(cache, region, beside=expected.read is not None) / cache.block_bytes / expected.write.iops
-    both = [direction for direction in (expected.read, expected.write) if direction is not None]
-    fast = min(top.queued, sum(direction.iops * direction.fast_share * direction.fast_us for direction in both) / 1e6)
-    slow = replace(top, reads=1 - flow.fast_reads, writes=flow.slow_writes + out)
+        write_outs = (
+            write_out_rate(cache, region, beside=expected.read is not None) / cache.block_bytes / expected.write.iops
+        )
+    directions = [direction for direction in (expected.read, expected.write) if direction is not None]
+    fast = min(
+        top.queued, sum(direction.iops * direction.fast_share * direction.fast_us for direction in directions) / 1e6
+    )
+    slow = replace(top, reads=1 - flow.fast_reads, writes=flow.slow_writes + write_outs)
     reads = expected.read is not None and slow.reads > 0
     waits = top.queued - fast if reads or (expected.write is not None and slow.writes > 0) else 0.0
     share = replace(top, reads=flow.fast_reads, writes=flow.fast_writes, queued=fast if waits else top.queued)
@@ -137,7 +148,7 @@ def _cache_shares(
 
 
 def _pool_share(top: DiskShare, layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> DiskShare:
-    """Return what reaches the disks of a pool: whole blocks, read by themselves and written together."""
+    """Return the share of a pool's disks: complete blocks, read one by one and written together."""
     flow = pool_flow(layout, pool, work)
     return replace(
         top,
@@ -151,33 +162,33 @@ def _pool_share(top: DiskShare, layout: WorkloadTarget, pool: Pooled, work: IoPa
 
 @dataclass(slots=True)
 class DiskCounts:
-    """What the jobs of this process have done, as far as the rack does not have it yet."""
+    """I/O of running jobs that is not in the stored state yet."""
 
     totals: Totals = field(default_factory=dict)
-    """By disk."""
+    """I/O counters by disk."""
     caches: dict[str, CacheCounts] = field(default_factory=dict)
-    """What the caches that they use hold and have counted since ever, by the name of what is cached."""
+    """Contents and counters of the jobs' caches, by name of the cached device."""
     seconds: float = 0.0
-    """How long they ran, in the rack's time."""
+    """Run time of the jobs in simulated seconds."""
 
-    def add(self, disks: Sequence[DiskShare], done: tuple[int, int, int, int], seconds: float) -> None:
-        """What a job did in so many seconds: reads, bytes read, writes, bytes written."""
-        reads, read_bytes, writes, written = done
+    def add(self, disks: Sequence[DiskShare], moved: tuple[int, int, int, int], seconds: float) -> None:
+        """Add the reads, bytes read, writes and bytes written by a job in a number of seconds."""
+        reads, read_bytes, writes, written = moved
         self.seconds += seconds
         for disk in disks:
-            red, out = reads * disk.reads + writes * disk.fetches, writes * disk.writes
+            disk_reads, disk_writes = reads * disk.reads + writes * disk.fetches, writes * disk.writes
             added = [
-                red,
-                (read_bytes * disk.reads if disk.read_bytes is None else red * disk.read_bytes) / _SECTOR,
-                out,
-                (written * disk.writes if disk.write_bytes is None else out * disk.write_bytes) / _SECTOR,
+                disk_reads,
+                (read_bytes * disk.reads if disk.read_bytes is None else disk_reads * disk.read_bytes) / _SECTOR,
+                disk_writes,
+                (written * disk.writes if disk.write_bytes is None else disk_writes * disk.write_bytes) / _SECTOR,
                 busy_share(disk.queued) * seconds * 1000,
                 disk.queued * seconds * 1000,
             ]
             self.totals[disk.name] = _add_rows(self.totals.get(disk.name), added)
 
     def move_to(self, totals: Totals) -> None:
-        """Give it all to the rack."""
+        """Add all counters to the stored totals and clear them."""
         for name, row in self.totals.items():
             totals[name] = _add_rows(totals.get(name), row)
         self.totals.clear()
@@ -185,12 +196,12 @@ class DiskCounts:
 
 
 def _add_rows(numbers: Sequence[float] | None, other: Sequence[float] | None) -> list[float]:
-    nothing = (0.0,) * _COLUMNS
-    return [had + more for had, more in zip(numbers or nothing, other or nothing, strict=True)]
+    zeros = (0.0,) * _COLUMNS
+    return [first + second for first, second in zip(numbers or zeros, other or zeros, strict=True)]
 
 
 def diskstats(numbers: Mapping[str, str], before: Totals, now: Totals) -> str:
-    """The text of /proc/diskstats. `numbers`: MAJ:MIN of each disk by kernel name."""
+    """Return the text of /proc/diskstats. `numbers`: MAJ:MIN of each disk by kernel name."""
     lines = []
     for name, number in numbers.items():
         reads, sectors, writes, written, busy, waited = map(int, _add_rows(before.get(name), now.get(name)))

@@ -1,4 +1,4 @@
-"""What may be changed in the rack and what becomes of it: the firmware's rules, whichever tool asks."""
+"""MegaRAID firmware rules for changes, whichever tool requests them."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from backends.simulator.rack import Rack
 from backends.simulator.volume import BGI_AFTER, SPANNED, Volume
 
 DEMO_KEY = "DEMO0FASTPATH0KEY0OF0THE0SIMULATED0RACK"
-"""The one activation key that the rack accepts: it brings FastPath."""
+"""The only accepted activation key, which enables FastPath."""
 
 INVALID, WRONG_STATE, NO_ROOM, UNFIT, NOT_FOUND, TOOL_MESSAGE = 3, 50, 13, 38, 12, 255
-"""Status codes of the firmware; 255 is a message of the tool itself."""
+"""Firmware status codes. 255 is a message of the tool itself."""
 
 RESET_REQUIRED = 89
-"""Done, but only in force after a restart (0x59)."""
+"""Status code of a change that needs a reboot (0x59)."""
 
 PINNED = 84
-"""The cache holds data of a virtual drive that is offline or missing (0x54)."""
+"""Status code if the cache holds data of an offline or missing virtual drive (0x54)."""
 
 INCOMPLETE = 59
-"""A foreign configuration is incomplete (0x3B)."""
+"""Status code of an incomplete foreign configuration (0x3B)."""
 
 FULL = 26
-"""The card has as many virtual drives as it can have (0x1A)."""
+"""Status code if the controller has its maximum number of virtual drives (0x1A)."""
 
 _NAA = "600605b0"
 _MEMBERS = {
@@ -35,27 +35,27 @@ _MEMBERS = {
     Level.RAID5: (3, 32),
     Level.RAID6: (3, 32),
 }
-"""Fewest and most drives of one span."""
+"""Minimum and maximum drives of one span."""
 
 _MOST_SPANS, _MOST_IN_VOLUME, _MOST_ON_CARD = 8, 32, 64
-"""Spans and drives of a virtual drive, and virtual drives of a card, as `show all` tells them."""
+"""Maximum spans and drives of a virtual drive, and virtual drives of a controller, as in `show all`."""
 
 
 class RefusalError(Exception):
-    """The firmware, or the tool in front of it, said no."""
+    """Refusal by the firmware or by the tool."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
         self.code = code
         """Status code."""
         self.text = text
-        """Its sentence."""
+        """Message."""
 
 
 def set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> None:
     """Set `write_cache`, `read_ahead`, `io_policy`, `drive_cache`, `access`, `cache_bypass` or `auto_bgi`.
 
-    Raises RefusalError.
+    Raises RefusalError if the virtual drive or controller does not allow it.
     """
     if card.state(volume) == "offline":
         raise RefusalError(WRONG_STATE, "device state doesn't support requested command")
@@ -67,7 +67,7 @@ def set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> Non
 
 
 def set_card(card: SimulatedCard, key: str, value: str) -> None:
-    """Set a rate, `flush`, `patrol_mode`, `check_mode`, `perf` or a property. Raises RefusalError."""
+    """Set a rate, `flush`, `patrol_mode`, `check_mode`, `perf` or a property. Raises RefusalError if out of range."""
     match key:
         case _ if key in DEFAULTS:
             if not allows(key, value):
@@ -89,7 +89,7 @@ def set_card(card: SimulatedCard, key: str, value: str) -> None:
 
 
 def delete(rack: Rack, card: SimulatedCard, number: int, *, force: bool) -> Volume:
-    """Delete a volume. Raises RefusalError, without `force` for one that something lies on."""
+    """Delete a virtual drive. Raises RefusalError if it does not exist, or has contents and `force` is False."""
     volume = card.volume(number)
     if volume is None:
         raise RefusalError(TOOL_MESSAGE, "Invalid VD number")
@@ -113,9 +113,10 @@ def create(
     *,
     share: int | None = None,
 ) -> Volume:
-    """Make a volume of drives that are free; `volume` says how, its number, size, device and names are given here.
+    """Create a virtual drive on free drives and return it.
 
-    `share`: bytes, None for all of the drives. Raises RefusalError.
+    `volume` has the requested settings; number, size, device and names are assigned here. `share`: size in bytes, or
+    None for all of the drives. Raises RefusalError if the firmware does not allow it.
     """
     if card.pinned:
         raise RefusalError(PINNED, "Controller has LD cache pinned")
@@ -131,10 +132,10 @@ def create(
         raise RefusalError(151, "Adaptive Read Ahead is not supported")
     if len({(disk.type.interface, disk.type.media) for disk in disks}) > 1:
         raise RefusalError(UNFIT, "drives of different kinds cannot be mixed")
-    whole = volume.data_drives * min(disk.coerced_bytes for disk in disks)
-    if share is not None and share > whole:
+    maximum = volume.data_drives * min(disk.coerced_bytes for disk in disks)
+    if share is not None and share > maximum:
         raise RefusalError(NO_ROOM, "disk doesn't have enough capacity")
-    volume.size_bytes = whole if share is None else share
+    volume.size_bytes = maximum if share is None else share
     volume.number = next(number for number in range(1024) if card.volume(number) is None)
     used = {other.group for other in card.volumes}
     volume.group = next(number for number in range(1024) if number not in used)
@@ -152,11 +153,12 @@ def create(
 
 
 def naa(made: int) -> str:
-    """SCSI name of the n-th volume made, 32 hex digits."""
+    """Return the NAA identifier of the n-th created volume, 32 hex digits."""
     return f"{_NAA}{made * 0x1F0D3A5B7 & 0xFFFFFFFFFFFF:012x}{made * 2654435761 & 0xFFFFFFFFFFFF:012x}"
 
 
 def _free(card: SimulatedCard, position: str) -> SimulatedDrive:
+    """Return a free drive. Raises RefusalError if there is none at this position."""
     disk = card.disk(position)
     if disk is None:
         raise RefusalError(NOT_FOUND, f"drive {position} not found")
@@ -169,6 +171,7 @@ def _free(card: SimulatedCard, position: str) -> SimulatedDrive:
 
 
 def _check_shape(volume: Volume) -> None:
+    """Check the number of drives and spans, and set the default span size. Raises RefusalError if they do not fit."""
     count = len(volume.places)
     level = SPANNED.get(volume.level, volume.level)
     volume.per_span = volume.per_span or (2 if volume.level is Level.RAID10 else count)
@@ -181,7 +184,10 @@ def _check_shape(volume: Volume) -> None:
 
 
 def apply_key(card: SimulatedCard, key: str, *, preview: bool) -> Sequence[str]:
-    """The options that an activation key brings; they wait for a restart. Raises RefusalError."""
+    """Return the options that an activation key enables. They become active after a reboot.
+
+    `preview`: do not apply the key. Raises RefusalError if the key is invalid or was applied before.
+    """
     if key != DEMO_KEY or not card.can_fastpath:
         raise RefusalError(INVALID, "Invalid activation key")
     if FASTPATH in (*card.options, *card.pending):

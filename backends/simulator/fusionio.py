@@ -1,4 +1,4 @@
-"""An ioMemory card and the programs of its driver: what they tell, and what they do to it."""
+"""Simulated ioMemory controller, and the programs of its driver."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ NO_DEVICES = "No devices were found in this system. Please check if the iomemory
 
 @dataclass(slots=True, kw_only=True)
 class IoMemory:
-    """A card with one module and one block device."""
+    """A controller with one module and one block device."""
 
     number: int = 0
-    """Of its control node."""
+    """Number of its control node."""
     model: str = "ioDrive2 320GB"
-    """What it is; on a rack a key of `DRIVES`."""
+    """Model; on a simulated host, a key of `DRIVES`."""
     serial: str = "1149D0969"
     """Serial number."""
     pci: str = "07:00.0"
-    """Place on the bus."""
+    """PCI address."""
     size_bytes: int = 320_000_000_000
-    """What it is formatted to."""
+    """Formatted capacity in bytes."""
     sector_bytes: int = 512
-    """Size of a sector."""
+    """Sector size in bytes."""
     written_bytes: int | None = None
-    """How much of it was written since it was formatted, from its beginning; None for all of it."""
+    """Bytes written since the format, from the start of the device; None for all of it."""
     attached: bool = True
-    """Whether it has its block device."""
+    """True if its block device is attached."""
     in_use: bool = False
-    """Whether fio-detach asks before it goes on."""
+    """True if fio-detach asks before it continues."""
     driver: bool = True
-    """Whether its driver is loaded."""
+    """True if its driver is loaded."""
 
     @property
     def control(self) -> str:
@@ -47,7 +47,7 @@ class IoMemory:
         return f"fio{chr(ord('a') + self.number)}"
 
     def answer(self, program: str, args: Sequence[str]) -> SimulatedOutput:
-        """What a program prints, and what it does to the card."""
+        """Run a program and return its output."""
         if not self.driver:
             return SimulatedOutput(text=NO_DEVICES, code=1)
         match program, *args:
@@ -67,19 +67,18 @@ class IoMemory:
     def _detach(self) -> SimulatedOutput:
         if not self.attached:
             return SimulatedOutput(text=f"Error: Device {self.control} is not attached.\n", code=1)
-        if self.in_use:  # nobody is there to answer it
+        if self.in_use:  # the question gets no answer
             question = "WARNING: Please verify that the device is no longer in use. Do you wish to continue [y/n]?"
             return SimulatedOutput(text=f"{question}\n", code=1)
         self.attached = False
-        return SimulatedOutput(text=f"Detaching: {self.control}\nDetaching: [====] (100%)\n", seconds=2, changed=True)
+        return SimulatedOutput(text=f"Detaching: {self.control}\nDetaching: [====] (100%)\n", seconds=2)
 
     def _attach(self) -> SimulatedOutput:
         if self.attached:
             return SimulatedOutput(text=f"Error: Device {self.control} is already attached.\n", code=1)
         self.attached = True
-        return SimulatedOutput(
-            text=f"Attaching: {self.control}\nAttaching: [====] (100%)\n{self.volume}\n", seconds=3, changed=True
-        )
+        text = f"Attaching: {self.control}\nAttaching: [====] (100%)\n{self.volume}\n"
+        return SimulatedOutput(text=text, seconds=3)
 
     def _format(self, size: str) -> SimulatedOutput:
         if self.attached:
@@ -89,15 +88,16 @@ class IoMemory:
         if size not in ("512", "4096"):
             return SimulatedOutput(text=f"Error: Invalid block size {size}.\n", code=1)
         self.sector_bytes, self.written_bytes = int(size), 0
-        return SimulatedOutput(text="Formatting: [====] (100%)\nFormat successful.\n", seconds=5, changed=True)
+        return SimulatedOutput(text="Formatting: [====] (100%)\nFormat successful.\n", seconds=5)
 
     def _text(self) -> str:
+        """Return the output of `fio-status -a`."""
         sectors = self.size_bytes // self.sector_bytes
         size = f"{self.size_bytes / 10**9:.2f} GBytes device size"
-        second = self.model.startswith("ioDrive2")
-        board = "ioDrive2 Adapter Controller" if second else "Low-Profile ioDIMM Adapter"
-        maker = "" if second else "Fusion-io "
-        number = "F00-001-320G-CS-0001" if second else "FS1-001-321-CS"
+        is_second_generation = self.model.startswith("ioDrive2")
+        board = "ioDrive2 Adapter Controller" if is_second_generation else "Low-Profile ioDIMM Adapter"
+        maker = "" if is_second_generation else "Fusion-io "
+        number = "F00-001-320G-CS-0001" if is_second_generation else "FS1-001-321-CS"
         lines = [
             "",
             "Found 1 ioMemory device in this system",
@@ -140,6 +140,7 @@ class IoMemory:
         return "\n".join([*lines, ""])
 
     def _json(self) -> str:
+        """Return the output of `fio-status -fj`."""
         volume = {
             "device_name": self.volume,
             "sector_count": str(self.size_bytes // self.sector_bytes),

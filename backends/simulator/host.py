@@ -1,4 +1,4 @@
-"""The simulated host: answers programs, files and fio from the rack."""
+"""Simulated host: answers programs, file access and fio from a `Rack`."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ from backends.simulator.tool_output import SimulatedOutput
 from backends.system.synthetic import SyntheticHost
 
 _FOLDERS = ("/", "/root", "/home", "/tmp", "/var", "/var/tmp", "/srv", "/srv/vm", "/dev", "/proc", "/sys")
-"""Folders that are there."""
+"""Folders that exist on every simulated host."""
 
 _WILD = frozenset("*?[")
-"""What makes a part of a path a pattern."""
+"""Characters that make a path component a pattern."""
 
 _Tree: TypeAlias = dict[str, "_Tree"]
-"""Words of paths, and what follows each."""
+"""Path components, with the tree below each."""
 
 
 class SimulatedHost(SyntheticHost):
-    """A host that is only told of. Nothing outside the rack's own file is touched."""
+    """Host without hardware. It touches nothing except the file that stores its `Rack`."""
 
     def __init__(
         self,
@@ -58,9 +58,10 @@ class SimulatedHost(SyntheticHost):
         apart: str = MADE_UP.apart,
         shares_watchdog: bool = False,
     ) -> None:
-        """`speed`: simulated seconds in a real one. `folders`: more folders that scratch files may lie in.
+        """Create a host for `rack`. `speed`: simulated seconds per real second.
 
-        `apart`, `shares_watchdog`: see `Capabilities`; a watchdog needs a rack in its usual file.
+        `folders`: more folders that scratch files may be in. `apart`, `shares_watchdog`: see `Capabilities`. A watchdog
+        needs a rack in its usual file.
         """
         self._file = rack if isinstance(rack, RackFile) else RackFile(None, make=lambda: rack)
         self._speed = max(speed, 0.01)
@@ -75,30 +76,31 @@ class SimulatedHost(SyntheticHost):
 
     @property
     def name(self) -> str:
-        """`rack-demo`, `rack-hpe`, `rack-linux`."""
+        """Host name: `rack-demo`, `rack-hpe` or `rack-linux`."""
         return HOSTS[self._file.rack.name]
 
     @property
     def is_root(self) -> bool:
-        """Nobody is kept from a rack that is not there."""
+        """Always True: a simulated host has no permissions."""
         return True
 
     @property
     def rack(self) -> Rack:
-        """The rack as it is now."""
+        """The present state of the simulated host."""
         return self._file.rack
 
     async def run(self, command: Command) -> Completed:
-        """What the program would print; a slow one takes its time.
+        """Return the simulated output of a program, after the time that it takes.
 
-        Raises ToolMissingError, ToolTimeoutError, StorageError, InvalidValueError.
+        Raises ToolMissingError for a program that is not installed, ToolTimeoutError for one that is too slow, and
+        StorageError or InvalidValueError if the state file cannot be used.
         """
-        with self._exclusive_run(command.argv[0]) as alone:
-            output = self._answer(command) if alone else SimulatedOutput(text=ANOTHER, code=1)
-            waits = wait_seconds(self._file.rack, command)
-            output = replace(output, seconds=output.seconds + waits)
+        with self._exclusive_run(command.argv[0]) as is_alone:
+            output = self._answer(command) if is_alone else SimulatedOutput(text=ANOTHER, code=1)
+            waiting = wait_seconds(self._file.rack, command)
+            output = replace(output, seconds=output.seconds + waiting)
             patience = output.seconds if command.mutates else min(output.seconds, command.timeout)
-            stall = command.stall if waits and not command.mutates else None
+            stall = command.stall if waiting and not command.mutates else None
             await asyncio.sleep((patience if stall is None else min(patience, stall)) / self._speed)
         if stall is not None and stall < patience:
             raise stall_error(self._file.rack, command)
@@ -107,13 +109,14 @@ class SimulatedHost(SyntheticHost):
         return Completed(returncode=output.code, stdout=output.text, stderr="", seconds=output.seconds)
 
     def _answer(self, command: Command) -> SimulatedOutput:
+        """Return the output of one program. Raises ToolMissingError if it is not installed."""
         args, path = command.argv[1:], command.argv[0]
         if (program := self._program(path)) is not None:
             changes = command.mutates or bool(self._file.rack.late)
             with self._file.edit() if changes else nullcontext(self._file.rack) as rack:
-                rack.note_cached(self._counts.caches)  # what runs now has changed since it began
+                rack.note_cached(self._counts.caches)  # running jobs have changed the caches since they started
                 return program_output(program, rack, args, mutates=command.mutates, reply=command.reply)
-        match next((name for name, where in SYSTEM_PATHS.items() if where == path), None):
+        match next((name for name, system_path in SYSTEM_PATHS.items() if system_path == path), None):
             case None:
                 raise ToolMissingError(f"{path} is not installed on the simulated host.")
             case "fio":
@@ -122,17 +125,17 @@ class SimulatedHost(SyntheticHost):
                 return disks_output(tool, args, self._linux())
 
     def _exclusive_run(self, path: str) -> AbstractContextManager[bool]:
-        """Return whether a program that refuses to run beside another of its kind is the only one."""
+        """Return a context that yields False while another process runs the same exclusive program."""
         program = self._program(path)
         return self._file.lock_program(Path(path).name) if program and program.exclusive else nullcontext(True)
 
     def _program(self, path: str) -> VendorProgram | None:
-        """The vendor's program at a path, where it is installed."""
+        """Return the vendor program at a path, or None if it is not installed."""
         program = next((candidate for candidate in PROGRAMS.values() if candidate.path == path), None)
         return program if program is not None and program.installed(self._file.rack) else None
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
-        """fio on a simulated device. Raises ToolMissingError for any other program."""
+        """Start fio on a simulated device. Raises ToolMissingError for any other program."""
         if command.argv[0] != SYSTEM_PATHS["fio"]:
             raise ToolMissingError(f"{command.argv[0]} runs on and on, which only fio does on the simulated host.")
         folder = Path(command.cwd) if command.cwd is not None else Path()
@@ -151,10 +154,10 @@ class SimulatedHost(SyntheticHost):
             )
 
     def _disk_counters(self) -> str:
-        """Return what the kernel counted of every disk, including jobs that run now."""
+        """Return the text of /proc/diskstats, including jobs that run now."""
         nodes = self._linux()
         disks = {node.removeprefix("/dev/"): disk for node, disk in nodes.names.items() if "/" not in node[5:]}
-        last = {disk: name for name, disk in disks.items()}  # a partitioned disk keeps its data on its last partition
+        last = {disk: name for name, disk in disks.items()}  # a partitioned disk has its data on its last partition
         before, now = (
             dict(totals) | {name: totals[disk] for disk, name in last.items() if disk in totals}
             for totals in (self._file.rack.totals, self._counts.totals)
@@ -162,7 +165,7 @@ class SimulatedHost(SyntheticHost):
         return diskstats({name: nodes.nodes[f"/dev/{name}"].devno or "" for name in disks}, before, now)
 
     def _keep_counts(self) -> None:
-        """A job is over: what it did is part of the rack."""
+        """Add the counters of a finished job to the stored state."""
         if self._counts.totals:
             with contextlib.suppress(RaidbenchError), self._file.edit() as rack:
                 rack.note_written({name: int(row[3]) * 512 for name, row in self._counts.totals.items()})
@@ -170,14 +173,14 @@ class SimulatedHost(SyntheticHost):
                 self._counts.move_to(rack.totals)
 
     def _fail_battery(self, number: int) -> None:
-        """Fail a card's battery: its cache does not survive a power cut any more."""
+        """Fail a controller's battery, so that its cache no longer survives a power cut."""
         with self._file.edit() as rack:
             for card in rack.cards:
                 if card.number == number and card.battery is not None:
                     card.battery.state, card.fails_after = "failed", None
 
     def _linux(self) -> SimulatedSysfs:
-        """Files, links and nodes; created again only when the rack is another."""
+        """Return the kernel's files, links and nodes. They are rebuilt only after a change."""
         rack = self._file.rack
         mark = self._file.mark
         if self._kernel is None or self._kernel[0] != mark:
@@ -187,23 +190,23 @@ class SimulatedHost(SyntheticHost):
         return self._kernel[1]
 
     def _tree(self) -> _Tree:
-        """Every path, word by word."""
+        """Return every path as a tree of its components."""
         sysfs = self._linux()
         if not self._paths:
             for path in (*sysfs.files, *sysfs.links, *sysfs.mute):
-                at = self._paths
+                branch = self._paths
                 for word in path.split("/"):
-                    at = at.setdefault(word, {})
+                    branch = branch.setdefault(word, {})
         return self._paths
 
     async def read(self, path: str) -> str | None:
-        """A file's text."""
+        """Return a file's text, or None if it does not exist."""
         if path == DISKSTATS:
             return self._disk_counters()
         return (await self.read_many((path,))).get(path)
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """Texts of those that are there."""
+        """Return the texts of the files that exist, by path."""
         files = self._linux().files
         running = self._counts.caches
         if running and any(path.startswith(COUNTER_FOLDERS) for path in paths):
@@ -213,12 +216,12 @@ class SimulatedHost(SyntheticHost):
         return {path: files[path] for path in paths if path in files}
 
     async def write(self, path: str, text: str) -> None:
-        """A request queue's file or the queue depth, as the kernel takes it. Raises NotFoundError, ToolFailedError."""
+        """Write a kernel setting. Raises NotFoundError without such a file, and ToolFailedError if refused."""
         files = self._linux().files
         if path not in files and path not in self._linux().mute:
             raise NotFoundError(f"{path} is not there.")
         folders = path.split("/")
-        cached = self._cached(folders)
+        cached = self._bcache_file(folders)
         with self._file.edit() as rack:
             match folders[1:]:
                 case ["sys", "block", name, "device", key] if key == DEPTH:
@@ -230,7 +233,7 @@ class SimulatedHost(SyntheticHost):
                 case _ if cached is not None:
                     rack.bcache[cached[0]].write(cached[1], text)
                 case ["sys", "class", "scsi_disk", address, key] if key == CACHE and (
-                    drive := self._own_drive(address)
+                    drive := self._host_drive(address)
                 ):
                     write_cache_type(rack, drive, text, _queue_of(files, drive))
                 case ["sys", "block", name, "queue", key]:
@@ -239,33 +242,33 @@ class SimulatedHost(SyntheticHost):
                 case _:
                     raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=path)
 
-    def _cached(self, folders: Sequence[str]) -> tuple[str, str] | None:
-        """Kernel name and file of what a path says of a bcache device or its cache set."""
+    def _bcache_file(self, folders: Sequence[str]) -> tuple[str, str] | None:
+        """Return the bcache device and file name that path components refer to, or None."""
         for name, device in self._file.rack.bcache.items():
             for folder in (["", "sys", "block", name, "bcache"], ["", "sys", "fs", "bcache", device.set_uuid]):
                 if folders[: len(folder)] == folder:
                     return name, "/".join(folders[len(folder) :])
         return None
 
-    def _own_drive(self, address: str) -> str | None:
-        """The drive at a SCSI address, where no RAID controller stands before it."""
+    def _host_drive(self, address: str) -> str | None:
+        """Return the drive at a SCSI address, or None if it is behind a RAID controller."""
         names = (*self._file.rack.sata, *(path for disk in self._file.rack.pathed if disk.model for path in disk.paths))
         return next((name for name in names if f"/{address}/" in self._linux().links[f"/sys/block/{name}"]), None)
 
     def _can_queue(self, name: str) -> int:
-        """Commands that the SCSI host of a disk takes at a time."""
+        """Return how many commands the SCSI host of a disk accepts at a time."""
         linux = self._linux()
         folders = linux.links[f"/sys/block/{name}"].split("/")
         host = next(folder for folder in folders if re.fullmatch(r"host\d+", folder))
         return int(linux.files[f"/sys/class/scsi_host/{host}/can_queue"])
 
     async def read_whole(self, path: str) -> bytes | None:
-        """Return a file's content."""
+        """Return a file's content, or None if it does not exist."""
         text = await self.read(path)
         return None if text is None else text.encode()
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
-        """Remember it with the rack; b"" removes it, a scratch file too."""
+        """Store a file's content. Empty content removes the file; this also works for scratch files."""
         with self._file.edit() as rack:
             rack.installed.pop(path, None)
             rack.scratch.pop(path, None)
@@ -274,30 +277,31 @@ class SimulatedHost(SyntheticHost):
                 rack.installed[path] = content.decode("utf-8", "replace")
 
     async def list(self, pattern: str) -> tuple[str, ...]:
-        """Paths that match, as glob does."""
-        self._linux()  # forgets what was listed of another rack
+        """Return the paths that match a glob pattern."""
+        self._linux()  # clears the lists of an older state
         if pattern not in self._listed:
             self._listed[pattern] = self._matching_paths(pattern)
         return self._listed[pattern]
 
     def _matching_paths(self, pattern: str) -> tuple[str, ...]:
-        fitting: list[tuple[tuple[str, ...], _Tree]] = [((), self._tree())]
+        """Return the sorted paths that match a glob pattern."""
+        matches: list[tuple[tuple[str, ...], _Tree]] = [((), self._tree())]
         for word in pattern.split("/"):
-            fits = re.compile(fnmatch.translate(word)).match if _WILD.intersection(word) else None
-            fitting = [
-                ((*above, name), tree[name])
-                for above, tree in fitting
-                for name in ([word] if fits is None else filter(fits, tree))
+            match_word = re.compile(fnmatch.translate(word)).match if _WILD.intersection(word) else None
+            matches = [
+                ((*parents, name), tree[name])
+                for parents, tree in matches
+                for name in ([word] if match_word is None else filter(match_word, tree))
                 if name in tree
             ]
-        return tuple(sorted("/".join(path) for path, _ in fitting))
+        return tuple(sorted("/".join(path) for path, _ in matches))
 
     async def link(self, path: str) -> str | None:
-        """Where it leads."""
+        """Return the target of a symbolic link, or None if there is no such link."""
         return self._linux().links.get(path)
 
     async def stat(self, path: str) -> FileStat | None:
-        """Device nodes, folders and scratch files."""
+        """Return the status of a device node, folder or scratch file, or None if it does not exist."""
         node = self._linux().nodes.get(path)
         if node is not None:
             return node
@@ -307,21 +311,21 @@ class SimulatedHost(SyntheticHost):
         return None if size is None else FileStat(kind="file", size=size)
 
     async def space_at(self, path: str) -> FilesystemSpace | None:
-        """Its files lie nowhere."""
+        """Return None: files of a simulated host are on no filesystem."""
         return None
 
     async def writable(self, path: str) -> str | None:
-        """Queue settings are; nothing else."""
+        """Return None for a kernel setting, and the reason for anything else."""
         writable = path in self._linux().files or path in self._linux().mute
         return None if writable else "the kernel does not offer it for this device"
 
     async def restart(self, *, without: str | None = None) -> None:
-        """See `CanRestart`. Raises StorageError."""
+        """Reboot. See `CanRestart`. Raises StorageError if the state cannot be saved."""
         with self._file.edit() as rack:
             rack.restart(without=without)
 
     def which(self, names: Sequence[str]) -> str | None:
-        """The first that is installed."""
+        """Return the path of the first installed program, or None."""
         rack = self._file.rack
         vendors = {name: program.path for name, program in PROGRAMS.items() if program.installed(rack)}
         paths = {**SYSTEM_PATHS, **vendors}
@@ -330,13 +334,13 @@ class SimulatedHost(SyntheticHost):
 
 
 def _queue_of(files: Mapping[str, str], name: str) -> dict[str, str]:
-    """Files of a disk's queue by their names."""
+    """Return the files of a disk's queue, by file name."""
     start = f"/sys/block/{name}/queue/"
     return {path.removeprefix(start): text for path, text in files.items() if path.startswith(start)}
 
 
 def _parent_folders(folder: str) -> list[str]:
-    """Return a folder and all above it."""
+    """Return a folder and all its parents."""
     folders = [posixpath.normpath(folder)]
     while folders[-1] not in ("/", "", "."):
         folders.append(posixpath.dirname(folders[-1]))
@@ -344,7 +348,7 @@ def _parent_folders(folder: str) -> list[str]:
 
 
 def _job_text(path: Path) -> str | None:
-    """The job file that the engine wrote."""
+    """Return the text of the job file that the core wrote, or None if it cannot be read."""
     try:
         with open(path, "rb") as file:
             return file.read(1 << 20).decode("utf-8", "replace")

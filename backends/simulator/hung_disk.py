@@ -1,4 +1,4 @@
-"""Disks of the rack that give no answer or are slow, and the programs that wait for them."""
+"""Simulated disks that do not answer or are slow, and waits of programs for them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from backends.simulator.rack import Rack
 
 SECONDS = 60.0
-"""After which the disk has answered all the same."""
+"""Seconds after which the hung disk answers."""
 
 STATE = "hung"
-"""The state of a rack; `hung:sdn` for another disk than its usual one."""
+"""State of a host with a hung disk; `hung:sdn` selects another disk than the default."""
 
 SLOW_STATE = "slow-disk"
-"""The same of a disk that takes longer."""
+"""State of a host with a slow disk, which accepts a disk name in the same way."""
 
 SLOWER = 1.3
-"""Times as long as its siblings it takes."""
+"""Time factor of the slow disk."""
 
 _USUAL = {(STATE, "linux"): "sde", (SLOW_STATE, "linux"): "sdf"}
-"""Members of an array of which nothing else is made, by state and rack."""
+"""Default disks by state and host: members of an array that nothing is built on."""
 
 _REJECTED = re.compile(r'"r\|\^/dev/([A-Za-z0-9]+)\$\|"')
 _EVERY, _LVM, _ZFS, _NAMED = (
@@ -39,33 +39,34 @@ _EVERY, _LVM, _ZFS, _NAMED = (
 
 
 def hung_disk(rack: Rack) -> str:
-    """Kernel name of the disk that does not answer; "" where all do."""
+    """Return the kernel name of the hung disk, or ""."""
     return _disk(rack, STATE)
 
 
 def slow_down(rack: Rack, disk: str, drive: DriveType) -> DriveType:
-    """Return how fast a disk is in the states of the rack."""
+    """Return the drive type of a disk, slowed down if it is the slow one."""
     if disk != _disk(rack, SLOW_STATE):
         return drive
-    longer = {
+    slow_times = {
         name: getattr(drive, name) * SLOWER for name in ("read_us", "write_us", "read_alone_us", "write_alone_us")
     }
-    return replace(drive, read_mbps=drive.read_mbps / SLOWER, write_mbps=drive.write_mbps / SLOWER, **longer)
+    return replace(drive, read_mbps=drive.read_mbps / SLOWER, write_mbps=drive.write_mbps / SLOWER, **slow_times)
 
 
 def answer_delay(rack: Rack, device: str) -> float:
-    """Return the seconds until a disk, or what is built on it, answers the first request."""
+    """Return the seconds until a disk, or an array on it, answers the first request."""
     disk = hung_disk(rack)
     return SECONDS if disk and device in disk_and_arrays(rack, disk) else 0.0
 
 
-def _disk(rack: Rack, wanted: str) -> str:
-    state = next((state for state in rack.states if state.partition(":")[0] == wanted), "")
-    return state.partition(":")[2] or _USUAL.get((wanted, rack.name), "") if state else ""
+def _disk(rack: Rack, kind: str) -> str:
+    """Return the disk that a state of the host affects, or ""."""
+    state = next((state for state in rack.states if state.partition(":")[0] == kind), "")
+    return state.partition(":")[2] or _USUAL.get((kind, rack.name), "") if state else ""
 
 
 def rejected_devices(args: Sequence[str]) -> frozenset[str]:
-    """Return the kernel names of devices that LVM was told to leave alone."""
+    """Return the kernel names of devices that LVM's filter excludes."""
     return frozenset(_REJECTED.findall(" ".join(args)))
 
 
@@ -76,26 +77,26 @@ def disk_and_arrays(rack: Rack, disk: str) -> frozenset[str]:
 
 
 def wait_seconds(rack: Rack, command: Command) -> float:
-    """Return how long a program waits for the disk."""
+    """Return how long a program waits for the hung disk."""
     disk, tool = hung_disk(rack), command.argv[0].rsplit("/", 1)[-1]
     if not disk:
         return 0.0
     under = disk_and_arrays(rack, disk)
     pooled = any(disk in mirror for pool in rack.pools.values() for mirror in pool.mirrors)
     grouped = any(device in under for group in rack.lvm.values() for device in group.places)
-    named = any(re.fullmatch(rf"/dev/{name}(p?\d+)?", word) for name in under for word in command.argv[1:])
+    names_disk = any(re.fullmatch(rf"/dev/{name}(p?\d+)?", word) for name in under for word in command.argv[1:])
     waits = (
         tool in _EVERY
         or (tool in _LVM and disk not in rejected_devices(command.argv))
         or (tool in _ZFS and pooled)
         or (tool == "dmsetup" and grouped)
-        or (tool in _NAMED and named)
+        or (tool in _NAMED and names_disk)
     )
     return SECONDS if waits else 0.0
 
 
 def stall_error(rack: Rack, command: Command) -> ToolTimeoutError:
-    """Return the error for a program that was not waited for any longer, as the local host raises it."""
+    """Return the error that the local host raises for a program that stalls."""
     disk, tool = hung_disk(rack), command.argv[0].rsplit("/", 1)[-1]
     return ToolTimeoutError(
         f"{tool}: no answer in {command.stall:g} s, /dev/{disk} has ended none of the requests that wait for it.",

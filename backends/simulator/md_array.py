@@ -1,4 +1,4 @@
-"""An md array of the simulated host: what the kernel keeps of it, and how it takes what is written to its files."""
+"""Simulated md array: its state in the kernel, and writes to its sysfs files."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from backends.simulator.tool_output import invalid_argument
 from backends.values import dataclass
 
 SYSTEM = {"sync_speed_min": 1000, "sync_speed_max": 200_000}
-"""KiB/s that the machine allows a resync, where an array has no limit of its own."""
+"""System-wide resync limits in KiB/s, for arrays without their own."""
 
 OFFSET_SECTORS = 264_192
-"""Where data begin on a member."""
+"""Start of the data on a member, in sectors."""
 
 OFFSET_COPIES = 1 << 16
-"""Of the number of a layout of RAID 10: far copies are in the next stripe (drivers/md/raid10.h)."""
+"""Flag in the layout number of a RAID 10: far copies are in the next stripe (drivers/md/raid10.h)."""
 
 SAFE_MODE_MS = 200
-"""How long an array stays unclean after a write, at boot (drivers/md/md.c)."""
+"""Default milliseconds that an array stays dirty after a write (drivers/md/md.c)."""
 
 STRIPES = {
     "stripe_cache_size": (256, 17, 32768),
@@ -30,70 +30,70 @@ STRIPES = {
     "skip_copy": (0, 0, 1),
     "rmw_level": (1, 0, 2),
 }
-"""Of a level with parity: its value at the start, and what it may be (drivers/md/raid5.c)."""
+"""Settings of levels with parity: default, minimum and maximum (drivers/md/raid5.c)."""
 
 _PARITY = ("raid4", "raid5", "raid6")
 
 _JOBS = {"check": "check", "repair": "repair"}
-"""What may be asked for in `sync_action`."""
+"""Jobs that can be written to `sync_action`."""
 
 _FLAGS = {"writemostly": "write_mostly", "failfast": "failfast"}
 
 
 @dataclass(slots=True, kw_only=True)
 class MdMember:
-    """One drive of an array."""
+    """One member of an array."""
 
     name: str
     """Kernel name."""
     flags: list[str] = field(default_factory=list)
     """`write_mostly`, `failfast`."""
     blank: bool = False
-    """Whether its superblock was taken away since the array was stopped."""
+    """True if its superblock was erased since the array was stopped."""
 
 
 @dataclass(slots=True, kw_only=True)
 class MdArray:
-    """One array."""
+    """One md array."""
 
     name: str
-    """Kernel name, `md0`."""
+    """Kernel name such as `md0`."""
     label: str
-    """As mdadm names it, with the host."""
+    """Name in mdadm, with the host."""
     uuid: str
-    """In the kernel's spelling."""
+    """UUID in the kernel's format."""
     level: str
     """`raid0`, `raid1`, `raid5`, `raid6`, `raid10`."""
     members: list[MdMember]
-    """By slot."""
+    """Members by slot."""
     component_kib: int
-    """Used of each member."""
+    """KiB used of each member."""
     chunk: int = 0
-    """Bytes; 0 for a level without chunks."""
+    """Chunk size in bytes; 0 for a level without chunks."""
     layout: int = 0
-    """The kernel's number."""
+    """Layout number of the kernel."""
     bitmap: bool = True
-    """Whether there is one."""
+    """True if it has a write-intent bitmap."""
     limits: dict[str, int] = field(default_factory=dict)
-    """Resync speeds of its own, KiB/s."""
+    """Its own resync limits in KiB/s."""
     safe_mode_ms: int = SAFE_MODE_MS
-    """How long after the last write it is marked clean."""
+    """Milliseconds after the last write until it is marked clean."""
     stripes: dict[str, int] = field(default_factory=dict)
-    """What was written to files of `STRIPES`."""
+    """Changed settings of `STRIPES`."""
     sequence: int = 0
-    """Of the disk: one made anew is another."""
+    """Creation number, which makes the disk of a re-created array a different one."""
     created: float = 0.0
-    """When it was made, in the rack's time."""
+    """Creation time in simulated time."""
     work: str = ""
-    """`resync`, `recover`, `check`, `repair` or `reshape` while there is one."""
+    """`resync`, `recover`, `check`, `repair` or `reshape` while it runs, or ""."""
     began: float = 0.0
-    """When that began, in the rack's time."""
+    """Start of the background work in simulated time."""
     old_chunk: int = 0
-    """What a reshape comes from."""
+    """Chunk size before a reshape."""
 
     @property
     def size_bytes(self) -> int:
-        """What is usable."""
+        """Usable bytes."""
         count = len(self.members)
         if self.level == "raid10":
             return self.component_kib * 1024 * count // self.copies
@@ -101,50 +101,50 @@ class MdArray:
 
     @property
     def copies(self) -> int:
-        """How many copies of every chunk a RAID 10 keeps: near ones times far ones (drivers/md/raid10.c, setup_geo)."""
+        """Copies of every chunk in a RAID 10: near copies times far copies (drivers/md/raid10.c, setup_geo)."""
         return max(self.layout & 0xFF, 1) * max(self.layout >> 8 & 0xFF, 1)
 
     @property
     def arrangement(self) -> str:
-        """How a RAID 10 lays out its copies: `near`, `far`, `offset`."""
+        """Layout of the copies of a RAID 10: `near`, `far`, `offset`."""
         return "near" if self.layout >> 8 & 0xFF <= 1 else "offset" if self.layout & OFFSET_COPIES else "far"
 
     @property
     def now(self) -> str:
-        """Its level now: RAID 0 is a RAID 4 without its parity while it is reshaped."""
+        """Present level. A RAID 0 is a RAID 4 without its parity drive during a reshape."""
         return "raid4" if self.level == "raid0" and self.work else self.level
 
     @property
     def redundant(self) -> bool:
-        """Whether it can resync."""
+        """True if it can resync."""
         return self.now != "raid0"
 
     @property
     def missing(self) -> int:
-        """Members whose data have to be worked out: the last of a new RAID 5 until it has recovered."""
+        """Members whose data must be reconstructed: the last one of a new RAID 5 until it has recovered."""
         return int(self.work == "recover")
 
     def members_flagged(self, flag: str) -> set[str]:
-        """Return the members that have a flag."""
+        """Return the names of members with a flag."""
         return {member.name for member in self.members if flag in member.flags}
 
     def begin(self, work: str, now: float) -> None:
-        """Background work from now on."""
+        """Start background work."""
         self.work, self.began = work, now
 
     def progress(self, now: float) -> float:
-        """0..1 of its background work; 1 without any."""
+        """Return the completed share of the background work, 0..1; 1 without any."""
         speed = self.limits.get("sync_speed_max", SYSTEM["sync_speed_max"])
         return 1.0 if not self.work else min(1.0, max(0.0, now - self.began) * speed / self.component_kib)
 
     def settle(self, now: float) -> None:
-        """Background work that is done is over."""
+        """End background work that is complete."""
         if self.work and self.progress(now) >= 1.0:
             self.work, self.old_chunk = "", 0
 
     def files(self, now: float) -> dict[str, str]:
-        """Its `md` folder, as Linux 6.1 has it."""
-        total, lost = self.component_kib * 2, self.missing + (self.now == "raid4")
+        """Return the files of its `md` folder in Linux 6.1."""
+        total, missing = self.component_kib * 2, self.missing + (self.now == "raid4")
         done = f"{int(total * self.progress(now))} / {total}" if self.work else "none"
         speed = str(self.limits.get("sync_speed_max", SYSTEM["sync_speed_max"])) if self.work else "none"
         texts = {
@@ -164,21 +164,21 @@ class MdArray:
         }
         if self.redundant:
             texts |= {
-                "degraded": str(lost),
+                "degraded": str(missing),
                 "sync_action": self.work or "idle",
                 "sync_completed": done,
                 "sync_speed": speed,
                 "mismatch_cnt": "0",
             }
         for key, system in SYSTEM.items() if self.redundant else ():
-            own = self.limits.get(key)
-            texts[key] = f"{system} (system)" if own is None else f"{own} (local)"
+            limit = self.limits.get(key)
+            texts[key] = f"{system} (system)" if limit is None else f"{limit} (local)"
         if self.now in _PARITY:
             texts |= {key: str(self.stripes.get(key, first)) for key, (first, _, _) in STRIPES.items()}
         for slot, member in enumerate(self.members):
-            filled = slot < len(self.members) - self.missing
+            in_sync = slot < len(self.members) - self.missing
             member_texts = {
-                "state": ",".join(["in_sync" if filled else "spare", *member.flags]),
+                "state": ",".join(["in_sync" if in_sync else "spare", *member.flags]),
                 "slot": str(slot),
                 "size": str(self.component_kib),
                 "offset": str(OFFSET_SECTORS),
@@ -188,26 +188,26 @@ class MdArray:
         return texts
 
     def write(self, key: str, text: str, now: float = 0.0) -> None:
-        """What the kernel makes of a write to a file of its `md` folder. Raises ToolFailedError as it refuses.
+        """Write a file of its `md` folder. `now`: the simulated time.
 
-        `now`: the rack's time.
+        Raises ToolFailedError if the kernel refuses the value.
         """
         if key in SYSTEM and self.redundant:
-            self._limit(key, text)
+            self._set_limit(key, text)
         elif key == "safe_mode_delay" and (match := re.fullmatch(r"(\d{1,5})\.(\d{3})", text)):
             self.safe_mode_ms = int(match[1]) * 1000 + int(match[2])
         elif key in STRIPES and self.now in _PARITY:
-            self._stripe(key, text)
+            self._set_stripe_value(key, text)
         elif key == "sync_action" and self.redundant:
-            self._act(text, now)
+            self._run_action(text, now)
         elif (
             member := next((member for member in self.members if key == f"dev-{member.name}/state"), None)
         ) is not None:
-            _flag(member, text)
+            _set_flag(member, text)
         else:
             raise invalid_argument(text)
 
-    def _stripe(self, key: str, text: str) -> None:
+    def _set_stripe_value(self, key: str, text: str) -> None:
         _, least, most = STRIPES[key]
         if key == "preread_bypass_threshold":
             most = self.stripes.get("stripe_cache_size", STRIPES["stripe_cache_size"][0])
@@ -215,8 +215,8 @@ class MdArray:
             raise invalid_argument(text)
         self.stripes[key] = int(text)
 
-    def _act(self, text: str, now: float) -> None:
-        """A check or repair begins where nothing else is under way; a recovery that is ended begins anew."""
+    def _run_action(self, text: str, now: float) -> None:
+        """Start or end background work. A check or repair needs an idle array; an aborted recovery restarts."""
         if text == "idle":
             self.work = self.work if self.work in ("recover", "reshape") else ""
         elif text not in _JOBS:
@@ -226,7 +226,7 @@ class MdArray:
         else:
             self.begin(_JOBS[text], now)
 
-    def _limit(self, key: str, text: str) -> None:
+    def _set_limit(self, key: str, text: str) -> None:
         if text == "system":
             self.limits.pop(key, None)
         elif re.fullmatch(r"\d{1,10}", text) and int(text):
@@ -235,7 +235,7 @@ class MdArray:
             raise invalid_argument(text)
 
     def stat_lines(self, now: float) -> list[str]:
-        """Its lines in /proc/mdstat."""
+        """Return its lines in /proc/mdstat."""
         letters = {"write_mostly": "(W)"}
         members = [
             f"{member.name}[{slot}]{''.join(letters.get(flag, '') for flag in member.flags)}"
@@ -250,9 +250,9 @@ class MdArray:
         }
         count = len(self.members)
         made_for = count + (self.now == "raid4")
-        there = count - self.missing
-        well = f" [{made_for}/{there}] [{'U' * there}{'_' * (made_for - there)}]" if self.redundant else ""
-        blocks = f"      {self.size_bytes // 1024} blocks super 1.2{chunks.get(self.now, '')}{well}"
+        working = count - self.missing
+        health = f" [{made_for}/{working}] [{'U' * working}{'_' * (made_for - working)}]" if self.redundant else ""
+        blocks = f"      {self.size_bytes // 1024} blocks super 1.2{chunks.get(self.now, '')}{health}"
         lines = [f"{self.name} : active {self.now} {' '.join(reversed(members))}", blocks]
         if self.work:
             share = self.progress(now)
@@ -264,13 +264,13 @@ class MdArray:
 
 
 def component_of(size_bytes: int) -> int:
-    """KiB of a drive that an array can use, in whole MiB behind the metadata."""
+    """Return the KiB of a drive that an array can use: full MiB after the metadata."""
     return size_bytes // 1024 // 1024 * 1024 - OFFSET_SECTORS // 2
 
 
-def _flag(member: MdMember, text: str) -> None:
+def _set_flag(member: MdMember, text: str) -> None:
     flag = _FLAGS.get(text.removeprefix("-"))
     if flag is None:
         raise invalid_argument(text)
-    kept = [name for name in member.flags if name != flag]
-    member.flags = kept if text.startswith("-") else [*kept, flag]
+    other_flags = [name for name in member.flags if name != flag]
+    member.flags = other_flags if text.startswith("-") else [*other_flags, flag]

@@ -1,6 +1,6 @@
-"""mdadm of the simulated host: what it tells of arrays, how it makes and changes them and takes them apart.
+"""Simulated mdadm: reports, creates, changes and stops md arrays.
 
-What it refuses and asks when it makes arrays is recorded with mdadm 4.2 on Linux 6.1.
+Refusals and questions of `--create` are recorded with mdadm 4.2 on Linux 6.1.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 
-from backends.simulator.kernel.tree import scsi_number
 from backends.simulator.md_array import OFFSET_COPIES, OFFSET_SECTORS, MdArray, MdMember, component_of
 from backends.simulator.profiles import HOSTS
 from backends.simulator.rack import Rack
@@ -17,28 +16,28 @@ from backends.simulator.tool_output import SimulatedOutput, format_time
 from backends.values import dataclass
 
 _COPIES = re.compile(r"([nfo])(\d{1,3})", re.ASCII)
-"""A layout of RAID 10 (mdadm's parse_layout_10)."""
+"""Layout of a RAID 10 (mdadm's parse_layout_10)."""
 
 _USUAL_LAYOUT = {"raid5": 2, "raid6": 2, "raid10": 258}
-"""Left-symmetric parity, two near copies."""
+"""Default layouts: left-symmetric parity, two near copies."""
 
 _MOST_COPIES = 200
-"""Copies that mdadm takes (parse_layout_10)."""
+"""Maximum number of copies (parse_layout_10)."""
 
 _LEVELS = {"0": "raid0", "1": "raid1", "5": "raid5", "6": "raid6", "10": "raid10", "stripe": "raid0", "mirror": "raid1"}
-"""Other words for the levels."""
+"""Aliases of the levels."""
 
 _LEAST = {"raid0": 1, "raid1": 1, "raid5": 2, "raid6": 4, "raid10": 2}
-"""Fewest members (Create.c)."""
+"""Minimum number of members (Create.c)."""
 
 _CHUNK = 512 << 10
-"""Bytes, where nobody says (mdadm(8), --chunk)."""
+"""Default chunk size in bytes (mdadm(8), --chunk)."""
 
 _LARGE_KIB = 100 << 20
-"""From this size of a member on an array with copies or parity gets a bitmap unless told otherwise (Create.c)."""
+"""Member size from which a redundant array gets a bitmap by default (Create.c)."""
 
 _CREATE_SECONDS, _SHORT = 0.7, 0.3
-"""Seconds that it takes."""
+"""Durations of `--create` and of other changes in seconds."""
 
 _BUSY = "Device or resource busy"
 
@@ -49,31 +48,31 @@ _BOOT = (
     "    your boot-loader understands md/v1.x metadata, or use\n"
     "    --metadata=0.90\n"
 )
-"""What is said of copies."""
+"""Note that mdadm prints for a mirror."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MdRequest:
-    """What `--create` is asked for."""
+    """Arguments of `--create`."""
 
     name: str
-    """Kernel name of the node."""
+    """Kernel name of the new array."""
     members: tuple[str, ...]
-    """Kernel names."""
+    """Kernel names of the members."""
     options: Mapping[str, str]
-    """`--key=value`."""
+    """Options of the form `--key=value`."""
     flags: frozenset[str]
-    """`--key`."""
+    """Options of the form `--key`."""
 
     @property
     def level(self) -> str:
-        """The level in the kernel's words."""
+        """Level by its kernel name."""
         word = self.options.get("level", "raid1")
         return _LEVELS.get(word, word)
 
     @property
     def layout(self) -> int | None:
-        """The kernel's number of the layout; None for a word that the level does not have."""
+        """Kernel's layout number, or None for a layout that the level does not have."""
         word = self.options.get("layout")
         if word is None:
             return _USUAL_LAYOUT.get(self.level, 0)
@@ -85,7 +84,7 @@ class MdRequest:
 
     @property
     def chunk(self) -> int | None:
-        """Bytes, 0 for a level without; None for what is no size of a chunk."""
+        """Chunk size in bytes, 0 for a level without chunks, or None for an invalid size."""
         if self.level == "raid1":
             return 0
         text = self.options.get("chunk", f"{_CHUNK // 1024}K")
@@ -94,17 +93,17 @@ class MdRequest:
         return size if size and size % 4096 == 0 else None
 
 
-def refused(text: str, code: int = 1) -> SimulatedOutput:
-    """Return a refusal."""
+def refusal_output(text: str, code: int = 1) -> SimulatedOutput:
+    """Return the output of a refused command."""
     return SimulatedOutput(text=f"mdadm: {text}\n", code=code)
 
 
 def create_array(rack: Rack, request: MdRequest) -> SimulatedOutput:
-    """Run `--create`: an array, or the refusal; a question that nobody answers ends it."""
+    """Run `--create`. An unanswered question aborts it."""
     refusal = _request_refusal(request) or _device_refusal(rack, request)
     if refusal is not None:
         return refusal
-    warnings = "".join(_warning(rack, member) for member in request.members)
+    warnings = "".join(_warning_text(rack, member) for member in request.members)
     warnings += _BOOT if request.level == "raid1" else ""
     if warnings and "run" not in request.flags:
         return SimulatedOutput(text=f"{warnings}Continue creating array? mdadm: create aborted.\n", code=1)
@@ -116,12 +115,12 @@ def create_array(rack: Rack, request: MdRequest) -> SimulatedOutput:
 
 
 def stop_array(rack: Rack, name: str) -> SimulatedOutput:
-    """Run `--stop`: after it only the superblocks of the members are left."""
+    """Run `--stop`. Only the superblocks of the members are left."""
     array = rack.md.get(name)
     if array is None:
-        return refused(f"error opening /dev/{name}: No such file or directory")
-    if holder(rack, name) is not None or _mount(rack, name) is not None:
-        return refused(
+        return refusal_output(f"error opening /dev/{name}: No such file or directory")
+    if holder(rack, name) is not None or _mount_point(rack, name) is not None:
+        return refusal_output(
             f"Cannot get exclusive access to /dev/{name}:Perhaps a running process, mounted filesystem or active "
             "volume group?"
         )
@@ -133,11 +132,11 @@ def stop_array(rack: Rack, name: str) -> SimulatedOutput:
 
 
 def zero_superblocks(rack: Rack, names: Sequence[str]) -> SimulatedOutput:
-    """Run `--zero-superblock` on each device by itself."""
+    """Run `--zero-superblock` on each device."""
     lines: list[str] = []
     code = 0
     for name in names:
-        if _room(rack, name) is None or holder(rack, name) is not None or _mount(rack, name) is not None:
+        if _member_bytes(rack, name) is None or holder(rack, name) is not None or _mount_point(rack, name) is not None:
             lines.append(f"mdadm: Couldn't open /dev/{name} for write - not zeroing\n")
             code = 2
         elif rack.superblock(name) is None:
@@ -148,7 +147,7 @@ def zero_superblocks(rack: Rack, names: Sequence[str]) -> SimulatedOutput:
 
 
 def holder(rack: Rack, name: str) -> str | None:
-    """What of the kernel's has a device as its own; None for nothing."""
+    """Return the array, cache, volume group or pool that a device belongs to, or None."""
     built = {array.name: [member.name for member in array.members] for array in rack.md.values()}
     built |= {device.name: [device.backing, device.cache] for device in rack.bcache.values()}
     built |= {group.name: list(group.places) for group in rack.lvm.values()}
@@ -157,81 +156,84 @@ def holder(rack: Rack, name: str) -> str | None:
 
 
 def _request_refusal(request: MdRequest) -> SimulatedOutput | None:
-    """Return why mdadm refuses the request, whatever the devices are."""
-    level, count = request.level, request.options.get("raid-devices", "")
+    """Return mdadm's refusal of the arguments, or None. It does not depend on the devices."""
+    level, count_text = request.level, request.options.get("raid-devices", "")
     if level not in _LEAST:
-        return refused(f"invalid raid level: {request.options['level']}", 2)
+        return refusal_output(f"invalid raid level: {request.options['level']}", 2)
     if request.chunk is None:
-        return refused(f"invalid chunk/rounding value: {request.options['chunk']}", 2)
-    if not count.isdecimal():
-        return refused("number of raid devices must be given with --raid-devices when creating an array", 2)
-    wanted, named = int(count), len(request.members)
+        return refusal_output(f"invalid chunk/rounding value: {request.options['chunk']}", 2)
+    if not count_text.isdecimal():
+        return refusal_output("number of raid devices must be given with --raid-devices when creating an array", 2)
+    expected, count = int(count_text), len(request.members)
     if (layout := request.layout) is None:
         word = request.options["layout"]
         if level != "raid10":
-            return refused(f"layout {word} not understood for {level}.", 2)
-        return refused(f"layout for raid10 must be 'nNN', 'oNN' or 'fNN' where NN is a number, not {word}", 2)
+            return refusal_output(f"layout {word} not understood for {level}.", 2)
+        return refusal_output(f"layout for raid10 must be 'nNN', 'oNN' or 'fNN' where NN is a number, not {word}", 2)
     copies = max(layout & 0xFF, 1) * max(layout >> 8 & 0xFF, 1) if level == "raid10" else 1
-    if wanted < copies:
-        return refused(f"that layout requires at least {copies} devices")
-    if wanted < _LEAST[level]:
-        return refused(f"at least {_LEAST[level]} raid-devices needed for level {level.removeprefix('raid')}")
-    if named < wanted:
-        return refused("You haven't given enough devices (real or missing) to create this array")
-    if named > wanted:
-        return refused(f"You have listed more devices ({named}) than are in the array({wanted})!")
+    if expected < copies:
+        return refusal_output(f"that layout requires at least {copies} devices")
+    if expected < _LEAST[level]:
+        return refusal_output(f"at least {_LEAST[level]} raid-devices needed for level {level.removeprefix('raid')}")
+    if count < expected:
+        return refusal_output("You haven't given enough devices (real or missing) to create this array")
+    if count > expected:
+        return refusal_output(f"You have listed more devices ({count}) than are in the array({expected})!")
     return None
 
 
 def _device_refusal(rack: Rack, request: MdRequest) -> SimulatedOutput | None:
-    """Return why mdadm refuses these devices."""
+    """Return mdadm's refusal of the devices, or None."""
     if request.name in rack.md:
-        return refused(f"/dev/{request.name} is already in use.")
-    named: set[str] = set()
+        return refusal_output(f"/dev/{request.name} is already in use.")
+    checked: set[str] = set()
     for member in request.members:
-        if _room(rack, member) is None:
-            return refused(f"cannot open /dev/{member}: No such file or directory", 2)
-        if member in named or holder(rack, member) is not None:
-            return refused(f"cannot open /dev/{member}: {_BUSY}", 2)
-        named.add(member)
-        if _mount(rack, member) is not None:
+        if _member_bytes(rack, member) is None:
+            return refusal_output(f"cannot open /dev/{member}: No such file or directory", 2)
+        if member in checked or holder(rack, member) is not None:
+            return refusal_output(f"cannot open /dev/{member}: {_BUSY}", 2)
+        checked.add(member)
+        if _mount_point(rack, member) is not None:
             text = f"super1.x cannot open /dev/{member}: {_BUSY}"
             unfit = f"mdadm: /dev/{member} is not suitable for this array."
-            return refused(f"{text}\n{unfit}\nmdadm: create aborted")
+            return refusal_output(f"{text}\n{unfit}\nmdadm: create aborted")
     return None
 
 
-def _room(rack: Rack, name: str) -> int | None:
-    """Bytes of a device that can be a member; None for one that cannot, or is not there."""
+def _member_bytes(rack: Rack, name: str) -> int | None:
+    """Return the bytes of a device that can be a member, or None if it cannot or does not exist."""
     if (array := rack.md.get(name)) is not None:
         return array.size_bytes
     drive = rack.drive(name)
     return None if drive is None else drive.size_bytes
 
 
-def _mount(rack: Rack, name: str) -> str | None:
-    return next((content.mount for at, content in rack.contents() if at == name), None)
+def _mount_point(rack: Rack, name: str) -> str | None:
+    return next((content.mount for device, content in rack.contents() if device == name), None)
 
 
-def _warning(rack: Rack, name: str) -> str:
-    """What mdadm sees on a member: an ext filesystem, md's own metadata, a table. It does not know LVM, LUKS, btrfs."""
+def _warning_text(rack: Rack, name: str) -> str:
+    """Return mdadm's warning about an ext filesystem, md metadata or partition table.
+
+    It ignores LVM, LUKS and btrfs.
+    """
     array = rack.superblock(name)
     content = rack.lying.get(name)
     if array is not None:
-        about = f"level={array.level} devices={len(array.members)} ctime={_moment(array.created)}"
+        about = f"level={array.level} devices={len(array.members)} ctime={_time_text(array.created)}"
         return f"mdadm: /dev/{name} appears to be part of a raid array:\n       {about}\n"
     if content is not None and content.table is not None:
         return f"mdadm: partition table exists on /dev/{name}\n"
     if content is not None and content.filesystem in ("ext2", "ext3", "ext4"):
-        about = f"size={(_room(rack, name) or 0) // 1024}K  mtime={_moment(0.0)}"
+        about = f"size={(_member_bytes(rack, name) or 0) // 1024}K  mtime={_time_text(0.0)}"
         return f"mdadm: /dev/{name} appears to contain an ext2fs file system\n       {about}\n"
     return ""
 
 
 def _new_array(rack: Rack, request: MdRequest) -> MdArray:
     options, level, chunk = request.options, request.level, request.chunk or 0
-    whole = component_of(min(_room(rack, member) or 0 for member in request.members))
-    component = int(options.get("size", "0K").removesuffix("K")) or whole
+    largest = component_of(min(_member_bytes(rack, member) or 0 for member in request.members))
+    component = int(options.get("size", "0K").removesuffix("K")) or largest
     rack.made += 1
     digits = options.get("uuid", f"{rack.made:032x}").replace(":", "").replace("-", "")
     name = options.get("name", request.name.removeprefix("md"))
@@ -256,20 +258,13 @@ def _new_array(rack: Rack, request: MdRequest) -> MdArray:
 
 _OPTION = re.compile(r"--([a-z-]+)=(.*)")
 _FLAG = re.compile(r"--([a-z-]+)")
-_WORK = {
-    "recover": ("recovering", "Rebuild"),
-    "resync": ("resyncing", "Resync"),
-    "reshape": ("reshaping", "Reshape"),
-    "check": ("checking", "Check"),
-}
-"""Background work in the words of `--detail`: in the state, and before its progress."""
 
 _QUICK = 0.02
-"""Seconds of an answer."""
+"""Duration of a read-only answer in seconds."""
 
 
 def mdadm_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """What it prints, and what it does to the arrays."""
+    """Run mdadm and return its output."""
     verb, *rest = args or ("",)
     devices = tuple(word.removeprefix("/dev/") for word in rest if word.startswith("/dev/"))
     options = {match[1]: match[2] for word in rest if (match := _OPTION.fullmatch(word))}
@@ -286,17 +281,17 @@ def mdadm_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
             return _examine(rack, devices, export="export" in flags)
         case "--detail" | "--grow" if name not in rack.md:
             doing = "cannot open" if verb == "--detail" else "error opening"
-            return refused(f"{doing} /dev/{name}: No such file or directory")
-        case "--detail":
-            return _export(rack.md[name]) if "export" in flags else _detail(rack, rack.md[name])
+            return refusal_output(f"{doing} /dev/{name}: No such file or directory")
+        case "--detail" if "export" in flags:
+            return _export(rack.md[name])
         case "--grow":
             return _grow(rack, rack.md[name], options)
         case _:
-            return refused(f"{verb} is not known here")
+            return refusal_output(f"{verb} is not known here")
 
 
 def mdadm_uuid(uuid: str) -> str:
-    """Return the kernel's UUID as mdadm writes it."""
+    """Return the kernel's UUID as mdadm formats it."""
     digits = uuid.replace("-", "")
     return ":".join(digits[at : at + 8] for at in range(0, 32, 8))
 
@@ -310,59 +305,13 @@ def _export(array: MdArray) -> SimulatedOutput:
         "MD_NAME": array.label,
     }
     for slot, member in enumerate(array.members):
-        own = f"MD_DEVICE_dev_{member.name}"
-        rows |= {f"{own}_ROLE": str(slot), f"{own}_DEV": f"/dev/{member.name}"}
+        prefix = f"MD_DEVICE_dev_{member.name}"
+        rows |= {f"{prefix}_ROLE": str(slot), f"{prefix}_DEV": f"/dev/{member.name}"}
     return SimulatedOutput(text="".join(f"{key}={value}\n" for key, value in rows.items()), seconds=_QUICK)
 
 
-def _detail(rack: Rack, array: MdArray) -> SimulatedOutput:
-    """`--detail` in its columns."""
-    count, lost, done = len(array.members), array.missing, f"{int(array.progress(rack.now()) * 100)}% complete"
-    activity, heading = _WORK.get(array.work, ("", ""))
-    states = ["clean", *(["degraded"] if lost else []), *([activity] if activity else [])]
-    rows: list[tuple[str, str]] = [
-        ("Version", "1.2"),
-        ("Creation Time", _moment(array.created)),
-        ("Raid Level", array.level),
-        ("Array Size", _size(array.size_bytes // 1024)),
-        *([("Used Dev Size", _size(array.component_kib))] if array.redundant else []),
-        ("Raid Devices", str(count)),
-        ("Total Devices", str(count)),
-        ("Persistence", "Superblock is persistent"),
-        *([("Intent Bitmap", "Internal")] if array.bitmap else []),
-        ("Update Time", _moment(rack.now())),
-        ("State", ", ".join(states)),
-        ("Active Devices", str(count - lost)),
-        ("Working Devices", str(count)),
-        ("Failed Devices", "0"),
-        ("Spare Devices", str(lost)),
-        *_geometry(array),
-        ("Consistency Policy", array.files(rack.now())["consistency_policy"]),
-        *([(f"{heading} Status", done)] if activity else []),
-        ("Name", array.label),
-        ("UUID", mdadm_uuid(array.uuid)),
-        ("Events", "18"),
-    ]
-    lines = [f"/dev/{array.name}:", *(f"{key:>18} : {value}" for key, value in rows), ""]
-    lines.append("    Number   Major   Minor   RaidDevice State")
-    for slot, member in enumerate(array.members):
-        state = "spare rebuilding" if slot >= count - lost else "active sync"
-        major, minor = _numbers(rack, member.name)
-        lines.append(f"{slot:8}{major:8}{minor:9}{slot:9}      {state}   /dev/{member.name}")
-    return SimulatedOutput(text="\n".join([*lines, ""]), seconds=_QUICK)
-
-
-def _numbers(rack: Rack, name: str) -> tuple[int, int]:
-    """Major and minor of a member."""
-    if name in rack.md:
-        return 9, int(name.removeprefix("md"))
-    if name in rack.nvme:
-        return 259, 16 * list(rack.nvme).index(name)
-    return scsi_number(name)
-
-
 def _examine(rack: Rack, names: Sequence[str], *, export: bool) -> SimulatedOutput:
-    """Return the metadata on members; those of a stopped array stay where they are."""
+    """Return the output of `--examine`. A stopped array keeps its metadata."""
     answers = [_metadata(rack, name, export=export) for name in names]
     return SimulatedOutput(
         text="".join(output.text for output in answers),
@@ -374,9 +323,9 @@ def _examine(rack: Rack, names: Sequence[str], *, export: bool) -> SimulatedOutp
 def _metadata(rack: Rack, name: str, *, export: bool) -> SimulatedOutput:
     array = rack.superblock(name)
     if array is None:
-        return refused(f"No md superblock detected on /dev/{name}.")
+        return refusal_output(f"No md superblock detected on /dev/{name}.")
     slot = next(at for at, member in enumerate(array.members) if member.name == name)
-    own = mdadm_uuid(blake2b(f"{array.uuid} {slot}".encode(), digest_size=16).hexdigest())
+    device_uuid = mdadm_uuid(blake2b(f"{array.uuid} {slot}".encode(), digest_size=16).hexdigest())
     if export:
         fields = {
             "MD_LEVEL": array.level,
@@ -385,7 +334,7 @@ def _metadata(rack: Rack, name: str, *, export: bool) -> SimulatedOutput:
             "MD_ARRAY_SIZE": f"{array.size_bytes / 1e9:.2f}GB",
             "MD_UUID": mdadm_uuid(array.uuid),
             "MD_UPDATE_TIME": int(array.created),
-            "MD_DEV_UUID": own,
+            "MD_DEV_UUID": device_uuid,
             "MD_EVENTS": 18,
         }
         return SimulatedOutput(text="".join(f"{key}={value}\n" for key, value in fields.items()))
@@ -393,12 +342,12 @@ def _metadata(rack: Rack, name: str, *, export: bool) -> SimulatedOutput:
         ("Version", "1.2"),
         ("Array UUID", mdadm_uuid(array.uuid)),
         ("Name", array.label),
-        ("Creation Time", _moment(array.created)),
+        ("Creation Time", _time_text(array.created)),
         ("Raid Level", array.level),
         ("Raid Devices", str(len(array.members))),
         ("Data Offset", f"{OFFSET_SECTORS} sectors"),
         ("Unused Space", f"before={OFFSET_SECTORS - 88} sectors, after=0 sectors"),
-        ("Device UUID", own),
+        ("Device UUID", device_uuid),
         *_geometry(array),
         ("Device Role", f"Active device {slot}"),
         ("Array State", f"{'A' * len(array.members)} ('A' == active, '.' == missing, 'R' == replacing)"),
@@ -407,7 +356,7 @@ def _metadata(rack: Rack, name: str, *, export: bool) -> SimulatedOutput:
 
 
 def _geometry(array: MdArray) -> list[tuple[str, str]]:
-    """Layout and chunk, where the level has them."""
+    """Return the layout and chunk size rows, if the level has them."""
     if not array.chunk:
         return []
     layout = "left-symmetric" if array.level in ("raid5", "raid6") else f"{array.arrangement}={array.copies}"
@@ -415,24 +364,21 @@ def _geometry(array: MdArray) -> list[tuple[str, str]]:
     return [*shown, ("Chunk Size", f"{array.chunk // 1024}K")]
 
 
-def _size(kib: int) -> str:
-    return f"{kib} ({kib / (1 << 20):.2f} GiB {kib * 1024 / 1e9:.2f} GB)"
-
-
-def _moment(seconds: float) -> str:
+def _time_text(seconds: float) -> str:
     return format_time(seconds, "%a %b %d %H:%M:%S %Y")
 
 
 def _grow(rack: Rack, array: MdArray, options: dict[str, str]) -> SimulatedOutput:
+    """Run `--grow`: change the bitmap or the chunk size."""
     if bitmap := options.get("bitmap"):
         array.bitmap = bitmap == "internal"
         return SimulatedOutput(text="", seconds=0.2)
     if chunk := options.get("chunk"):
         if array.work:
-            return refused(f"/dev/{array.name} is performing resync/recovery and cannot be reshaped")
+            return refusal_output(f"/dev/{array.name} is performing resync/recovery and cannot be reshaped")
         if array.level != "raid0" and (array.level != "raid10" or array.layout >> 8 != 1):
-            return refused("Cannot change chunk size of this array")
+            return refusal_output("Cannot change chunk size of this array")
         array.old_chunk, array.chunk = array.chunk, int(chunk.removesuffix("K")) * 1024
         array.begin("reshape", rack.now())
         return SimulatedOutput(text="", seconds=0.5)
-    return refused("nothing that this array can be changed in was named")
+    return refusal_output("nothing that this array can be changed in was named")

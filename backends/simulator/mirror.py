@@ -1,4 +1,4 @@
-"""What a request costs an md mirror of two drives that need not be alike, and which of them it goes to. Pure."""
+"""Demands of a request to an md mirror of two drives that may differ, and the drive that serves it. No I/O."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from backends.simulator.workload_target import IoPattern, WorkloadTarget
 from backends.values import dataclass
 
 _NEAR_EVEN = 0.52
-"""Share of random reads that RAID 10 gives its first copy, however fast that is: fitted to published counters."""
-_BESIDE_WRITES = 0.12
-"""What is added to it, by the share of writes."""
+"""Share of random reads that RAID 10 gives its first copy, whatever its speed: fitted to published counters."""
+_EXTRA_WITH_WRITES = 0.12
+"""Added to `_NEAR_EVEN` in proportion to the share of writes."""
 
 
 _ALIKE = 0.01
-"""How far the work of two drives may differ that everything waits for alike."""
+"""Relative difference of the drives' work below which requests wait for both equally."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorLoad:
-    """What one drive of a mirror gets of what the mirror is asked for."""
+    """Load of one drive of a mirror."""
 
     reads: float
-    """Share of the reads."""
+    """Share of the reads, 0..1."""
     busy_us: float
-    """Time that a request to the mirror takes of the drive, on average."""
+    """Mean time of the drive per request to the mirror, in microseconds."""
     alone_us: float
-    """Latency of one of its own requests with nothing else in flight."""
+    """Latency of one of its requests with nothing else in flight, in microseconds."""
 
 
 def mirror_loads(layout: WorkloadTarget, work: IoPattern) -> tuple[MirrorLoad, MirrorLoad] | None:
-    """Return the load of both drives; None where the layout is no such mirror."""
+    """Return the load of both drives, or None if the target is no mirror of two drives."""
     costs = _costs(layout, work)
     if costs is None:
         return None
@@ -50,13 +50,16 @@ def mirror_loads(layout: WorkloadTarget, work: IoPattern) -> tuple[MirrorLoad, M
 
 
 def mirror_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand] | None:
-    """Of a read and of a write: a station for each drive. A read goes to one of them, a write to both."""
+    """Return the demands of a read and a write, with one station per drive; None if the target is no such mirror.
+
+    A read goes to one drive, a write to both.
+    """
     costs = _costs(layout, work)
     if costs is None:
         return None
     (reads, writes), (second_reads, second_writes) = costs
     share, rest = _read_shares(layout, work, reads, second_reads)
-    passed = 2.0 if layout.level is Level.RAID10 and work.sequential else 1.0  # each passes over what the other reads
+    passed = 2.0 if layout.level is Level.RAID10 and work.sequential else 1.0  # each drive skips what the other reads
     stations = share * reads.together * passed, rest * second_reads.together * passed
     read = Demand(stations, share * reads.alone + rest * second_reads.alone, max(stations))
     both = writes.together, second_writes.together
@@ -64,43 +67,40 @@ def mirror_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Dem
 
 
 def disk_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand]:
-    """Of a read and of a write, on drives without a cache or pool of the kernel above them."""
-    return mirror_demands(layout, work) or _demands(layout, work)
+    """Return the demands of a read and a write on drives without a kernel cache or pool above them."""
+    return mirror_demands(layout, work) or _plain_demands(layout, work)
 
 
-def _demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand]:
+def _plain_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand]:
     return mean_demand(read_demand, layout, work), mean_demand(write_demand, layout, work)
 
 
 def _costs(layout: WorkloadTarget, work: IoPattern) -> tuple[tuple[Demand, Demand], tuple[Demand, Demand]] | None:
-    """Of a read and a write, for each drive by itself."""
+    """Return the demands of a read and a write for each drive alone, or None if the target is no such mirror."""
     if layout.halves is None:
         return None
     alone = [WorkloadTarget(card=None, drive=drive, size_bytes=layout.size_bytes) for drive in layout.halves]
-    first, second = (
-        (mean_demand(read_demand, target, work), mean_demand(write_demand, target, work)) for target in alone
-    )
+    first, second = (_plain_demands(target, work) for target in alone)
     return first, second
 
 
 def _read_shares(layout: WorkloadTarget, work: IoPattern, first: Demand, second: Demand) -> tuple[float, float]:
-    """Which share of the reads each drive serves.
+    """Return the share of the reads that each drive serves.
 
-    RAID 1 passes over a write-mostly drive, and else keeps as many requests at the one as at the other, so that each
-    serves what it can; RAID 10 knows no such mark and shares out nearly evenly (drivers/md/raid1.c and raid10.c,
-    read_balance).
+    RAID 1 skips a write-mostly drive. Otherwise it keeps equally many requests at both drives, so each serves what it
+    can. RAID 10 has no such flag and splits nearly evenly (drivers/md/raid1.c and raid10.c, read_balance).
     """
     if layout.read_from != (True, True):
         return float(layout.read_from[0]), float(layout.read_from[1])
     if layout.level is Level.RAID10:
-        share = _NEAR_EVEN + _BESIDE_WRITES * (1 - work.read_share)
+        share = _NEAR_EVEN + _EXTRA_WITH_WRITES * (1 - work.read_share)
     else:
         share = second.together / (first.together + second.together)
     return share, 1 - share
 
 
 def in_flight(loads: tuple[MirrorLoad, MirrorLoad], iops: float, population: float) -> tuple[float, float]:
-    """Requests at each drive: those that do not wait at the other are at the one that everything waits for."""
+    """Return the requests in flight at each drive. Those that do not wait at the faster drive are at the slower one."""
     if math.isclose(loads[0].busy_us, loads[1].busy_us, rel_tol=_ALIKE):
         return population / 2, population / 2
     slow = int(loads[1].busy_us >= loads[0].busy_us)
@@ -109,5 +109,5 @@ def in_flight(loads: tuple[MirrorLoad, MirrorLoad], iops: float, population: flo
 
 
 def busy_share(queued: float) -> float:
-    """Share of time with at least one of so many requests in flight, where they come at random."""
+    """Return the share of time with at least one request in flight, for random arrivals and a mean of `queued`."""
     return 1 - math.exp(-queued)

@@ -1,4 +1,4 @@
-"""What the load model needs to know of the things of a rack, in the state in force."""
+"""Targets of the load model for each kind of simulated device, with effective settings."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ _LEVELS = {
     "50": Level.RAID50,
     "60": Level.RAID60,
 }
-"""By ssacli's and SMcli's words."""
+"""RAID levels by the names of ssacli and SMcli."""
 
 _MODES = {mode.value.replace("-", ""): mode for mode in CacheMode}
-"""By the kernel's words."""
+"""Cache modes by the kernel's names."""
 
 _SCANNING = 0.05
-"""Share of the drives' time that a surface scan takes which waits for nothing."""
+"""Share of the drives' time that a surface scan in high mode takes."""
 
 
 _INITIALISING = 0.12
-"""The same of the initialisation of a 3ware unit."""
+"""Share of the drives' time that the initialisation of a 3ware unit takes."""
 
 _OWN_CACHES = {"enable": "on", "disable": "off"}
-"""Drives' own caches, by ssacli's words."""
+"""Drive cache values by ssacli's words."""
 
 _BIG_BLOCK, _BIG_BYTES = "3", 65536
-"""The performance mode of series 2 to 8 in which large blocks go past the cache, and how large they are."""
+"""Performance mode of Adaptec series 2 to 8 in which large blocks bypass the cache, and their minimum size."""
 
 
 def logical_drive_target(card: SmartCard, volume: SmartVolume) -> WorkloadTarget:
-    """Return a logical drive of a Smart Array or Adaptec card as a target."""
+    """Return a logical drive of a Smart Array or Adaptec controller as a target."""
     members = card.members(volume.group)
     common = WorkloadTarget(
         card=CARDS[card.model],
@@ -66,7 +66,7 @@ def logical_drive_target(card: SmartCard, volume: SmartVolume) -> WorkloadTarget
         cache_bytes=card.cache_mib * MIB,
         size_bytes=volume.size_bytes,
     )
-    if card.series:  # one switch for what was read and for reading ahead
+    if card.series:  # one switch for read cache and read-ahead
         return replace(
             common,
             cached=volume.read_cache,
@@ -84,7 +84,7 @@ def logical_drive_target(card: SmartCard, volume: SmartVolume) -> WorkloadTarget
         read_part=reads,
         write_part=writes,
         drive_cache=_OWN_CACHES.get(values["drivewritecache configured"], "default"),
-        # Of logical drives without parity (Microchip's online documentation, 7.4.1).
+        # Only for logical drives without parity (Microchip's online documentation, 7.4.1).
         bypass_bytes=0 if common.level in PARITY else int(values["writecachebypassthreshold"]) * 1024,
         member_depth=int(depth) if depth.isdigit() else 0,
         sorts_writes=values["elevatorsort"] == "enable",
@@ -93,7 +93,7 @@ def logical_drive_target(card: SmartCard, volume: SmartVolume) -> WorkloadTarget
 
 
 def unit_target(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> WorkloadTarget:
-    """Return a unit of a 3ware card as a target."""
+    """Return a unit of a 3ware controller as a target."""
     return WorkloadTarget(
         card=CARDS[card.model],
         drive=DRIVES[card.model_of(unit)],
@@ -111,7 +111,7 @@ def unit_target(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> Wo
 
 
 def lun_target(system: DiskSystem, disk: HostDisk) -> WorkloadTarget:
-    """A logical drive of a disk system. Its cache holds unwritten data up to the share at which flushing begins."""
+    """Return a disk system's logical drive as a target. Its cache is filled up to the mean of both flush thresholds."""
     return WorkloadTarget(
         card=CARDS[system.product],
         drive=DRIVES[system.drive],
@@ -122,7 +122,7 @@ def lun_target(system: DiskSystem, disk: HostDisk) -> WorkloadTarget:
         read_ahead=disk.prefetch,
         cached=disk.read_cache,
         cache_bytes=system.cache_mib * MIB,
-        # Between both thresholds it is half full on average; what leaves at once is never written over.
+        # On average the cache is filled to the middle of both thresholds. Data flushed at once are never overwritten.
         write_part=0.0 if disk.flush == 0 else (system.flush_start + system.flush_stop) / 200,
         cache_block_bytes=system.block_kib * 1024,
         mirrored=disk.mirroring,
@@ -138,7 +138,7 @@ def flash_target(card: IoMemory) -> WorkloadTarget:
 
 
 def md_target(array: MdArray, model: str, software: SoftwareType | None = None) -> WorkloadTarget:
-    """Return an md array of equal drives as a target; `software`: what md takes for itself."""
+    """Return an md array of equal drives as a target. `software`: the processor time that md takes."""
     return WorkloadTarget(
         card=None,
         drive=DRIVES[model],
@@ -154,14 +154,14 @@ def md_target(array: MdArray, model: str, software: SoftwareType | None = None) 
 
 
 def nested_md_target(outer: MdArray, inner: Sequence[MdArray], below: WorkloadTarget) -> WorkloadTarget:
-    """Return stripes over md arrays that are alike as a target; `below`: the first of them."""
+    """Return a stripe set over equal md arrays as a target. `below`: the first of these arrays as a target."""
     level = next((outer for outer, inner_level in SPANNED.items() if inner_level is below.level), below.level)
-    lost = sum(array.missing for array in inner)
+    missing = sum(array.missing for array in inner)
     return replace(
         below,
         level=level,
-        drives=sum(len(array.members) for array in inner) - lost,
-        degraded=lost,
+        drives=sum(len(array.members) for array in inner) - missing,
+        degraded=missing,
         spans=len(inner),
         size_bytes=outer.size_bytes,
         halves=None,
@@ -170,25 +170,25 @@ def nested_md_target(outer: MdArray, inner: Sequence[MdArray], below: WorkloadTa
 
 
 def cached_volume_target(volume: LvmVolume, slow: WorkloadTarget, fast: WorkloadTarget) -> WorkloadTarget:
-    """Return a logical volume with a cache, on its parts, as a target."""
-    writes = volume.kind == "writecache"
-    mode = CacheMode.WRITE_BACK if writes else _MODES[volume.kernel_mode]
+    """Return a logical volume with dm-cache or dm-writecache as a target."""
+    is_writecache = volume.kind == "writecache"
+    mode = CacheMode.WRITE_BACK if is_writecache else _MODES[volume.kernel_mode]
     cache = CachedBy(
-        kind=CacheKind.WRITECACHE if writes else CacheKind.DM_CACHE,
-        mode=CacheMode.NONE if writes and volume.settings.get("cleaner") else mode,
+        kind=CacheKind.WRITECACHE if is_writecache else CacheKind.DM_CACHE,
+        mode=CacheMode.NONE if is_writecache and volume.settings.get("cleaner") else mode,
         slow=slow,
         fast=fast,
         cache_bytes=volume.blocks * volume.chunk_bytes,
         block_bytes=volume.chunk_bytes,
-        # dm-cache does not write out beside a job (dm-cache-policy-smq.c, clean_target_met).
-        high=volume.settings.get("high_watermark", 50) / 100 if writes else 1.0,
-        low=volume.settings.get("low_watermark", 45) / 100 if writes else 0.0,
+        # dm-cache does not write out while a job runs (dm-cache-policy-smq.c, clean_target_met).
+        high=volume.settings.get("high_watermark", 50) / 100 if is_writecache else 1.0,
+        low=volume.settings.get("low_watermark", 45) / 100 if is_writecache else 0.0,
     )
     return replace(slow, size_bytes=volume.size_bytes, halves=None, cache=cache)
 
 
 def bcache_target(device: BcacheDevice, slow: WorkloadTarget, fast: WorkloadTarget) -> WorkloadTarget:
-    """Return a bcache device with its cache attached, on both disks, as a target."""
+    """Return a bcache device with an attached cache as a target."""
     share = device.number("writeback_percent") / 100 if device.number("writeback_running") else 1.0
     cache = CachedBy(
         kind=CacheKind.BCACHE,
@@ -204,7 +204,7 @@ def bcache_target(device: BcacheDevice, slow: WorkloadTarget, fast: WorkloadTarg
 
 
 def dataset_target(pool: ZfsPool, name: str, vdevs: WorkloadTarget, record: int, arc_bytes: int) -> WorkloadTarget:
-    """Return a file or a volume of a pool as a target; `record`: bytes of the blocks that are there."""
+    """Return a file or zvol of a pool as a target. `record`: bytes of its existing blocks."""
     dataset = pool.datasets[name]
     pooled = Pooled(
         vdevs=vdevs,

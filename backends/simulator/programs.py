@@ -1,4 +1,4 @@
-"""The vendors' programs of a simulated host: which are installed there, and what answers for each."""
+"""Vendor programs of a simulated host: which are installed, and the functions that answer for them."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ SYSTEM_PATHS = {
     "wipefs": "/usr/sbin/wipefs",
     "udevadm": "/usr/bin/udevadm",
 }
-"""Where each is installed, on every host."""
+"""Paths of programs that every simulated host has."""
 
 _ENGINES = ("cpuio", "mmap", "sync", "psync", "vsync", "pvsync", "pvsync2", "null", "libaio", "posixaio", "io_uring")
 
 
 def fio_output(args: Sequence[str]) -> SimulatedOutput:
-    """fio asked for its version, its engines, or to try one."""
+    """Return fio's answer to `--version`, `--enghelp`, `--cmdhelp` or a probe job."""
     if "--version" in args:
         return SimulatedOutput(text=f"{VERSION}\n")
     if "--enghelp" in args:
@@ -57,7 +57,7 @@ def fio_output(args: Sequence[str]) -> SimulatedOutput:
 
 
 def disks_output(tool: str, args: Sequence[str], kernel: SimulatedSysfs) -> SimulatedOutput:
-    """lsblk, blkid, wipefs, udevadm: what udev's database already holds."""
+    """Return the output of lsblk, blkid, wipefs or udevadm, from udev's database."""
     if tool == "lsblk":
         rows = [{"name": name.removeprefix("/dev/"), "kname": name.removeprefix("/dev/")} for name in kernel.nodes]
         return SimulatedOutput(text=json.dumps({"blockdevices": rows}) + "\n")
@@ -87,50 +87,53 @@ ANOTHER = (
     "\nError: Another instance of ACU is already running (possibly a service). Please \n"
     "terminate the ACU application before running the ACU CLI.\n\n"
 )
-"""What a second ssacli says, and every other program of its kind (recorded with hpacucli)."""
+"""Output of a second ssacli, or related program, while one runs (recorded with hpacucli)."""
 
 SLOW = "slow"
-"""The state of a rack whose programs take as long as they do on hardware, and longer."""
+"""State of a host whose programs take at least as long as on hardware."""
 
 _SLOW = 0.5, 8.0
-"""Seconds of the shortest and the longest answer in a slow rack."""
+"""Shortest and longest time of an answer in the slow state, in seconds."""
 
 _QUICK = 0.02
-"""Seconds of an answer that changes nothing, in any other rack: nobody waits for hardware that is not there."""
+"""Longest time of a read-only answer in all other states, in seconds."""
 
 _BYTES_A_SECOND = 2000.0
-"""How fast a slow tool prints."""
+"""Output speed of a slow tool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VendorProgram:
-    """One program."""
+    """One simulated vendor program."""
 
     path: str
-    """Where it is installed."""
+    """Installation path."""
     installed: Callable[[Rack], object]
-    """Whether it is: only where it has something to do."""
+    """Returns a true value if the host has hardware for the program."""
     run: Callable[[Rack, Sequence[str]], SimulatedOutput]
-    """What it prints, and what it does to the rack."""
+    """Returns the output, and applies changes to the host."""
     slow: bool = True
-    """Whether it asks a card or a disk system, which may take its time."""
+    """True if the program asks a controller or disk system, which may take its time."""
     question: Callable[[Sequence[str]], str] = lambda args: ""
-    """What it asks before it does something, and does not do it unless that is answered; "" for nothing."""
+    """Returns the question before a change, or "". The change needs an answer to it."""
     exclusive: bool = False
-    """Whether a second one gives up while the first runs."""
+    """True if a second instance gives up while the first runs."""
 
 
 def program_output(
     program: VendorProgram, rack: Rack, args: Sequence[str], *, mutates: bool, reply: PromptReply | None = None
 ) -> SimulatedOutput:
-    """What it prints in the state the rack is in, and when: a change (`mutates`) takes its time in each of them."""
+    """Return a program's output and its duration in the present state of the host.
+
+    A change (`mutates`) takes its full time in every state. An unanswered question is all of the output.
+    """
     if program.exclusive and "locked" in rack.states:
         return SimulatedOutput(text=ANOTHER, code=1)
-    asked = program.question(args)
-    if asked and (reply is None or not reply.fits(asked)):
-        return SimulatedOutput(text=asked)
+    question = program.question(args)
+    if question and (reply is None or not reply.fits(question)):
+        return SimulatedOutput(text=question)
     answer = program.run(rack, args)
-    answer = replace(answer, text=asked + answer.text)
+    answer = replace(answer, text=question + answer.text)
     if SLOW not in rack.states:
         return answer if mutates else replace(answer, seconds=min(answer.seconds, _QUICK))
     if not program.slow:
@@ -147,7 +150,7 @@ def _ssacli(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 def _arcconf(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """The newer cards show what they had before a change once more."""
+    """Answer as arcconf. Newer controllers report their state before a change once more."""
     before = rack.smart["arcconf"]
     if args[:1] == ("getconfig",) and args[1:2] and args[1] in rack.late:
         late = rack.late.pop(args[1])
@@ -159,9 +162,9 @@ def _arcconf(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 def _sync_disks(rack: Rack, before: Sequence[SmartCard], after: Sequence[SmartCard]) -> tuple[SmartCard, ...]:
-    """Return the cards once the kernel has disks for new logical drives, and none for deleted ones."""
-    gone = {volume.device for card in before for volume in card.volumes}
-    for device in gone - {volume.device for card in after for volume in card.volumes}:
+    """Return the controllers with kernel disks for new logical drives. Disks of deleted ones are removed."""
+    devices_before = {volume.device for card in before for volume in card.volumes}
+    for device in devices_before - {volume.device for card in after for volume in card.volumes}:
         rack.forget_disk((device or "").removeprefix("/dev/"))
     return tuple(
         replace(card, volumes=tuple(_with_disk(rack, card, volume) for volume in card.volumes)) for card in after
@@ -178,7 +181,7 @@ def _with_disk(rack: Rack, card: SmartCard, volume: SmartVolume) -> SmartVolume:
 
 
 def _tw_cli(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """The kernel has a disk for a unit as soon as it was made, and none once it was deleted."""
+    """Answer as tw_cli. The kernel adds a disk for each new unit at once, and removes those of deleted units."""
     before = {unit.device for _, unit in rack.units()}
     answer = tw_cli.answer(rack.threeware, args, rack.now())
     for device in before - {unit.device for _, unit in rack.units()}:
@@ -237,7 +240,7 @@ PROGRAMS: Mapping[str, VendorProgram] = {
         for name in ("fio-status", "fio-detach", "fio-format", "fio-attach")
     },
 }
-"""By name."""
+"""Vendor programs by name."""
 
 PATHS: Mapping[str, str] = {**SYSTEM_PATHS, **{name: program.path for name, program in PROGRAMS.items()}}
-"""Where every program is, on a host that has it."""
+"""Installation path of every program, by name."""

@@ -1,4 +1,4 @@
-"""A request queue's files: as the kernel has them at boot, and writing to them as it takes that."""
+"""Request queue files of a simulated disk: defaults at boot, and writes as the kernel handles them."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _NUMBERS = {
     "iostats": (0, 1),
     "io_timeout": (1, (1 << 32) - 1),
 }
-"""Smallest and largest value that each takes."""
+"""Minimum and maximum of each setting."""
 
 _LIMITS = ("max_sectors_kb", "iostats", "add_random")
-"""What the kernel commits as limits of the queue; `write_cache` is another."""
+"""Settings that the kernel commits as queue limits, in addition to `write_cache`."""
 
 DEPTH = "queue_depth"
-"""A SCSI device's own file, kept beside those of its queue."""
+"""File of a SCSI device, stored together with its queue files."""
 
 CACHE = "cache_type"
-"""What the sd driver has of a drive's own cache, kept there too."""
+"""File of the sd driver with a drive's cache type, stored together with the queue files."""
 
 CAN_QUEUE = 928
-"""Commands that a card's driver takes at a time (scsi_host/can_queue)."""
+"""Commands that a controller's driver accepts at a time (scsi_host/can_queue)."""
 
 TAGS = 1024
-"""Requests a queue takes at once."""
+"""Requests that a queue accepts at a time."""
 
 _SCHEDULED = 2048
 _PAGE_KB = 4
@@ -42,7 +42,7 @@ _DEFAULTS = {"nr_requests": "256"}
 
 
 def default_queue(*, rotational: bool, flushes: bool) -> dict[str, str]:
-    """Files of `queue/` as the kernel has them at boot."""
+    """Return the files of `queue/` at boot."""
     return {
         "scheduler": "[none] mq-deadline kyber bfq",
         "read_ahead_kb": "128",
@@ -63,76 +63,77 @@ def default_queue(*, rotational: bool, flushes: bool) -> dict[str, str]:
 
 
 def write_queue(rack: Rack, name: str, key: str, text: str, now: dict[str, str], tags: int | None) -> None:
-    """Set `queue/key` of a disk. Raises ToolFailedError as the kernel refuses.
+    """Set `queue/key` of a disk.
 
-    `now`: all its files. `tags`: requests that its driver takes, None of a device that has no queue of its own.
+    `now`: all its files. `tags`: requests that its driver accepts, or None without a queue of its own. Raises
+    ToolFailedError if the kernel refuses the value.
     """
-    own = rack.queues.setdefault(name, {})
+    queue = rack.queues.setdefault(name, {})
     if key == "scheduler":
-        _schedule(own, text, now, tags)
+        _set_scheduler(queue, text, now, tags)
     elif key == "write_cache":
         if text not in ("write back", "write through"):
             raise invalid_argument(text)
-        own[key] = text
-        _reset_read_ahead(own, now)
+        queue[key] = text
+        _reset_read_ahead(queue, now)
     elif key in _NUMBERS:
-        own[key] = _number(key, text, now, tags)
+        queue[key] = _parse_number(key, text, now, tags)
         if key in _LIMITS:
-            _reset_read_ahead(own, {**now, key: own[key]})
+            _reset_read_ahead(queue, {**now, key: queue[key]})
     else:
         raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=key)
 
 
 def write_depth(rack: Rack, name: str, text: str, most: int) -> None:
-    """Set a disk's `device/queue_depth`; its host takes so many at `most`. Raises ToolFailedError as refused."""
+    """Set a disk's `device/queue_depth`, up to the host's limit `most`. Raises ToolFailedError if refused."""
     if not re.fullmatch(r"\d{1,9}", text) or not 1 <= int(text) <= most:
         raise invalid_argument(text)
     rack.queues.setdefault(name, {})[DEPTH] = str(int(text))
 
 
 def write_cache_type(rack: Rack, name: str, text: str, now: dict[str, str]) -> None:
-    """Switch a drive's own cache, with the sd driver as go-between; "temporary" only tells the kernel another thing.
+    """Set a drive's cache through the sd driver. "temporary" changes only the kernel's assumption.
 
-    `now`: all files of its queue. Raises ToolFailedError as the kernel refuses.
+    `now`: all files of its queue. Raises ToolFailedError if the kernel refuses the value.
     """
     kind = text.removeprefix("temporary ")
     if kind not in ("write back", "write through"):
         raise invalid_argument(text)
-    own = rack.queues.setdefault(name, {})
-    own["write_cache"] = kind
-    _reset_read_ahead(own, now)
+    queue = rack.queues.setdefault(name, {})
+    queue["write_cache"] = kind
+    _reset_read_ahead(queue, now)
     if text == kind:
-        own[CACHE] = kind
+        queue[CACHE] = kind
 
 
-def _schedule(own: dict[str, str], text: str, now: dict[str, str], tags: int | None) -> None:
+def _set_scheduler(queue: dict[str, str], text: str, now: dict[str, str], tags: int | None) -> None:
     names = re.sub(r"[][]", "", now["scheduler"]).split()
     if text not in names:
         raise invalid_argument(text)
     changed = f"[{text}]" not in now["scheduler"]
-    own["scheduler"] = " ".join(f"[{name}]" if name == text else name for name in names)
-    if changed and tags is not None:  # the kernel sizes the queue anew for each scheduler
-        own["nr_requests"] = str(tags) if text == "none" else _DEFAULTS["nr_requests"]
+    queue["scheduler"] = " ".join(f"[{name}]" if name == text else name for name in names)
+    if changed and tags is not None:  # the kernel resizes the queue for each scheduler
+        queue["nr_requests"] = str(tags) if text == "none" else _DEFAULTS["nr_requests"]
         if text == "bfq":
-            own["wbt_lat_usec"] = "0"
+            queue["wbt_lat_usec"] = "0"
 
 
-def _reset_read_ahead(own: dict[str, str], now: dict[str, str]) -> None:
-    """Raise read-ahead to its default, as Linux 6.18 does with each commit of limits (blk_apply_bdi_limits)."""
+def _reset_read_ahead(queue: dict[str, str], now: dict[str, str]) -> None:
+    """Raise read-ahead to its default, as Linux 6.18 does after each commit of limits (blk_apply_bdi_limits)."""
     optimal = int(now.get("optimal_io_size", "0")) // 1024
     if not optimal and now["rotational"] == "1":
         optimal = int(now["max_sectors_kb"])
-    own["read_ahead_kb"] = str(max(int(now["read_ahead_kb"]), 2 * optimal // _PAGE_KB * _PAGE_KB, 128))
+    queue["read_ahead_kb"] = str(max(int(now["read_ahead_kb"]), 2 * optimal // _PAGE_KB * _PAGE_KB, 128))
 
 
-def _number(key: str, text: str, now: dict[str, str], tags: int | None) -> str:
+def _parse_number(key: str, text: str, now: dict[str, str], tags: int | None) -> str:
     low, high = _NUMBERS[key]
     if not re.fullmatch(r"-?\d{1,12}", text) or not low <= int(text) <= high:
         raise invalid_argument(text)
     value = int(text)
     if key == "read_ahead_kb":
-        value = value // _PAGE_KB * _PAGE_KB  # kept in pages (block/blk-sysfs.c, queue_ra_store)
-    # Older kernels refuse it; Linux 6.18 takes the hardware's limit without a word.
+        value = value // _PAGE_KB * _PAGE_KB  # stored in pages (block/blk-sysfs.c, queue_ra_store)
+    # Older kernels refuse it. Linux 6.18 silently uses the hardware limit.
     if key == "max_sectors_kb" and value > int(now["max_hw_sectors_kb"]):
         raise invalid_argument(text)
     if key == "nr_requests":

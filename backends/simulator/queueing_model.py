@@ -1,7 +1,8 @@
-"""How fast a simulated array is: a closed queueing model. Pure; told in words in docs/simulation.md.
+"""Performance of a simulated array by a closed queueing model. No I/O. docs/simulation.md explains it.
 
-Every request costs time at four stations: the card's processor, the drives, the link, and the host in front of
-them. With N requests in flight the array does X(N) a second; the mean time of one follows from Little's law.
+Every request takes time at four stations: the controller's processor, the drives, the link, and the host in front of
+them. With N requests in flight the array completes X(N) per second. The mean time of a request follows from Little's
+law.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _WRITE_KNEE = 4.0
 
 
 _FAST_SPREAD, _FAST_TAIL = 0.195, 4.0
-"""Of what a cache answers: as reads of flash."""
+"""Latency spread and tail of cache hits: the same as for reads of flash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,67 +34,67 @@ class RequestClass:
     """Requests of one kind."""
 
     share: float
-    """Of all requests of the direction, 0..1."""
+    """Share of the direction's requests, 0..1."""
     mean_us: float
-    """See `Direction`."""
+    """Mean latency. See `Direction`."""
     spread: float
-    """The same."""
+    """Relative standard deviation. See `Direction`."""
     tail: float
-    """The same."""
+    """Latency of rare slow requests. See `Direction`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Direction:
-    """Reads or writes."""
+    """Performance of reads or writes."""
 
     iops: float
-    """A second."""
+    """Requests per second."""
     mean_us: float
-    """Mean completion latency, as fio counts it."""
+    """Mean completion latency, as fio reports it."""
     spread: float
-    """Its standard deviation as a share of the mean."""
+    """Standard deviation of the latency, relative to the mean."""
     tail: float
-    """How many times the mean the rare slow ones take."""
+    """Latency of rare slow requests, as a multiple of the mean."""
     burst: float = 1.0
-    """How many times as fast as on average it goes between its pauses; 1 for a device that is even."""
+    """Speed between pauses, relative to the mean; 1 for a device without pauses."""
     fast_share: float = 0.0
-    """Requests that a cache answers, 0..1."""
+    """Share of cache hits, 0..1."""
     fast_us: float = 0.0
-    """Mean latency of those; `mean_us` is that of all."""
+    """Mean latency of cache hits. `mean_us` is the mean of all requests."""
 
     @property
     def request_classes(self) -> tuple[RequestClass, ...]:
-        """The kinds of requests: one, or those that a cache answers and the others."""
-        part = self.fast_share
-        if part <= 0:
+        """Kinds of requests: one, or cache hits and misses."""
+        hit_share = self.fast_share
+        if hit_share <= 0:
             return (RequestClass(share=1.0, mean_us=self.mean_us, spread=self.spread, tail=self.tail),)
-        fast = RequestClass(share=part, mean_us=self.fast_us, spread=_FAST_SPREAD, tail=_FAST_TAIL)
-        if part >= 1:
+        fast = RequestClass(share=hit_share, mean_us=self.fast_us, spread=_FAST_SPREAD, tail=_FAST_TAIL)
+        if hit_share >= 1:
             return (replace(fast, mean_us=self.mean_us),)
-        rest = max(self.fast_us, (self.mean_us - part * self.fast_us) / (1 - part))
-        return fast, RequestClass(share=1 - part, mean_us=rest, spread=self.spread, tail=self.tail)
+        rest = max(self.fast_us, (self.mean_us - hit_share * self.fast_us) / (1 - hit_share))
+        return fast, RequestClass(share=1 - hit_share, mean_us=rest, spread=self.spread, tail=self.tail)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictedPerformance:
-    """What comes of it."""
+    """Predicted performance of a workload."""
 
     read: Direction | None
-    """Reads."""
+    """Performance of reads, or None."""
     write: Direction | None
-    """Writes."""
+    """Performance of writes, or None."""
     submit_us: float
-    """Mean time of submitting (`slat`): waiting in front of a host that is the bottleneck included."""
+    """Mean submission latency (`slat`), including the wait in front of a saturated host."""
     core_percent: float
-    """Processor time of all jobs, 100 is one core."""
+    """Processor time of all jobs; 100 is one core."""
     flush_us: float
-    """Mean time of a flush."""
+    """Mean latency of a flush."""
     drive_busy: float
-    """Share of time the drives work, 0..1."""
+    """Share of time that the drives are busy, 0..1."""
 
     @property
     def iops(self) -> float:
-        """Both directions."""
+        """IOPS of both directions."""
         return (self.read.iops if self.read else 0.0) + (self.write.iops if self.write else 0.0)
 
 
@@ -105,125 +106,131 @@ def predict(layout: WorkloadTarget, work: IoPattern) -> PredictedPerformance:
     knee = _knee(reads, writes, share)
     capacity = 1e6 / both.together
     population = work.depth * work.jobs
-    # What is beyond the queue's tags waits in the host and adds to latency, not to throughput.
-    inside = min(population, work.tags)
+    # Requests beyond the queue's tags wait in the host. They add to latency, not to throughput.
+    in_queue = min(population, work.tags)
     at_drives = layout.member_depth * layout.drives or math.inf
-    free = _throughput(min(inside, at_drives), capacity, both.alone, knee)
-    iops = min(free, _host(layout, work), work.rate_iops or math.inf)
-    burst = _burst(layout, work, iops) if iops > 0.9 * free and share < 1 else 1.0
-    # Where the host is the bottleneck the array is not full: fewer requests are in it than were asked for.
-    held = inside if iops >= free else _population(iops, capacity, both.alone, knee)
+    free = _throughput(min(in_queue, at_drives), capacity, both.alone, knee)
+    iops = min(free, _host_iops(layout, work), work.rate_iops or math.inf)
+    burst = _burst_factor(layout, work, iops) if iops > 0.9 * free and share < 1 else 1.0
+    # If the host is the bottleneck, fewer requests are in the array than the workload keeps in flight.
+    in_array = in_queue if iops >= free else _population(iops, capacity, both.alone, knee)
     submit = SUBMIT_US
     if work.rate_iops is None or iops < work.rate_iops:
-        submit += max(0.0, population - held) / iops * 1e6
-    mean = max(held / iops * 1e6 - SUBMIT_US, 1.0)
+        submit += max(0.0, population - in_array) / iops * 1e6
+    mean = max(in_array / iops * 1e6 - SUBMIT_US, 1.0)
     waiting = max(0.0, mean - both.alone)
-    # What comes at random meets queues of any length; with a fixed number in flight they are all about as long.
+    # Random arrivals meet queues of any length. With a fixed number in flight all queues are about equally long.
     uneven = waiting / mean if work.at_random and iops == work.rate_iops else 0.0
     squeeze = min(1.0, mean / both.alone)
     request_classes = cache_hit_paths(layout, work) or pool_hit_paths(layout, work)
-    where = max(range(len(both.stations)), key=both.stations.__getitem__)
-    # One waits where there is something to wait for: what a cache answers does not wait for the disks behind it.
-    weights = [demand.stations[where] / both.stations[where] if request_classes else 1.0 for demand in (reads, writes)]
+    bottleneck = max(range(len(both.stations)), key=both.stations.__getitem__)
+    # Requests wait only at stations that they use: cache hits do not wait for the disks behind the cache.
+    weights = [
+        demand.stations[bottleneck] / both.stations[bottleneck] if request_classes else 1.0
+        for demand in (reads, writes)
+    ]
     reading, writing = (
         (demand.alone * squeeze, waiting * weight) for demand, weight in zip((reads, writes), weights, strict=True)
     )
-    red = _direction(layout, iops * share, sum(reading), True, share, uneven)
-    written = _direction(layout, iops * (1 - share), sum(writing), False, share, uneven)
+    read_direction = _direction(layout, iops * share, sum(reading), True, share, uneven)
+    write_direction = _direction(layout, iops * (1 - share), sum(writing), False, share, uneven)
     if request_classes:
-        red, written = (
-            _with_cache_hits(red, request_classes[0], where, reading[1]),
-            _with_cache_hits(written, request_classes[1], where, writing[1]),
+        read_direction, write_direction = (
+            _with_cache_hits(read_direction, request_classes[0], bottleneck, reading[1]),
+            _with_cache_hits(write_direction, request_classes[1], bottleneck, writing[1]),
         )
     return PredictedPerformance(
-        read=red,
-        write=None if written is None else replace(written, burst=burst),
+        read=read_direction,
+        write=None if write_direction is None else replace(write_direction, burst=burst),
         submit_us=submit,
         core_percent=min(100.0 * min(work.jobs, CORES), iops * _core_us(layout, work) / 1e4),
-        flush_us=_flush(layout),
+        flush_us=_flush_us(layout),
         drive_busy=min(1.0, iops * both.drives / 1e6),
     )
 
 
-def _with_cache_hits(direction: Direction | None, way: CacheHitPath, where: int, waiting: float) -> Direction | None:
-    """Return the direction with the requests that a cache answers apart. `where`: the station that `waiting` is for."""
-    if direction is None or way.share <= 0:
+def _with_cache_hits(direction: Direction | None, path: CacheHitPath, station: int, waiting: float) -> Direction | None:
+    """Return the direction with its cache hits separated. `station`: index of the station of `waiting`."""
+    if direction is None or path.share <= 0:
         return direction
-    mine = waiting / way.share if where == way.station else 0.0
-    return replace(direction, fast_share=way.share, fast_us=min(way.alone_us + mine, direction.mean_us))
+    hit_waiting = waiting / path.share if station == path.station else 0.0
+    return replace(direction, fast_share=path.share, fast_us=min(path.alone_us + hit_waiting, direction.mean_us))
 
 
-def _burst(layout: WorkloadTarget, work: IoPattern, iops: float) -> float:
-    """How much faster than on average a device that is written as fast as it can goes between its pauses."""
+def _burst_factor(layout: WorkloadTarget, work: IoPattern, iops: float) -> float:
+    """Return the speed of saturating random writes between pauses, relative to the mean."""
     if layout.card is not None or work.sequential:
         return 1.0
     return max(1.0, min(layout.drive.burst, layout.drive.write_mbps * 1e6 / (iops * work.mean_bytes)))
 
 
-def _flush(layout: WorkloadTarget) -> float:
-    """A flush ends in a cache that is kept alive, else at the medium."""
+def _flush_us(layout: WorkloadTarget) -> float:
+    """Return the latency of a flush in microseconds. It ends in a protected cache, or at the medium."""
     if layout.pool is not None:
         return log_us(layout.pool)
     if layout.write_back:
         return 60.0
     cache = layout.cache
     if cache is not None and (cache.kind is CacheKind.WRITECACHE or cache.mode is CacheMode.WRITE_BACK):
-        return _flush(cache.fast)
+        return _flush_us(cache.fast)
     return 8_300.0 if layout.drive.media is Media.HDD else 900.0
 
 
 def _throughput(population: float, capacity: float, alone_us: float, knee: float) -> float:
-    """X(N): N/alone when nearly idle, the capacity when full, smoothly between."""
+    """Return X(N): N/alone when nearly idle, the capacity when saturated, with a smooth transition."""
     load = population / (capacity * alone_us / 1e6)
     return float(capacity * load / (1 + load**knee) ** (1 / knee))
 
 
 def _population(iops: float, capacity: float, alone_us: float, knee: float) -> float:
-    """N(X), the inverse: requests in the array when something in front of it limits the throughput."""
-    used = min(iops / capacity, 0.999999)
-    return float(capacity * alone_us / 1e6 * used / (1 - used**knee) ** (1 / knee))
+    """Return N(X), the inverse of `_throughput`: requests in the array if the host limits the throughput."""
+    utilisation = min(iops / capacity, 0.999999)
+    return float(capacity * alone_us / 1e6 * utilisation / (1 - utilisation**knee) ** (1 / knee))
 
 
 def _knee(reads: Demand, writes: Demand, share: float) -> float:
-    """Reads spread over drives and queue unevenly, writes pile up at one place: their demands weigh."""
+    """Return the sharpness of the bend, weighted by demand: reads queue unevenly, while writes queue at one place."""
     read, write = reads.together * share, writes.together * (1 - share)
     return (_READ_KNEE * read + _WRITE_KNEE * write) / (read + write)
 
 
-def _one_core(work: IoPattern) -> float:
-    """Requests a second of one job; larger ones cost a little more."""
+def _core_iops(work: IoPattern) -> float:
+    """Return the IOPS of one job. Larger requests cost a little more."""
     return ONE_CORE_IOPS * SCHEDULER_COST.get(work.scheduler, 0.86) / (1 + work.mean_bytes / (512 * 1024))
 
 
 def _core_us(layout: WorkloadTarget, work: IoPattern) -> float:
-    """Return the processor time of a request on the core of its job: of fio, and of md that the job goes through."""
-    software, own = layout.software, 1e6 / _one_core(work)
+    """Return the processor time per request on the core of its job: of fio, and of md."""
+    software, fio_us = layout.software, 1e6 / _core_iops(work)
     if software is None:
-        return own
+        return fio_us
     submit = software.read_us * work.read_share + software.write_us * (1 - work.read_share)
-    return max(own, submit + layout.layered * software.layer_us)  # md's figures were fitted with those of fio in them
+    return max(fio_us, submit + layout.layered * software.layer_us)  # md's constants include the time of fio
 
 
-def _host(layout: WorkloadTarget, work: IoPattern) -> float:
-    """Return what the host takes: processors for the jobs, driver and interrupts for what the disks hang from."""
-    return min(_driver(layout), _one_core(work) * min(work.jobs, CORES))
+def _host_iops(layout: WorkloadTarget, work: IoPattern) -> float:
+    """Return the host's IOPS limit, from processors for the jobs and from driver and interrupts."""
+    return min(_driver_iops(layout), _core_iops(work) * min(work.jobs, CORES))
 
 
-def _driver(layout: WorkloadTarget) -> float:
+def _driver_iops(layout: WorkloadTarget) -> float:
     if layout.card is not None:
         return layout.card.driver_iops
     if layout.software is not None:
         return layout.software.adapter_iops
     if layout.cache is not None:
-        return max(_driver(layout.cache.slow), _driver(layout.cache.fast))
-    # What memory answers passes no driver; NVMe has queues and interrupts for each core.
+        return max(_driver_iops(layout.cache.slow), _driver_iops(layout.cache.fast))
+    # Memory needs no driver. NVMe has queues and interrupts for each core.
     return math.inf if layout.pool is not None or layout.drive.media is Media.NVME else DRIVER_IOPS
 
 
 def _direction(
     layout: WorkloadTarget, iops: float, mean_us: float, read: bool, share: float, uneven: float
 ) -> Direction | None:
-    """`uneven`: the share of the latency that is waiting in a queue of random length, which scatters by its mean."""
+    """Return the performance of one direction, or None without requests.
+
+    `uneven`: share of the latency that is waiting in a queue of random length, whose deviation equals its mean.
+    """
     if iops <= 0:
         return None
     direction = _steady_direction(layout, iops, mean_us, read, share)
@@ -231,7 +238,7 @@ def _direction(
 
 
 def _steady_direction(layout: WorkloadTarget, iops: float, mean_us: float, read: bool, share: float) -> Direction:
-    """Return the direction with queues of equal length."""
+    """Return the performance of one direction with queues of equal length."""
     mix = 1.0 if share in (0.0, 1.0) else 1.35
     if layout.drive.media is Media.HDD:
         return Direction(iops=iops, mean_us=mean_us, spread=0.55 * mix, tail=4.0)

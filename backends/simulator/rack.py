@@ -1,4 +1,4 @@
-"""The simulated rack: cards, the host's own disks, the clock and the seed."""
+"""State of one simulated host: controllers, drives, arrays, clock and random seed."""
 
 from __future__ import annotations
 
@@ -27,137 +27,137 @@ from backends.simulator.zfs.pool import Dataset, ZfsPool
 from backends.values import dataclass
 
 Clock = Callable[[], float]
-"""Seconds since the epoch."""
+"""Function that returns seconds since the epoch."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Rack:
-    """Everything that a simulated host has."""
+    """Hardware, kernel state and files of one simulated host. It is saved as JSON (see `state_file`)."""
 
     name: str = "lsi"
-    """Which rack it is."""
+    """Name of the simulated host: `lsi`, `hpe` or `linux`."""
     cards: list[SimulatedCard] = field(default_factory=list)
-    """MegaRAID controllers, in the order of their numbers."""
+    """MegaRAID controllers, ordered by number."""
     smart: dict[str, tuple[SmartCard, ...]] = field(default_factory=dict)
-    """Smart Array and Adaptec cards by the tool that sees them: `ssacli`, `arcconf`."""
+    """Smart Array and Adaptec controllers, by the tool that lists them: `ssacli` or `arcconf`."""
     threeware: list[SimulatedThreeware] = field(default_factory=list)
-    """3ware cards, in the order of their numbers."""
+    """3ware controllers, ordered by number."""
     systems: list[DiskSystem] = field(default_factory=list)
     """Disk systems that SMcli manages."""
     flash: list[IoMemory] = field(default_factory=list)
     """ioMemory modules."""
     pathed: list[MultipathDisk] = field(default_factory=list)
-    """Disks on several paths."""
+    """Multipath disks."""
     nvme: dict[str, str] = field(default_factory=dict)
-    """The host's own drives: kernel name to key of `DRIVES`."""
+    """NVMe drives of the host itself: kernel name to key of `DRIVES`."""
     lying: dict[str, Content] = field(default_factory=dict)
-    """What lies on them, by kernel name."""
+    """Contents of the host's own drives, by kernel name."""
     sata: dict[str, str] = field(default_factory=dict)
-    """The same of those at the mainboard's SATA ports."""
+    """Drives at the mainboard's SATA ports: kernel name to key of `DRIVES`."""
     md: dict[str, MdArray] = field(default_factory=dict)
-    """Arrays of the kernel's RAID driver, by kernel name."""
+    """Running md arrays, by kernel name."""
     stopped: dict[str, MdArray] = field(default_factory=dict)
-    """Those that only their members still tell of, by UUID."""
+    """Stopped md arrays, of which only the members' superblocks are left, by UUID."""
     pools: dict[str, ZfsPool] = field(default_factory=dict)
     """ZFS pools, by name."""
     zfs: ZfsModule | None = None
-    """The module that they need."""
+    """The ZFS kernel module, or None if it is not loaded."""
     records: dict[str, int] = field(default_factory=dict)
-    """Bytes of the records that files on a pool were laid out in; they keep them until they are written anew."""
+    """Record size in bytes of each file on a pool. A file keeps it until it is rewritten."""
     lvm: dict[str, LvmGroup] = field(default_factory=dict)
-    """Volume groups by name."""
+    """LVM volume groups, by name."""
     bcache: dict[str, BcacheDevice] = field(default_factory=dict)
-    """Disks with a cache before them, by kernel name."""
+    """bcache devices, by kernel name."""
     totals: dict[str, list[float]] = field(default_factory=dict)
-    """What the kernel has counted of each disk since it was started: see `diskstats`."""
+    """I/O counters of each disk since boot. See `diskstats`."""
     caches: dict[str, CacheCounts] = field(default_factory=dict)
-    """What caches of bcache and ZFS hold and have counted, by the kernel name of what is cached, or its dataset."""
+    """Contents and counters of bcache and ZFS caches, by the cached device's kernel name or by dataset."""
     queues: dict[str, dict[str, str]] = field(default_factory=dict)
-    """What was written to files of `/sys/block/NAME/queue`, by kernel name."""
+    """Values written to files of `/sys/block/NAME/queue`, by kernel name."""
     installed: dict[str, str] = field(default_factory=dict)
-    """Files put in place, such as udev rules."""
+    """Installed files, such as udev rules, by path."""
     scratch: dict[str, int] = field(default_factory=dict)
     """Scratch files and their sizes in bytes."""
     seed: int = 1
-    """Decides all noise."""
+    """Seed of all random noise."""
     runs: int = 0
-    """Loads run so far: each has noise of its own."""
+    """Number of fio runs so far. Each run has its own noise."""
     made: int = 0
-    """Volumes made so far; a new disk under an old name has a new sequence number."""
+    """Number of volumes created so far. A new disk with a reused name gets a new sequence number."""
     states: list[str] = field(default_factory=list)
-    """What it is made to suffer from: see `profiles.STATES`."""
+    """Simulated faults. See `profiles.STATES`."""
     late: dict[str, SmartCard] = field(default_factory=dict)
-    """Cards that arcconf shows once more as they were before a change, by number."""
+    """Controllers that arcconf reports once more in their state before a change, by number."""
     clock: Clock = time.time
-    """Not part of the state."""
+    """The host's clock. Not saved."""
 
     def now(self) -> float:
-        """The rack's time."""
+        """Return the simulated time."""
         return self.clock()
 
     def settle(self) -> bool:
-        """Bring what goes on by itself up to date; whether the kernel tells something else now."""
-        another = False
+        """Advance background work to the present time. Return True if the kernel now reports other values."""
+        is_changed = False
         now = self.now()
         for card in self.cards:
             card.settle(now)
         for array in self.md.values():
-            before = array.work
+            work_before = array.work
             array.settle(now)
-            another = another or array.work != before
+            is_changed = is_changed or array.work != work_before
         for volume in self.logical_volumes():
-            doing = volume.work
+            volume_work_before = volume.work
             volume.settle(now)
-            another = another or volume.work != doing
+            is_changed = is_changed or volume.work != volume_work_before
             if not volume.flush_to:
                 self._write_out_idle(volume.device, volume.counts)
         for name in self.bcache:
             self._write_out_idle(name, self.cache_counts(name))
-        return another
+        return is_changed
 
     def _write_out_idle(self, name: str, counts: CacheCounts) -> None:
-        """Let a cache write out what is dirty while no job runs on it."""
+        """Let a cache write out dirty data while no job runs on it."""
         layout = self.layout(name) if counts.dirty_bytes > 0 else None
         if layout is not None and layout.cache is not None:
             counts.write_out_idle(layout.cache, layout.size_bytes, self.now())
 
     def logical_volumes(self) -> Iterator[LvmVolume]:
-        """Every volume of LVM."""
+        """Yield every LVM volume."""
         for group in self.lvm.values():
             yield from group.volumes
 
     def logical_volume(self, name: str) -> LvmVolume | None:
-        """The volume of a kernel name such as `dm-2`; None for its parts as well."""
+        """Return the LVM volume with this kernel name, such as `dm-2`, or None. Its hidden sub-volumes do not count."""
         return next((volume for volume in self.logical_volumes() if volume.device == name), None)
 
     def card(self, number: int, tool: str) -> SimulatedCard | None:
-        """The card of this number, if the tool sees it."""
+        """Return the controller with this number, or None if it does not exist or the tool does not list it."""
         return next((card for card in self.cards if card.number == number and tool in card.seen_by), None)
 
     def volumes(self) -> Iterator[tuple[SimulatedCard, Volume]]:
-        """Every volume the kernel has a device for."""
+        """Yield every virtual drive that has a kernel device, with its controller."""
         for card in self.cards:
             for volume in card.volumes:
                 if volume.device:
                     yield card, volume
 
     def logical_drives(self) -> Iterator[tuple[SmartCard, SmartVolume]]:
-        """The same of Smart Array and Adaptec cards."""
+        """Yield every Smart Array or Adaptec logical drive that has a kernel device, with its controller."""
         for cards in self.smart.values():
             for card in cards:
                 yield from ((card, volume) for volume in card.volumes if volume.device is not None)
 
     def units(self) -> Iterator[tuple[SimulatedThreeware, SimulatedUnit]]:
-        """The same of 3ware cards."""
+        """Yield every 3ware unit that has a kernel device, with its controller."""
         for card in self.threeware:
             yield from ((card, unit) for unit in card.units if unit.device is not None)
 
     def volume_at(self, name: str) -> tuple[SimulatedCard, Volume] | None:
-        """Return the volume behind a kernel name such as `sdb`."""
+        """Return the virtual drive behind a kernel name such as `sdb`, with its controller, or None."""
         return next(((card, volume) for card, volume in self.volumes() if volume.device == name), None)
 
     def contents(self) -> Iterator[tuple[str, Content]]:
-        """What lies on volumes and the host's own drives, by kernel name."""
+        """Yield the contents of volumes, pools and the host's own drives, by kernel name or dataset."""
         yield from self.lying.items()
         for pool in self.pools.values():
             for name, dataset in pool.datasets.items():
@@ -174,7 +174,7 @@ class Rack:
                 yield unit.device, unit.content
 
     def members(self, name: str) -> tuple[str, ...]:
-        """Kernel names of what a device is made of: an array, a disk with a cache, a disk on several paths."""
+        """Return kernel names of the devices below an array, pool, logical volume, bcache device or multipath disk."""
         if name in self.md:
             return tuple(member.name for member in self.md[name].members)
         if (pair := self.dataset(name)) is not None:
@@ -188,12 +188,12 @@ class Rack:
         return next((disk.paths for disk in self.pathed if disk.device == name), ())
 
     def cache_counts(self, name: str) -> CacheCounts:
-        """What the cache of a device holds and has counted."""
+        """Return the contents and counters of a device's cache."""
         volume = self.logical_volume(name)
         return self.caches.get(name, CacheCounts()) if volume is None else volume.counts
 
     def note_cached(self, running: Mapping[str, CacheCounts]) -> None:
-        """What jobs have made of caches, by the name of the device."""
+        """Store the cache contents and counters of running jobs, by device name."""
         for name, counts in running.items():
             if (volume := self.logical_volume(name)) is not None:
                 volume.counts = counts
@@ -201,23 +201,23 @@ class Rack:
                 self.caches[name] = counts
 
     def arc_counts(self) -> CacheCounts:
-        """What the ARC holds and has counted, of all that lies on pools."""
+        """Return the contents and counters of the ARC, summed over all datasets."""
         pool_counts = [counts for name, counts in self.caches.items() if self.dataset(name) is not None]
         keys = ("held_bytes", "read_hits", "read_misses", "write_misses")
         return CacheCounts(**{key: sum(getattr(counts, key) for counts in pool_counts) for key in keys})
 
     def dataset(self, name: str) -> tuple[ZfsPool, Dataset] | None:
-        """A dataset by its name, a volume by its kernel name too, with its pool."""
+        """Return a dataset with its pool, or None. `name`: the dataset's name, or the kernel name of its zvol."""
         rows = ((pool, key, dataset) for pool in self.pools.values() for key, dataset in pool.datasets.items())
         return next(((pool, dataset) for pool, key, dataset in rows if name in (key, dataset.node)), None)
 
     def superblock(self, name: str) -> MdArray | None:
-        """The array that the metadata on a device are of, whether it runs or not; None without."""
+        """Return the running or stopped array that a device's metadata belong to, or None."""
         arrays = (*self.md.values(), *self.stopped.values())
         return next((array for array in arrays if any(it.name == name and not it.blank for it in array.members)), None)
 
     def forget_superblock(self, name: str) -> None:
-        """A device bears the metadata of no array that is stopped any longer."""
+        """Erase the metadata of stopped arrays on a device."""
         for uuid, array in list(self.stopped.items()):
             for member in array.members:
                 member.blank = member.blank or member.name == name
@@ -225,7 +225,7 @@ class Rack:
                 del self.stopped[uuid]
 
     def overwrite(self, name: str) -> None:
-        """What lay on a raw device is gone with the first write."""
+        """Remove a raw device's contents, as the first write to it does."""
         self.forget_superblock(name)
         pair = self.volume_at(name)
         if pair is not None:
@@ -237,12 +237,12 @@ class Rack:
             self.smart[tool] = tuple(card.without_content(f"/dev/{name}") for card in cards)
 
     def forget_disk(self, name: str) -> None:
-        """A disk is no longer there: neither what was set on it nor what was counted of it is the next one's."""
+        """Remove the queue settings and counters of a disk, so that a new disk with this name does not inherit them."""
         self.queues.pop(name, None)
         self.totals.pop(name, None)
 
     def free_device(self) -> str:
-        """The first kernel name that no volume has."""
+        """Return the first SCSI disk name that is not in use."""
         used = {volume.device for _, volume in self.volumes()} | set(self.sata)
         used |= {(volume.device or "").removeprefix("/dev/") for _, volume in self.logical_drives()}
         used |= {unit.device for _, unit in self.units() if unit.device is not None}
@@ -250,7 +250,7 @@ class Rack:
         return next(name for number in range(10_000) if (name := device_name(number)) not in used)
 
     def layout(self, name: str, path: str = "") -> WorkloadTarget | None:
-        """What the load model needs to know of a device; None if there is none of that name. `path`: a file on it."""
+        """Return a device as the load model needs it, or None if there is no such device. `path`: a file on it."""
         pair = self.volume_at(name)
         if pair is not None:
             card, volume = pair
@@ -269,29 +269,32 @@ class Rack:
                 return performance.flash_target(module)
         if name in self.md:
             return self._md_target(self.md[name])
-        if (there := self.dataset(name)) is not None:
-            return self._pool_target(*there, self.records.get(path))
+        if (pool_and_dataset := self.dataset(name)) is not None:
+            return self._pool_target(*pool_and_dataset, self.records.get(path))
         if (logical := self.logical_volume(name)) is not None:
             return self._volume_target(logical)
         if name in self.bcache:
             return self._bcache_target(name)
-        own = self.drive(name)
-        if own is None:
+        own_drive = self.drive(name)
+        if own_drive is None:
             return None
-        own = slow_down(self, name, own)
-        through = self.queues.get(name, {}).get("cache_type") == "write through"
+        own_drive = slow_down(self, name, own_drive)
+        is_write_through = self.queues.get(name, {}).get("cache_type") == "write through"
         return WorkloadTarget(
-            card=None, drive=own, drive_cache="off" if through else "default", size_bytes=own.size_bytes
+            card=None,
+            drive=own_drive,
+            drive_cache="off" if is_write_through else "default",
+            size_bytes=own_drive.size_bytes,
         )
 
     def _multipath_target(self, disk: MultipathDisk) -> WorkloadTarget | None:
-        """Return a disk behind several ports: a logical drive of a disk system, or a drive."""
+        """Return a multipath disk as a target: a logical drive of a disk system, or a plain drive."""
         for system in self.systems:
             for volume in system.volumes:
                 if volume.wwn == disk.wwn:
                     return performance.lun_target(system, volume)
-        own = DRIVES.get(disk.model)
-        return None if own is None else WorkloadTarget(card=None, drive=own, size_bytes=own.size_bytes)
+        drive = DRIVES.get(disk.model)
+        return None if drive is None else WorkloadTarget(card=None, drive=drive, size_bytes=drive.size_bytes)
 
     def note_written(self, written: Mapping[str, int]) -> None:
         """Bytes written to disks by kernel name: flash that was formatted is fresh no longer."""
@@ -300,14 +303,14 @@ class Rack:
                 module.written_bytes += written.get(module.volume, 0)
 
     def drive(self, name: str) -> DriveType | None:
-        """A drive of the host's own."""
+        """Return the type of one of the host's own drives, or None if there is no such drive."""
         model = self.nvme.get(name) or self.sata.get(name)
         return None if model is None else DRIVES[model]
 
     def _md_target(self, array: MdArray) -> WorkloadTarget | None:
-        """An array of the kernel's: of equal drives, or two copies on drives that need not be alike.
+        """Return an md array as a target: equal drives, or a two-drive mirror whose drives may differ.
 
-        Stripes over arrays with parity are one of two layers.
+        An array whose members are all md arrays is a nested one, such as RAID 50.
         """
         inner = [self.md[member.name] for member in array.members if member.name in self.md]
         if inner and len(inner) == len(array.members):
@@ -333,7 +336,7 @@ class Rack:
         )
 
     def _volume_target(self, volume: LvmVolume) -> WorkloadTarget | None:
-        """Return a logical volume: its first physical volume, and the one that caches that."""
+        """Return a logical volume as a target, from its first physical volume and the one that caches it."""
         slow = self.layout(volume.places[0])
         fast = self.layout(volume.fast_place) if volume.fast_place else None
         if slow is None or fast is None:
@@ -341,7 +344,7 @@ class Rack:
         return volume.counts.applied_to(performance.cached_volume_target(volume, slow, fast))
 
     def _bcache_target(self, name: str) -> WorkloadTarget | None:
-        """Return a bcache device: its disk, and its cache while there is one."""
+        """Return a bcache device as a target: its backing disk, and its cache if one is attached."""
         device = self.bcache[name]
         slow, fast = self.layout(device.backing), self.layout(device.cache)
         if slow is None or fast is None or not device.attached:
@@ -349,7 +352,7 @@ class Rack:
         return self.cache_counts(name).applied_to(performance.bcache_target(device, slow, fast))
 
     def _pool_target(self, pool: ZfsPool, dataset: Dataset, record: int | None) -> WorkloadTarget | None:
-        """Return a filesystem or a volume, on the mirrors of its pool."""
+        """Return a filesystem or zvol on the mirrors of its pool as a target."""
         drives = [drive for disk in pool.disks if (drive := self.drive(disk)) is not None]
         if not drives:
             return None
@@ -362,12 +365,12 @@ class Rack:
             size_bytes=pool.size_bytes,
         )
         name = next(key for key, candidate in pool.datasets.items() if candidate is dataset)
-        most = 0 if self.zfs is None else self.zfs.c_max
-        layout = performance.dataset_target(pool, name, vdevs, record or pool.record_bytes(name), most)
+        arc_limit = 0 if self.zfs is None else self.zfs.c_max
+        layout = performance.dataset_target(pool, name, vdevs, record or pool.record_bytes(name), arc_limit)
         return self.cache_counts(dataset.node or name).applied_to(layout)
 
     def restart(self, *, without: str | None = None) -> None:
-        """Reboot: keys that waited for it are active, kernel settings are lost. `without`: an option to forget."""
+        """Reboot: activate pending options and lose kernel settings. `without`: an option to remove."""
         for card in self.cards:
             active = dict.fromkeys((*card.pending, *card.options))
             card.options = tuple(name for name in active if without is None or without.lower() not in name.lower())
@@ -386,7 +389,7 @@ class Rack:
 
 
 def device_name(number: int) -> str:
-    """The kernel's name of the n-th SCSI disk: sda, ..., sdz, sdaa, ..."""
+    """Return the kernel name of the n-th SCSI disk, from 0: sda, ..., sdz, sdaa, ..."""
     letters = ""
     number += 1
     while number:

@@ -1,4 +1,4 @@
-"""A disk system of the DS4700 kind and its SMcli: the profile, the statements that change it, its rules."""
+"""Simulated disk system of the DS4700 family with SMcli: its profile, its statements and its rules."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from backends.values import dataclass
 _SET_SYSTEM = re.compile(r"set storageSubsystem (\w+)=(\w+);")
 _SET_VOLUME = re.compile(r'set logicalDrives? \[((?:"[\w#-]+" ?)+)\] (\w+)=(\w+);')
 _MOST = 32
-"""Logical drives that one statement may name."""
+"""Maximum logical drives in one statement."""
 
 _MOVES_A_SECOND = 15e6
-"""Bytes that the controllers move beside their other work when segments get another size."""
+"""Bytes per second that the controllers move, in addition to other work, when the segment size changes."""
 
 _BEGIN = "Performing syntax check...\n\nSyntax check complete.\n\nExecuting script...\n\n"
 _END = "Script execution complete.\n\nSMcli completed successfully.\n"
@@ -33,40 +33,40 @@ _SWITCHES = {
 
 @dataclass(slots=True, kw_only=True)
 class HostDisk:
-    """What hosts see as a disk."""
+    """One logical drive, which hosts see as a disk."""
 
     name: str
-    """Its name."""
+    """Name."""
     wwn: str
-    """World wide name, without colons."""
+    """World Wide Name without colons."""
     array: str = "1"
-    """The array it lies on."""
+    """Array that it is on."""
     level: str = "5"
     """RAID level."""
     gigabytes: float = 200.0
-    """Capacity in binary units."""
+    """Capacity in GiB."""
     segment_kib: int = 64
-    """Segment size."""
+    """Segment size in KiB."""
     read_cache: bool = True
-    """Switch."""
+    """True if reads are cached."""
     write_cache: bool = True
-    """Switch."""
+    """True if writes are cached."""
     without_battery: bool = False
-    """Switch."""
+    """True if writes are cached without a battery, too."""
     mirroring: bool = True
-    """Switch."""
+    """True if the other controller gets a copy of cached writes."""
     prefetch: bool = True
-    """Switch."""
+    """True if reads are prefetched."""
     flush: float | None = 10.0
-    """Seconds; 0 is at once, None never."""
+    """Seconds until cached writes are flushed; 0 for at once, None for never."""
     priority: str = "high"
-    """Of modifications."""
+    """Modification priority."""
     moved_by: float = 0.0
-    """When its data will lie in segments of that size."""
+    """Simulated time at which a change of the segment size is complete."""
 
     @property
     def size_bytes(self) -> int:
-        """As the kernel has it."""
+        """Size in bytes as the kernel reports it."""
         return int(self.gigabytes * 1024) << 20
 
 
@@ -75,19 +75,19 @@ class DiskSystem:
     """Two controllers, one array of drives, and the logical drives on it."""
 
     name: str = "DS4700_A"
-    """Its name."""
+    """Name."""
     wwn: str = "600a0b80002618d6000000004a2f6c31"
-    """World wide name."""
+    """World Wide Name."""
     block_kib: int = 4
-    """Cache block size."""
+    """Cache block size in KiB."""
     blocks: tuple[int, ...] = (4, 8, 16)
-    """Cache block sizes that its model takes."""
+    """Cache block sizes in KiB that the model supports."""
     flush_start: int = 80
-    """Percent."""
+    """Threshold at which flushing starts, in percent."""
     flush_stop: int = 80
-    """Percent."""
+    """Threshold at which flushing stops, in percent."""
     strict: bool = False
-    """Whether it refuses a threshold that crosses the other one: not every model does."""
+    """True if it refuses thresholds in the wrong order, as some models do."""
     battery: str = "Optimal"
     """State of both batteries."""
     second: str = "Online"
@@ -95,57 +95,55 @@ class DiskSystem:
     drives: int = 5
     """Drives in the array, in enclosure 0."""
     unassigned: int = 0
-    """Drives beside them that no array has."""
+    """Drives in no array."""
     volumes: list[HostDisk] = field(
         default_factory=lambda: [HostDisk(name="fast", wwn="600a0b80002618d6000004d44a2f7a01")]
     )
     """Logical drives."""
     locked: bool = False
-    """Whether somebody else changes it now."""
+    """True if another process changes it now."""
     product_id: str = "1814      FAStT"
-    """What its controllers and logical drives call themselves."""
+    """Product ID of its controllers and logical drives."""
     product: str = "IBM DS4700-70"
-    """Key of `CARDS`: how fast its controllers are."""
+    """Key of `CARDS`: performance of its controllers."""
     drive: str = "ST373454FC"
-    """Key of `DRIVES`: what is in it."""
+    """Key of `DRIVES`: type of its drives."""
     cache_mib: int = 1536
-    """Cache of a controller."""
+    """Cache size of a controller in MiB."""
 
     def writes_back(self, disk: HostDisk) -> bool:
-        """Whether writes are cached now: as configured, while the batteries are well or it may do without them, and
-        while the other controller is there where it has to get a copy.
-        """
-        kept = self.battery == "Optimal" or disk.without_battery
-        return disk.write_cache and kept and (not disk.mirroring or self.second == "Online")
+        """Return True if writes are cached now, which may need batteries and the other controller."""
+        is_safe = self.battery == "Optimal" or disk.without_battery
+        return disk.write_cache and is_safe and (not disk.mirroring or self.second == "Online")
 
     def answer(self, args: Sequence[str], now: float | None = None) -> SimulatedOutput:
-        """What SMcli prints, and what it does to the disk system. Without a time nothing takes any."""
+        """Run SMcli and return its output. `now`: simulated time; if None, changes complete at once."""
         match list(args):
             case ["-d"]:
                 return SimulatedOutput(
                     text=f"{self.name}\t192.0.2.10\t192.0.2.11\n\nSMcli completed successfully.\n", seconds=1
                 )
             case ["-n", self.name, "-c", statement]:
-                return self._statement(statement, now)
+                return self._run_statement(statement, now)
             case ["-n", name, *_]:
-                return _failed(f"The storage subsystem {name} was not found in the configuration file.")
+                return _failure_output(f"The storage subsystem {name} was not found in the configuration file.")
             case _:
-                return _failed("Usage: SMcli ...")
+                return _failure_output("Usage: SMcli ...")
 
-    def _statement(self, text: str, now: float | None) -> SimulatedOutput:
+    def _run_statement(self, text: str, now: float | None) -> SimulatedOutput:
         if text == "show storageSubsystem profile;":
-            return SimulatedOutput(text=f"{_BEGIN}{self._profile()}\n{_END}", seconds=3)
+            return SimulatedOutput(text=f"{_BEGIN}{self._profile_text()}\n{_END}", seconds=3)
         if self.locked:
-            return _failed("error code 4 - Resource is busy: another process changes the storage subsystem.")
+            return _failure_output("error code 4 - Resource is busy: another process changes the storage subsystem.")
         if match := _SET_SYSTEM.fullmatch(text):
-            why_not = self._set_system(match[1], match[2])
+            refusal = self._set_system(match[1], match[2])
         elif match := _SET_VOLUME.fullmatch(text):
-            why_not = self._set_volumes(re.findall(r'"([^"]+)"', match[1]), match[2], match[3], now)
+            refusal = self._set_volumes(re.findall(r'"([^"]+)"', match[1]), match[2], match[3], now)
         else:
             return SimulatedOutput(
                 text="Performing syntax check...\n\nSyntax error.\n\nSMcli failed.\n", code=1, seconds=3
             )
-        return _failed(why_not) if why_not else SimulatedOutput(text=_BEGIN + _END, seconds=6, changed=True)
+        return _failure_output(refusal) if refusal else SimulatedOutput(text=_BEGIN + _END, seconds=6)
 
     def _set_system(self, word: str, value: str) -> str:
         number = int(value) if value.isdigit() else -1
@@ -166,9 +164,9 @@ class DiskSystem:
             return f"A command may name {_MOST} logical drives at most."
         for name in names:
             disk = by_name.get(name)
-            why_not = f"No logical drive {name}." if disk is None else self._set_volume(disk, word, value, now)
-            if why_not:
-                return why_not
+            refusal = f"No logical drive {name}." if disk is None else self._set_volume(disk, word, value, now)
+            if refusal:
+                return refusal
         return ""
 
     def _set_volume(self, disk: HostDisk, word: str, value: str, now: float | None) -> str:
@@ -193,22 +191,24 @@ class DiskSystem:
                 return f"The value {value} is not valid for the parameter {word}."
         return ""
 
-    def _profile(self) -> str:
+    def _profile_text(self) -> str:
         sections = (
             f"PROFILE FOR STORAGE SUBSYSTEM: {self.name} (6/22/10 3:12:55 PM)\n",
-            self._summary(),
-            _section("CONTROLLERS", f"   Number of controllers: 2\n{self._controller('A')}{self._controller('B')}"),
-            _section("ARRAYS", self._array()),
-            _section("STANDARD LOGICAL DRIVES", self._volumes()),
-            _section("DRIVES", self._drives()),
-            _section("ENCLOSURES", self._enclosures()),
+            self._summary_text(),
+            _section_text(
+                "CONTROLLERS", f"   Number of controllers: 2\n{self._controller_text('A')}{self._controller_text('B')}"
+            ),
+            _section_text("ARRAYS", self._array_text()),
+            _section_text("STANDARD LOGICAL DRIVES", self._volumes_text()),
+            _section_text("DRIVES", self._drives_text()),
+            _section_text("ENCLOSURES", self._enclosures_text()),
         )
         return "\n".join(sections)
 
-    def _summary(self) -> str:
-        return _section(
+    def _summary_text(self) -> str:
+        return _section_text(
             "SUMMARY",
-            _rows(
+            _rows_text(
                 3,
                 {
                     "Number of controllers": "2",
@@ -223,7 +223,7 @@ class DiskSystem:
             ),
         )
 
-    def _controller(self, slot: str) -> str:
+    def _controller_text(self, slot: str) -> str:
         rows = {
             "Status": "Online" if slot == "A" else self.second,
             "Firmware version": "07.36.12.00",
@@ -233,29 +233,33 @@ class DiskSystem:
             "Cache/processor size (MB)": "1536/512",
         }
         ports = {"Drive interface": "Fibre", "Host interface": "Fibre", "Link status": "Up"}
-        return f"\n   Controller in Enclosure 85, Slot {slot}\n\n{_rows(6, rows)}\n{_rows(9, ports)}"
+        return f"\n   Controller in Enclosure 85, Slot {slot}\n\n{_rows_text(6, rows)}\n{_rows_text(9, ports)}"
 
-    def _array(self) -> str:
-        head = _rows(3, {"Number of arrays": "1"}) + "\n"
-        own = {"Name": "1", "Status": "Optimal", "RAID level": "5", "Drive media type": "Hard Disk Drive"}
-        places = "".join(f"         0          {slot}\n" for slot in range(1, self.drives + 1))
-        lying = "".join(f"         {volume.name:<12}{_capacity(volume.gigabytes)}\n" for volume in self.volumes)
-        logical = f"      Associated logical drives and free capacity\n\n         Logical Drive  Capacity\n{lying}"
-        present = f"      Associated drives - present (in piece order)\n\n         Enclosure  Slot\n{places}"
-        return f"{head}{_rows(6, own)}\n{logical}\n{present}"
+    def _array_text(self) -> str:
+        heading = _rows_text(3, {"Number of arrays": "1"}) + "\n"
+        array_rows = {"Name": "1", "Status": "Optimal", "RAID level": "5", "Drive media type": "Hard Disk Drive"}
+        drives = "".join(f"         0          {slot}\n" for slot in range(1, self.drives + 1))
+        volume_rows = "".join(
+            f"         {volume.name:<12}{_capacity_text(volume.gigabytes)}\n" for volume in self.volumes
+        )
+        volumes_text = (
+            f"      Associated logical drives and free capacity\n\n         Logical Drive  Capacity\n{volume_rows}"
+        )
+        drives_text = f"      Associated drives - present (in piece order)\n\n         Enclosure  Slot\n{drives}"
+        return f"{heading}{_rows_text(6, array_rows)}\n{volumes_text}\n{drives_text}"
 
-    def _volumes(self) -> str:
+    def _volumes_text(self) -> str:
         head = f"   SUMMARY\n\n   Number of standard logical drives: {len(self.volumes)}\n\n   DETAILS\n"
-        return head + "".join(f"\n{self._volume(volume)}" for volume in self.volumes)
+        return head + "".join(f"\n{self._volume_text(volume)}" for volume in self.volumes)
 
-    def _volume(self, disk: HostDisk) -> str:
-        spelled = ":".join(disk.wwn[at : at + 2] for at in range(0, len(disk.wwn), 2))
-        cached = "Enabled" if disk.write_cache else "Disabled"
+    def _volume_text(self, disk: HostDisk) -> str:
+        wwn_text = ":".join(disk.wwn[at : at + 2] for at in range(0, len(disk.wwn), 2))
+        write_cache = "Enabled" if disk.write_cache else "Disabled"
         flush = "Infinite" if disk.flush is None else "Immediate" if not disk.flush else f"{disk.flush:.2f}"
         rows = {
             "Logical Drive status": "Optimal",
-            "Capacity": _capacity(disk.gigabytes),
-            "Logical Drive ID": spelled,
+            "Capacity": _capacity_text(disk.gigabytes),
+            "Logical Drive ID": wwn_text,
             "Subsystem ID (SSID)": "0",
             "Associated array": disk.array,
             "RAID level": disk.level,
@@ -265,22 +269,22 @@ class DiskSystem:
             "Segment size": f"{disk.segment_kib} KB",
             "Maximum future segment size": "2,048 KB",
             "Modification priority": disk.priority.capitalize(),
-            "Read cache": _switch(disk.read_cache),
-            "Write cache": cached,
-            "   Write cache without batteries": _switch(disk.without_battery),
-            "   Write cache with mirroring": _switch(disk.mirroring),
+            "Read cache": _switch_text(disk.read_cache),
+            "Write cache": write_cache,
+            "   Write cache without batteries": _switch_text(disk.without_battery),
+            "   Write cache with mirroring": _switch_text(disk.mirroring),
             "Flush write cache after (in seconds)": flush,
-            "Dynamic cache read prefetch": _switch(disk.prefetch),
+            "Dynamic cache read prefetch": _switch_text(disk.prefetch),
             "Enable background media scan": "Enabled",
         }
-        return f"   Logical Drive name: {disk.name}\n\n{_rows(6, rows)}"
+        return f"   Logical Drive name: {disk.name}\n\n{_rows_text(6, rows)}"
 
-    def _drives(self) -> str:
+    def _drives_text(self) -> str:
         count = self.drives + self.unassigned
         head = f"   SUMMARY\n   Number of drives: {count}\n\n   DETAILS\n"
-        return head + "".join(self._drive(slot) for slot in range(1, count + 1))
+        return head + "".join(self._drive_text(slot) for slot in range(1, count + 1))
 
-    def _drive(self, slot: int) -> str:
+    def _drive_text(self, slot: int) -> str:
         rows = {
             "Status": "Optimal",
             "Mode": "Assigned" if slot <= self.drives else "Unassigned",
@@ -297,9 +301,9 @@ class DiskSystem:
             "Drive firmware version": "F3R1",
             "Serial number": f"3KP0{slot:04d}",
         }
-        return f"\n   Drive at Enclosure 0, Slot {slot}\n\n{_rows(6, rows)}"
+        return f"\n   Drive at Enclosure 0, Slot {slot}\n\n{_rows_text(6, rows)}"
 
-    def _enclosures(self) -> str:
+    def _enclosures_text(self) -> str:
         batteries = "".join(
             f"\n         Battery status: {self.battery}\n            Location: Controller {slot}\n" for slot in "AB"
         )
@@ -311,21 +315,21 @@ class DiskSystem:
         )
 
 
-def _failed(why: str) -> SimulatedOutput:
-    return SimulatedOutput(text=f"{_BEGIN}{why}\n\nScript execution complete.\n\nSMcli failed.\n", code=1, seconds=5)
+def _failure_output(reason: str) -> SimulatedOutput:
+    return SimulatedOutput(text=f"{_BEGIN}{reason}\n\nScript execution complete.\n\nSMcli failed.\n", code=1, seconds=5)
 
 
-def _section(title: str, body: str) -> str:
+def _section_text(title: str, body: str) -> str:
     return f"{title}{'-' * 30}\n{body}"
 
 
-def _rows(indent: int, rows: dict[str, str]) -> str:
+def _rows_text(indent: int, rows: dict[str, str]) -> str:
     return "".join(f"{' ' * indent}{label + ':':<46}{value}\n" for label, value in rows.items())
 
 
-def _capacity(gigabytes: float) -> str:
+def _capacity_text(gigabytes: float) -> str:
     return f"{gigabytes:,.3f} GB" if gigabytes >= 1 else f"{gigabytes * 1024:,.3f} MB"
 
 
-def _switch(on: bool) -> str:
-    return "Enabled" if on else "Disabled"
+def _switch_text(is_enabled: bool) -> str:
+    return "Enabled" if is_enabled else "Disabled"

@@ -1,4 +1,4 @@
-"""The rack on disk: one JSON file, so that several commands, and the workbench beside them, share one rack."""
+"""State of a simulated host as one JSON file, shared by several commands and the TUI."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from backends.version import program_version
 
 
 def rack_data(rack: Rack) -> dict[str, Any]:
-    """Return the rack as JSON."""
-    data = asdict(replace(rack, clock=time.time))  # a clock of its own would be copied with all that it hangs from
+    """Return the state as JSON data."""
+    data = asdict(replace(rack, clock=time.time))  # asdict() would deep-copy a bound clock with its owner
     del data["clock"]
     return {"format": FORMATS[FileFormat.RACK], "program": program_version(), **data}
 
 
 def rack_from_data(data: dict[str, Any]) -> Rack:
-    """Return the rack out of what `rack_data` gave. Raises InvalidValueError, NewerError."""
+    """Return the state from JSON data. Raises InvalidValueError, or NewerError if a newer version wrote them."""
     try:
         require_known(FileFormat.RACK, data["format"], data.get("program"), "The simulated rack")
         rack: Rack = _read_value(Rack, {key: value for key, value in data.items() if key not in ("format", "program")})
         for card in rack.cards:
-            card.type  # noqa: B018  (a model that is not known is no rack)
+            card.type  # noqa: B018  (raises KeyError for an unknown model)
         return rack
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidValueError("That is no simulated rack.", evidence=f"{type(error).__name__}: {error}") from error
@@ -49,7 +49,7 @@ def _types_of(kind: type) -> dict[str, Any]:
 
 
 def _read_value(kind: Any, value: Any) -> Any:
-    """Return a value of JSON as a type of the model says: dataclasses and enumerations in lists, tuples and tables."""
+    """Return a JSON value as its declared type. Dataclasses and enumerations may be in lists, tuples and dicts."""
     if isinstance(kind, type):
         if is_dataclass(kind):
             types = _types_of(kind)
@@ -64,10 +64,10 @@ def _read_value(kind: Any, value: Any) -> Any:
 
 
 class RackFile:
-    """The rack of one state folder; without a folder a rack of its own in memory."""
+    """State of a simulated host in a file, or only in memory if there is no path."""
 
     def __init__(self, path: Path | None, *, make: Callable[[], Rack] = demo_rack, speed: float = 1.0) -> None:
-        """`path` is made when something changes. `speed`: simulated seconds in a real one."""
+        """`path` is created at the first change. `speed`: simulated seconds per real second."""
         self._path = path
         self._make = make
         self._speed = speed
@@ -78,17 +78,20 @@ class RackFile:
         self._running: set[str] = set()
 
     def _now(self) -> float:
-        """Time that runs as fast as the rest of the simulation."""
+        """Return the time of a clock that runs at the simulation's speed."""
         return self._begun + (time.time() - self._begun) * self._speed
 
     @property
     def mark(self) -> tuple[int, object]:
-        """Equal as long as the rack was not changed."""
+        """Token that stays equal until the state changes."""
         return self._changes, self._seen
 
     @property
     def rack(self) -> Rack:
-        """The rack as it is now, whoever changed it last. Raises StorageError, InvalidValueError."""
+        """Present state, after changes by any process.
+
+        Raises StorageError if unreadable, InvalidValueError if invalid.
+        """
         mark = self._mark()
         if self._rack is None or mark != self._seen:
             stored = self._read()
@@ -102,7 +105,7 @@ class RackFile:
 
     @contextmanager
     def edit(self) -> Iterator[Rack]:
-        """Yield the rack for changing it: locked, and on disk afterwards. Raises StorageError."""
+        """Yield the state for a change, locked; save it afterwards. Raises StorageError if that fails."""
         with self._lock():
             rack = self.rack
             try:
@@ -114,27 +117,28 @@ class RackFile:
 
     @contextmanager
     def lock_program(self, program: str) -> Iterator[bool]:
-        """Yield whether no other process runs a program on this rack; none can while this lasts."""
+        """Lock a program name. Yield False if another process already runs that program on this host."""
         if self._path is None:
-            free = program not in self._running
+            is_free = program not in self._running
             self._running.add(program)
             try:
-                yield free
+                yield is_free
             finally:
-                if free:
+                if is_free:
                     self._running.discard(program)
             return
         with contextlib.ExitStack() as stack:
-            free = True
+            is_free = True
             with contextlib.suppress(FileNotFoundError):
-                held = stack.enter_context(open(self._path.with_suffix(f".{program}"), "a"))
+                lock = stack.enter_context(open(self._path.with_suffix(f".{program}"), "a"))
                 try:
-                    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
-                    free = False
-            yield free
+                    is_free = False
+            yield is_free
 
     def _mark(self) -> tuple[int, int] | None:
+        """Return the modification time and inode of the file, or None without a file."""
         if self._path is None:
             return None
         try:
@@ -192,7 +196,7 @@ class RackFile:
             return
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            lock = open(self._path.with_suffix(".lock"), "a")  # noqa: SIM115  (held below)
+            lock = open(self._path.with_suffix(".lock"), "a")  # noqa: SIM115  (closed below)
         except OSError as error:
             raise StorageError(
                 f"The simulated rack cannot be locked: {error.strerror}.", evidence=str(self._path)
@@ -202,7 +206,7 @@ class RackFile:
             yield
 
     def reset(self) -> None:
-        """As new. Raises StorageError."""
+        """Discard the stored state. Raises StorageError if the file cannot be removed."""
         self._rack = None
         if self._path is not None:
             try:

@@ -1,4 +1,4 @@
-"""A virtual drive in the simulated rack: what is configured, and what of it is in force."""
+"""Simulated MegaRAID virtual drive: configured and effective values."""
 
 from __future__ import annotations
 
@@ -7,53 +7,53 @@ from backends.model import Level
 from backends.values import dataclass
 
 SPANNED = {Level.RAID10: Level.RAID1, Level.RAID50: Level.RAID5, Level.RAID60: Level.RAID6}
-"""Levels that are spans of a simpler one, and that one."""
+"""Spanned levels, with the level of each span."""
 
 BGI_AFTER = 300.0
-"""Seconds from the making of a volume to the beginning of its background initialisation."""
+"""Seconds from the creation of a volume to the start of its background initialisation."""
 
 BGI_SECONDS = 1800.0
-"""How long a background initialisation takes."""
+"""Duration of a background initialisation in seconds."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Content:
-    """What lies on a volume."""
+    """Partition table and filesystem on a volume."""
 
     table: str | None = None
-    """`gpt`, or None when the filesystem fills the device."""
+    """`gpt`, or None if the filesystem fills the device."""
     filesystem: str = "ext4"
-    """Its type."""
+    """Filesystem type."""
     label: str = ""
-    """Its label."""
+    """Filesystem label."""
     uuid: str = ""
-    """Its UUID."""
+    """Filesystem UUID."""
     mount: str | None = None
-    """Where it is mounted, None if nowhere."""
+    """Mount point, or None."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Volume:
-    """One virtual drive, in the common vocabulary."""
+    """One virtual drive, with the settings' common names."""
 
     number: int
-    """Target id."""
+    """Target ID."""
     group: int
-    """Drive group."""
+    """Drive group number."""
     name: str = ""
     """Given name."""
     level: Level = Level.RAID5
-    """Level."""
+    """RAID level."""
     places: tuple[str, ...] = ()
     """Members as `enclosure:slot`, in span order."""
     per_span: int = 0
     """Drives in each span."""
     size_bytes: int = 0
-    """Usable."""
+    """Usable bytes."""
     strip_bytes: int = 65536
-    """Set when it is made, and never after."""
+    """Strip size in bytes. It cannot change after creation."""
     write_cache: str = "write-through"
-    """Configured: `write-through`, `write-back`, `always-write-back`."""
+    """Configured policy: `write-through`, `write-back`, `always-write-back`."""
     read_ahead: str = "none"
     """`none`, `read-ahead`, `adaptive`."""
     io_policy: str = "direct"
@@ -65,19 +65,19 @@ class Volume:
     access: str = "read-write"
     """`read-write`, `read-only`, `blocked`."""
     auto_bgi: bool = True
-    """Background initialisation starts by itself."""
+    """True if background initialisation starts automatically."""
     bgi_since: float | None = None
-    """When it began, or will begin; None if there is none."""
+    """Start of the background initialisation, past or planned; None if there is none."""
     device: str = ""
-    """`sdb`; "" while the kernel has none."""
+    """Kernel name such as `sdb`, or "" if the kernel has no disk for it."""
     naa: str = ""
-    """32 hex digits."""
+    """NAA identifier, 32 hex digits."""
     sequence: int = 0
-    """Which of all volumes ever made it is: the kernel numbers its disks so."""
+    """Creation number. The kernel numbers its disks in the same order."""
     created: float = 0.0
-    """Rack's time."""
+    """Creation time in simulated time."""
     content: Content | None = None
-    """What lies on it, None if it is blank."""
+    """Contents, or None if the volume is blank."""
 
     @property
     def spans(self) -> int:
@@ -86,17 +86,17 @@ class Volume:
 
     @property
     def data_drives(self) -> int:
-        """Drives' worth of data."""
+        """Number of drives that hold data, without parity and copies."""
         return raid.data_drives(self.level, len(self.places), spans=self.spans, copies=2) or 1
 
     def writes_back(self, battery_healthy: bool) -> bool:
-        """Whether writes are really cached: a dead battery keeps write-through in force, unless told otherwise."""
+        """Return True if writes are cached. Without a healthy battery, `write-back` falls back to write-through."""
         if self.write_cache == "write-back":
             return battery_healthy
         return self.write_cache == "always-write-back"
 
     def initialised(self, now: float) -> float | None:
-        """Share done of its background initialisation; None if none is under way."""
+        """Return the completed share of the background initialisation, or None if none is running."""
         if self.bgi_since is None or now < self.bgi_since:
             return None
         done = (now - self.bgi_since) / BGI_SECONDS

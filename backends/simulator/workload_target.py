@@ -1,4 +1,4 @@
-"""What is measured on the simulated host, in the state in force, and what is asked of it."""
+"""Input of the load model: a simulated device with its effective settings, and an I/O pattern."""
 
 from __future__ import annotations
 
@@ -9,79 +9,79 @@ from backends.simulator.calibration import CardType, DriveType, SoftwareType
 from backends.values import dataclass
 
 PAGE = 4096
-"""Bytes of a request of which most figures tell."""
+"""Request size in bytes that most performance data refer to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadTarget:
-    """What is measured, in the state in force."""
+    """Device to benchmark, with its effective settings."""
 
     card: CardType | None
-    """Its controller; None for a drive of the host's own."""
+    """Controller, or None for a drive of the host itself."""
     drive: DriveType
-    """Its members."""
+    """Type of the members."""
     level: Level = Level.RAID0
-    """Level."""
+    """RAID level."""
     drives: int = 1
-    """Members that are there."""
+    """Number of present members."""
     spans: int = 1
-    """Spans of a spanned level."""
+    """Number of spans."""
     strip_bytes: int = 65536
-    """Strip."""
+    """Strip size in bytes."""
     write_back: bool = False
-    """Writes are cached."""
+    """True if writes are cached."""
     read_ahead: bool = False
-    """Reads are looked ahead."""
+    """True if the controller reads ahead."""
     cached: bool = False
-    """Reads go through the cache."""
+    """True if reads go through the cache."""
     fastpath: bool = False
-    """The activation key is there and nothing but the I/O policy keeps requests from the fast path."""
+    """True if the activation key is active and only the I/O policy can keep requests from the fast path."""
     drive_cache: str = "default"
     """`on`, `off`, `default`."""
     degraded: int = 0
-    """Members missing."""
+    """Number of missing members."""
     rebuild_share: float = 0.0
-    """Share of the drives' time that a rebuild takes."""
+    """Share of the drives' time that a rebuild takes, 0..1."""
     cache_bytes: int = 0
-    """The card's cache."""
+    """Size of the controller's cache in bytes."""
     read_part: float = 1.0
-    """Share of it that reads may take, 0..1."""
+    """Share of the cache that reads may use, 0..1."""
     write_part: float = 1.0
-    """Share of it that unwritten data may take, 0..1."""
+    """Share of the cache that unwritten data may use, 0..1."""
     cache_block_bytes: int = 0
-    """What the cache keeps whole; 0 where it keeps just what was asked for."""
+    """Bytes of a cache block that is kept as a unit; 0 if the cache keeps exactly the request."""
     mirrored: bool = False
-    """Another controller gets a copy of what is cached."""
+    """True if another controller gets a copy of cached data."""
     bypass_bytes: int = 0
-    """Writes of this size and larger go past the cache; 0 for none."""
+    """Smallest write that bypasses the cache, in bytes; 0 for none."""
     sorts_writes: bool = True
-    """What leaves the cache is sorted by its place on the drives."""
+    """True if the cache sorts its writes by position on the drives."""
     member_depth: int = 0
-    """Requests that the card has under way on a drive at most; 0 without such a limit."""
+    """Maximum requests per drive that the controller has in flight; 0 for no limit."""
     written_bytes: int | None = None
-    """How much of the flash was ever written, from its beginning; None for all of it."""
+    """Bytes of the flash that were ever written, from its start; None for all of it."""
     size_bytes: int = 0
-    """Usable size."""
+    """Usable bytes."""
     software: SoftwareType | None = None
-    """What md takes for itself; None where that is nothing."""
+    """Processor time of md, or None if it is negligible."""
     copies: int = 0
-    """Copies of every chunk of md's RAID 10; 0 of all others."""
+    """Copies of each chunk of an md RAID 10; 0 for other arrays."""
     arrangement: str = "near"
-    """How md lays them out: `near`, `far`, `offset`."""
+    """Layout of the md RAID 10 copies: `near`, `far`, `offset`."""
     layered: bool = False
-    """It is an array of arrays."""
+    """True for an array of arrays."""
     halves: tuple[DriveType, DriveType] | None = None
-    """The two copies of an md mirror, which need not be alike; None for everything else."""
+    """Types of both drives of an md mirror, which may differ; None for other devices."""
     read_from: tuple[bool, bool] = (True, True)
-    """Which of them are read."""
+    """Which of `halves` are read."""
     cache: CachedBy | None = None
-    """The cache of the kernel that it is; `drive` is then the slow part's."""
+    """Kernel cache of the device; `drive` is then the type of the slow part. None without a cache."""
     pool: Pooled | None = None
-    """What ZFS makes of its drives; None for everything else."""
+    """ZFS pool on the drives, or None."""
 
 
 class CacheKind(StrEnum):
-    """Caches of the kernel, by the names of their drivers."""
+    """Kernel caches, by driver name."""
 
     DM_CACHE = "dm-cache"
     WRITECACHE = "dm-writecache"
@@ -89,7 +89,7 @@ class CacheKind(StrEnum):
 
 
 class CacheMode(StrEnum):
-    """What becomes of a write; which of them there are depends on the kind."""
+    """Handling of writes. Not every kind of cache has every mode."""
 
     WRITE_THROUGH = "write-through"
     WRITE_BACK = "write-back"
@@ -100,99 +100,99 @@ class CacheMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedBy:
-    """A slow part with a fast one before it."""
+    """A slow device with a fast one as its cache."""
 
     kind: CacheKind
-    """Whose rules hold."""
+    """Driver."""
     mode: CacheMode
-    """In force."""
+    """Effective mode."""
     slow: WorkloadTarget
-    """What has all the data."""
+    """Device with all the data."""
     fast: WorkloadTarget
-    """What has some of them."""
+    """Device with the cached data."""
     cache_bytes: int
-    """How much of the fast part holds data."""
+    """Usable cache size in bytes."""
     block_bytes: int = PAGE
-    """What is brought in and written out as a whole."""
+    """Bytes that are loaded and written out as a unit."""
     cutoff_bytes: int = 0
-    """Streams of this length and longer pass by; 0 for none."""
+    """Shortest sequential stream that bypasses the cache, in bytes; 0 for none."""
     high: float = 1.0
-    """Share of the cache that unwritten data fill before they are written out, 0..1."""
+    """Share of the cache with unwritten data at which writing out starts, 0..1."""
     low: float = 1.0
-    """The share at which that ends."""
+    """Share of the cache with unwritten data at which writing out ends, 0..1."""
     held_bytes: float = 0.0
-    """Data in the cache; they are those at the beginning of the device."""
+    """Bytes in the cache. They are those at the start of the device."""
     dirty_bytes: float = 0.0
-    """Of them, those that the slow part does not have."""
+    """Bytes in the cache that the slow part does not have yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pooled:
-    """A file or volume of a ZFS pool."""
+    """File or zvol of a ZFS pool."""
 
     vdevs: WorkloadTarget
-    """Where the data lie."""
+    """Drives with the data."""
     log: WorkloadTarget | None = None
-    """A log device of its own."""
+    """Separate log device, or None."""
     record_bytes: int = 131072
-    """The blocks that are there: recordsize or volblocksize."""
+    """Bytes of its existing blocks: recordsize or volblocksize."""
     arc_bytes: int = 0
-    """What the ARC may take of the memory."""
+    """Maximum size of the ARC in bytes."""
     caches_data: bool = True
-    """Whether it keeps data (primarycache=all)."""
+    """True if the ARC keeps data (primarycache=all)."""
     sync: str = "standard"
     """`standard`, `always`, `disabled`."""
     volume: bool = False
-    """Whether it is a zvol."""
+    """True for a zvol."""
     held_bytes: float = 0.0
-    """Data of it in the ARC."""
+    """Bytes of it in the ARC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheHitPath:
-    """Requests that a cache answers, or takes, by itself."""
+    """Requests that only a cache serves."""
 
     share: float = 0.0
-    """Of all requests of the direction, 0..1."""
+    """Share of the direction's requests, 0..1."""
     alone_us: float = 0.0
-    """Latency with nothing else in flight."""
+    """Latency in microseconds with nothing else in flight."""
     station: int = 0
-    """The station of its demand that it waits for."""
+    """Index of the station that these requests wait for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IoPattern:
-    """What is asked of it."""
+    """I/O pattern of a job."""
 
     read_share: float = 1.0
-    """0..1."""
+    """Share of reads, 0..1."""
     sequential: bool = False
-    """Offsets follow each other."""
+    """True if offsets are sequential."""
     sizes: tuple[tuple[int, float], ...] = ((PAGE, 1.0),)
-    """Block sizes with their shares, which add up to 1."""
+    """Block sizes in bytes with their shares, which add up to 1."""
     align: int | None = None
-    """Random offsets are multiples of it; None is the smallest block."""
+    """Alignment of random offsets in bytes; None for the smallest block."""
     depth: int = 1
-    """Requests in flight of each job."""
+    """Requests in flight per job."""
     jobs: int = 1
-    """Threads."""
+    """Number of jobs."""
     region_bytes: int = 0
-    """How much of the device is used; 0 is all of it."""
+    """Bytes of the device that are used; 0 for all of it."""
     rate_iops: float | None = None
-    """Limit of all jobs together."""
+    """IOPS limit of all jobs together, or None."""
     at_random: bool = False
-    """Requests of that rate come at random, and wait for none before them."""
+    """True if rate-limited requests arrive at random, whether or not earlier ones have completed."""
     scheduler: str = "none"
-    """The kernel's I/O scheduler."""
+    """Kernel I/O scheduler."""
     tags: int = 1024
-    """Requests that the kernel passes on at once."""
+    """Requests that the kernel has in flight at most."""
 
     @property
     def alignment(self) -> int:
-        """Bytes of which every random offset is a multiple."""
+        """Alignment of random offsets in bytes."""
         return self.align or min(size for size, _ in self.sizes)
 
     @property
     def mean_bytes(self) -> float:
-        """Bytes of an average request."""
+        """Mean request size in bytes."""
         return sum(size * share for size, share in self.sizes)

@@ -1,6 +1,6 @@
-"""What a request to a file or volume of a ZFS pool costs its processors, its disks and its log. Pure.
+"""Load model of ZFS: demands of a request to a file or zvol on processors, disks and log. No I/O.
 
-See docs/simulation.md. What is no rule of OpenZFS or published figure is marked as an estimate.
+See docs/simulation.md. Values that are neither rules of OpenZFS nor published measurements are marked as estimates.
 """
 
 from __future__ import annotations
@@ -17,117 +17,117 @@ from backends.simulator.workload_target import CacheHitPath, IoPattern, Pooled, 
 from backends.values import dataclass
 
 VOLUME_THREADS = 32
-"""Requests to zvols that are worked on at a time (zfs(4), zvol_threads)."""
+"""Maximum number of zvol requests in progress (zfs(4), zvol_threads)."""
 
 _TXG_S = 5.0
-"""Seconds between two transaction groups (zfs(4), zfs_txg_timeout): a block written twice in one is written once."""
+"""Seconds between two transaction groups (zfs(4), zfs_txg_timeout). A group writes a block only once."""
 
 _CALL_US = 12.0
-"""A request that needs no disk, alone: taken out of the ARC or put there. An estimate."""
+"""Microseconds of a request alone that needs no disk, only the ARC. An estimate."""
 
 _SUMMED_MBPS = 4000.0
-"""Checksum and copy of a block on one core. An estimate."""
+"""MB/s of checksum and copy on one core. An estimate."""
 
 _STREAM = 0.7
-"""Share of the disks' sequential speed that copy on write and its metadata leave. An estimate."""
+"""Share of the disks' sequential speed left by copy-on-write and metadata. An estimate."""
 
 _ROTATION_US, _FLASH_LOG_US = 8_300.0, 20.0
-"""Beyond the write, until a log block is on a disk of 7200 turns, and on flash with power-loss protection."""
+"""Microseconds after the write until a log block is stable: at 7,200 rpm, and on flash with power-loss protection."""
 
 ALLOCATED = 131_072
-"""Bytes that are written at a time where there are many blocks: an estimate."""
+"""Bytes per write where there are many blocks. An estimate."""
 
 
 _NO_LIMIT = 1 << 20
-"""Of requests to a file at a time."""
+"""Maximum number of requests to a file in progress: no limit."""
 
 _HALVINGS = 40
-"""Steps in which the rate of small writes is found; more change nothing that is printed."""
+"""Bisection steps for the rate of small writes. More steps do not change the printed digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolFlow:
-    """What becomes of the requests of a job."""
+    """Blocks that the requests of a job read and write."""
 
     hits: float
-    """Share whose block is in the ARC."""
+    """Share of requests whose block is in the ARC."""
     record_reads: float
-    """Blocks of the pool that a read request fetches from the disks."""
+    """Blocks that a read request fetches from the disks."""
     fetched: float
-    """Blocks that a write request fetches first, since it changes a part of them."""
+    """Blocks that a write request fetches first, because it changes only a part of them."""
     record_writes: float
-    """Blocks that a write request causes to be written."""
+    """Blocks written per write request."""
     record_bytes: int
     """Bytes of such a block."""
 
 
-@lru_cache(maxsize=64)  # asked several times in every interval of a run
+@lru_cache(maxsize=64)  # called several times per interval of a run
 def pool_flow(layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> PoolFlow:
-    """What becomes of them once the disks have as much to do as they can."""
+    """Return the blocks that a job's requests read and write when the disks are saturated."""
     region = work.region_bytes or layout.size_bytes
     size = max(1.0, work.mean_bytes)
-    held = min(1.0, pool.held_bytes / region) if region and pool.caches_data else 0.0
+    cached = min(1.0, pool.held_bytes / region) if region and pool.caches_data else 0.0
     record = pool.record_bytes
     records = max(1.0, size / record)
     if work.sequential and pool.caches_data:
-        records = size / record  # what is left of a block is in memory when the next request comes
+        records = size / record  # the rest of a block is in memory for the next request
     flow = PoolFlow(
-        hits=held, record_reads=records * (1 - held), fetched=0.0, record_writes=records, record_bytes=record
+        hits=cached, record_reads=records * (1 - cached), fetched=0.0, record_writes=records, record_bytes=record
     )
     if size >= record or work.sequential or work.read_share >= 1 or not region:
         return flow
-    written_us = _written_us(pool)
-    fetched_us = _record(pool, work, record).together * (1 - held)
-    # Low: every write has a block to itself. High: all blocks of the region are written once in each group.
+    written_us = _byte_write_us(pool)
+    fetched_us = _record_demand(pool, work, record).together * (1 - cached)
+    # Low: each write is to a different block. High: each group writes all blocks of the region once.
     low, high = 1.0, 1e6
     for _ in range(_HALVINGS):
         rate = math.sqrt(low * high)
-        part = _blocks_each(rate, region / record)
-        low, high = (rate, high) if rate * part * (record * written_us + fetched_us) < 1e6 else (low, rate)
-    part = _blocks_each(low, region / record)
-    return replace(flow, record_writes=part, fetched=part * (1 - held))
+        blocks = _blocks_per_write(rate, region / record)
+        low, high = (rate, high) if rate * blocks * (record * written_us + fetched_us) < 1e6 else (low, rate)
+    blocks = _blocks_per_write(low, region / record)
+    return replace(flow, record_writes=blocks, fetched=blocks * (1 - cached))
 
 
-def _blocks_each(rate: float, places: float) -> float:
-    """Blocks written for each of so many small writes a second: those that meet in one within one group cost one."""
+def _blocks_per_write(rate: float, blocks: float) -> float:
+    """Return the blocks written per small write at a rate. Several writes to one block in one group write it once."""
     writes = rate * _TXG_S
-    return places * -math.expm1(-writes / places) / writes
+    return blocks * -math.expm1(-writes / blocks) / writes
 
 
-def _written_us(pool: Pooled) -> float:
-    """Time of the disks for each byte that is written."""
+def _byte_write_us(pool: Pooled) -> float:
+    """Return the disks' time per written byte, in microseconds."""
     stream = IoPattern(read_share=0.0, sequential=True, sizes=((ALLOCATED, 1.0),))
     _, write = disk_demands(pool.vdevs, stream)
     return write.together / _STREAM / ALLOCATED
 
 
-def _record(pool: Pooled, work: IoPattern, record: int) -> Demand:
-    """Of one block read from the disks."""
+def _record_demand(pool: Pooled, work: IoPattern, record: int) -> Demand:
+    """Return the demand of one block read from the disks."""
     read, _ = disk_demands(pool.vdevs, replace(work, sizes=((record, 1.0),)))
     return read
 
 
 def pool_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand] | None:
-    """Of a read and of a write: stations are processors, disks and log; None where there is no pool."""
+    """Return the demands of a read and a write at processors, disks and log; None if the target is not on a pool."""
     pool = layout.pool
     if pool is None:
         return None
     flow, size = pool_flow(layout, pool, work), work.mean_bytes
-    there = replace(work, region_bytes=work.region_bytes or layout.size_bytes)
-    record = _record(pool, there, flow.record_bytes)
+    on_region = replace(work, region_bytes=work.region_bytes or layout.size_bytes)
+    record = _record_demand(pool, on_region, flow.record_bytes)
     copied = size / _SUMMED_MBPS
     summed = flow.record_bytes / _SUMMED_MBPS
     call = _CALL_US + copied
-    missed = min(1.0, flow.record_reads)
+    miss_share = min(1.0, flow.record_reads)
     read = Demand(
         ((call + flow.record_reads * summed) / CORES, flow.record_reads * record.together, 0.0),
-        call + missed * (record.alone + summed),
+        call + miss_share * (record.alone + summed),
         flow.record_reads * record.together,
     )
     log = log_us(pool) if pool.sync == "always" else 0.0
-    disks = flow.record_writes * flow.record_bytes * _written_us(pool) + flow.fetched * record.together
+    disks = flow.record_writes * flow.record_bytes * _byte_write_us(pool) + flow.fetched * record.together
     write = Demand(
-        # All that wait for the log at one moment are in one block of it.
+        # Requests that wait for the log at the same time share one log block.
         (
             (call + flow.record_writes * summed) / CORES,
             disks,
@@ -140,25 +140,25 @@ def pool_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Deman
 
 
 def pool_hit_paths(layout: WorkloadTarget, work: IoPattern) -> tuple[CacheHitPath, CacheHitPath] | None:
-    """Return the reads that memory serves; all writes go the same way. None where there is no pool."""
+    """Return the reads that memory serves. All writes take one path. None if the target is not on a pool."""
     pool = layout.pool
     if pool is None:
         return None
-    missed = min(1.0, pool_flow(layout, pool, work).record_reads)
-    return CacheHitPath(share=1 - missed, alone_us=_CALL_US + work.mean_bytes / _SUMMED_MBPS), CacheHitPath()
+    miss_share = min(1.0, pool_flow(layout, pool, work).record_reads)
+    return CacheHitPath(share=1 - miss_share, alone_us=_CALL_US + work.mean_bytes / _SUMMED_MBPS), CacheHitPath()
 
 
 def pool_threads(pool: Pooled, engine: str, jobs: int) -> int:
-    """Requests that are worked on at a time: libaio waits for each of a file (io_submit calls the filesystem)."""
+    """Return the maximum requests in progress. libaio waits for each one to a file (io_submit calls the filesystem)."""
     if pool.volume:
         return VOLUME_THREADS
     return jobs if engine == "libaio" else _NO_LIMIT
 
 
 def log_us(pool: Pooled) -> float:
-    """Time until a write that somebody waits for is on stable storage."""
+    """Return the microseconds until a synchronous write is stable."""
     if pool.sync == "disabled":
         return _CALL_US
-    where = pool.log or pool.vdevs
-    turning = where.drive.media is Media.HDD
-    return _ROTATION_US if turning else where.drive.write_alone_us + _FLASH_LOG_US
+    log_target = pool.log or pool.vdevs
+    is_rotational = log_target.drive.media is Media.HDD
+    return _ROTATION_US if is_rotational else log_target.drive.write_alone_us + _FLASH_LOG_US

@@ -138,7 +138,7 @@ async def test_a_graph_follows_the_size_of_the_terminal() -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 async def test_a_hostile_name_is_only_text(text: str) -> None:
-    chart = LineChart(ChartData(series=(Series(name=text, color=text),), x_label=text), title=text)
+    chart = LineChart(ChartData(series=(Series(name=text, color=text),)), title=text)
     app = Stage(chart)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.click(LineChart, offset=(5, 0))

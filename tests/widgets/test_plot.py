@@ -19,7 +19,6 @@ DATA = st.builds(
     ChartData,
     series=st.lists(SERIES, max_size=4).map(tuple),
     references=st.lists(st.builds(Reference, label=st.text(), value=st.floats()), max_size=2).map(tuple),
-    x_label=st.text(),
     x_max=st.none() | st.floats(),
 )
 TIMED = st.lists(st.floats(1, 1000), min_size=1, max_size=30).map(
@@ -184,12 +183,6 @@ def test_a_band_fills_the_rows_within_its_reach() -> None:
     filled = [at for at, (text, _) in enumerate(rows) if "░" in text]
     assert filled == list(range(filled[0], filled[-1] + 1))
     assert 6 <= len(filled) <= 9
-
-
-def test_places_that_are_no_seconds_are_labelled_as_their_owner_says() -> None:
-    data = ChartData(series=line(1.0, 2.0).series, x_max=3.0, x_ticks=((1.0, "90"), (9.0, "beyond")))
-    below = Plot().draw(data, 60, 12)[-1][0]
-    assert ("90" in below, "beyond" in below) == (True, False)
 
 
 def test_two_graphs_of_other_values_have_one_time_axis() -> None:

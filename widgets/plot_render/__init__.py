@@ -1,1 +1,1 @@
-"""Pictures that stand still: what they show as values, painted by plotext into rows of text."""
+"""Static plots: their data, and their painting by plotext as rows of text."""

@@ -1,4 +1,4 @@
-"""The axes of a picture: where a value stands between its ends, and round ticks in the field's units."""
+"""Axes of a static plot: positions of values, and round ticks."""
 
 from __future__ import annotations
 
@@ -11,47 +11,47 @@ from dataclasses import dataclass
 from widgets.text_utils.ticks import one_two_five, outer_multiples, power_of_ten
 
 Tick = tuple[float, str]
-"""A value and what stands there."""
+"""Value and label of a tick."""
 
 _AIR = 1.05
-"""A point on the frame cannot be told from it."""
+"""Margin factor, as a point on the frame is not visible."""
 
 _LEAST_RATIO = 1.5
-"""Of the ends of an axis of ratios."""
+"""Minimum ratio of the ends of a logarithmic axis."""
 
 _STEPS = ((1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))
-"""Ticks within a decade, the most first."""
+"""Ticks in a decade, the most first."""
 
 _FINE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
-"""Within less than a decade."""
+"""Ticks in an axis of less than a decade."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotAxis:
-    """From `low` to `high`, `low` below `high`."""
+    """Axis from `low` to `high`, with `low` below `high`."""
 
     low: float
     high: float
     ticks: tuple[Tick, ...] = ()
     log: bool = False
-    """Equal distances are equal ratios; both ends lie above 0."""
+    """True if equal distances are equal ratios. Both ends are then above 0."""
 
     def share(self, value: float) -> float:
-        """Where a value stands, 0 at the low end and 1 at the high one; beyond an end at that end."""
+        """Return the position of a value, 0 at the low end and 1 at the high end, limited to the axis."""
         value = min(max(value, self.low), self.high)
         if self.log:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
     def value(self, share: float) -> float:
-        """What stands there."""
+        """Return the value at a position."""
         if self.log:
             return float(self.low * (self.high / self.low) ** share)
         return self.low + (self.high - self.low) * share
 
 
 def ratios(values: Iterable[float], most: int, tick: Callable[[float], str]) -> PlotAxis:
-    """An axis of ratios over the values above 0, with at most about so many ticks."""
+    """Return a logarithmic axis over the values above 0, with about `most` ticks at most."""
     positive = [value for value in values if value > 0] or [1.0]
     low, high = min(positive) / _AIR, max(positive) * _AIR
     if high / low < _LEAST_RATIO:
@@ -61,32 +61,34 @@ def ratios(values: Iterable[float], most: int, tick: Callable[[float], str]) -> 
         [value for power in powers for step in steps if low <= (value := step * power) <= high]
         for steps in (*((_FINE,) if high / low <= 10 else ()), *_STEPS)
     ]
-    shown = next((choice for choice in choices if 2 <= len(choice) <= most), None)
-    shown = shown or min((choice for choice in choices if choice), key=len, default=[])
-    return PlotAxis(low=low, high=high, log=True, ticks=tuple((value, tick(round_figure(value))) for value in shown))
+    tick_values = next((choice for choice in choices if 2 <= len(choice) <= most), None)
+    tick_values = tick_values or min((choice for choice in choices if choice), key=len, default=[])
+    return PlotAxis(
+        low=low, high=high, log=True, ticks=tuple((value, tick(round_figure(value))) for value in tick_values)
+    )
 
 
 def amounts(values: Iterable[float], most: int, tick: Callable[[float], str], *, zero: bool = True) -> PlotAxis:
-    """An axis that begins and ends on a tick, with at most about so many of them; from 0 unless told otherwise."""
-    given = list(values) or [1.0]
-    low, high = min(given), max(given)
+    """Return a linear axis that begins and ends on a tick, with about `most` ticks at most. `zero`: it includes 0."""
+    numbers = list(values) or [1.0]
+    low, high = min(numbers), max(numbers)
     if zero:
         low = min(0.0, low)
     if high <= low:
         low, high = (0.0, 1.0) if high == 0 else (low - abs(low) * 0.05, high + abs(high) * 0.05)
-    step = _step((high - low) / max(1, most - 1))
+    step = _round_step((high - low) / max(1, most - 1))
     marks = [count * step for count in outer_multiples(step, low, high)]
     return PlotAxis(low=marks[0], high=marks[-1], ticks=tuple((mark, tick(round_figure(mark))) for mark in marks))
 
 
-def _step(rough: float) -> float:
-    """The least of 1, 2, 2.5, 5 times a power of ten that is not below."""
+def _round_step(rough: float) -> float:
+    """Return the smallest of 1, 2, 2.5, 5 times a power of ten that is not below `rough`."""
     step, quarter = one_two_five(rough, up=True), 2.5 * power_of_ten(rough)
     return quarter if rough <= quarter < step else step
 
 
 def round_figure(value: float) -> float:
-    """Without what floating point left behind."""
+    """Return a number without floating-point noise."""
     return float(f"{value:.6g}")
 
 
@@ -100,29 +102,29 @@ _MONTHS = (1, 3, 6, 12, 24, 60, 120)
 
 
 def dates(times: Sequence[float], most: int) -> PlotAxis:
-    """Over seconds since the epoch: ticks at whole minutes, midnights, Mondays or firsts of months of local time."""
+    """Return an axis over seconds since the epoch, with ticks at local minutes, midnights, Mondays or months."""
     span = max(times) - min(times)
-    air = max(span * 0.03, 1.0)
-    low, high = min(times) - air, max(times) + air
+    margin = max(span * 0.03, 1.0)
+    low, high = min(times) - margin, max(times) + margin
     ticks: list[Tick] = []
-    for length, form, (months, days, seconds) in _calendars(high - low):
+    for length, form, (months, days, seconds) in _calendar_steps(high - low):
         if (high - low) / length <= most:
-            moments = _every(low, high, months, days, seconds)
+            moments = _calendar_times(low, high, months, days, seconds)
             ticks = [(at, time.strftime(form, time.localtime(at))) for at in moments]
             break
     return PlotAxis(low=low, high=high, ticks=tuple(ticks))
 
 
-def _calendars(span: float) -> Iterable[tuple[float, str, tuple[int, int, int]]]:
-    """Steps of a calendar from the shortest on: seconds, how a tick is written, (months, days, seconds)."""
+def _calendar_steps(span: float) -> Iterable[tuple[float, str, tuple[int, int, int]]]:
+    """Yield calendar steps from the shortest on: seconds, tick format, and (months, days, seconds)."""
     day = "" if span < _DAY else "%d %b "
     yield from ((float(count), f"{day}{'%H:%M:%S' if count < 60 else '%H:%M'}", (0, 0, count)) for count in _SECONDS)
     yield from ((_DAY * count, "%d %b", (0, count, 0)) for count in _DAYS)
     yield from ((_MONTH * count, "%b %Y", (count, 0, 0)) for count in _MONTHS)
 
 
-def _every(low: float, high: float, months: int, days: int, seconds: int) -> list[float]:
-    """The moments of such a step between two: mktime carries over what is beyond a month or a day, summer time too."""
+def _calendar_times(low: float, high: float, months: int, days: int, seconds: int) -> list[float]:
+    """Return the times of a calendar step. mktime normalises months and days, including summer time."""
     begin = time.localtime(low)
     month = 1 if months > 1 else begin.tm_mon
     day = 1 if months else begin.tm_mday - (begin.tm_wday if days > 2 else 0)

@@ -1,4 +1,4 @@
-"""How set-ups differ: a box for each with its runs, and the throughput of every run against its latency."""
+"""Comparison of configurations: a box of runs for each, or throughput against latency of every run."""
 
 from __future__ import annotations
 
@@ -12,40 +12,44 @@ from widgets.plot_render.style import PlotStyle, legend
 from widgets.text_utils.ticks import si_label, time_label
 
 _WIDE = 4.0
-"""Greatest by smallest value from which an axis is one of ratios."""
+"""Ratio of maximum to minimum from which an axis is logarithmic."""
 
 _FAR = 20.0
-"""The same of an axis that else begins at 0."""
+"""Ratio of maximum to minimum from which an axis is logarithmic instead of starting at 0."""
 
 
-def paint_boxes(data: BoxData, look: PlotStyle) -> list[str]:
-    """Lying boxes from quartile to quartile with the median, whiskers to the ends, every run below as a sign."""
+def paint_boxes(data: BoxData, style: PlotStyle) -> list[str]:
+    """Return horizontal boxes from quartile to quartile with median and whiskers, and every run as a sign below."""
     values = [value for lot in data.lots for value in lot.values]
-    names = _names(data, look.width * 2 // 5)
+    names = _names(data, style.width * 2 // 5)
     gutter = max(map(len, names))
-    height = max(1, min(6, (look.height - 3) // len(data.lots)))
-    lots, names = data.lots[: look.height - 3], names[: look.height - 3]
-    room = max(3, (look.width - gutter) // 12)
-    wide = not data.zero and min(values) > 0 and (data.log or min(values) * _WIDE < max(values))
-    x = ratios(values, room, data.unit.tick) if wide else amounts(values, room, data.unit.tick, zero=data.zero)
-    begins = f" (the axis begins at {data.unit.tick(float(f'{x.low:.3g}'))})" if x.low > 0 else ""
+    height = max(1, min(6, (style.height - 3) // len(data.lots)))
+    lots, names = data.lots[: style.height - 3], names[: style.height - 3]
+    tick_count = max(3, (style.width - gutter) // 12)
+    is_wide = not data.zero and min(values) > 0 and (data.log or min(values) * _WIDE < max(values))
+    x = (
+        ratios(values, tick_count, data.unit.tick)
+        if is_wide
+        else amounts(values, tick_count, data.unit.tick, zero=data.zero)
+    )
+    begin_text = f" (the axis begins at {data.unit.tick(float(f'{x.low:.3g}'))})" if x.low > 0 else ""
     rows = height * len(lots)
     middles = [rows - 1 - at * height - (height - 1) // 2 for at in range(len(lots))]
     y = PlotAxis(low=0.0, high=max(1.0, rows - 1.0), ticks=tuple(zip(map(float, middles), names, strict=True)))
-    label = f"{data.unit.value}{begins}, box: middle half and median"
-    pane = PlotPane(look, rows + 3, x, y, label=label, gutter=gutter)
+    label = f"{data.unit.value}{begin_text}, box: middle half and median"
+    pane = PlotPane(style, rows + 3, x, y, label=label, gutter=gutter)
     for index, (lot, row) in enumerate(zip(lots, middles, strict=True)):
         _box(pane, lot.values, row, height, index)
     return pane.build()
 
 
-def _names(data: BoxData, most: int) -> list[str]:
-    """Name and median of each, in columns."""
+def _names(data: BoxData, width: int) -> list[str]:
+    """Return name and median of each sample in aligned columns."""
     medians = [data.unit.text(statistics.median(lot.values)) for lot in data.lots]
-    figures = max(map(len, medians))
-    names = [single_cells(lot.name, most - figures - 2) for lot in data.lots]
+    median_width = max(map(len, medians))
+    names = [single_cells(lot.name, width - median_width - 2) for lot in data.lots]
     widest = max(map(len, names))
-    return [f"{name:<{widest}}  {median:>{figures}}" for name, median in zip(names, medians, strict=True)]
+    return [f"{name:<{widest}}  {median:>{median_width}}" for name, median in zip(names, medians, strict=True)]
 
 
 def _box(pane: PlotPane, values: Sequence[float], row: int, height: int, series: int) -> None:
@@ -61,24 +65,24 @@ def _box(pane: PlotPane, values: Sequence[float], row: int, height: int, series:
 
 
 def five_numbers(values: Sequence[float]) -> tuple[float, float, float, float, float]:
-    """Return the least, the quartiles and the greatest of one value or more."""
+    """Return minimum, quartiles and maximum of one value or more."""
     if len(values) == 1:
         return (values[0],) * 5
     first, middle, third = statistics.quantiles(values, n=4, method="inclusive")
     return min(values), first, middle, third, max(values)
 
 
-def paint_scatter(data: ScatterData, look: PlotStyle) -> list[str]:
-    """Throughput across, p99 up, a sign and a colour for each set-up: right and low is good."""
-    head = legend(look, [(cloud.name, "") for cloud in data.clouds], joined=False)
-    height = look.height - len(head)
+def paint_scatter(data: ScatterData, style: PlotStyle) -> list[str]:
+    """Return a plot of throughput across and p99 up, with a sign and colour per configuration."""
+    head = legend(style, [(cloud.name, "") for cloud in data.clouds], joined=False)
+    height = style.height - len(head)
     points = [point for cloud in data.clouds for point in cloud.points]
     across, up = ([point[at] for point in points] for at in (0, 1))
-    room = look.width // 12
-    wide = min(across) > 0 and min(across) * _FAR < max(across)
-    x = ratios(across, room, si_label) if wide else amounts(across, room, si_label)
+    tick_count = style.width // 12
+    is_wide = min(across) > 0 and min(across) * _FAR < max(across)
+    x = ratios(across, tick_count, si_label) if is_wide else amounts(across, tick_count, si_label)
     label = f"{Unit.LATENCY.value}, by {data.unit.value}: right and low is good"
-    pane = PlotPane(look, height, x, ratios(up, height // 2, time_label), label=label)
+    pane = PlotPane(style, height, x, ratios(up, height // 2, time_label), label=label)
     for index, cloud in enumerate(data.clouds):
         pane.signs(cloud.points, index)
     return [*head, *pane.build()]

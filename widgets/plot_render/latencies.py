@@ -1,4 +1,4 @@
-"""Latencies of all I/Os: by percentile, and how many took how long."""
+"""Latency plots: by percentile, and as a histogram."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from widgets.text_utils import units
 from widgets.text_utils.ticks import time_label
 
 BEYOND = 10
-"""I/Os that have to lie beyond a percentile that is drawn."""
+"""Minimum number of I/Os beyond a percentile that is drawn."""
 
 _PERCENTILES = ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99"), (0.99999, "p99.999"))
 _IN_LEGEND = (0.5, 0.99, 0.999)
 
 _EDGE = 0.0005
-"""Share of the I/Os at either end that a linear histogram leaves out."""
+"""Share of I/Os at either end that a linear histogram leaves out."""
 
 
 def total_of(bins: Bins) -> int:
-    """All I/Os of a histogram."""
+    """Return the number of I/Os in a histogram."""
     return sum(count for _, count in bins)
 
 
 def quantile(bins: Bins, share: float) -> float:
-    """The latency that a share of the I/Os does not exceed; of a histogram that is not empty."""
-    wanted, passed = share * total_of(bins), 0
+    """Return the latency that a share of the I/Os does not exceed. The histogram must not be empty."""
+    target, count_so_far = share * total_of(bins), 0
     for value, count in bins:
-        passed += count
-        if passed >= wanted:
+        count_so_far += count
+        if count_so_far >= target:
             return float(value)
     return float(bins[-1][0])
 
 
 def percentile_points(bins: Bins) -> Iterator[tuple[int, float]]:
-    """Yield the latencies of a percentile curve, each with the I/Os that took at most so long.
+    """Yield the points of a percentile curve: I/Os up to a latency, and that latency.
 
     The fastest percent is left out: it would take half the height.
     """
@@ -51,15 +51,15 @@ def percentile_points(bins: Bins) -> Iterator[tuple[int, float]]:
             yield passed, float(value)
 
 
-def paint_percentiles(data: PercentileData, look: PlotStyle) -> list[str]:
-    """Each further nine as wide as the one before, latencies as ratios."""
-    curves = [_by_nines(latencies.bins) for latencies in data.series]
+def paint_percentiles(data: PercentileData, style: PlotStyle) -> list[str]:
+    """Return percentile curves. Each further nine has the same width, and latencies are logarithmic."""
+    curves = [_nines_curve(latencies.bins) for latencies in data.series]
     end = max(1.0, *(curve[-1][0] for curve in curves))
     ticks = [(0.0, "p0"), *((nines(share), name) for share, name in _PERCENTILES if nines(share) <= end)]
-    head = legend(look, [(latencies.name, _percentiles_text(latencies)) for latencies in data.series], joined=True)
-    height = look.height - len(head)
+    head = legend(style, [(latencies.name, _percentiles_text(latencies)) for latencies in data.series], joined=True)
+    height = style.height - len(head)
     y = ratios((value for curve in curves for _, value in curve), height // 2, time_label)
-    pane = PlotPane(look, height, PlotAxis(low=0.0, high=end, ticks=tuple(ticks)), y)
+    pane = PlotPane(style, height, PlotAxis(low=0.0, high=end, ticks=tuple(ticks)), y)
     for index, curve in enumerate(curves):
         pane.line(curve, index)
     for index, (latencies, curve) in enumerate(zip(data.series, curves, strict=True)):
@@ -69,7 +69,7 @@ def paint_percentiles(data: PercentileData, look: PlotStyle) -> list[str]:
 
 
 def _percentiles_text(latencies: Latencies) -> str:
-    """The usual percentiles, as far as ten I/Os lie beyond."""
+    """Return the usual percentiles that have at least ten I/Os beyond them."""
     names, total = dict(_PERCENTILES), total_of(latencies.bins)
     percentile_points = [share for share in _IN_LEGEND if total * (1 - share) >= BEYOND]
     return "  ".join(
@@ -77,23 +77,23 @@ def _percentiles_text(latencies: Latencies) -> str:
     )
 
 
-def _by_nines(bins: Bins) -> list[tuple[float, float]]:
-    """(nines, latency) as far as ten I/Os lie beyond."""
+def _nines_curve(bins: Bins) -> list[tuple[float, float]]:
+    """Return (nines, latency) points as far as ten I/Os are beyond them."""
     total = total_of(bins)
     return [(nines(passed / total), value) for passed, value in percentile_points(bins)] or [(0.0, float(bins[0][0]))]
 
 
-def paint_histogram(data: HistogramData, look: PlotStyle) -> list[str]:
-    """The share of the I/Os in each column: filled, and as lines over it."""
-    figures = [_counts_text(latencies) for latencies in data.series]
+def paint_histogram(data: HistogramData, style: PlotStyle) -> list[str]:
+    """Return the share of I/Os per column: the first filled, the others as lines."""
+    labels = [_counts_text(latencies) for latencies in data.series]
     head = legend(
-        look, [(latencies.name, text) for latencies, text in zip(data.series, figures, strict=True)], joined=True
+        style, [(latencies.name, text) for latencies, text in zip(data.series, labels, strict=True)], joined=True
     )
     edge = 0.0 if data.log else _EDGE
     ends = [quantile(latencies.bins, share) for latencies in data.series for share in (edge, 1 - edge)]
-    height = look.height - len(head)
-    x = ratios(ends, look.width // 12, time_label)
-    columns = PlotPane(look, height, x, PlotAxis(low=0.0, high=1.0)).columns
+    height = style.height - len(head)
+    x = ratios(ends, style.width // 12, time_label)
+    columns = PlotPane(style, height, x, PlotAxis(low=0.0, high=1.0)).columns
     spread = [shares(latencies.bins, x, columns) for latencies in data.series]
     filled = [share for row in spread for share in row if share > 0] or [1.0]
     if data.log:
@@ -101,7 +101,7 @@ def paint_histogram(data: HistogramData, look: PlotStyle) -> list[str]:
     else:
         y = amounts(filled, max(3, height // 4), lambda share: f"{share * 100:.3g} %")
     both = ", both as ratios" if data.log else ""
-    pane = PlotPane(look, height, x, y, label=f"share of the I/Os in each column, by latency{both}")
+    pane = PlotPane(style, height, x, y, label=f"share of the I/Os in each column, by latency{both}")
     _fill(pane, spread[0])
     for index, row in enumerate(spread[1:], 1):
         pane.line([(x.value(column / (columns - 1)), max(share, y.low)) for column, share in enumerate(row)], index)
@@ -114,12 +114,12 @@ def _counts_text(latencies: Latencies) -> str:
 
 
 def _fill(pane: PlotPane, spread: Sequence[float]) -> None:
-    """Bars to an eighth of a cell."""
+    """Draw bars with a resolution of an eighth of a cell."""
     steps = " #" if pane.look.ascii else " ▁▂▃▄▅▆▇█"
     cells = []
     for column, share in enumerate(spread):
         if share > 0:
-            # A value stands in the middle of its row, so a bar reaches half a row further.
+            # A value is in the middle of its row, so a bar reaches half a row further.
             height = pane.y.share(share) * (pane.rows - 1)
             full, part = divmod(height + 0.5 if height > 0.06 else height, 1.0)
             cells += [(column, row, steps[-1]) for row in range(int(full))]
@@ -129,7 +129,7 @@ def _fill(pane: PlotPane, spread: Sequence[float]) -> None:
 
 
 def shares(bins: Bins, x: PlotAxis, columns: int) -> list[float]:
-    """The share of the I/Os in each column of an axis of ratios; a bin is spread over what it covers.
+    """Return the share of I/Os per column of a logarithmic axis. A bin is spread over its width.
 
     fio divides each power of two of nanoseconds into 64 bins (`FIO_IO_U_PLAT_BITS` 6 in fio's stat.h).
     """
@@ -144,5 +144,5 @@ def shares(bins: Bins, x: PlotAxis, columns: int) -> list[float]:
 
 
 def _place(value: float, x: PlotAxis, columns: int) -> float:
-    """Where it lies in columns, also beyond the ends."""
+    """Return the position of a latency in columns; it may be outside the axis."""
     return math.log(value / x.low) / math.log(x.high / x.low) * (columns - 1) + 0.5

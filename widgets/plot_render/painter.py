@@ -1,4 +1,4 @@
-"""A picture as rows of text: the one place where any of them is painted."""
+"""Painter of all static plots as rows of text."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from widgets.plot_render.time_series import paint_curve, paint_history, paint_ti
 from widgets.text_utils.text import wrap
 
 SIMULATED = "SIMULATED  "
-"""Before the title of what was not measured on hardware."""
+"""Prefix of the title of simulated results."""
 
 
-def paint(picture: StaticPlot, look: PlotStyle) -> list[str]:
-    """Return the rows of a picture, no more and no wider than asked for; a sentence where it cannot be drawn."""
-    if picture.data is None or (why := too_small(look)):
-        return wrap(picture.why if picture.data is None else why, look.width)[: max(1, look.height)]
-    title = fit_line(f"{SIMULATED if picture.simulated else ''}{picture.title}", look.width)
-    return look.terminal_rows([title, *_rows(picture.data, replace(look, height=look.height - 1))])
+def paint(picture: StaticPlot, style: PlotStyle) -> list[str]:
+    """Return the rows of a plot within its size, or a sentence if it cannot be drawn."""
+    if picture.data is None or (reason := too_small(style)):
+        return wrap(picture.why if picture.data is None else reason, style.width)[: max(1, style.height)]
+    title = fit_line(f"{SIMULATED if picture.simulated else ''}{picture.title}", style.width)
+    return style.terminal_rows([title, *_rows(picture.data, replace(style, height=style.height - 1))])
 
 
-def _rows(data: Data, look: PlotStyle) -> list[str]:
+def _rows(data: Data, style: PlotStyle) -> list[str]:
     match data:
         case PercentileData():
-            return paint_percentiles(data, look)
+            return paint_percentiles(data, style)
         case HistogramData():
-            return paint_histogram(data, look)
+            return paint_histogram(data, style)
         case BoxData():
-            return paint_boxes(data, look)
+            return paint_boxes(data, style)
         case ScatterData():
-            return paint_scatter(data, look)
+            return paint_scatter(data, style)
         case TimelineData():
-            return paint_timeline(data, look)
+            return paint_timeline(data, style)
         case CurveData():
-            return paint_curve(data, look)
+            return paint_curve(data, style)
         case HistoryData():
-            return paint_history(data, look)
+            return paint_history(data, style)

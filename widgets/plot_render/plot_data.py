@@ -1,4 +1,4 @@
-"""What a picture shows, before anybody paints it: names and numbers in the units of their axis. Values only."""
+"""Data of static plots: names and numbers in the units of their axes."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from widgets.text_utils import units
 from widgets.text_utils.ticks import si_label, time_label
 
 Bins = Sequence[tuple[int, int]]
-"""A histogram as fio has it: (latency in ns, I/Os), ascending."""
+"""Histogram as fio reports it: (latency in ns, I/Os), ascending."""
 
 
 MOST_CURVES = 4
-"""Curves over one another; more cannot be told apart."""
+"""Maximum number of curves in one plot that can be distinguished."""
 
 
 class StaticPlotKind(StrEnum):
-    """The seven pictures."""
+    """Kinds of static plots."""
 
     PERCENTILES = "percentiles"
     HISTOGRAM = "histogram"
@@ -30,7 +30,7 @@ class StaticPlotKind(StrEnum):
 
 
 class Unit(StrEnum):
-    """What an axis counts."""
+    """Metric of an axis."""
 
     IOPS = "IOPS"
     """I/Os per second."""
@@ -41,66 +41,66 @@ class Unit(StrEnum):
 
     @property
     def text(self) -> Callable[[float], str]:
-        """A value in three figures with its unit."""
+        """Function that returns a value in three digits with its unit."""
         if self is Unit.RATE:
             return units.three
         return units.latency if self is Unit.LATENCY else units.iops
 
     @property
     def tick(self) -> Callable[[float], str]:
-        """A round value."""
+        """Function that returns a round value as a label."""
         return time_label if self is Unit.LATENCY else si_label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latencies:
-    """All latencies of the runs of one set-up, added up."""
+    """Latency histogram of all runs of one configuration."""
 
     name: str
-    """What tells it from the others."""
+    """Name of the configuration."""
     bins: Bins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PercentileData:
-    """Latency by percentile, one curve over the other."""
+    """Latency by percentile, one curve per configuration."""
 
     series: tuple[Latencies, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistogramData:
-    """How many I/Os took how long: the first filled, the others as lines over it."""
+    """Latency histograms: the first filled, the others as lines."""
 
     series: tuple[Latencies, ...]
     log: bool = False
-    """Shares as ratios, too: only that shows one I/O in a million."""
+    """True for logarithmic shares, which also show one I/O in a million."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoxSample:
-    """The runs of one set-up, a value each."""
+    """One value per run of a configuration."""
 
     name: str
     values: tuple[float, ...]
-    """In the order of the runs; not none."""
+    """Values in run order, at least one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoxData:
-    """How the runs of each set-up are spread."""
+    """Spread of the runs of each configuration."""
 
     lots: tuple[BoxSample, ...]
     unit: Unit
     zero: bool = False
-    """The axis begins at 0."""
+    """True if the axis begins at 0."""
     log: bool = False
-    """Equal distances are ratios."""
+    """True if equal distances are equal ratios."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScatterSample:
-    """The runs of one set-up, a point each."""
+    """One point per run of a configuration."""
 
     name: str
     points: tuple[tuple[float, float], ...]
@@ -113,28 +113,28 @@ class ScatterData:
 
     clouds: tuple[ScatterSample, ...]
     unit: Unit
-    """Of the axis across."""
+    """Metric of the horizontal axis."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CourseInterval:
-    """What was reported of one interval of a run."""
+    """Metrics of one interval of a run."""
 
     at: float
-    """Seconds since what is measured began; the ramp lies before 0."""
+    """Seconds since the start of the measured phase. The ramp is before 0."""
     rate: float
-    """In the unit of the timeline."""
+    """Throughput in the unit of the timeline."""
     p50: float | None = None
     p99: float | None = None
     p99_9: float | None = None
     worst: float | None = None
     stalled: bool = False
-    """Nothing was completed in it."""
+    """True if no request completed in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunCourse:
-    """One run over its time."""
+    """Intervals of one run."""
 
     name: str
     intervals: tuple[CourseInterval, ...]
@@ -142,29 +142,29 @@ class RunCourse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimelineData:
-    """Throughput and latency over time: of one run all percentiles, of several the 99th."""
+    """Throughput and latency over time: all percentiles of one run, or p99 of several."""
 
     courses: tuple[RunCourse, ...]
     unit: Unit
-    """Of the upper axis."""
+    """Metric of the upper axis."""
     log: bool = True
-    """Latencies as ratios."""
+    """True for logarithmic latencies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredPoint:
-    """A point, and how far it may be off."""
+    """Point with its interval."""
 
     x: float
     mean: float
     low: float
-    """The mean itself where there is no interval."""
+    """Lower end, or the mean itself without an interval."""
     high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurveLine:
-    """What was measured along an axis."""
+    """Results along an axis."""
 
     name: str
     rates: tuple[MeasuredPoint, ...] = ()
@@ -173,19 +173,19 @@ class CurveLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurveData:
-    """What a sweep found along an axis: the rate above, its latency below."""
+    """Results of a sweep along an axis: throughput above, latency below."""
 
     lines: tuple[CurveLine, ...]
     across: str
-    """What the axis across is."""
+    """Label of the horizontal axis."""
     unit: Unit
-    """Of the rates."""
+    """Metric of the throughput."""
     steps: tuple[float, ...] = ()
-    """The values that were tried, each a tick; () has round ones."""
+    """Measured values, each with a tick; () for round ticks."""
     knee: tuple[float, float, float] | None = None
-    """Where it bends: the middle and both ends."""
+    """Knee of the curve: the middle and both ends of its interval."""
     log: bool = True
-    """Latencies as ratios."""
+    """True for logarithmic latencies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,21 +194,21 @@ class HistoryEpoch:
 
     name: str
     points: tuple[MeasuredPoint, ...]
-    """x: seconds since the epoch."""
+    """Points; x is in seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryData:
-    """The same job on the same thing over all sessions."""
+    """The same job on the same target over all sessions."""
 
     stages: tuple[HistoryEpoch, ...]
     unit: Unit
     band: tuple[float, float] | None = None
-    """The spread of the baseline."""
+    """Spread of the baseline."""
     marks: tuple[tuple[float, str], ...] = ()
-    """When something became another, and what."""
+    """Times and descriptions of changes."""
     zero: bool = False
-    """The axis begins at 0."""
+    """True if the axis begins at 0."""
 
 
 Data = PercentileData | HistogramData | BoxData | ScatterData | TimelineData | CurveData | HistoryData
@@ -216,15 +216,15 @@ Data = PercentileData | HistogramData | BoxData | ScatterData | TimelineData | C
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaticPlot:
-    """One picture, or why there is none."""
+    """One plot, or the reason why there is none."""
 
     title: str
-    """One line: what it is of."""
+    """Title in one line."""
     data: Data | None = None
-    """None where there is nothing to show."""
+    """Data, or None if there is nothing to show."""
     why: str = ""
-    """Why there is nothing to show; where there is something, what is worth saying of it."""
+    """Reason why there is nothing to show; otherwise a remark on the data."""
     keys: str = ""
-    """What on a screen would fill it."""
+    """Keys on the screen that would produce data."""
     simulated: bool = False
-    """Not measured on hardware."""
+    """True for simulated results."""

@@ -1,4 +1,4 @@
-"""How a picture is to look: its size, its colours, and the signs that tell series apart without any."""
+"""Style of a static plot: size, colours, and signs that distinguish series without colour."""
 
 from __future__ import annotations
 
@@ -6,50 +6,53 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from widgets.text_utils.text import clean, shorten, width_of
+from widgets.text_utils.text import clean, pad, shorten, width_of
 
 Hue = int | tuple[int, int, int]
-"""One of the 256 colours of a terminal, or red, green and blue."""
+"""One of a terminal's 256 colours, or red, green and blue."""
 
 PALETTE: tuple[Hue, ...] = (33, 166, 138, 60, 93, 104)
-"""At least 3.1:1 on black and on white; for normal, protan, deutan and tritan eyes the first four lie 30 apart (CIE
-Lab), all six 19."""
+"""Series colours.
+
+Their contrast is at least 3.1:1 on black and on white. For normal, protan, deutan and tritan vision, the first four
+differ by 30 (CIE Lab), all six by 19.
+"""
 
 FAINT = 242
-"""What lies behind all series: a ramp, a baseline, a change."""
+"""Colour of parts behind all series: ramp, baseline, changes."""
 
 LEAST = (60, 15)
-"""Columns and rows below which nothing can be read off."""
+"""Minimum columns and rows of a readable plot."""
 
 LEAST_BESIDE = (44, 9)
-"""The same beside other things that tell the figures: a small picture says more than a sentence in its place."""
+"""Minimum columns and rows next to other widgets with the numbers: a small plot is better than a sentence."""
 
 _SIGNS, _ASCII_SIGNS = "●▲■◆▼✚", "ox+*#%"
 _ASCII = str.maketrans("│┃─├┤┬┴┼┌┐└┘·░▒█▁▂▃▄▅▆▇µ", "|#-||+++++++.:=#_______u")
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 BEHIND = -1
-"""The place of what belongs to no series."""
+"""Series index of parts behind all series."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotStyle:
-    """Size in cells, and what the terminal can show."""
+    """Size in cells, and capabilities of the terminal."""
 
     width: int = 80
     height: int = 20
     palette: Sequence[Hue] = PALETTE
-    """Of the series, in their order; none draws without colours."""
+    """Colours of the series in order; empty for no colours."""
     ascii: bool = False
     least: tuple[int, int] = LEAST
     """Columns and rows below which it is not drawn."""
 
     def sign(self, series: int) -> str:
-        """The sign of a series."""
+        """Return the sign of a series."""
         signs = _ASCII_SIGNS if self.ascii else _SIGNS
         return signs[series % len(signs)]
 
     def hue(self, series: int) -> Hue:
-        """The colour of a series; with a place below 0 of what lies behind all."""
+        """Return the colour of a series; a negative index is for parts behind all series."""
         return FAINT if series < 0 or not self.palette else self.palette[series % len(self.palette)]
 
     def colored(self, text: str, series: int) -> str:
@@ -61,7 +64,7 @@ class PlotStyle:
         return f"\x1b[38;{code}m{text}\x1b[0m"
 
     def terminal_rows(self, rows: Iterable[str]) -> list[str]:
-        """Return rows as the terminal can show them, without blanks at their ends."""
+        """Return rows as the terminal can show them, without trailing blanks."""
         colored = (row if self.palette else _ESCAPES.sub("", row) for row in rows)
         return [(_to_ascii(row) if self.ascii else row).rstrip() for row in colored]
 
@@ -71,43 +74,40 @@ def _to_ascii(row: str) -> str:
 
 
 def fit_line(text: str, width: int) -> str:
-    """Return one harmless line of at most so many cells."""
+    """Return one safe line of at most `width` cells."""
     return shorten(clean(text), width)
 
 
-def too_small(look: PlotStyle) -> str:
-    """A sentence where the size shows nothing; "" where it does."""
-    if look.width >= look.least[0] and look.height >= look.least[1]:
+def too_small(style: PlotStyle) -> str:
+    """Return a sentence if the size is too small, or ""."""
+    if style.width >= style.least[0] and style.height >= style.least[1]:
         return ""
-    return f"A picture wants {look.least[0]}x{look.least[1]} characters or more; here are {look.width}x{look.height}."
+    return (
+        f"A picture wants {style.least[0]}x{style.least[1]} characters or more; here are {style.width}x{style.height}."
+    )
 
 
-def legend(look: PlotStyle, names: Sequence[tuple[str, str]], *, joined: bool) -> list[str]:
-    """What stands for what: a row each with its figures where there is height, else side by side.
+def legend(style: PlotStyle, names: Sequence[tuple[str, str]], *, joined: bool) -> list[str]:
+    """Return the legend: one row per series with its numbers if there is enough height, otherwise all in a line.
 
-    `names`: name and figures of each series. `joined`: they are drawn as lines.
+    `names`: name and numbers of each series. `joined`: they are drawn as lines.
     """
     stroke = "──" if joined else ""
-    samples = [look.colored(f"{stroke}{look.sign(at)}{stroke}", at) for at in range(len(names))]
+    samples = [style.colored(f"{stroke}{style.sign(index)}{stroke}", index) for index in range(len(names))]
     lead = 2 * len(stroke) + 3
-    if look.height >= 18 and len(names) <= 4 and any(figures for _, figures in names):
-        widest = min(max(width_of(clean(name)) for name, _ in names), look.width // 2)
+    if style.height >= 18 and len(names) <= 4 and any(figures for _, figures in names):
+        widest = min(max(width_of(clean(name)) for name, _ in names), style.width // 2)
         return [
-            f" {sample} {fit_line(f'{_padded(name, widest)}  {figures}', look.width - lead)}"
+            f" {sample} {fit_line(f'{pad(clean(name), widest)}  {figures}', style.width - lead)}"
             for sample, (name, figures) in zip(samples, names, strict=True)
         ]
     rows, used = [""], 0
     for sample, (name, _) in zip(samples, names, strict=True):
-        label = fit_line(name, look.width - lead)
+        label = fit_line(name, style.width - lead)
         size = lead + width_of(label) + 2
-        if used and used + size > look.width:
+        if used and used + size > style.width:
             rows.append("")
             used = 0
         rows[-1] += f" {sample} {label}  "
         used += size
     return rows if len(names) > 1 else []
-
-
-def _padded(name: str, width: int) -> str:
-    name = fit_line(name, width)
-    return name + " " * (width - width_of(name))

@@ -1,4 +1,4 @@
-"""What goes on along an axis: a run over its time, a sweep over its values, one job over all sessions."""
+"""Plots along an axis: a run over time, a sweep over its values, a job over all sessions."""
 
 from __future__ import annotations
 
@@ -16,136 +16,145 @@ from widgets.text_utils.ticks import si_label, time_label
 _Points = list[tuple[float, float]]
 
 _MINUTES_FROM = 300.0
-"""Seconds from which an axis counts minutes."""
+"""Seconds from which an axis uses minutes."""
 
 
 # -- a run over its time ----------------------------------------------------------------------------------------------
 
 
-def paint_timeline(data: TimelineData, look: PlotStyle) -> list[str]:
-    """Throughput above, latency below; the ramp left of 0 is shaded."""
-    every = [interval for course in data.courses for interval in course.intervals]
-    start, end = min(0.0, *(interval.at for interval in every)), max(1.0, *(interval.at for interval in every))
-    seconds = amounts([end], look.width // 12, _time_of(end))
+def paint_timeline(data: TimelineData, style: PlotStyle) -> list[str]:
+    """Return throughput above and latency below, with the ramp left of 0 shaded."""
+    intervals = [interval for course in data.courses for interval in course.intervals]
+    start, end = min(0.0, *(interval.at for interval in intervals)), max(1.0, *(interval.at for interval in intervals))
+    seconds = amounts([end], style.width // 12, _time_format(end))
     x = PlotAxis(low=start, high=end, ticks=tuple(tick for tick in seconds.ticks if tick[0] <= end))
-    head = legend(look, [(course.name, "") for course in data.courses], joined=True)
-    upper = (look.height - len(head) - 2) * 2 // 5
-    lower = look.height - len(head) - 2 - upper
-    rates = PlotPane(
-        look, upper, replace(x, ticks=()), amounts([interval.rate for interval in every], max(3, upper // 3), si_label)
+    head = legend(style, [(course.name, "") for course in data.courses], joined=True)
+    upper = (style.height - len(head) - 2) * 2 // 5
+    lower = style.height - len(head) - 2 - upper
+    rate_pane = PlotPane(
+        style,
+        upper,
+        replace(x, ticks=()),
+        amounts([interval.rate for interval in intervals], max(3, upper // 3), si_label),
     )
     lines, dots = _latencies(data)
-    slow = [value for _, line in lines for _, value in line] + [value for _, value in dots]
-    y = _upwards(slow, max(3, lower // 2), log=data.log)
-    waits = PlotPane(look, lower, x, y)
-    for pane in (rates, waits):
+    latencies = [value for _, line in lines for _, value in line] + [value for _, value in dots]
+    y = _latency_axis(latencies, max(3, lower // 2), log=data.log)
+    latency_pane = PlotPane(style, lower, x, y)
+    for pane in (rate_pane, latency_pane):
         if start < 0:
             pane.shade(start, 0.0)
     for index, course in enumerate(data.courses):
-        rates.line([(interval.at, interval.rate) for interval in course.intervals], index)
-        rates.marks(
-            [(rates.column(interval.at), rates.rows - 1, "!") for interval in course.intervals if interval.stalled]
+        rate_pane.line([(interval.at, interval.rate) for interval in course.intervals], index)
+        rate_pane.marks(
+            [
+                (rate_pane.column(interval.at), rate_pane.rows - 1, "!")
+                for interval in course.intervals
+                if interval.stalled
+            ]
         )
-    waits.marks([(waits.column(at), waits.row(value), "·") for at, value in dots])
+    latency_pane.marks([(latency_pane.column(at), latency_pane.row(value), "·") for at, value in dots])
     for index, (_, line) in enumerate(lines):
-        waits.line(line, index)
+        latency_pane.line(line, index)
         third = max(1, len(line) // 3)
-        waits.signs(line[-1:] if look.ascii else line[third::third] or line, index)
+        latency_pane.signs(line[-1:] if style.ascii else line[third::third] or line, index)
     signs = ["░ not measured"] if start < 0 else []
-    signs += ["! standstill"] if any(interval.stalled for interval in every) else []
-    text = "  ".join(look.colored(f"{look.sign(at)} {name}", at) for at, (name, _) in enumerate(lines))
+    signs += ["! standstill"] if any(interval.stalled for interval in intervals) else []
+    text = "  ".join(style.colored(f"{style.sign(at)} {name}", at) for at, (name, _) in enumerate(lines))
     captions = [f"latency  {text if len(data.courses) == 1 else 'p99'}"]
     captions += ["· worst"] if dots else []
-    above, between = _heading("   ".join([data.unit.value, *signs])), _heading("  ".join(captions))
-    return [*head, above, *rates.build(), between, *waits.build()]
+    above, between = _heading_text("   ".join([data.unit.value, *signs])), _heading_text("  ".join(captions))
+    return [*head, above, *rate_pane.build(), between, *latency_pane.build()]
 
 
-def _time_of(end: float) -> Callable[[float], str]:
+def _time_format(end: float) -> Callable[[float], str]:
     return (lambda at: f"{at / 60:g} min") if end >= _MINUTES_FROM else (lambda at: f"{at:g} s")
 
 
 def _latencies(data: TimelineData) -> tuple[list[tuple[str, _Points]], _Points]:
-    """Lines by name, and single points: all percentiles of one run, the 99th of several."""
+    """Return lines by name, and single points: all percentiles of one run, or p99 of several."""
     if len(data.courses) > 1:
         return [
             (course.name, _points_of(course.intervals, lambda interval: interval.p99)) for course in data.courses
         ], []
-    own = data.courses[0].intervals
+    intervals = data.courses[0].intervals
     named = (
-        ("p50", _points_of(own, lambda interval: interval.p50)),
-        ("p99", _points_of(own, lambda interval: interval.p99)),
-        ("p99.9", _points_of(own, lambda interval: interval.p99_9)),
+        ("p50", _points_of(intervals, lambda interval: interval.p50)),
+        ("p99", _points_of(intervals, lambda interval: interval.p99)),
+        ("p99.9", _points_of(intervals, lambda interval: interval.p99_9)),
     )
-    return [(name, line) for name, line in named if line], _points_of(own, lambda interval: interval.worst)
+    return [(name, line) for name, line in named if line], _points_of(intervals, lambda interval: interval.worst)
 
 
 def _points_of(intervals: Sequence[CourseInterval], read: Callable[[CourseInterval], float | None]) -> _Points:
     return [(interval.at, value) for interval in intervals if (value := read(interval))]
 
 
-def _heading(text: str) -> str:
-    """What stands above a pane."""
+def _heading_text(text: str) -> str:
+    """Return the heading of a pane."""
     return " " * GUTTER + f" {text}"
 
 
-def _upwards(values: Sequence[float], most: int, *, log: bool) -> PlotAxis:
-    """An axis of latencies."""
+def _latency_axis(values: Sequence[float], most: int, *, log: bool) -> PlotAxis:
+    """Return an axis of latencies."""
     return ratios(values, most, time_label) if log else amounts(values, most, time_label)
 
 
 # -- a sweep over its values ------------------------------------------------------------------------------------------
 
 
-def paint_curve(data: CurveData, look: PlotStyle) -> list[str]:
-    """The rates above, the latencies below, on one axis across; only what was measured."""
-    head = legend(look, [(line.name, "") for line in data.lines], joined=True)
-    measured = [which for which in ("rates", "latencies") if any(getattr(line, which) for line in data.lines)]
-    x = _across(data, look)
-    room = look.height - len(head) - len(measured)
-    heights = {"rates": room // 2 if len(measured) > 1 else room}
-    heights["latencies"] = room - (heights["rates"] if len(measured) > 1 else 0)
-    rows, latency = [*head], "p99" if len(measured) > 1 else "latency"
-    for which in measured:
-        last = which == measured[-1]
-        series = [getattr(line, which) for line in data.lines]
-        y = _axis_of(data, which, series, heights[which])
-        pane = PlotPane(look, heights[which], x if last else replace(x, ticks=()), y, label=data.across if last else "")
+def paint_curve(data: CurveData, style: PlotStyle) -> list[str]:
+    """Return throughput above and latency below, on one horizontal axis. Metrics without data are left out."""
+    head = legend(style, [(line.name, "") for line in data.lines], joined=True)
+    metrics = [metric for metric in ("rates", "latencies") if any(getattr(line, metric) for line in data.lines)]
+    x = _step_axis(data, style)
+    available = style.height - len(head) - len(metrics)
+    heights = {"rates": available // 2 if len(metrics) > 1 else available}
+    heights["latencies"] = available - (heights["rates"] if len(metrics) > 1 else 0)
+    rows, latency = [*head], "p99" if len(metrics) > 1 else "latency"
+    for metric in metrics:
+        last = metric == metrics[-1]
+        series = [getattr(line, metric) for line in data.lines]
+        y = _metric_axis(data, metric, series, heights[metric])
+        pane = PlotPane(
+            style, heights[metric], x if last else replace(x, ticks=()), y, label=data.across if last else ""
+        )
         _draw(pane, data, series, shaded=last)
-        knee = f"   ░ knee {_span(data)}" if data.knee and last else ""
-        rows += [_heading((data.unit.value if which == "rates" else latency) + knee), *pane.build()]
+        knee = f"   ░ knee {_knee_text(data)}" if data.knee and last else ""
+        rows += [_heading_text((data.unit.value if metric == "rates" else latency) + knee), *pane.build()]
     return rows
 
 
-def _span(data: CurveData) -> str:
+def _knee_text(data: CurveData) -> str:
     middle, low, high = data.knee or (0.0, 0.0, 0.0)
     return f"{units.iops(middle)} [{units.iops(low)}, {units.iops(high)}]"
 
 
-def _across(data: CurveData, look: PlotStyle) -> PlotAxis:
-    """Over what was tried: each value a tick, as ratios where they double; from 0 with round ticks elsewhere."""
+def _step_axis(data: CurveData, style: PlotStyle) -> PlotAxis:
+    """Return the horizontal axis: a tick per measured value, logarithmic if they double; otherwise linear."""
     values = [point.x for line in data.lines for point in (*line.rates, *line.latencies)]
     if not data.steps:
-        return amounts(values, look.width // 12, si_label)
+        return amounts(values, style.width // 12, si_label)
     ticks = tuple((step, _step_text(step)) for step in data.steps)
     low, high = min(data.steps), max(data.steps)
     if low > 0 and high / low >= 4:
         return replace(ratios(data.steps, 2, si_label), ticks=ticks)
-    air = (high - low) * 0.04 or 1.0
-    return PlotAxis(low=low - air, high=high + air, ticks=ticks)
+    margin = (high - low) * 0.04 or 1.0
+    return PlotAxis(low=low - margin, high=high + margin, ticks=ticks)
 
 
 def _step_text(step: float) -> str:
-    """A value as it was tried: a size by its power of two."""
+    """Return a measured value: a size by its power of two."""
     for size, name in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "k")):
         if step > size and step % size == 0:
             return f"{step / size:g}{name}i"
     return f"{step:g}"
 
 
-def _axis_of(data: CurveData, which: str, series: Sequence[Sequence[MeasuredPoint]], height: int) -> PlotAxis:
+def _metric_axis(data: CurveData, metric: str, series: Sequence[Sequence[MeasuredPoint]], height: int) -> PlotAxis:
     values = [end for line in series for point in line for end in (point.low, point.high)]
-    if which == "latencies":
-        return _upwards(values, max(3, height // 2), log=data.log)
+    if metric == "latencies":
+        return _latency_axis(values, max(3, height // 2), log=data.log)
     return amounts(values, max(3, height // 3), data.unit.tick)
 
 
@@ -163,27 +172,27 @@ def _draw(pane: PlotPane, data: CurveData, series: Sequence[Sequence[MeasuredPoi
 # -- one job over all sessions ----------------------------------------------------------------------------------------
 
 _LEVELS = 3
-"""Rows that words about changes take turns in."""
+"""Number of rows that texts of changes alternate between."""
 
 
-def paint_history(data: HistoryData, look: PlotStyle) -> list[str]:
-    """By local date, a sign for each setting; no line over a change: nothing was measured there."""
-    head = legend(look, [(stage.name, "") for stage in data.stages], joined=False)
-    height = look.height - len(head)
+def paint_history(data: HistoryData, style: PlotStyle) -> list[str]:
+    """Return results by local date, with a sign per settings. No line crosses a change: nothing was measured there."""
+    head = legend(style, [(stage.name, "") for stage in data.stages], joined=False)
+    height = style.height - len(head)
     points = [(point, index) for index, stage in enumerate(data.stages) for point in stage.points]
-    x = dates([*(point.x for point, _ in points), *(at for at, _ in data.marks)], look.width // 12)
+    x = dates([*(point.x for point, _ in points), *(at for at, _ in data.marks)], style.width // 12)
     ends = [end for point, _ in points for end in (point.low, point.high)]
     ends += data.band or ()
     zero = data.zero or min(ends) < max(ends) / 2
     y = amounts(ends, max(4, height // 3), data.unit.tick, zero=zero)
     band = "   ░ baseline" if data.band else ""
-    pane = PlotPane(look, height, x, y, label=f"{data.unit.value}, by date{band}")
+    pane = PlotPane(style, height, x, y, label=f"{data.unit.value}, by date{band}")
     if data.band:
         for row in range(pane.row(data.band[0]), pane.row(data.band[1]) + 1):
             pane.stretch(row, 0, pane.columns - 1, "░", BEHIND)
     for number, (at, text) in enumerate(data.marks):
         pane.upright(pane.column(at), 0, pane.rows - 1, "│", BEHIND)
-        pane.say(f"│ {fit_line(text, pane.columns // 2)}", pane.column(at), pane.rows - 1 - number % _LEVELS)
+        pane.write_text(f"│ {fit_line(text, pane.columns // 2)}", pane.column(at), pane.rows - 1 - number % _LEVELS)
     points.sort(key=lambda pair: pair[0].x)
     for (first, index), (second, next_index) in itertools.pairwise(points):
         if index == next_index:

@@ -1,1 +1,1 @@
-"""Plain helpers of text and figures: nothing is imported here, so everything may use them."""
+"""Helpers for text and numbers. This package imports nothing, so everything may use it."""

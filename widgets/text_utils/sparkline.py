@@ -1,4 +1,4 @@
-"""Values over time as high as one line of text."""
+"""Graph of values over time in one line of text."""
 
 from __future__ import annotations
 
@@ -11,29 +11,30 @@ LEVELS: Final = "▁▂▃▄▅▆▇█"
 """Blocks that fill one to eight eighths of a line."""
 
 ASCII_LEVELS: Final = "_.,-~=+#"
-"""The same without UTF-8."""
+"""ASCII characters of the levels."""
 
 
 def block(share: float, levels: str = LEVELS) -> str:
-    """The block for a share from 0 to 1; what lies beyond is the nearer end."""
+    """Return the block for a share from 0 to 1. Other values are limited."""
     return levels[min(len(levels) - 1, max(0, round(share * (len(levels) - 1))))]
 
 
 def spark(values: Sequence[float | None], width: int, *, ascii_only: bool = False) -> str:
-    """At most `width` blocks, from zero to the largest: each the mean of its part, a blank where nothing is known.
+    """Return at most `width` blocks, scaled from zero to the largest value.
 
-    None fills its line: sparks below each other would be one block.
+    Each block is the mean of its part, or a blank if nothing is known. No block fills its line, so that sparklines
+    below each other do not merge.
     """
     levels = (ASCII_LEVELS if ascii_only else LEVELS)[:-1]
-    means = [_mean(part) for part in _stretches(values, width)]
-    most = max((part for part in means if part is not None), default=0.0)
-    if most <= 0:
+    means = [_mean(part) for part in _split_evenly(values, width)]
+    largest = max((part for part in means if part is not None), default=0.0)
+    if largest <= 0:
         return ""
-    return "".join(" " if part is None else block(part / most, levels) for part in means)
+    return "".join(" " if part is None else block(part / largest, levels) for part in means)
 
 
-def _stretches(values: Sequence[float | None], width: int) -> list[Sequence[float | None]]:
-    """So many stretches of about the same length; no more than there are values."""
+def _split_evenly(values: Sequence[float | None], width: int) -> list[Sequence[float | None]]:
+    """Return parts of about equal length, at most one per value."""
     count = min(width, len(values))
     edges = [at * len(values) // count for at in range(count + 1)] if count > 0 else [0]
     return [values[left:right] for left, right in pairwise(edges)]

@@ -1,4 +1,4 @@
-"""The signs, each for one thing: as they are drawn, and where only ASCII can be shown."""
+"""Symbols with one meaning each, in Unicode and ASCII."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A character with a meaning."""
+    """Character with a meaning."""
 
     char: str
-    """As it is drawn."""
+    """Unicode character."""
     ascii: str
-    """Its twin."""
+    """ASCII character."""
     meaning: str
-    """A few words for the legend."""
+    """Description in the legend."""
 
     def shown(self, *, ascii: bool) -> str:
-        """As a terminal can show it."""
+        """Return the character that the terminal can show."""
         return self.ascii if ascii else self.char
 
 
@@ -45,4 +45,4 @@ SIGNS: Final = (
     *(WELL, BUSY, ATTENTION, FAILED, UNUSED, SPARE, UNKNOWN, CLOSED, OPENED, CURSOR, MARKED),
     *(CHANGED, STEADY, MORE, LESS, SAME, KNEE, BASELINE),
 )
-"""All of them, in the order of the legend."""
+"""All symbols in the order of the legend."""

@@ -1,4 +1,4 @@
-"""Figures as people read them: one helper for every screen, table and report."""
+"""Numbers with units as text, shared by every screen, table and report."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import time
 from collections.abc import Sequence
 
 NOTHING = "-"
-"""What stands where there is no figure."""
+"""Text for a missing number."""
 
 _MEBI = 1 << 20
 
 
 def three(value: float) -> str:
-    """Three significant figures without an exponent; whole digits are never rounded away: 8.54, 85.4, 854, 12345."""
+    """Return a number with three significant digits, no exponent and all integer digits: 8.54, 85.4, 854, 12345."""
     if not math.isfinite(value):
         return NOTHING
     if value == 0:
@@ -26,56 +26,56 @@ def three(value: float) -> str:
     return f"{value:.{decimals}f}"
 
 
-def _stepped(value: float, steps: tuple[str, ...], factor: float) -> tuple[str, str]:
-    """The figure in the largest step that keeps it at 1 or more after rounding, and the step's name."""
-    at = 0
-    while at < len(steps) - 1 and abs(value) >= factor * (1 - 0.0005):
+def _scale_to_step(value: float, steps: tuple[str, ...], factor: float) -> tuple[str, str]:
+    """Return the number in the largest step that keeps it at 1 or more after rounding, and the step's name."""
+    index = 0
+    while index < len(steps) - 1 and abs(value) >= factor * (1 - 0.0005):
         value /= factor
-        at += 1
-    return three(value), steps[at]
+        index += 1
+    return three(value), steps[index]
 
 
 def iops(value: float | None) -> str:
-    """I/Os per second: `854`, `85.4k`, `1.20M`."""
+    """Return I/Os per second: `854`, `85.4k`, `1.20M`."""
     if value is None or not math.isfinite(value):
         return NOTHING
-    figure, step = _stepped(value, ("", "k", "M", "G"), 1000)
+    figure, step = _scale_to_step(value, ("", "k", "M", "G"), 1000)
     return figure + step
 
 
 def mib_per_s(bytes_per_second: float | None) -> str:
-    """The bare figure of a rate in MiB/s, for a column that names its unit."""
+    """Return a rate in MiB/s without the unit, for a column whose heading has it."""
     return NOTHING if bytes_per_second is None else three(bytes_per_second / _MEBI)
 
 
 def rate(bytes_per_second: float | None) -> str:
-    """Bytes per second, always in MiB/s so that rows compare: `332 MiB/s`."""
+    """Return bytes per second, always in MiB/s so that rows compare: `332 MiB/s`."""
     figure = mib_per_s(bytes_per_second)
     return figure if figure == NOTHING else f"{figure} MiB/s"
 
 
 def latency(nanoseconds: float | None) -> str:
-    """A latency with three significant figures: `0.854 µs`, `741 µs`, `12.3 ms`, `1.20 s`."""
+    """Return a latency with three significant digits: `0.854 µs`, `741 µs`, `12.3 ms`, `1.20 s`."""
     if nanoseconds is None or not math.isfinite(nanoseconds):
         return NOTHING
-    figure, step = _stepped(nanoseconds / 1000, ("µs", "ms", "s"), 1000)
+    figure, step = _scale_to_step(nanoseconds / 1000, ("µs", "ms", "s"), 1000)
     return f"{figure} {step}"
 
 
 def percent(value: float | None) -> str:
-    """A share or load of which 100 is the whole: `9.1 %`, `67 %`."""
+    """Return a percentage: `9.1 %`, `67 %`."""
     if value is None or not math.isfinite(value):
         return NOTHING
     return f"{value:.0f} %" if abs(value) >= 9.95 else f"{value:.1f} %"
 
 
 def fraction(value: float | None) -> str:
-    """A share of which 1 is the whole, as `12 %`."""
+    """Return a share of 1 as a percentage: `12 %`."""
     return percent(None if value is None else value * 100)
 
 
 def difference(old: float | None, new: float | None) -> str:
-    """How far `new` is from `old`, with its sign: `+3.1 %`; nothing when either is missing or `old` is zero."""
+    """Return the relative difference of `new` to `old`: `+3.1 %`; "-" if one is missing or `old` is zero."""
     if old is None or new is None or not old:
         return NOTHING
     change = (new - old) / old * 100
@@ -85,36 +85,36 @@ def difference(old: float | None, new: float | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """A length of time: `0.42 s`, `60 s`, `5 min 20 s`, `2 h 05 min`."""
+    """Return a duration: `0.42 s`, `60 s`, `5 min 20 s`, `2 h 05 min`."""
     if seconds is None or not math.isfinite(seconds):
         return NOTHING
     if seconds < 10 and seconds != int(seconds):
         return f"{three(seconds)} s"
-    whole = round(seconds)
-    if whole < 120:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
+    rounded = round(seconds)
+    if rounded < 120:
+        return f"{rounded} s"
+    minutes, rest = divmod(rounded, 60)
     if minutes < 120:
         return f"{minutes} min {rest:02d} s" if rest else f"{minutes} min"
-    hours, minutes = divmod(round(whole / 60), 60)
+    hours, minutes = divmod(round(rounded / 60), 60)
     return f"{hours} h {minutes:02d} min"
 
 
 def ago(seconds: float) -> str:
-    """How long something is past, in one unit: `just now`, `5 min ago`, `3 h ago`, `12 days ago`."""
-    for length, most, unit in ((60, 3600, "min"), (3600, 2 * 86400, "h"), (86400, None, "days")):
-        if seconds >= length and (most is None or seconds < most):
+    """Return the time since an event in one unit: `just now`, `5 min ago`, `3 h ago`, `12 days ago`."""
+    for length, limit, unit in ((60, 3600, "min"), (3600, 2 * 86400, "h"), (86400, None, "days")):
+        if seconds >= length and (limit is None or seconds < limit):
             return f"{int(seconds // length)} {unit} ago"
     return "just now"
 
 
 def clock(at: float) -> str:
-    """Local time of day: `14:03:27`."""
+    """Return the local time of day: `14:03:27`."""
     return time.strftime("%H:%M:%S", time.localtime(at))
 
 
 def moment(at: float) -> str:
-    """Local date and time with its offset: `2026-09-30 14:03:27 +0200`; nothing for what no calendar has."""
+    """Return the local date and time with its offset: `2026-09-30 14:03:27 +0200`; "-" if it is out of range."""
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(at))
     except (OverflowError, ValueError, OSError):
@@ -122,21 +122,21 @@ def moment(at: float) -> str:
 
 
 def first_of(names: Sequence[str], most: int) -> str:
-    """Return the first names, and how many more there are: `sda, sdb and 3 more`."""
+    """Return the first names, and the number of others: `sda, sdb and 3 more`."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 
 def plural(count: int, name: str, many: str = "") -> str:
-    """`1 run`, `3 runs`; `many` where an s does not do."""
+    """Return `1 run` or `3 runs`. `many`: irregular plural."""
     return f"{count} {name if count == 1 else many or name + 's'}"
 
 
 def elapsed(seconds: float) -> str:
-    """Seconds as minutes and seconds, with hours when there are any: `0:25`, `1:02:03`."""
+    """Return seconds as minutes and seconds, with hours if there are any: `0:25`, `1:02:03`."""
     if not math.isfinite(seconds):
         return "?"
-    whole = round(abs(seconds))
-    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
-    sign = "-" if seconds < 0 and whole else ""
+    rounded = round(abs(seconds))
+    hours, minutes, rest = rounded // 3600, rounded // 60 % 60, rounded % 60
+    sign = "-" if seconds < 0 and rounded else ""
     return f"{sign}{hours}:{minutes:02d}:{rest:02d}" if hours else f"{sign}{minutes}:{rest:02d}"

@@ -1,1 +1,1 @@
-"""fio as it would run on the rack: job file in, its own JSON stream out, no I/O between."""
+"""Simulated fio: takes a job file, and writes fio's JSON stream without any I/O."""

@@ -1,4 +1,4 @@
-"""What fio counts of one direction since the job began, and how it prints it."""
+"""Counters of one direction of a simulated fio job, and their JSON form."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ _PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99
 
 @dataclass(slots=True)
 class RunCounters:
-    """Cumulative; `timed` ones only after the ramp."""
+    """Cumulative counters of one direction. Those of latency count only after the ramp."""
 
     ios: int = 0
-    """Requests done."""
+    """Completed requests."""
     io_bytes: int = 0
-    """Bytes moved."""
+    """Bytes read, written or trimmed."""
     timed: int = 0
-    """Requests whose latency was taken."""
+    """Requests with a measured latency."""
     total_ns: float = 0.0
     """Sum of the latencies."""
     squares: float = 0.0
-    """Sum of their squares."""
+    """Sum of the squared latencies."""
     bins: Counter[int] = field(default_factory=Counter)
-    """Buckets."""
+    """Requests by latency bucket."""
     rates: list[float] = field(default_factory=list)
     """IOPS of each interval."""
 
     def add(self, ios: int, moved: int, counts: Counter[int] | None, seconds: float) -> None:
-        """One interval; `counts` is None during the ramp."""
+        """Add one interval. `counts`: its latency buckets, or None during the ramp."""
         self.ios += ios
         self.io_bytes += moved
         if counts is not None:
@@ -49,14 +49,14 @@ class RunCounters:
                 self.rates.append(ios / seconds)
 
     def clear(self) -> None:
-        """Begin anew, as fio does when the ramp is over."""
+        """Reset all counters, as fio does at the end of the ramp."""
         self.ios = self.io_bytes = self.timed = 0
         self.total_ns = self.squares = 0.0
         self.bins.clear()
         self.rates.clear()
 
     def json_entry(self, runtime_ms: int, submit_ns: float, in_flight: int) -> Json:
-        """Return the object under `read` or `write`; `in_flight` requests are issued and not done."""
+        """Return the object under `read` or `write`. `in_flight`: requests that are issued and not completed."""
         used = self.ios > 0 or in_flight > 0
         runtime = runtime_ms if used else 0
         issued = self.ios + in_flight
@@ -101,7 +101,7 @@ class RunCounters:
         return math.sqrt(max(0.0, self.squares / self.timed - self._mean**2)) if self.timed else 0.0
 
     def latency(self, more_ns: float = 0.0) -> Json:
-        """What the requests took; `more_ns`: what each took besides."""
+        """Return the latency object. `more_ns`: nanoseconds to add to each latency."""
         entry = _plain(self.timed, self._mean + more_ns if self.timed else 0.0, self._deviation)
         if not self.timed:
             return entry
@@ -116,16 +116,17 @@ class RunCounters:
 
     def _percentiles(self, rows: list[tuple[int, int]]) -> Json:
         percentiles: Json = {}
-        passed, at = 0, -1
+        passed, index = 0, -1
         for percent in _PERCENTILES:
-            while at < len(rows) - 1 and (at < 0 or passed < percent * self.timed / 100):
-                at += 1
-                passed += rows[at][1]
-            percentiles[f"{percent:.6f}"] = value_of(rows[at][0])
+            while index < len(rows) - 1 and (index < 0 or passed < percent * self.timed / 100):
+                index += 1
+                passed += rows[index][1]
+            percentiles[f"{percent:.6f}"] = value_of(rows[index][0])
         return percentiles
 
 
 def _plain(count: int, mean: float, deviation: float) -> Json:
+    """Return a latency object without percentiles."""
     low, high = (int(max(1.0, mean - 2 * deviation)), int(mean + 5 * deviation)) if count else (0, 0)
     return {
         "min": low,
@@ -134,8 +135,3 @@ def _plain(count: int, mean: float, deviation: float) -> Json:
         "stddev": round(deviation, 6) if count else 0.0,
         "N": count,
     }
-
-
-def unused_entry() -> Json:
-    """Return the entry of a direction without I/O."""
-    return RunCounters().json_entry(0, 0.0, 0)

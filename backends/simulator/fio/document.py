@@ -1,4 +1,4 @@
-"""One document of fio 3.33, `--output-format=json+`, grouped."""
+"""JSON document of fio 3.33 (`--output-format=json+`), with group reporting."""
 
 from __future__ import annotations
 
@@ -7,47 +7,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backends.json_text import indented
-from backends.simulator.fio.counters import RunCounters, unused_entry
+from backends.simulator.fio.counters import RunCounters
 from backends.simulator.fio.job import FioJob
-from backends.values import dataclass
 
 VERSION = "fio-3.33"
-"""What it says it is."""
+"""Version that the simulated fio reports."""
 
 Json = dict[str, Any]
 
 _DEPTHS = ("1", "2", "4", "8", "16", "32", ">=64")
-_NOTHING = unused_entry()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
-    """All that a document tells but the counters."""
-
-    at: float
-    """Seconds since the epoch."""
-    runtime: float
-    """Seconds since the job, or its measured phase, began."""
-    elapsed: float
-    """Seconds since fio began."""
-    left: float | None
-    """Seconds to its end, None while that is not known."""
-    core_percent: float
-    """Processor time of all jobs, 100 is one core."""
-    submit_ns: float
-    """Mean submission time."""
-    device: str
-    """Kernel name of the disk beneath."""
-    busy: float
-    """Share of time it works."""
-    error: int = 0
-    """errno."""
+_NOTHING = RunCounters().json_entry(0, 0.0, 0)
 
 
 def document(at: float, entries: Sequence[tuple[Json, Json]]) -> str:
-    """The text, as fio lays it out: `{` and `}` alone on their lines, all else indented.
+    """Return the JSON text as fio formats it: the outer `{` and `}` alone on their lines, everything else indented.
 
-    `at`: seconds since the epoch. `entries`: figures and disk of each target.
+    `at`: seconds since the epoch. `entries`: results and disk utilisation of each target.
     """
     data = {
         "fio version": VERSION,
@@ -62,31 +37,39 @@ def document(at: float, entries: Sequence[tuple[Json, Json]]) -> str:
 
 def job_entry(
     job: FioJob,
-    moment: Moment,
     read: RunCounters,
     write: RunCounters,
     trim: RunCounters,
     flushes: RunCounters,
     *,
     number: int,
+    runtime: int,
+    elapsed: float,
+    left: float | None,
+    core_percent: float,
+    submit_ns: float,
     done: bool,
 ) -> Json:
-    """The figures of one section, all of its threads together, as group `number`."""
-    runtime = int(moment.runtime * 1000)
+    """Return the results of one section, with all its threads together, as group `number`.
+
+    `runtime`: milliseconds since the start of the measured phase. `elapsed`, `left`: seconds since fio started, and to
+    the end (None if unknown). `core_percent`: processor time of all threads, 100 is one core. `submit_ns`: mean
+    submission latency.
+    """
     in_flight = 0 if done else job.depth * job.numjobs
     share = job.number("rwmixread", 50) / 100 if job.reads and job.writes else 1.0
     reading = int(in_flight * share) if job.reads else 0
-    shares = moment.core_percent / job.numjobs
+    shares = core_percent / job.numjobs
     return {
         "jobname": job.name,
         "groupid": number,
-        "error": moment.error,
-        "eta": 0 if done else 2147483647 if moment.left is None else int(moment.left),
-        "elapsed": int(moment.elapsed) + 1,
+        "error": 0,
+        "eta": 0 if done else 2147483647 if left is None else int(left),
+        "elapsed": int(elapsed) + 1,
         "job options": {"name": job.name, **job.options},
-        "read": read.json_entry(runtime, moment.submit_ns, reading) if job.reads else _NOTHING,
-        "write": write.json_entry(runtime, moment.submit_ns, in_flight - reading) if job.writes_data else _NOTHING,
-        # fio trims one after the other, whatever the engine: none is in flight.
+        "read": read.json_entry(runtime, submit_ns, reading) if job.reads else _NOTHING,
+        "write": write.json_entry(runtime, submit_ns, in_flight - reading) if job.writes_data else _NOTHING,
+        # fio trims one request at a time, whatever the engine: none is in flight.
         "trim": trim.json_entry(runtime, 0.0, 0) if job.trims else _NOTHING,
         "sync": {"total_ios": flushes.ios, "lat_ns": flushes.latency()},
         "job_runtime": runtime * job.numjobs,
@@ -104,15 +87,14 @@ def job_entry(
 
 
 def _depths(depth: int) -> Mapping[str, float]:
-    at = next((index for index, name in enumerate(_DEPTHS[:-1]) if depth <= int(name)), len(_DEPTHS) - 1)
-    return {name: 100.0 if index == at else 0.0 for index, name in enumerate(_DEPTHS)}
+    position = next((index for index, name in enumerate(_DEPTHS[:-1]) if depth <= int(name)), len(_DEPTHS) - 1)
+    return {name: 100.0 if index == position else 0.0 for index, name in enumerate(_DEPTHS)}
 
 
-def disk_entry(moment: Moment, read: RunCounters, write: RunCounters) -> Json:
-    """What fio says of the disk beneath."""
-    elapsed = int(moment.elapsed * 1000)
+def disk_entry(device: str, read: RunCounters, write: RunCounters, *, busy: float, elapsed: float) -> Json:
+    """Return the utilisation of a disk. `busy`: share of time that it is busy, 0..1; `elapsed`: seconds so far."""
     return {
-        "name": moment.device,
+        "name": device,
         "read_ios": read.ios,
         "write_ios": write.ios,
         "read_merges": 0,
@@ -120,5 +102,5 @@ def disk_entry(moment: Moment, read: RunCounters, write: RunCounters) -> Json:
         "read_ticks": int(read.total_ns / 1e6),
         "write_ticks": int(write.total_ns / 1e6),
         "in_queue": int((read.total_ns + write.total_ns) / 1e6),
-        "util": round(min(100.0, moment.busy * 100), 6) if elapsed else 0.0,
+        "util": round(min(100.0, busy * 100), 6) if elapsed >= 0.001 else 0.0,
     }

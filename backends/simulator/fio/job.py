@@ -1,4 +1,4 @@
-"""A fio job file, as far as the engine writes it, and the workload it means."""
+"""Parser for the fio job files that this program writes."""
 
 from __future__ import annotations
 
@@ -15,95 +15,95 @@ _QUEUES = ("libaio", "io_uring", "posixaio")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FioJob:
-    """What was asked of fio."""
+    """One section of a job file, with options from the command line."""
 
     name: str
-    """Of the section."""
+    """Name of the section."""
     options: Mapping[str, str] = field(default_factory=dict)
-    """As they stand in the file."""
+    """Options as written in the file."""
     interval: float = 0.25
     """Seconds between two documents."""
     readonly: bool = False
-    """fio refuses to write."""
+    """True if fio must refuse to write."""
     may_create: bool = False
-    """fio may create the file."""
+    """True if fio may create the file."""
 
     def text(self, key: str, default: str = "") -> str:
-        """An option."""
+        """Return an option."""
         return self.options.get(key, default)
 
     def number(self, key: str, default: int = 0) -> int:
-        """A whole number; the default for anything else."""
+        """Return an option as an integer, or the default if it is not one."""
         word = self.options.get(key, "")
         return int(word) if word.isascii() and word.isdigit() else default
 
     @property
     def waits(self) -> bool:
-        """Whether it starts when all sections above it have ended."""
+        """True if the section starts after all sections above it have ended."""
         return self.text("stonewall", "0") != "0"
 
     @property
     def filename(self) -> str:
-        r"""The path, `\:` undone."""
+        r"""Path with `\:` unescaped."""
         return self.text("filename").replace(r"\:", ":")
 
     @property
     def reads(self) -> bool:
-        """Whether it reads."""
+        """True if the job reads."""
         return self.text("rw", "read") in ("read", "randread", "rw", "readwrite", "randrw")
 
     @property
     def writes(self) -> bool:
-        """Whether it writes or trims, so whether fio refuses it in read-only mode."""
+        """True if the job writes or trims, so that fio refuses it in read-only mode."""
         return self.text("rw", "read") not in ("read", "randread")
 
     @property
     def trims(self) -> bool:
-        """Whether it trims."""
+        """True if the job trims."""
         return "trim" in self.text("rw")
 
     @property
     def writes_data(self) -> bool:
-        """Whether it writes, alone or after trims."""
+        """True if the job writes, alone or after trims."""
         return self.writes and self.text("rw") not in ("trim", "randtrim")
 
     @property
     def syncs(self) -> bool:
-        """Whether each write waits for stable media."""
+        """True if each write waits for stable media."""
         return self.text("sync", "0") not in ("0", "none")
 
     @property
     def runtime(self) -> float | None:
-        """Measured seconds, at most; None for a job that ends by amount alone."""
+        """Maximum measured seconds, or None for a job that only an amount ends."""
         return seconds(self.text("runtime")) if "runtime" in self.options else None
 
     def amount(self, region: int) -> int | None:
-        """Return the bytes after which it ends within its run time, None for at its end; `region` is that of a job."""
+        """Return the bytes after which the job ends, or None if only run time ends it. `region`: bytes of one pass."""
         if "time_based" in self.options:
             return None
-        wanted = (size(self.text("io_size")) or region) * max(1, self.number("loops", 1))
+        amount_bytes = (size(self.text("io_size")) or region) * max(1, self.number("loops", 1))
         number = self.number("number_ios")
-        return int(min(number * self.mean_bytes, wanted) if number else wanted) * self.numjobs
+        return int(min(number * self.mean_bytes, amount_bytes) if number else amount_bytes) * self.numjobs
 
     @property
     def ramp(self) -> float:
-        """Seconds before."""
+        """Ramp time in seconds."""
         return seconds(self.text("ramp_time", "0"))
 
     @property
     def numjobs(self) -> int:
-        """Threads."""
+        """Number of threads."""
         return max(1, self.number("numjobs", 1))
 
     @property
     def depth(self) -> int:
-        """Requests that each keeps in flight; fio waits for each trim."""
+        """Requests in flight per thread. fio waits for each trim."""
         waits = self.text("ioengine") not in _QUEUES or (self.trims and not self.writes_data)
         return 1 if waits else max(1, self.number("iodepth", 1))
 
     @property
     def rate_iops(self) -> int:
-        """I/Os per second that each thread is held at, reads and writes together; 0 without a limit."""
+        """IOPS limit per thread, reads and writes together; 0 for no limit."""
         if pause := microseconds(self.text("thinktime")):
             return max(1, round(self.number("thinktime_blocks", 1) * 1e6 / pause))
         if self.side_rates != (None, None):
@@ -114,12 +114,12 @@ class FioJob:
         rate = sum(size(part) for part in self.text("rate_iops").split(","))
         if self.text("rate_process") == "poisson":
             return rate
-        # Evenly, fio counts in units of the smallest block.
+        # With evenly spaced requests, fio counts in units of the smallest block.
         return round(rate * min(block for block, _ in self.sizes) / self.mean_bytes)
 
     @property
     def side_rates(self) -> tuple[float | None, float | None]:
-        """I/Os per second of reads and of writes, where one of them alone is limited; None for no limit."""
+        """IOPS limits of reads and of writes if exactly one of them is limited, otherwise None for both."""
         for key, unit in (("rate_iops", 1.0), ("rate", self.mean_bytes)):
             limits = [size(limit) for limit in self.text(key).split(",")]
             if len(limits) > 1 and sum(limit > 0 for limit in limits[:2]) == 1:
@@ -129,17 +129,17 @@ class FioJob:
 
     @property
     def flush_every(self) -> int:
-        """Writes of a thread between two flushes; 0 without any."""
+        """Writes of a thread between two flushes; 0 for no flushes."""
         return self.number("fsync") or self.number("fdatasync")
 
     @property
     def mean_bytes(self) -> float:
-        """Bytes of an average request."""
+        """Mean request size in bytes."""
         return sum(block * share for block, share in self.sizes)
 
     @property
     def sizes(self) -> tuple[tuple[int, float], ...]:
-        """Block sizes with their shares."""
+        """Block sizes in bytes with their shares."""
         split = self.text("bssplit")
         if not split and (span := self.text("bsrange")):
             least, _, most = span.partition("-")
@@ -152,13 +152,13 @@ class FioJob:
         return tuple((size(block), int(share or 0) / 100) for block, _, share in rows if int(share or 0))
 
     def workload(self, scheduler: str, tags: int, read_ahead_kb: int) -> IoPattern:
-        """What the load model is asked for."""
+        """Return the I/O pattern for the load model."""
         pattern = self.text("rw", "read")
         share = 1.0 if not self.writes else 0.0 if not self.reads else self.number("rwmixread", 50) / 100
         rate = self.rate_iops
         depth = self.depth
         if self.text("direct", "1") == "0":
-            # Through the page cache there is one request a thread, and for streams what the kernel reads ahead.
+            # With buffered I/O each thread has one request in flight, and a stream has the kernel's read-ahead.
             ahead = read_ahead_kb * 1024 // max(1, self.sizes[0][0]) if pattern == "read" else 0
             depth = max(1, ahead)
         region = self.text("size")
@@ -178,7 +178,7 @@ class FioJob:
 
 
 def parse_jobs(text: str, args: Sequence[str]) -> tuple[FioJob, ...]:
-    """The jobs of a file with the command line's own words, in their order."""
+    """Return the sections of a job file in order, with the options of the command line."""
     sections: list[tuple[str, dict[str, str]]] = []
     for row in text.splitlines():
         line = row.strip()
@@ -204,17 +204,17 @@ def parse_jobs(text: str, args: Sequence[str]) -> tuple[FioJob, ...]:
 
 
 def size(text: str) -> int:
-    """Bytes of `4k`, `1M`, `4096`; 0 for anything else."""
+    """Return the bytes of `4k`, `1M` or `4096`, or 0 for other text."""
     return read_size(text, bare="b") or 0
 
 
 def seconds(text: str) -> float:
-    """Seconds of `60s`, `60`; 0 for anything else."""
+    """Return the seconds of `60s` or `60`, or 0 for other text."""
     match = re.fullmatch(r"(\d+)s?", text.strip().lower())
     return float(match[1]) if match else 0.0
 
 
 def microseconds(text: str) -> int:
-    """Microseconds of `500us`, `2ms`; 0 for anything else."""
+    """Return the microseconds of `500us` or `2ms`, or 0 for other text."""
     match = re.fullmatch(r"(\d+)(us|ms|s)?", text.strip().lower())
     return int(match[1]) * {"us": 1, "ms": 1000, "s": 10**6}[match[2] or "us"] if match else 0

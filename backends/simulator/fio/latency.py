@@ -1,4 +1,4 @@
-"""Latencies of many requests as fio's histogram keeps them: a lognormal body and a few slow ones."""
+"""Random latencies as a fio histogram: a lognormal body and a few slow requests."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from collections import Counter
 from backends.fio_buckets import bucket_of, edges_of, value_of
 
 _SLOW = 2e-4
-"""Share of the slow ones."""
+"""Share of slow requests."""
 _FEW = 300
-"""Up to so many requests are drawn one by one."""
+"""Largest number of requests that are drawn one by one."""
 _REACH = 4.5
 
 
 def latencies(count: int, mean_ns: float, spread: float, tail: float, chance: random.Random) -> Counter[int]:
-    """Buckets of `count` requests with this mean and relative standard deviation.
+    """Return the latency buckets of `count` requests with this mean and relative standard deviation.
 
-    `tail`: how many times the mean the slow ones take. The mean of all is `mean_ns`, but for chance.
+    `tail`: latency of the slow requests as a multiple of the mean. Apart from noise, the mean of all requests is
+    `mean_ns`.
     """
     body = mean_ns * (1 - _SLOW * tail) / (1 - _SLOW)
     sigma = math.sqrt(math.log1p(spread * spread))
@@ -27,8 +28,8 @@ def latencies(count: int, mean_ns: float, spread: float, tail: float, chance: ra
     slow = min(slow, count)
     counts: Counter[int] = Counter()
     for _ in range(slow):
-        wide = 0.45
-        counts[_bucket(chance.lognormvariate(math.log(mean_ns * tail) - wide * wide / 2, wide))] += 1
+        sigma_slow = 0.45
+        counts[_bucket(chance.lognormvariate(math.log(mean_ns * tail) - sigma_slow * sigma_slow / 2, sigma_slow))] += 1
     rest = count - slow
     if rest <= _FEW:
         for _ in range(rest):
@@ -39,7 +40,7 @@ def latencies(count: int, mean_ns: float, spread: float, tail: float, chance: ra
 
 
 def _spread(count: int, middle: float, sigma: float, chance: random.Random) -> Counter[int]:
-    """`count` requests over the buckets by the lognormal's shares, with the noise of counting."""
+    """Return `count` requests in buckets by the shares of a lognormal distribution, with counting noise."""
     low = _bucket(math.exp(middle - _REACH * sigma))
     high = _bucket(math.exp(middle + _REACH * sigma))
     scale = 1 / (sigma * math.sqrt(2))
@@ -47,21 +48,21 @@ def _spread(count: int, middle: float, sigma: float, chance: random.Random) -> C
     before, left = 0.0, count
     for bucket in range(low, high):
         below = 0.5 + 0.5 * math.erf((math.log(edges_of(bucket)[1]) - middle) * scale)
-        here = min(left, _noisy_count((below - before) * count, chance))
+        bucket_count = min(left, _noisy_count((below - before) * count, chance))
         before = below
-        if here:
-            counts[bucket] = here
-            left -= here
-    if left:  # what rounding left over goes where most are, so that the shape stays
+        if bucket_count:
+            counts[bucket] = bucket_count
+            left -= bucket_count
+    if left:  # put the rounding remainder where most requests are, to keep the shape
         counts[_bucket(math.exp(middle))] += left
     return counts
 
 
 def _noisy_count(expected: float, chance: random.Random) -> int:
-    """Return a count whose mean is `expected`, with the noise of counts."""
+    """Return a count with the mean `expected` and the noise of counting."""
     if expected < 30:
-        whole = int(expected)
-        return max(0, whole + (chance.random() < expected - whole))
+        floor = int(expected)
+        return max(0, floor + (chance.random() < expected - floor))
     return max(0, round(chance.gauss(expected, math.sqrt(expected) * 0.5)))
 
 
@@ -70,7 +71,7 @@ def _bucket(value: float) -> int:
 
 
 def moments(counts: Counter[int]) -> tuple[float, float]:
-    """Sum and sum of squares, by the buckets' midpoints."""
+    """Return the sum and the sum of squares of the latencies, from the midpoints of the buckets."""
     total = squares = 0.0
     for bucket, count in counts.items():
         value = value_of(bucket)

@@ -1,4 +1,4 @@
-"""A running fio that does no I/O: documents at its interval, its words and exit status at the end."""
+"""Simulated fio process: JSON documents at its interval, messages and an exit status."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from backends.system.synthetic import SyntheticProcess
 from backends.values import dataclass
 
 _FIRST = 0.31
-"""Seconds until fio has begun and set its timer."""
+"""Seconds until fio has started and set its timer."""
 _LAST_WORDS = 0.12
 _MOST = 100_000_000
-"""Intervals after which any job is over."""
+"""Number of intervals after which any job has ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A fio that ends before it did anything."""
+    """Result of a fio that ends before it starts a job."""
 
     stdout: str = ""
-    """What it prints."""
+    """Standard output."""
     stderr: str = ""
-    """What it complains of."""
+    """Standard error."""
     returncode: int = 1
     """Exit status."""
 
 
 class SimulatedFio(SyntheticProcess):
-    """One start of fio on devices with a known speed."""
+    """One fio process on devices of a known speed."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class SimulatedFio(SyntheticProcess):
         ended: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`targets`: a section each, in the order of the file. `speed`: simulated seconds in a real one."""
+        """Start fio. `targets`: one per section, in order. `speed`: simulated seconds per real second."""
         super().__init__(failure.returncode if failure is not None else 0)
         self._targets = tuple(targets)
         self._phases = _phases(self._targets)
@@ -56,7 +56,7 @@ class SimulatedFio(SyntheticProcess):
         self._elapsed = 0.0
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Standard output as it comes."""
+        """Yield standard output as it arrives."""
         try:
             if self._failure is not None or not self._targets:
                 if self._failure is not None and self._failure.stdout:
@@ -68,74 +68,75 @@ class SimulatedFio(SyntheticProcess):
             self._over.set()
 
     async def _documents(self, job: FioJob) -> AsyncIterator[str]:
+        """Yield JSON documents and messages until the last section has ended."""
         loop = asyncio.get_running_loop()
         started = loop.time()
         ticks = _ticks(job.interval, _planned_seconds(self._phases), max(target.held for target in self._targets))
-        for at in ticks:
-            step = at - self._elapsed
-            if not await self._wait(started + at / self._speed - loop.time()):
+        for due in ticks:
+            step = due - self._elapsed
+            if not await self._wait(started + due / self._speed - loop.time()):
                 done = min(step, max(0.0, (loop.time() - started) * self._speed - self._elapsed))
                 self._advance(self._elapsed + done)
                 yield "fio: terminating on signal 2\n"
                 await asyncio.sleep(_LAST_WORDS / self._speed)
                 break
-            self._advance(at)
+            self._advance(due)
             if self._phase == len(self._phases):
                 break
             yield self._document(done=False)
         yield self._document(done=True)
 
     def _advance(self, until: float) -> None:
-        """What is done until then: by the sections of the present phase, and by those of later phases after it."""
+        """Run the sections of the present phase until a time, and those of later phases after it."""
         while self._phase < len(self._phases):
-            here = self._phases[self._phase]
+            phase = self._phases[self._phase]
             passed, left = self._elapsed - self._phase_began, until - self._phase_began
-            marks = [mark for target in here for mark in self._marks(target) if passed < mark <= left]
+            marks = [mark for target in phase for mark in self._change_times(target) if passed < mark <= left]
             reached = min(marks, default=left)
-            for target in here:
-                if not (self._uneven and target.finished(passed)):
+            for target in phase:
+                if not (self._has_different_ends and target.finished(passed)):
                     target.advance(reached - passed, passed)
-                # fio empties its counters at the end of the ramp, in the middle of an interval.
+                # fio resets its counters at the end of the ramp, in the middle of an interval.
                 if passed < target.job.ramp <= reached:
                     target.clear()
             self._elapsed = self._phase_began + reached if reached < left else until
-            if all(target.finished(reached) for target in here):
+            if all(target.finished(reached) for target in phase):
                 self._phase, self._phase_began = self._phase + 1, self._elapsed
             elif self._elapsed >= until:
                 return
         self._elapsed = until
 
     @property
-    def _uneven(self) -> bool:
-        """Whether sections end at different times."""
+    def _has_different_ends(self) -> bool:
+        """True if sections end at different times."""
         return len({(target.job.ramp, target.job.runtime) for target in self._targets}) > 1 or len(self._phases) > 1
 
-    def _marks(self, target: SimulatedTarget) -> tuple[float, ...]:
-        """Seconds of its phase at which it becomes another: the end of its ramp, and its own."""
+    def _change_times(self, target: SimulatedTarget) -> tuple[float, ...]:
+        """Return the times in a phase at which a section changes: the end of its ramp, and its own end."""
         job = target.job
-        ends = (job.ramp + job.runtime,) if self._uneven and job.runtime is not None else ()
+        ends = (job.ramp + job.runtime,) if self._has_different_ends and job.runtime is not None else ()
         return (job.ramp, *ends)
 
     def _is_running(self, target: SimulatedTarget) -> bool:
         return (
             self._phase < len(self._phases)
             and target in self._phases[self._phase]
-            and not (self._uneven and target.finished(self._elapsed - self._phase_began))
+            and not (self._has_different_ends and target.finished(self._elapsed - self._phase_began))
         )
 
     def _document(self, *, done: bool) -> str:
         entries = [
-            target.entries(self._begun, self._elapsed, number=number, done=done or not self._is_running(target))
+            target.entries(self._elapsed, number=number, done=done or not self._is_running(target))
             for number, target in enumerate(self._targets)
         ]
         return document(self._begun + self._elapsed, entries)
 
     async def _wait(self, seconds: float) -> bool:
-        """Wait; return whether nobody asked to stop meanwhile."""
+        """Wait. Return False if a stop was requested meanwhile."""
         if self._stop.is_set():
             return False
         if seconds <= 0:
-            await asyncio.sleep(0)  # others are to have a turn even when time flies
+            await asyncio.sleep(0)  # let other tasks run even at high speed
             return not self._stop.is_set()
         try:
             async with asyncio.timeout(seconds):
@@ -145,17 +146,17 @@ class SimulatedFio(SyntheticProcess):
         return False
 
     def stderr(self) -> str:
-        """What it complained of."""
+        """Return standard error."""
         return self._failure.stderr if self._failure is not None else ""
 
     def close(self) -> None:
-        """Over, whether read to the end or not."""
+        """End the process, whether or not its output was read to the end."""
         super().close()
         self._ended()
 
 
 def _phases(targets: Sequence[SimulatedTarget]) -> list[list[SimulatedTarget]]:
-    """The sections that run at the same time, in the order in which they follow each other."""
+    """Return the sections that run at the same time, in run order."""
     phases: list[list[SimulatedTarget]] = []
     for target in targets:
         if not phases or target.job.waits:
@@ -165,7 +166,7 @@ def _phases(targets: Sequence[SimulatedTarget]) -> list[list[SimulatedTarget]]:
 
 
 def _planned_seconds(phases: Sequence[Sequence[SimulatedTarget]]) -> float | None:
-    """Return the seconds of all phases; None where one ends by amount alone."""
+    """Return the duration of all phases in seconds, or None if an amount ends one of them."""
     value = 0.0
     for phase in phases:
         lengths = [None if target.job.runtime is None else target.job.ramp + target.job.runtime for target in phase]
@@ -176,7 +177,7 @@ def _planned_seconds(phases: Sequence[Sequence[SimulatedTarget]]) -> float | Non
 
 
 def _ticks(interval: float, planned: float | None, held: float) -> Iterable[float]:
-    """When documents are due; the end of the run is one of them, after `held` seconds at the earliest."""
+    """Yield the times of documents. The end of the run is the last one, after at least `held` seconds."""
     if planned is None:
         return (_FIRST + number * interval for number in range(_MOST))
     end = max(planned, held + _FIRST if held else 0.0)

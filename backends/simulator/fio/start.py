@@ -1,4 +1,4 @@
-"""From a job file and the rack to a running fio: what it is pointed at, and what it refuses."""
+"""Start of a simulated fio: from a job file and the host's state to a process or a refusal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from backends.simulator.zfs_model import pool_threads
 
 
 class LoadedDisk:
-    """A disk under load: how fast it is now, with its cache as full as it is."""
+    """Speed of a disk under load, for the present fill of its cache."""
 
     def __init__(self, rack: Rack, disk: str, layout: WorkloadTarget, work: IoPattern) -> None:
         self._rack, self._disk, self._work = rack, disk, work
@@ -32,7 +32,7 @@ class LoadedDisk:
         self._fullness = fullness(layout, self._work)
 
     def update(self, layout: WorkloadTarget) -> bool:
-        """Predict anew where the cache is fuller or emptier; return whether it was."""
+        """Predict the speed again if the cache's fill has changed enough. Return True in that case."""
         self.layout = layout
         if fullness(layout, self._work) == self._fullness:
             return False
@@ -41,10 +41,10 @@ class LoadedDisk:
 
 
 STILL = (24.0, 26.1)
-"""Seconds of fio in which an array that is being rebuilt answers nothing: a disk of it tries to read a bad block."""
+"""Start and end of a pause of a rebuilding array, in seconds of fio: one of its disks retries a bad block."""
 
 _NO_LIMIT = 1 << 20
-"""Requests that a device takes at once that has no queue of its own."""
+"""Queue size of a device that has no request queue of its own."""
 
 _MOUNTED = "fio: {path} appears mounted, and 'allow_mounted_write' isn't set. Aborting.\n"
 _NO_FILE = "fio: pid=0, err=2/file:filesetup.c:790, func=open({path}), error=No such file or directory\n"
@@ -64,52 +64,52 @@ def start_fio(
     ended: Callable[[], None] = lambda: None,
     worn: Callable[[int], None] = lambda number: None,
 ) -> SimulatedFio:
-    """fio on the jobs of `text`. What it changes of the rack is changed at once: contents, scratch files.
+    """Start fio on the jobs of `text`. Contents and scratch files of the host change at once.
 
-    `counts` is told what it does to the disks, `ended` is called when it is over, `worn` when the battery of a card
-    fails meanwhile.
+    `counts` collects the I/O to the disks. `ended` is called at the end, `worn` when the battery of a controller fails.
     """
     targets: list[SimulatedTarget] = []
     for number, job in enumerate(parse_jobs(text, args) if text is not None else ()):
         target = _target(rack, linux, job, number, counts, worn)
         if isinstance(target, Failure):
-            return _failed_fio(target)
+            return _failing_fio(target)
         targets.append(target)
     if not targets:
-        return _failed_fio(Failure(stdout="No job(s) defined\n"))
+        return _failing_fio(Failure(stdout="No job(s) defined\n"))
     _share_devices(rack, linux, targets)
     return SimulatedFio(targets, speed=speed, ended=ended, clock=rack.clock)
 
 
 def _share_devices(rack: Rack, linux: SimulatedSysfs, targets: Sequence[SimulatedTarget]) -> None:
-    """Give sections that use a device at the same time their part of what it does for all of them.
+    """Divide the speed of a device among the sections that use it at the same time.
 
-    Each gets what the device would do for its kind of request with all requests in flight, by its share of these.
+    Each section gets the speed for its kind of request with all requests in flight, in proportion to its own requests.
     """
     phase = 0
-    beside: dict[tuple[int, str], list[tuple[SimulatedTarget, IoPattern, WorkloadTarget]]] = {}
+    concurrent: dict[tuple[int, str], list[tuple[SimulatedTarget, IoPattern, WorkloadTarget]]] = {}
     for number, target in enumerate(targets):
         phase += bool(number and target.job.waits)
         layout = rack.layout(target.device, target.job.filename)
         if layout is not None:
             work = target.job.workload(*_queue(linux, target.device, target.job, layout))
-            beside.setdefault((phase, target.device), []).append((target, replace(work, rate_iops=None), layout))
-    for group in beside.values():
+            concurrent.setdefault((phase, target.device), []).append((target, replace(work, rate_iops=None), layout))
+    for group in concurrent.values():
         in_flight = sum(work.depth * work.jobs for _, work, _ in group)
         for target, work, layout in group if len(group) > 1 else ():
-            own = work.depth * work.jobs
+            requests = work.depth * work.jobs
             together = _rate(predict(layout, replace(work, depth=max(1, in_flight // work.jobs))))
-            target.share = min(1.0, together * own / in_flight / max(_rate(target.expected), 1e-9))
+            target.share = min(1.0, together * requests / in_flight / max(_rate(target.expected), 1e-9))
 
 
 def _rate(expected: PredictedPerformance) -> float:
+    """Return the IOPS of reads and writes together."""
     return sum(direction.iops for direction in (expected.read, expected.write) if direction is not None)
 
 
 def _target(
     rack: Rack, linux: SimulatedSysfs, job: FioJob, number: int, counts: DiskCounts, worn: Callable[[int], None]
 ) -> SimulatedTarget | Failure:
-    """One section of the file on what it is pointed at."""
+    """Return one section with its device, or the reason why fio refuses it."""
     path = job.filename
     disk = linux.names.get(path) or _disk_under(rack, path)
     failure = _refusal(rack, linux, job, path)
@@ -117,23 +117,23 @@ def _target(
     if failure is not None or layout is None:
         return failure or Failure(stderr=_NO_FILE.format(path=path))
     work = job.workload(*_queue(linux, disk, job, layout))
-    kept = _cache_counts(rack, disk, layout, counts)
-    load = LoadedDisk(rack, disk, layout if kept is None else kept.applied_to(layout), work)
+    cache_counts = _cache_counts(rack, disk, layout, counts)
+    load = LoadedDisk(rack, disk, layout if cache_counts is None else cache_counts.applied_to(layout), work)
     pair = rack.volume_at(disk)
     if job.writes and path in linux.nodes:
         rack.overwrite(disk)
-    whole = _whole(linux, job, disk) if job.runtime is None else None
-    if whole is not None and path not in linux.nodes:
-        rack.scratch[path] = max(whole, rack.scratch.get(path, 0))
-        if (lies := rack.dataset(disk)) is not None:
-            rack.records[path] = lies[0].record_bytes(disk)
+    file_bytes = _pass_bytes(linux, job, disk) if job.runtime is None else None
+    if file_bytes is not None and path not in linux.nodes:
+        rack.scratch[path] = max(file_bytes, rack.scratch.get(path, 0))
+        if (pool_and_dataset := rack.dataset(disk)) is not None:
+            rack.records[path] = pool_and_dataset[0].record_bytes(disk)
 
     def done(moved: tuple[int, int, int, int], seconds: float) -> None:
         counts.add(load.disks, moved, seconds)
-        if kept is not None:
-            kept.add_job(load.layout, work, moved, seconds)
-            kept.at = rack.now()
-            if load.update(kept.applied_to(layout)):
+        if cache_counts is not None:
+            cache_counts.add_job(load.layout, work, moved, seconds)
+            cache_counts.at = rack.now()
+            if load.update(cache_counts.applied_to(layout)):
                 target.expected = load.expected
         card = None if pair is None else pair[0]
         if card is None or card.fails_after is None:
@@ -147,7 +147,7 @@ def _target(
         job,
         load.expected,
         device=disk,
-        amount=job.amount(_whole(linux, job, disk)),
+        amount=job.amount(_pass_bytes(linux, job, disk)),
         seed=f"{rack.seed}/{rack.runs}" + (f"/{number}" if number else ""),
         done=done,
         still=STILL if layout.rebuild_share and layout.degraded else None,
@@ -157,24 +157,24 @@ def _target(
 
 
 def _cache_counts(rack: Rack, disk: str, layout: WorkloadTarget, counts: DiskCounts) -> CacheCounts | None:
-    """What the cache of the device holds and counts, for all jobs that run on it; None where there is none."""
+    """Return the shared cache counters of all jobs on a device, or None if it has no cache."""
     if layout.cache is None and layout.pool is None:
         return None
     return counts.caches.setdefault(disk, replace(rack.cache_counts(disk), at=rack.now()))
 
 
-def _whole(linux: SimulatedSysfs, job: FioJob, disk: str) -> int:
-    """Bytes from start to end, once: what `size` says, all of the disk for `100%`."""
-    wanted = job.text("size", "100%")
-    return int(linux.files.get(f"/sys/block/{disk}/size", "0")) * 512 if wanted == "100%" else size(wanted)
+def _pass_bytes(linux: SimulatedSysfs, job: FioJob, disk: str) -> int:
+    """Return the bytes of one pass: `size`, or the disk's size for `100%`."""
+    size_option = job.text("size", "100%")
+    return int(linux.files.get(f"/sys/block/{disk}/size", "0")) * 512 if size_option == "100%" else size(size_option)
 
 
 def _queue(linux: SimulatedSysfs, disk: str, job: FioJob, layout: WorkloadTarget) -> tuple[str, int, int]:
-    """Scheduler, queue size and read-ahead of a disk."""
+    """Return the scheduler, queue size and read-ahead in KiB of a disk."""
     base = f"/sys/block/{disk}/queue"
     if layout.pool is not None:
         return "none", pool_threads(layout.pool, job.text("ioengine"), job.numjobs), 128
-    if linux.files.get(f"{base}/scheduler") == "none":  # passes requests on as they come
+    if linux.files.get(f"{base}/scheduler") == "none":  # no queue of its own
         return "none", _NO_LIMIT, int(linux.files.get(f"{base}/read_ahead_kb", "128"))
     tokens = linux.files.get(f"{base}/scheduler", "[none]").split()
     scheduler = next((word.strip("[]") for word in tokens if word.startswith("[")), "none")
@@ -183,7 +183,7 @@ def _queue(linux: SimulatedSysfs, disk: str, job: FioJob, layout: WorkloadTarget
 
 
 def _disk_under(rack: Rack, path: str) -> str:
-    """Return the disk under a file: that of the longest mount point above it, else the system's."""
+    """Return the disk under a file: that of the longest mount point above it, or the system disk."""
     best, disk = "", "sda"
     for name, content in rack.contents():
         mount = content.mount
@@ -193,7 +193,7 @@ def _disk_under(rack: Rack, path: str) -> str:
 
 
 def _refusal(rack: Rack, linux: SimulatedSysfs, job: FioJob, path: str) -> Failure | None:
-    """Why fio would not begin."""
+    """Return fio's refusal of a job, or None."""
     if job.readonly and job.writes:
         return Failure(stderr=_READ_ONLY)
     if path in linux.nodes:
@@ -210,5 +210,5 @@ def _refusal(rack: Rack, linux: SimulatedSysfs, job: FioJob, path: str) -> Failu
     return None
 
 
-def _failed_fio(failure: Failure) -> SimulatedFio:
+def _failing_fio(failure: Failure) -> SimulatedFio:
     return SimulatedFio((), speed=1.0, failure=failure)

@@ -1,4 +1,4 @@
-"""One target of a running fio that does no I/O: what is done there, interval by interval, and its pauses."""
+"""One section of a running simulated fio: its I/O in each interval, and its pauses."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dataclasses import replace
 
 from backends.fio_buckets import bucket_of
 from backends.simulator.fio.counters import RunCounters
-from backends.simulator.fio.document import Json, Moment, disk_entry, job_entry
+from backends.simulator.fio.document import Json, disk_entry, job_entry
 from backends.simulator.fio.job import FioJob
 from backends.simulator.fio.latency import latencies
 from backends.simulator.queueing_model import Direction, PredictedPerformance
 
 RUN_SPREAD = 0.007
-"""Standard deviation from run to run."""
+"""Relative standard deviation from run to run."""
 
 _INTERVAL_SPREAD = 0.012
 _MEMORY = 0.55
@@ -24,54 +24,53 @@ _DIP = 0.004
 
 
 Window = tuple[float, float]
-"""Seconds of fio: from when to when nothing is answered."""
+"""Start and end of a pause without completions, in seconds of fio."""
 
 _PERIOD = 1.0
-"""Seconds from one pause of an uneven device to the next, on average."""
+"""Mean seconds from one pause of an uneven device to the next."""
 
 
 class Stalls:
-    """The pauses of one run, in their order."""
+    """Pauses of one run, in order."""
 
     def __init__(self, windows: Iterable[Window] = (), *, pace: float = 1.0) -> None:
-        """`pace`: how many times as fast as on average the device is between them."""
+        """`pace`: speed between the pauses, as a multiple of the mean."""
         self.pace = pace
-        """The same."""
         self._coming = iter(windows)
         self._next = next(self._coming, None)
 
     def answered_share(self, begin: float, end: float) -> tuple[float, list[float]]:
-        """Return the share of the seconds from `begin` to `end` that is answered, and the lengths of pauses that end.
+        """Return the share of an interval in which requests complete, and the lengths of pauses that end in it.
 
-        Asked for one interval after the other.
+        Call it for one interval after the other.
         """
-        still, over = 0.0, []
+        paused, ended = 0.0, []
         while self._next is not None and self._next[0] < end:
             first, last = self._next
-            still += max(0.0, min(last, end) - max(first, begin))
+            paused += max(0.0, min(last, end) - max(first, begin))
             if last > end:
                 break
-            over.append(last - first)
+            ended.append(last - first)
             self._next = next(self._coming, None)
-        return (1.0 - still / (end - begin) if end > begin else 1.0), over
+        return (1.0 - paused / (end - begin) if end > begin else 1.0), ended
 
 
 def uneven_stalls(pace: float, chance: random.Random) -> Stalls:
-    """Return the pauses of a device that works `pace` times as fast as on average, and then not at all."""
+    """Return the pauses of a device that alternates between `pace` times its mean speed and no work."""
     return Stalls(_pauses(pace, chance), pace=pace)
 
 
 def _pauses(pace: float, chance: random.Random) -> Iterator[Window]:
-    # Each round is even by itself, however long it is: what is done in all is what the mean says.
-    at = 0.0
+    # Each round has the mean speed, whatever its length, so the total work matches the mean.
+    begin = 0.0
     while True:
-        whole = _PERIOD * chance.uniform(0.7, 1.3)
-        yield at + whole / pace, at + whole
-        at += whole
+        round_seconds = _PERIOD * chance.uniform(0.7, 1.3)
+        yield begin + round_seconds / pace, begin + round_seconds
+        begin += round_seconds
 
 
 class SimulatedTarget:
-    """One section of a job file on a device with a known speed."""
+    """One section of a job file on a device of a known speed."""
 
     def __init__(
         self,
@@ -85,23 +84,25 @@ class SimulatedTarget:
         still: tuple[float, float] | None = None,
         held: float = 0.0,
     ) -> None:
-        """`amount`: bytes after which it ends. `done` is told what was done in how many seconds: reads, bytes read,
-        writes, bytes written. `still`: from when to when, in seconds of fio, the device answers nothing, whatever
-        else keeps it from being even. `held`: seconds of fio until the first request is answered; fio waits for it.
+        """`amount`: bytes after which it ends. `done` is called with the reads, bytes read, writes and bytes written in
+        a number of seconds.
+
+        `still`: start and end in seconds of fio of a pause in which no request completes. It replaces other pauses.
+        `held`: seconds of fio until the first request completes; fio waits for it.
         """
         self.job = job
-        """What was asked for."""
+        """Section of the job file."""
         self.expected = expected
-        """How fast it is."""
+        """Predicted performance."""
         self.share = 1.0
-        """What of that is left to it by sections that use the device at the same time."""
+        """Share of the performance left by sections that use the device at the same time."""
         self.device = device
-        """Kernel name of the disk beneath."""
+        """Kernel name of the disk."""
         self._amount = amount
         self._chance = random.Random(seed)
         self._done = done
         self._read, self._write, self._trim, self._flushes = (RunCounters() for _ in range(4))
-        # Runs of the same job differ by more than intervals of one run do: a level for each run, a walk within it.
+        # Runs of a job differ more than the intervals of one run: each run has a level, and a random walk around it.
         self._level = math.exp(self._chance.gauss(0.0, RUN_SPREAD))
         self._wander = 0.0
         self._runtime = 0.0
@@ -111,16 +112,16 @@ class SimulatedTarget:
         if held:
             still = (0.0, held)
         self._stalls = Stalls([still]) if still else uneven_stalls(burst, self._chance) if burst > 1 else Stalls()
-        self._late: Counter[int] = Counter()
+        self._delayed: Counter[int] = Counter()
 
     def clear(self) -> None:
-        """Begin anew, as fio does when the ramp is over."""
+        """Reset the counters, as fio does at the end of the ramp."""
         for counters in (self._read, self._write, self._trim, self._flushes):
             counters.clear()
         self._runtime = 0.0
 
     def finished(self, elapsed: float) -> bool:
-        """Whether it has come to its end."""
+        """Return True if the section has ended."""
         runtime = self.job.runtime
         if elapsed < self.held:
             return False
@@ -128,15 +129,15 @@ class SimulatedTarget:
             over = elapsed >= self.job.ramp + runtime - 1e-9
             if over or self._amount is None:
                 return over
-        return self._amount is None or self._moved >= self._amount
+        return self._amount is None or self._moved_bytes >= self._amount
 
     @property
-    def _moved(self) -> int:
-        """Bytes by which an end by amount goes: of trims that are written again, those of the writes."""
+    def _moved_bytes(self) -> int:
+        """Bytes that count towards an end by amount: for trims that are written again, only the writes."""
         return self._read.io_bytes + (self._write.io_bytes if self.job.writes_data else self._trim.io_bytes)
 
     def advance(self, seconds: float, elapsed: float) -> None:
-        """What is done in so many seconds, the run being `elapsed` seconds old."""
+        """Simulate an interval of `seconds`, which starts `elapsed` seconds after the start of the run."""
         if seconds <= 0:
             return
         expected = self.expected
@@ -145,25 +146,25 @@ class SimulatedTarget:
         pace = self._level * math.exp(self._wander)
         if self._chance.random() < _DIP:
             pace *= self._chance.uniform(0.85, 0.95)
-        held = self.job.rate_iops > 0
-        if held:
+        is_limited = self.job.rate_iops > 0
+        if is_limited:
             pace = min(pace, 1.0)
-        answering, over = self._stalls.answered_share(elapsed, elapsed + seconds)
-        # What was in flight when the device stopped answering comes back when it does again, and took that long.
-        for pause in over:
-            self._late[bucket_of(round(pause * 1e9))] += self.job.depth * self.job.numjobs
+        answering, ended_pauses = self._stalls.answered_share(elapsed, elapsed + seconds)
+        # Requests in flight at the start of a pause complete at its end, with its length as their latency.
+        for pause in ended_pauses:
+            self._delayed[bucket_of(round(pause * 1e9))] += self.job.depth * self.job.numjobs
         if not timed:
-            self._late.clear()
+            self._delayed.clear()
         pace *= self._stalls.pace * self.share
-        writes, working = self._writes(), self._working() * answering
+        writes, working = self._write_performance(), self._working_share() * answering
         moved: list[int] = []
         written = writes if self.job.writes_data else None
         directions = (expected.read, written, writes if self.job.trims else None)
         limits = (*self.job.side_rates, None)
-        for direction, counters, most in zip(directions, (self._read, self._write, self._trim), limits, strict=True):
+        for direction, counters, limit in zip(directions, (self._read, self._write, self._trim), limits, strict=True):
             before = counters.ios, counters.io_bytes
-            if direction is not None and most is not None:
-                direction = replace(direction, iops=min(direction.iops, most / pace))
+            if direction is not None and limit is not None:
+                direction = replace(direction, iops=min(direction.iops, limit / pace))
             if direction is not None:
                 self._count(direction, counters, pace, seconds, working=working, timed=timed)
             moved += [counters.ios - before[0], counters.io_bytes - before[1]]
@@ -173,9 +174,11 @@ class SimulatedTarget:
             self._count(flushes, self._flushes, pace, seconds, working=working, timed=timed)
         self._runtime += seconds
 
-    def _writes(self) -> Direction | None:
-        """Return what becomes of the writes, or of the trims, which take as long: each waits for stable media if the
-        job asks for that, and one of two is a trim where they alternate.
+    def _write_performance(self) -> Direction | None:
+        """Return the performance of the writes, or of the trims, which are as fast.
+
+        Each waits for stable media if the job asks for that. Where trims and writes alternate, half of the requests are
+        trims.
         """
         direction = self.expected.write
         if direction is None:
@@ -184,14 +187,14 @@ class SimulatedTarget:
             direction = replace(direction, iops=direction.iops / 2)
         if not self.job.syncs:
             return direction
-        took = direction.mean_us + self.expected.flush_us
-        most = direction.iops * direction.mean_us / took
+        latency_us = direction.mean_us + self.expected.flush_us
+        iops = direction.iops * direction.mean_us / latency_us
         if self.job.rate_iops:
-            most = min(direction.iops, self.job.depth * self.job.numjobs * 1e6 / took)
-        return replace(direction, iops=most, mean_us=took, fast_share=0.0)
+            iops = min(direction.iops, self.job.depth * self.job.numjobs * 1e6 / latency_us)
+        return replace(direction, iops=iops, mean_us=latency_us, fast_share=0.0)
 
-    def _working(self) -> float:
-        """Share of the time that a job does not wait for its flushes."""
+    def _working_share(self) -> float:
+        """Return the share of the time in which a job does not wait for its flushes."""
         expected = self.expected
         if expected.write is None or not (every := self.job.flush_every):
             return 1.0
@@ -208,55 +211,65 @@ class SimulatedTarget:
         working: float,
         timed: bool,
     ) -> None:
-        """`working`: share of the time in which something is done."""
-        wanted = direction.iops * pace * seconds * working
-        ios = int(wanted) + (self._chance.random() < wanted - int(wanted))
-        block = sum(size * share for size, share in self.job.sizes)
+        """Add the requests of an interval to the counters. `working`: share of the time in which requests run."""
+        expected_ios = direction.iops * pace * seconds * working
+        ios = int(expected_ios) + (self._chance.random() < expected_ios - int(expected_ios))
+        block = self.job.mean_bytes
         moved = int(ios * block) // 512 * 512
-        if self._amount is not None:  # a layout ends with its last byte
-            left = max(0, self._amount - (counters.io_bytes if self.job.trims else self._moved))
+        if self._amount is not None:  # a layout run ends with its last byte
+            left = max(0, self._amount - (counters.io_bytes if self.job.trims else self._moved_bytes))
             moved = min(moved, left)
             ios = min(ios, math.ceil(left / block))
         counts = None
         if timed:
-            late = self._take_late(ios)
+            late = self._take_delayed(ios)
             counts = self._latencies(direction, ios - late.total(), pace)
             counts.update(late)
         counters.add(ios, moved, counts, seconds)
 
     def _latencies(self, direction: Direction, count: int, pace: float) -> Counter[int]:
-        """Of so many requests; what a cache answers and what it does not are two kinds."""
+        """Return the latency buckets of `count` requests. Cache hits and misses have different latencies."""
         counts: Counter[int] = Counter()
         *first, last = direction.request_classes
-        for way in first:
-            some = min(count - counts.total(), int(count * way.share + self._chance.random()))
-            counts.update(latencies(some, way.mean_us * 1000 / pace, way.spread, way.tail, self._chance))
+        for request_class in first:
+            class_count = min(count - counts.total(), int(count * request_class.share + self._chance.random()))
+            counts.update(
+                latencies(
+                    class_count,
+                    request_class.mean_us * 1000 / pace,
+                    request_class.spread,
+                    request_class.tail,
+                    self._chance,
+                )
+            )
         rest = count - counts.total()
         counts.update(latencies(rest, last.mean_us * 1000 / pace, last.spread, last.tail, self._chance))
         return counts
 
-    def _take_late(self, count: int) -> Counter[int]:
-        """Return those of the next `count` requests that a pause made late, by the bucket of their latency."""
+    def _take_delayed(self, count: int) -> Counter[int]:
+        """Return which of the next `count` requests a pause delayed, by the bucket of their latency."""
         counts: Counter[int] = Counter()
-        for bucket in list(self._late):
-            counts[bucket] = min(self._late[bucket], count - counts.total())
-        self._late -= counts
+        for bucket in list(self._delayed):
+            counts[bucket] = min(self._delayed[bucket], count - counts.total())
+        self._delayed -= counts
         return counts
 
-    def entries(self, begun: float, elapsed: float, *, number: int, done: bool) -> tuple[Json, Json]:
-        """What a document has of it: the figures, as group `number`, and the disk beneath."""
+    def entries(self, elapsed: float, *, number: int, done: bool) -> tuple[Json, Json]:
+        """Return the results, as group `number`, and the disk utilisation for a document."""
         runtime, expected = self.job.runtime, self.expected
-        moment = Moment(
-            at=begun + elapsed,
-            runtime=self._runtime,
+        results = job_entry(
+            self.job,
+            self._read,
+            self._write,
+            self._trim,
+            self._flushes,
+            number=number,
+            runtime=int(self._runtime * 1000),
             elapsed=elapsed,
             left=None if runtime is None else max(0.0, self.job.ramp + runtime - elapsed),
             core_percent=expected.core_percent * self._level,
             submit_ns=expected.submit_us * 1000,
-            device=self.device,
-            busy=1.0 if expected.drive_busy > 0.9 else 0.93 + expected.drive_busy * 0.06,
+            done=done,
         )
-        figures = job_entry(
-            self.job, moment, self._read, self._write, self._trim, self._flushes, number=number, done=done
-        )
-        return figures, disk_entry(moment, self._read, self._write)
+        busy = 1.0 if expected.drive_busy > 0.9 else 0.93 + expected.drive_busy * 0.06
+        return results, disk_entry(self.device, self._read, self._write, busy=busy, elapsed=elapsed)

@@ -1,1 +1,1 @@
-"""The simulated host as Linux tells it: sysfs, procfs, the database of udev."""
+"""Linux kernel of a simulated host: sysfs, procfs and the udev database."""

@@ -1,4 +1,4 @@
-"""Block devices of the simulated host as sysfs and udev list them, one function for each kind."""
+"""Block devices of a simulated host in sysfs and udev, with one function per kind."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from backends.simulator.zfs.pool import VOLUME, Dataset
 
 
 def put_disks(sysfs: SimulatedSysfs, rack: Rack) -> None:
-    """Put all disks of the rack into sysfs, those that others are built on first."""
+    """Add all disks of the host to sysfs. Disks that others are built on come first."""
     for card, volume in rack.volumes():
         _put_volume(sysfs, rack, card, volume)
     for smart, drive in rack.logical_drives():
@@ -57,8 +57,8 @@ def put_disks(sysfs: SimulatedSysfs, rack: Rack) -> None:
 
 
 def _put_nvme(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType, number: int) -> None:
-    """A namespace."""
-    own = {
+    """Add an NVMe namespace."""
+    extra_files = {
         "dev": f"259:{number * 16}",
         "size": str(drive.size_bytes // 512),
         "diskseq": str(2 + number),
@@ -70,7 +70,7 @@ def _put_nvme(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType, nu
         "mq/0/nr_tags": "1023",
     }
     folder = f"/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme{number}/{name}"
-    put_disk(sysfs, rack, name, folder, own, rotational=drive.media is Media.HDD, flushes=False)
+    put_disk(sysfs, rack, name, folder, extra_files, rotational=drive.media is Media.HDD, flushes=False)
     put_record(sysfs, name, ["E:ID_BUS=nvme", *member_record(rack, name)], rack.lying.get(name))
 
 
@@ -80,13 +80,13 @@ def _put_scsi(
     name: str,
     address: str,
     parent: str,
-    own: Mapping[str, str],
+    extra_files: Mapping[str, str],
     *,
     size_bytes: int,
     rotational: bool,
     flushes: bool,
 ) -> None:
-    """Put a SCSI disk at an address below `parent`, the folder of its host or port. `own`: its files besides."""
+    """Add a SCSI disk at an address below `parent`, the folder of its host or port, with additional files."""
     major, minor = scsi_number(name)
     files = {
         "dev": f"{major}:{minor}",
@@ -97,18 +97,18 @@ def _put_scsi(
         "mq/0/nr_tags": str(TAGS),
     }
     folder = f"{parent}/target{address.rpartition(':')[0]}/{address}/block/{name}"
-    put_disk(sysfs, rack, name, folder, {**files, **own}, rotational=rotational, flushes=flushes)
+    put_disk(sysfs, rack, name, folder, {**files, **extra_files}, rotational=rotational, flushes=flushes)
     caching = rack.queues.get(name, {}).get(CACHE, "write back" if flushes else "write through")
     sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = caching
 
 
 def _put_sata(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType, number: int) -> None:
-    """A drive at a port of the mainboard, or of the HBA."""
+    """Add a drive at a port of the mainboard or of the HBA."""
     address, parent, path = _sata_path(CHASSIS[rack.name], number)
     samsung = drive.model.startswith("MZ")
     serial = f"{'S47FNA0M2017' if samsung else '9QG5K7'}{number:02d}"
     wwn = f"{'5002538e' if samsung else '5000c500'}{number + 1:08x}"
-    own = {
+    extra_files = {
         "diskseq": str(6 + number),
         "device/vendor": "ATA     ",
         "device/model": f"{'SAMSUNG ' if samsung else ''}{drive.model}"[:16],
@@ -118,7 +118,9 @@ def _put_sata(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType, nu
         "mq/0/nr_tags": "32",
     }
     spinning = drive.media is Media.HDD
-    _put_scsi(sysfs, rack, name, address, parent, own, size_bytes=drive.size_bytes, rotational=spinning, flushes=True)
+    _put_scsi(
+        sysfs, rack, name, address, parent, extra_files, size_bytes=drive.size_bytes, rotational=spinning, flushes=True
+    )
     if not CHASSIS[rack.name].hba:
         host = f"/sys/class/scsi_host/host{AHCI_HOST + number}"
         sysfs.files |= {f"{host}/proc_name": "ahci", f"{host}/can_queue": "32"}
@@ -127,7 +129,7 @@ def _put_sata(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType, nu
 
 
 def _sata_path(chassis: Chassis, number: int) -> tuple[str, str, str]:
-    """Return SCSI address, folder of the port and udev's path of the n-th SATA drive."""
+    """Return SCSI address, port folder and udev path of the n-th SATA drive."""
     if not chassis.hba:
         folder = f"{folder_of(chassis.ahci)}/ata{number + 1}/host{AHCI_HOST + number}"
         return f"{AHCI_HOST + number}:0:0:0", folder, f"pci-{chassis.ahci}-ata-{number + 1}"
@@ -137,11 +139,11 @@ def _sata_path(chassis: Chassis, number: int) -> tuple[str, str, str]:
 
 
 def _put_fusionio(sysfs: SimulatedSysfs, rack: Rack, module: IoMemory) -> None:
-    """The block device of an ioMemory module, while it is attached."""
+    """Add the block device of an ioMemory module, if it is attached."""
     if not (module.driver and module.attached):
         return
     name = module.volume
-    own = {
+    extra_files = {
         "dev": f"252:{module.number * 16}",
         "size": str(module.size_bytes // 512),
         "diskseq": str(30 + module.number),
@@ -149,15 +151,15 @@ def _put_fusionio(sysfs: SimulatedSysfs, rack: Rack, module: IoMemory) -> None:
         "mq/0/nr_tags": "1024",
     }
     folder = f"{folder_of(f'0000:{module.pci}')}/block/{name}"
-    put_disk(sysfs, rack, name, folder, own, rotational=False, flushes=False, sector=module.sector_bytes)
+    put_disk(sysfs, rack, name, folder, extra_files, rotational=False, flushes=False, sector=module.sector_bytes)
     put_record(sysfs, name, [f"E:ID_SERIAL_SHORT={module.serial}"])
 
 
 def _put_volume(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: Volume) -> None:
-    """The disk that a volume is to the kernel, its partitions and its mount."""
+    """Add a MegaRAID virtual drive with its partitions and mount."""
     address, pci = f"{card.host}:2:{volume.number}:0", f"0000:{card.bus:02x}:00.0"
     maker, product = _scsi_names(card)
-    own = {
+    extra_files = {
         "ro": "1" if volume.access == "read-only" else "0",
         "diskseq": str(10 + volume.sequence),
         "device/vendor": f"{maker:<8}",
@@ -171,7 +173,7 @@ def _put_volume(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: 
         volume.device,
         address,
         f"{folder_of(pci)}/host{card.host}",
-        own,
+        extra_files,
         size_bytes=volume.size_bytes,
         rotational=not card.is_on_flash(volume),
         flushes=volume.writes_back(card.protected),
@@ -184,7 +186,7 @@ def _put_volume(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: 
 
 
 def _scsi_names(card: SimulatedCard) -> tuple[str, str]:
-    """Return SCSI vendor and product of a card's volumes."""
+    """Return SCSI vendor and product of a controller's virtual drives."""
     short = card.product.split()[-1]
     if "Intel" in card.product:
         return "Intel", short
@@ -192,10 +194,10 @@ def _scsi_names(card: SimulatedCard) -> tuple[str, str]:
 
 
 def _put_logical_drive(sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volume: SmartVolume) -> None:
-    """The same of a Smart Array or Adaptec card: smartpqi shows them on channel 1 by LUN, aacraid on 0 by target."""
+    """Add a logical drive. smartpqi lists them on channel 1 by LUN, aacraid on channel 0 by target."""
     name = (volume.device or "").removeprefix("/dev/")
     address = f"{card.host}:0:{volume.number}:0" if card.series else f"{card.host}:1:0:{volume.number}"
-    own = {
+    extra_files = {
         "diskseq": _sequence_number(name, volume.sequence),
         "device/vendor": f"{'Adaptec' if card.model.startswith('Adaptec') else 'HPE':<8}",
         "device/model": f"{volume.name if card.series else 'LOGICAL VOLUME':<16}",
@@ -203,25 +205,35 @@ def _put_logical_drive(sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volum
     }
     record = [f"E:ID_PATH=pci-{card.pci}-scsi-{address}", "E:ID_BUS=scsi"]
     if not card.series:
-        own |= {"device/wwid": f"naa.{volume.wwn}", "device/raid_level": f"RAID {volume.level}"}
+        extra_files |= {"device/wwid": f"naa.{volume.wwn}", "device/raid_level": f"RAID {volume.level}"}
         record += [f"E:ID_WWN_WITH_EXTENSION=0x{volume.wwn}", f"E:ID_SCSI_SERIAL={card.serial}"]
     elif volume.serial:
         record += [f"E:ID_SCSI_SERIAL={volume.serial}"]
     spinning, parent = not card.is_flash(volume.group), f"{folder_of(card.pci)}/host{card.host}"
-    _put_scsi(sysfs, rack, name, address, parent, own, size_bytes=volume.size_bytes, rotational=spinning, flushes=False)
+    _put_scsi(
+        sysfs,
+        rack,
+        name,
+        address,
+        parent,
+        extra_files,
+        size_bytes=volume.size_bytes,
+        rotational=spinning,
+        flushes=False,
+    )
     put_record(sysfs, name, record, volume.content)
 
 
 def _sequence_number(name: str, made: int) -> str:
-    """Return the number that the kernel gives a disk: another one for each that was made under an old name."""
+    """Return the kernel's sequence number of a disk. It differs for each disk created with a reused name."""
     major, minor = scsi_number(name)
     return str(10 + major + minor // 16 + 1000 * made)
 
 
 def _put_unit(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedThreeware, unit: SimulatedUnit) -> None:
-    """The same of a 3ware card: 3w-9xxx shows units by their number as target, with their own serial number."""
+    """Add a 3ware unit. 3w-9xxx uses the unit number as SCSI target, and the unit has its own serial number."""
     name, address = unit.device or "", f"{card.host}:0:{unit.number}:0"
-    own = {
+    extra_files = {
         "diskseq": _sequence_number(name, unit.sequence),
         "device/vendor": "AMCC    ",
         "device/model": f"{card.model:<11} DISK",
@@ -229,22 +241,24 @@ def _put_unit(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedThreeware, unit:
         "device/queue_depth": "254",
     }
     parent = f"{folder_of(card.pci)}/host{card.host}"
-    _put_scsi(sysfs, rack, name, address, parent, own, size_bytes=unit.size_bytes, rotational=True, flushes=False)
+    _put_scsi(
+        sysfs, rack, name, address, parent, extra_files, size_bytes=unit.size_bytes, rotational=True, flushes=False
+    )
     record = [f"E:ID_PATH=pci-{card.pci}-scsi-{address}", "E:ID_BUS=scsi", f"E:ID_SCSI_SERIAL={unit.serial}"]
     put_record(sysfs, name, record, unit.content)
 
 
 def _put_multipath(sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk) -> None:
-    """All of one disk."""
+    """Add a multipath disk with its paths."""
     layout = rack.layout(disk.device)
     if layout is None:
         return
     spinning = layout.drive.media is Media.HDD
-    for at, name in enumerate(disk.paths):
-        _put_path(sysfs, rack, disk, at, size_bytes=layout.size_bytes, spinning=spinning)
+    for index, name in enumerate(disk.paths):
+        _put_path(sysfs, rack, disk, index, size_bytes=layout.size_bytes, spinning=spinning)
         sysfs.links[f"/sys/block/{disk.device}/slaves/{name}"] = f"/sys/block/{name}"
     number = disk.device.removeprefix("dm-")
-    own = {
+    extra_files = {
         "dev": f"254:{number}",
         "size": str(layout.size_bytes // 512),
         "diskseq": str(60 + int(number)),
@@ -254,21 +268,21 @@ def _put_multipath(sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk) -> No
         "mq/0/nr_tags": "2048",
     }
     folder = f"/sys/devices/virtual/block/{disk.device}"
-    put_disk(sysfs, rack, disk.device, folder, own, rotational=spinning, flushes=not spinning)
-    put_node(sysfs, f"mapper/{disk.alias}", disk.device, folder, own["dev"])
+    put_disk(sysfs, rack, disk.device, folder, extra_files, rotational=spinning, flushes=not spinning)
+    put_node(sysfs, f"mapper/{disk.alias}", disk.device, folder, extra_files["dev"])
     for name in disk.paths:
         sysfs.links[f"/sys/block/{name}/holders/{disk.device}"] = folder
-    put_record(sysfs, disk.device, [f"E:DM_NAME={disk.alias}", f"E:DM_UUID={own['dm/uuid']}"])
+    put_record(sysfs, disk.device, [f"E:DM_NAME={disk.alias}", f"E:DM_UUID={extra_files['dm/uuid']}"])
 
 
 def _put_path(
-    sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk, at: int, *, size_bytes: int, spinning: bool
+    sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk, index: int, *, size_bytes: int, spinning: bool
 ) -> None:
-    name, host = disk.paths[at], disk.hosts[at]
+    name, host = disk.paths[index], disk.hosts[index]
     fibre = disk.transport == "rport"
     address = f"{host}:0:0:{disk.lun}" if fibre else f"{host}:0:{disk.lun}:0"
     ports = f"rport-{host}:0-0" if fibre else f"port-{host}:{disk.lun}/end_device-{host}:{disk.lun}"
-    own = {
+    extra_files = {
         "device/vendor": f"{disk.vendor:<8}",
         "device/model": f"{disk.product:<16}",
         "device/rev": disk.rev,
@@ -276,8 +290,18 @@ def _put_path(
         "device/queue_depth": "32",
         "mq/0/nr_tags": "2048",
     }
-    parent = f"{folder_of(disk.pci[at])}/host{host}/{ports}"
-    _put_scsi(sysfs, rack, name, address, parent, own, size_bytes=size_bytes, rotational=spinning, flushes=not spinning)
+    parent = f"{folder_of(disk.pci[index])}/host{host}/{ports}"
+    _put_scsi(
+        sysfs,
+        rack,
+        name,
+        address,
+        parent,
+        extra_files,
+        size_bytes=size_bytes,
+        rotational=spinning,
+        flushes=not spinning,
+    )
     if spinning:
         sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = rack.queues.get(name, {}).get(CACHE, "write back")
     serial = f"E:ID_SERIAL_SHORT={DRIVES[disk.model].vendor[:1]}{disk.wwn[-8:].upper()}" if disk.model else ""
@@ -286,7 +310,7 @@ def _put_path(
 
 
 def _put_array(sysfs: SimulatedSysfs, rack: Rack, array: MdArray) -> None:
-    """An array of the kernel's RAID driver, and how it hangs together with its members."""
+    """Add an md array and its links to the members."""
     name, now = array.name, rack.now()
     number = f"9:{name.removeprefix('md')}"
     put_stacked(
@@ -297,7 +321,7 @@ def _put_array(sysfs: SimulatedSysfs, rack: Rack, array: MdArray) -> None:
         size_bytes=array.size_bytes,
         sequence=40 + array.sequence,
         queue={"read_ahead_kb": str(array.chunk * len(array.members) // 512 or 128), "iostats": "1"},
-        own={f"md/{key}": text for key, text in array.files(now).items()},
+        extra_files={f"md/{key}": text for key, text in array.files(now).items()},
         below=tuple(member.name for member in array.members),
     )
     record = {"MD_LEVEL": array.level, "MD_METADATA": "1.2", "MD_UUID": mdadm_uuid(array.uuid), "MD_NAME": array.label}
@@ -305,7 +329,7 @@ def _put_array(sysfs: SimulatedSysfs, rack: Rack, array: MdArray) -> None:
 
 
 def mdstat(rack: Rack) -> str:
-    """The text of /proc/mdstat."""
+    """Return the text of /proc/mdstat."""
     levels = sorted({"raid1", "raid10", *(array.level for array in rack.md.values())})
     lines = [f"Personalities : {' '.join(f'[{level}]' for level in levels)}"]
     for array in rack.md.values():
@@ -314,17 +338,17 @@ def mdstat(rack: Rack) -> str:
 
 
 _LISTED = 70
-"""Sequence numbers of their disks begin here."""
+"""First sequence number of logical volumes."""
 
 
 def _put_group(sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
-    """All volumes of a group, and its mark on the physical volumes."""
+    """Add all logical volumes of a volume group, and the LVM signatures on its physical volumes."""
     for volume in group.volumes:
         for node in _lowest_first(volume.nodes(rack.now())):
             name, number = node.kernel, f"254:{node.number}"
-            own = node.number == volume.number
+            is_visible = node.number == volume.number
             fields = {"dm/name": group.dm_name(node), "dm/uuid": group.dm_uuid(node), "dm/suspended": "0"}
-            ahead = volume.queue_sectors if own else 256
+            ahead = volume.queue_sectors if is_visible else 256
             folder = put_stacked(
                 sysfs,
                 rack,
@@ -332,16 +356,16 @@ def _put_group(sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
                 number,
                 size_bytes=node.size_bytes,
                 sequence=_LISTED + node.number,
-                queue={"read_ahead_kb": str(ahead // 2), **(_blocks(volume) if own else {})},
-                own=fields,
+                queue={"read_ahead_kb": str(ahead // 2), **(_blocks(volume) if is_visible else {})},
+                extra_files=fields,
                 below=node.slaves,
             )
-            aliases = [f"mapper/{fields['dm/name']}", *([f"{group.name}/{node.name}"] if own else [])]
+            aliases = [f"mapper/{fields['dm/name']}", *([f"{group.name}/{node.name}"] if is_visible else [])]
             for alias in aliases:
                 put_node(sysfs, alias, name, folder, number)
                 sysfs.links[f"/dev/{alias}"] = f"/dev/{name}"
             record = [f"E:DM_NAME={fields['dm/name']}", f"E:DM_UUID={fields['dm/uuid']}"]
-            record += [f"E:DM_VG_NAME={group.name}", f"E:DM_LV_NAME={volume.name}"] if own else []
+            record += [f"E:DM_VG_NAME={group.name}", f"E:DM_LV_NAME={volume.name}"] if is_visible else []
             put_record(sysfs, name, record)
     sysfs.files[f"/etc/lvm/backup/{group.name}"] = f"# Generated by LVM2\n{group.name} {{\n}}"
     for member in group.places:
@@ -360,14 +384,14 @@ def _lowest_first(nodes: Iterable[DmNode]) -> Iterator[DmNode]:
 
 
 def _blocks(volume: LvmVolume) -> dict[str, str]:
-    """A writecache takes blocks of its own size and none smaller (drivers/md/dm-writecache.c, writecache_io_hints)."""
+    """Return block sizes of a writecache volume, which needs such blocks (dm-writecache.c, writecache_io_hints)."""
     if volume.kind != "writecache":
         return {}
     return dict.fromkeys(("logical_block_size", "physical_block_size"), str(volume.chunk_bytes))
 
 
 _ZVOL_MAJOR, _ZVOL_MINORS = 230, 16
-"""Numbers of volumes, sixteen each (zvol_major; include/sys/fs/zfs.h, ZVOL_MINORS)."""
+"""Device major of zvols, and minors per zvol (zvol_major; include/sys/fs/zfs.h, ZVOL_MINORS)."""
 
 _ZVOL_QUEUE = {
     "rotational": "0",
@@ -376,24 +400,24 @@ _ZVOL_QUEUE = {
     "max_sectors_kb": "1280",
     "max_hw_sectors_kb": "16384",
 }
-"""What OpenZFS 2.1 gives the queue of a volume, which takes requests as they come (os/linux/zfs/zvol_os.c)."""
+"""Queue settings of a zvol in OpenZFS 2.1, which has no scheduler (os/linux/zfs/zvol_os.c)."""
 
 
 def _put_pools(sysfs: SimulatedSysfs, rack: Rack) -> None:
-    """All of it."""
+    """Add ZFS parameters, pools, zvols and mounts."""
     if rack.zfs is None:
         return
     sysfs.files |= rack.zfs.files(rack.arc_counts())
-    at = 0
+    index = 0
     for pool in rack.pools.values():
         sysfs.files[f"/proc/spl/kstat/zfs/{pool.name}/state"] = "ONLINE"
         for name, dataset in pool.datasets.items():
             if dataset.kind == VOLUME:
                 _put_zvol(sysfs, rack, name, dataset)
             elif dataset.mountpoint:
-                at += 1
-                where = f"0:{40 + at} / {dataset.mountpoint} rw,relatime shared:{400 + at}"
-                sysfs.mounts.append(f"{400 + at} 25 {where} - zfs {name} rw,xattr,noacl")
+                index += 1
+                mount_text = f"0:{40 + index} / {dataset.mountpoint} rw,relatime shared:{400 + index}"
+                sysfs.mounts.append(f"{400 + index} 25 {mount_text} - zfs {name} rw,xattr,noacl")
 
 
 def _put_zvol(sysfs: SimulatedSysfs, rack: Rack, name: str, dataset: Dataset) -> None:
@@ -407,7 +431,7 @@ def _put_zvol(sysfs: SimulatedSysfs, rack: Rack, name: str, dataset: Dataset) ->
         size_bytes=dataset.size_bytes,
         sequence=80 + number // _ZVOL_MINORS,
         queue={**_ZVOL_QUEUE, "physical_block_size": str(dataset.block_bytes)},
-        own={},
+        extra_files={},
         below=(),
     )
     put_record(sysfs, dataset.node, [f"S:zvol/{name}"])
@@ -415,30 +439,30 @@ def _put_zvol(sysfs: SimulatedSysfs, rack: Rack, name: str, dataset: Dataset) ->
 
 
 _CACHED_MAJOR, _CACHED_MINORS = 251, 128
-"""As Linux 6.1 numbers them: 128 minors each."""
+"""Device major of bcache in Linux 6.1, and minors per device."""
 
 _ANY = "2147483647"
-"""It cuts requests itself, and sets no limit."""
+"""Request size limit of bcache. It splits requests itself, so there is none."""
 
 
 def _put_bcache(sysfs: SimulatedSysfs, rack: Rack, device: BcacheDevice) -> None:
-    """A device and its cache set; the disks have to be there already."""
-    name, at = device.name, int(device.name.removeprefix("bcache"))
+    """Add a bcache device and its cache set. Its disks must already be present."""
+    name, index = device.name, int(device.name.removeprefix("bcache"))
     layout = rack.layout(name)
     if layout is None:
         return
-    number = f"{_CACHED_MAJOR}:{at * _CACHED_MINORS}"
+    number = f"{_CACHED_MAJOR}:{index * _CACHED_MINORS}"
     put_stacked(
         sysfs,
         rack,
         name,
         number,
         size_bytes=layout.size_bytes,
-        sequence=120 + at,
+        sequence=120 + index,
         queue={"read_ahead_kb": "128", "rotational": "0"}
         | dict.fromkeys(("max_sectors_kb", "max_hw_sectors_kb"), _ANY)
         | dict.fromkeys(("logical_block_size", "physical_block_size"), str(BLOCK_BYTES)),
-        own={f"bcache/{key}": text for key, text in device.files(rack.cache_counts(name)).items()},
+        extra_files={f"bcache/{key}": text for key, text in device.files(rack.cache_counts(name)).items()},
         below=rack.members(name),
     )
     base, kernel_set = f"/sys/block/{name}/bcache", f"/sys/fs/bcache/{device.set_uuid}"

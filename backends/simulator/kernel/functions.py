@@ -1,4 +1,4 @@
-"""The mainboards of the simulated hosts and their PCI functions: what sysfs says of each, and of its SCSI hosts."""
+"""Mainboards of the simulated hosts, and PCI functions with their SCSI hosts in sysfs."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from backends.simulator.rack import Rack
 from backends.values import dataclass
 
 AHCI_HOST = 8
-"""SCSI host number of the mainboard's first SATA port, or of the HBA in its place."""
+"""SCSI host number of the mainboard's first SATA port, or of the HBA that replaces it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chassis:
-    """One host without its cards."""
+    """Mainboard of a host, without its adapters."""
 
     processor: str
-    """As /proc/cpuinfo has it."""
+    """Model name in /proc/cpuinfo."""
     mhz: int
-    """Clock."""
+    """Processor clock in MHz."""
     ahci: str
-    """PCI address of its SATA controller."""
+    """PCI address of the SATA controller."""
     lists_ahci: bool = True
-    """Whether that is told as a controller of its own."""
+    """True if the SATA controller is listed as a controller."""
     hba: str = ""
-    """PCI address of the SAS adapter that the SATA drives hang from instead; "" for none."""
+    """PCI address of the SAS adapter that the SATA drives are attached to instead, or ""."""
 
 
 CHASSIS: Mapping[str, Chassis] = {
@@ -44,11 +44,11 @@ CHASSIS: Mapping[str, Chassis] = {
         processor="Intel(R) Xeon(R) CPU X5680 @ 3.33GHz", mhz=3333, ahci="0000:00:1f.2", hba="0000:05:00.0"
     ),
 }
-"""By the rack's name."""
+"""Mainboards by name of the simulated host."""
 
 
 def folder_of(address: str) -> str:
-    """Where a PCI function lies in sysfs, links resolved."""
+    """Return the sysfs folder of a PCI function, with links resolved."""
     return f"/sys/devices/pci0000:00/{address}"
 
 
@@ -60,23 +60,23 @@ SLOT = {
     "max_link_width": "8",
     "irq": "16",
 }
-"""What sysfs says of the slot of a card, and of the line of its interrupt."""
+"""Files of a PCI slot and its interrupt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PciCard:
-    """A model of card as the PCI bus reports it, and its driver."""
+    """PCI identification of an adapter model, and its driver."""
 
     ids: tuple[str, str, str, str]
-    """Vendor, device, subsystem vendor, subsystem device."""
+    """Vendor, device, subsystem vendor and subsystem device."""
     kind: str
-    """Class."""
+    """PCI class."""
     driver: str
     """Kernel driver."""
     version: str
-    """That of its module; "" if it has none of its own."""
+    """Version of the driver module, or ""."""
     speed: str
-    """Of the link."""
+    """Link speed."""
 
 
 _ADAPTEC, _SAS3008 = ("9005", "028f"), ("1000", "0097", "1000", "30e0")
@@ -97,7 +97,7 @@ CARDS: Mapping[str, PciCard] = {
         ("AHCI", ("8086", "a182", "1590", "00d2"), "010601", ("ahci", "3.0"), _FAST),
     )
 }
-"""By model. Ids of the PCI ID repository and of the drivers' tables."""
+"""Adapters by model. IDs are from the PCI ID repository and the drivers' tables."""
 
 
 _SAS_HOST = {"version_fw": "16.00.12.00", "version_bios": "08.37.00.00"}
@@ -106,11 +106,11 @@ _HOST_FILES: Mapping[str, Mapping[str, str]] = {
     "SAS9300-8e": {"board_name": "SAS9300-8e", **_SAS_HOST},
     "SAS9300-8i": {"board_name": "SAS9300-8i", **_SAS_HOST},
 }
-"""Files of the SCSI hosts of an adapter."""
+"""SCSI host files of an adapter, by model."""
 
 
 def put_functions(sysfs: SimulatedSysfs, rack: Rack) -> None:
-    """Everything of the rack that sits on the PCI bus."""
+    """Add all PCI adapters of the host."""
     for card in rack.cards:
         address = f"0000:{card.bus:02x}:00.0"
         sysfs.links[f"/sys/bus/pci/drivers/megaraid_sas/{address}"] = f"/sys/devices/{card.bus}"
@@ -122,7 +122,7 @@ def put_functions(sysfs: SimulatedSysfs, rack: Rack) -> None:
 
 
 def _adapters(rack: Rack) -> Iterator[tuple[str, str, dict[int, dict[str, str]]]]:
-    """Yield address, key of `CARDS` and the files of each SCSI host."""
+    """Yield the address, key of `CARDS` and files of each SCSI host for every adapter."""
     for cards in rack.smart.values():
         for card in cards:
             fields = {
@@ -162,7 +162,9 @@ def _put(sysfs: SimulatedSysfs, address: str, card: PciCard, hosts: Mapping[int,
     }
     if card.version:
         sysfs.files[f"/sys/module/{card.driver.replace('-', '_')}/version"] = card.version
-    for number, says in hosts.items():
-        own = f"/sys/class/scsi_host/host{number}"
-        sysfs.links[own] = f"{real}/host{number}/scsi_host/host{number}"
-        sysfs.files |= {f"{own}/{name}": text for name, text in {"proc_name": card.driver, **says}.items()}
+    for number, host_files in hosts.items():
+        host_folder = f"/sys/class/scsi_host/host{number}"
+        sysfs.links[host_folder] = f"{real}/host{number}/scsi_host/host{number}"
+        sysfs.files |= {
+            f"{host_folder}/{name}": text for name, text in {"proc_name": card.driver, **host_files}.items()
+        }

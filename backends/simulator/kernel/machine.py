@@ -1,4 +1,4 @@
-"""The rack's host as Linux tells it: sysfs, procfs, udev's database. Pure but for reading the model."""
+"""Kernel view of a simulated host: sysfs, procfs and the udev database."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ cpu MHz\t\t: {mhz}.000
 
 
 def build_sysfs(rack: Rack) -> SimulatedSysfs:
-    """Return the host as it is now."""
+    """Return the kernel's files for the present state of the host."""
     sysfs = SimulatedSysfs()
     put_disks(sysfs, rack)
     put_functions(sysfs, rack)
@@ -49,11 +49,11 @@ def build_sysfs(rack: Rack) -> SimulatedSysfs:
 
 
 COUNTER_FOLDERS = ("/proc/spl/kstat/zfs/", "/sys/block/bcache")
-"""How their paths begin."""
+"""Prefixes of the paths of files that count."""
 
 
 def counter_files(rack: Rack) -> dict[str, str]:
-    """Return the texts of the files that count, as they are now."""
+    """Return the present texts of the files that count."""
     files = {} if rack.zfs is None else rack.zfs.files(rack.arc_counts())
     for name, device in rack.bcache.items():
         texts = device.files(rack.cache_counts(name))

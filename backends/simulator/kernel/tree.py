@@ -1,4 +1,4 @@
-"""What can be read of the simulated host at one moment, and a block device put into it."""
+"""Readable files of a simulated host, and functions that add a block device."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backends.simulator.volume import Content
 from backends.values import dataclass
 
 _MAJORS = (8, *range(65, 72), *range(128, 136))
-"""Numbers of SCSI disks, sixteen each (Documentation/admin-guide/devices.txt)."""
+"""Device majors of SCSI disks, with 16 disks each (Documentation/admin-guide/devices.txt)."""
 
 _STACKED = {
     "read_ahead_kb": "128",
@@ -27,16 +27,16 @@ _STACKED = {
     "write_cache": "write back",
     "zoned": "none",
 }
-"""The queue of what is built on other devices, as Linux 6.1 begins with it. What its members decide comes besides."""
+"""Default queue settings of a stacked device in Linux 6.1. Those derived from members are added."""
 
 _DECIDED = {
     **dict.fromkeys(("rotational", "logical_block_size", "physical_block_size"), max),
     "max_hw_sectors_kb": min,
 }
-"""Files of that queue and which of the members' decides."""
+"""Queue limits of a stacked device, and how they follow from the members' limits."""
 
 MUTE = "wbt_lat_usec"
-"""Of what takes requests as they come this file is there, and reading it gives EINVAL until it was written."""
+"""Queue file of a stacked device that exists, but returns EINVAL until it has been written."""
 
 _EFI = 512 << 20
 _START = 1 << 20
@@ -44,24 +44,24 @@ _START = 1 << 20
 
 @dataclass(slots=True)
 class SimulatedSysfs:
-    """Everything that can be read of the host at one moment."""
+    """Everything that programs can read of a host at one moment."""
 
     files: dict[str, str] = field(default_factory=dict)
-    """Texts by path."""
+    """File texts by path."""
     links: dict[str, str] = field(default_factory=dict)
-    """Where links lead."""
+    """Link targets by path."""
     nodes: dict[str, FileStat] = field(default_factory=dict)
-    """Device nodes."""
+    """Device nodes by path."""
     names: dict[str, str] = field(default_factory=dict)
-    """Kernel name of the disk by node, partitions too."""
+    """Kernel name of the disk by device node, also for partitions."""
     mute: set[str] = field(default_factory=set)
-    """Files that are there and that nobody can read."""
+    """Files that exist but cannot be read."""
     mounts: list[str] = field(default_factory=lambda: ["25 1 0:22 / /proc rw,relatime shared:1 - proc proc rw"])
     """Lines of /proc/self/mountinfo."""
 
 
 def scsi_number(name: str) -> tuple[int, int]:
-    """Return major and first minor of a SCSI disk by its kernel name."""
+    """Return major and first minor of a SCSI disk."""
     index = -1  # 0 for sda, 26 for sdaa
     for char in name.removeprefix("sd"):
         index = (index + 1) * 26 + ord(char) - ord("a")
@@ -74,27 +74,27 @@ def put_disk(
     rack: Rack,
     name: str,
     folder: str,
-    own: Mapping[str, str],
+    extra_files: Mapping[str, str],
     *,
     rotational: bool,
     flushes: bool,
     sector: int = 512,
 ) -> None:
-    """A disk with its queue."""
+    """Add a disk with its request queue. `extra_files`: its additional files."""
     base = f"/sys/block/{name}"
     queue = default_queue(rotational=rotational, flushes=flushes)
     queue |= {"logical_block_size": str(sector), "physical_block_size": str(sector)}
-    if name.startswith(("sd", "nvme")):  # drivers that tell the kernel how to end a request that takes too long
+    if name.startswith(("sd", "nvme")):  # drivers with a timeout handler
         queue["io_timeout"] = "30000"
-    queue |= {"nr_requests": own["mq/0/nr_tags"], **rack.queues.get(name, {})}
+    queue |= {"nr_requests": extra_files["mq/0/nr_tags"], **rack.queues.get(name, {})}
     depth, _ = queue.pop(DEPTH, None), queue.pop(CACHE, None)
-    for key, text in {"ro": "0", "removable": "0", **own}.items():
+    for key, text in {"ro": "0", "removable": "0", **extra_files}.items():
         sysfs.files[f"{base}/{key}"] = depth if key == f"device/{DEPTH}" and depth is not None else text
     for key, text in queue.items():
         sysfs.files[f"{base}/queue/{key}"] = text
     sysfs.files[f"{folder}/queue/logical_block_size"] = queue["logical_block_size"]
     sysfs.links[base] = folder
-    put_node(sysfs, name, name, folder, own["dev"])
+    put_node(sysfs, name, name, folder, extra_files["dev"])
 
 
 def put_stacked(
@@ -106,15 +106,23 @@ def put_stacked(
     size_bytes: int,
     sequence: int,
     queue: Mapping[str, str],
-    own: Mapping[str, str],
+    extra_files: Mapping[str, str],
     below: Sequence[str],
 ) -> str:
-    """A device built on others (`below`, which are there already); it passes requests on as they come. Its folder.
+    """Add a device built on others, without a scheduler, and return its folder.
 
-    `queue`, `own`: files of its queue and of its folder besides those that all have.
+    `below`: its members, which must already be present. `queue`, `extra_files`: additional files of its queue and
+    folder.
     """
     folder, base = f"/sys/devices/virtual/block/{name}", f"/sys/block/{name}"
-    texts = {"dev": devno, "size": str(size_bytes // 512), "ro": "0", "removable": "0", "diskseq": str(sequence), **own}
+    texts = {
+        "dev": devno,
+        "size": str(size_bytes // 512),
+        "ro": "0",
+        "removable": "0",
+        "diskseq": str(sequence),
+        **extra_files,
+    }
     sysfs.files |= {f"{base}/{key}": text for key, text in texts.items()}
     merged = {**_STACKED, **_limits(sysfs, below), **queue, **rack.queues.get(name, {})}
     sysfs.files |= {f"{base}/queue/{key}": text for key, text in merged.items()}
@@ -130,21 +138,22 @@ def put_stacked(
 
 
 def _limits(sysfs: SimulatedSysfs, below: Sequence[str]) -> dict[str, str]:
-    """What members decide: one that turns makes a disk that turns, blocks are the largest, requests the smallest.
+    """Return the queue limits of a stacked device from its members.
 
-    What is set on a member later moves nothing of it: its limits are stacked once, when it is put together.
+    A rotational member makes it rotational. It has the largest block size and the smallest request size of its members.
+    Limits are stacked once at assembly, so later changes to members have no effect.
     """
     if not below:
         return {}
-    own = {
+    limits = {
         key: str(decide(int(sysfs.files[f"/sys/block/{name}/queue/{key}"]) for name in below))
         for key, decide in _DECIDED.items()
     }
-    return {**own, "max_sectors_kb": own["max_hw_sectors_kb"]}
+    return {**limits, "max_sectors_kb": limits["max_hw_sectors_kb"]}
 
 
 def put_node(sysfs: SimulatedSysfs, name: str, disk: str, folder: str, devno: str) -> None:
-    """A device node."""
+    """Add a device node."""
     sysfs.links[f"/sys/dev/block/{devno}"] = folder
     sysfs.links[f"/dev/{name}"] = f"/dev/{name}"
     sysfs.nodes[f"/dev/{name}"] = FileStat(kind="block", size=0, devno=devno)
@@ -152,34 +161,40 @@ def put_node(sysfs: SimulatedSysfs, name: str, disk: str, folder: str, devno: st
 
 
 def put_record(sysfs: SimulatedSysfs, name: str, lines: Sequence[str], content: Content | None = None) -> None:
-    """Write udev's record of a disk that is there already, and put its content on it."""
+    """Add the udev record and the contents of a disk that is already present."""
     devno = sysfs.nodes[f"/dev/{name}"].devno or ""
-    own = _put_content(sysfs, name, devno, content) if content is not None else []
-    sysfs.files[f"/run/udev/data/b{devno}"] = "\n".join([*lines, *own])
+    content_lines = _put_content(sysfs, name, devno, content) if content is not None else []
+    sysfs.files[f"/run/udev/data/b{devno}"] = "\n".join([*lines, *content_lines])
 
 
-def _put_content(sysfs: SimulatedSysfs, name: str, number: str, content: Content) -> list[str]:
-    """Put partitions, filesystems and mounts; return the lines of the disk's own record."""
+def _put_content(sysfs: SimulatedSysfs, name: str, devno: str, content: Content) -> list[str]:
+    """Add partitions, filesystems and mounts, and return the lines for the disk's own record."""
     folder, size_bytes = sysfs.links[f"/sys/block/{name}"], int(sysfs.files[f"/sys/block/{name}/size"]) * 512
-    major, minor = map(int, number.split(":"))
+    major, minor = map(int, devno.split(":"))
     if content.table is None:
         if content.mount is not None:
-            _mount(sysfs, number, content, name)
+            _mount(sysfs, devno, content, name)
         return _filesystem(content)
     partitions = [(Content(filesystem="vfat", label="EFI", uuid="7A1C-93F0", mount="/boot/efi"), _EFI)]
     partitions = partitions if content.mount == "/" else []
     partitions.append((content, size_bytes - sum(size for _, size in partitions) - 2 * _START))
     start = _START
-    for at, (partition, size) in enumerate(partitions, start=1):
-        part_name, devno = f"{name}{'p' if name[-1].isdigit() else ''}{at}", f"{major}:{minor + at}"
+    for number, (partition, size) in enumerate(partitions, start=1):
+        part_name, part_devno = f"{name}{'p' if name[-1].isdigit() else ''}{number}", f"{major}:{minor + number}"
         base = f"/sys/block/{name}/{part_name}"
-        texts = {"dev": devno, "size": str(size // 512), "ro": "0", "partition": str(at), "start": str(start // 512)}
+        texts = {
+            "dev": part_devno,
+            "size": str(size // 512),
+            "ro": "0",
+            "partition": str(number),
+            "start": str(start // 512),
+        }
         sysfs.files |= {f"{base}/{key}": text for key, text in texts.items()}
-        sysfs.files[f"{folder}/{part_name}/partition"] = str(at)
-        put_node(sysfs, part_name, name, f"{folder}/{part_name}", devno)
-        sysfs.files[f"/run/udev/data/b{devno}"] = "\n".join(_filesystem(partition))
+        sysfs.files[f"{folder}/{part_name}/partition"] = str(number)
+        put_node(sysfs, part_name, name, f"{folder}/{part_name}", part_devno)
+        sysfs.files[f"/run/udev/data/b{part_devno}"] = "\n".join(_filesystem(partition))
         if partition.mount is not None:
-            _mount(sysfs, devno, partition, part_name)
+            _mount(sysfs, part_devno, partition, part_name)
         start += size
     return [f"E:ID_PART_TABLE_TYPE={content.table}", f"E:ID_PART_TABLE_UUID={content.uuid[::-1]}"]
 
@@ -193,13 +208,13 @@ def _filesystem(content: Content) -> list[str]:
 
 
 def _mount(sysfs: SimulatedSysfs, devno: str, content: Content, name: str) -> None:
-    at = len(sysfs.mounts)
-    where = f"{devno} / {content.mount} rw,relatime shared:{at}"
-    sysfs.mounts.append(f"{30 + at} 25 {where} - {content.filesystem} /dev/{name} rw")
+    index = len(sysfs.mounts)
+    mount_text = f"{devno} / {content.mount} rw,relatime shared:{index}"
+    sysfs.mounts.append(f"{30 + index} 25 {mount_text} - {content.filesystem} /dev/{name} rw")
 
 
 def member_record(rack: Rack, name: str) -> list[str]:
-    """Lines of its record: of a member of an array, whether that runs or not, and of the disks of a bcache device."""
+    """Return the udev record lines of an md member, running or stopped, or of a disk of a bcache device."""
     if (
         cached := next((device for device in rack.bcache.values() if name in (device.backing, device.cache)), None)
     ) is not None:

@@ -1,1 +1,1 @@
-"""LVM of the simulated host: volume groups and what lvs, lvchange, lvconvert and dmsetup say of them."""
+"""Simulated LVM: volume groups, and the output of its tools and dmsetup."""

@@ -1,4 +1,4 @@
-"""lvs and dmsetup of the simulated host, in the shape of what LVM 2.03.16 printed in the laboratory."""
+"""Simulated lvs, pvs and dmsetup, with the output of LVM 2.03.16 as recorded in the laboratory."""
 
 from __future__ import annotations
 
@@ -25,46 +25,45 @@ from backends.simulator.tool_output import SimulatedOutput
 Row = dict[str, str]
 
 _ALL = ("lv_all", "seg_all")
-"""Words for all columns."""
+"""Names for all columns."""
 
 
 def lvs_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """The report of all volumes in JSON: the columns asked for, each a string."""
+    """Return the JSON report of all volumes: the requested columns, each a string."""
     options = dict(pairwise(args))
-    wanted = set(options.get("-o", "lv_all").split(","))
-    every = not wanted.isdisjoint(_ALL)
+    columns = set(options.get("-o", "lv_all").split(","))
+    has_all = not columns.isdisjoint(_ALL)
     rows = []
     for group in rack.lvm.values():
-        left_out = rejected_devices(args).intersection(group.places)
+        rejected = rejected_devices(args).intersection(group.places)
         for row in _rows(group, rack.now(), hidden="-a" in args):
             row |= {"vg_free": str(free_bytes(rack, group))}
-            if left_out:
-                missing = {"vg_missing_pv_count": str(len(left_out))}
-                row = row | missing | {"devices": _without_missing(row["devices"], left_out)}
-            rows.append(
-                {key: text for key, text in row.items() if key in wanted or (every and not key.startswith("vg_"))}
-            )
+            if rejected:
+                missing = {"vg_missing_pv_count": str(len(rejected))}
+                row = row | missing | {"devices": _without_missing(row["devices"], rejected)}
+            chosen = [key for key in row if key in columns or (has_all and not key.startswith("vg_"))]
+            rows.append({key: row[key] for key in chosen})
     return _report("lv", rows)
 
 
 def _report(kind: str, rows: Sequence[Row]) -> SimulatedOutput:
-    """Return rows as LVM reports them in JSON."""
+    """Return rows as a JSON report of LVM."""
     lines = ",\n".join(f"                  {json.dumps(row, separators=(', ', ':'))}" for row in rows)
     text = f'  {{\n      "report": [\n          {{\n              "{kind}": [\n{lines}\n              ]\n          }}\n'
     return SimulatedOutput(text=f"{text}      ]\n  }}\n", seconds=0.05)
 
 
 def lvmconfig_output(_rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """Nothing is configured but what is so by itself."""
+    """Return the output of lvmconfig: only defaults apply."""
     return SimulatedOutput(text="", code=5 if args else 0)
 
 
-def _without_missing(devices: str, left_out: Collection[str]) -> str:
-    """Return the devices of a volume as LVM lists them when some of them are missing."""
-    places = (part.partition("(") for part in devices.split(","))
+def _without_missing(devices: str, missing: Collection[str]) -> str:
+    """Return the devices of a volume as LVM lists them when some are missing."""
+    devices_by_name = (part.partition("(") for part in devices.split(","))
     return ",".join(
-        f"{'[unknown]' if name.removeprefix('/dev/') in left_out else name}{bracket}{rest}"
-        for name, bracket, rest in places
+        f"{'[unknown]' if name.removeprefix('/dev/') in missing else name}{bracket}{rest}"
+        for name, bracket, rest in devices_by_name
     )
 
 
@@ -73,23 +72,25 @@ def _rows(group: LvmGroup, now: float, *, hidden: bool) -> Iterator[Row]:
         nodes = volume.nodes(now)
         names = {node.kernel: node.name for node in nodes}
         for node in nodes:
-            own = node is nodes[0]
-            if node.ending in ("-cdata", "-cmeta") or (not own and not hidden):
+            is_visible = node is nodes[0]
+            if node.ending in ("-cdata", "-cmeta") or (not is_visible and not hidden):
                 continue
-            yield _common(group, node, names, own) | (_own(volume, now) if own else _part(volume, node))
+            yield _common_columns(group, node, names, is_visible) | (
+                _volume_columns(volume, now) if is_visible else _sub_volume_columns(volume, node)
+            )
 
 
-def _common(group: LvmGroup, node: DmNode, names: dict[str, str], own: bool) -> Row:
-    """What a volume and its parts have alike; what does not apply is "" or -1."""
+def _common_columns(group: LvmGroup, node: DmNode, names: dict[str, str], is_visible: bool) -> Row:
+    """Return the columns that a volume shares with its sub-volumes. Columns that do not apply are "" or -1."""
     devices = ",".join(f"{names.get(slave, f'/dev/{slave}')}(0)" for slave in node.slaves)
     return {
         "lv_uuid": group.uuid_of(node.name),
-        "lv_name": node.name if own else f"[{node.name}]",
-        "lv_path": f"/dev/{group.name}/{node.name}" if own else "",
+        "lv_name": node.name if is_visible else f"[{node.name}]",
+        "lv_path": f"/dev/{group.name}/{node.name}" if is_visible else "",
         "lv_dm_path": f"/dev/mapper/{group.dm_name(node)}",
         "lv_layout": "linear",
-        "lv_role": "public" if own else "private",
-        "lv_attr": "-wi-a-----" if own else "iwi-aor---",
+        "lv_role": "public" if is_visible else "private",
+        "lv_attr": "-wi-a-----" if is_visible else "iwi-aor---",
         "lv_size": str(node.size_bytes),
         "lv_active": "active",
         **dict.fromkeys(("lv_health_status", "lv_suspended"), ""),
@@ -120,18 +121,18 @@ def _common(group: LvmGroup, node: DmNode, names: dict[str, str], own: bool) -> 
     }
 
 
-def _part(volume: LvmVolume, node: DmNode) -> Row:
+def _sub_volume_columns(volume: LvmVolume, node: DmNode) -> Row:
     if node.ending == "-cvol":
         return {"lv_layout": f"{volume.kind},cachevol", "lv_attr": "Cwi-aoC---"}
     if node.ending == "-real":
         return {"lv_attr": "owi-aoC---", "lv_role": "private,cache,origin,cacheorigin"}
-    at = int(node.name.rpartition("_")[2])
-    spared = "_rimage_" in node.name and volume.places[at] in volume.write_mostly
-    health = {"lv_attr": "iwi-aor-w-", "lv_health_status": "writemostly"} if spared else {}
+    index = int(node.name.rpartition("_")[2])
+    is_write_mostly = "_rimage_" in node.name and volume.places[index] in volume.write_mostly
+    health = {"lv_attr": "iwi-aor-w-", "lv_health_status": "writemostly"} if is_write_mostly else {}
     return {"lv_role": "private,raid,image" if "_rimage_" in node.name else "private,raid,metadata", **health}
 
 
-def _own(volume: LvmVolume, now: float) -> Row:
+def _volume_columns(volume: LvmVolume, now: float) -> Row:
     sectors = volume.read_ahead
     row = {
         "lv_read_ahead": {"auto": "auto", "none": "0"}.get(sectors) or str(int(sectors) * 512),
@@ -144,7 +145,7 @@ def _own(volume: LvmVolume, now: float) -> Row:
     settings = ",".join(f"{key}={value}" for key, value in volume.settings.items())
     if volume.kind in CACHED:
         row |= {"pool_lv": f"[{volume.fast}_cvol]", "lv_attr": "Cwi-a-C---", "cache_settings": settings}
-        filled = _percent(volume.used, volume.blocks)
+        filled = _percent_text(volume.used, volume.blocks)
         row |= {"origin": f"[{volume.origin_name}]", "data_percent": filled, "snap_percent": filled}
     if volume.kind == "cache":
         dirty = volume.dirty_now(now) // volume.chunk_bytes
@@ -157,8 +158,10 @@ def _own(volume: LvmVolume, now: float) -> Row:
             "kernel_cache_settings": ",".join(
                 (f"migration_threshold={volume.threshold}", *(f"{key}=0" for key in OF_POLICY))
             ),
-            "metadata_percent": _percent(META_USED, META_BLOCKS),
-            **dict.fromkeys(("sync_percent", "copy_percent"), _percent(dirty, volume.used)),  # what is dirty of it
+            "metadata_percent": _percent_text(META_USED, META_BLOCKS),
+            **dict.fromkeys(
+                ("sync_percent", "copy_percent"), _percent_text(dirty, volume.used)
+            ),  # share of dirty blocks
             "cache_total_blocks": str(volume.blocks),
             "cache_used_blocks": str(volume.used),
             "cache_dirty_blocks": str(dirty),
@@ -198,24 +201,25 @@ def _own(volume: LvmVolume, now: float) -> Row:
     return row
 
 
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole if whole else 0:.2f}"
+def _percent_text(part: int, total: int) -> str:
+    return f"{100 * part / total if total else 0:.2f}"
 
 
 def dmsetup_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """`dmsetup table` and `dmsetup status` of the volumes."""
+    """Return the output of `dmsetup table` or `dmsetup status`."""
     verb = args[0] if args else ""
     if verb not in ("table", "status"):
         return SimulatedOutput(text="Unknown command.\n", code=3)
     lines = []
     for group in rack.lvm.values():
-        ends: dict[str, int] = {}  # one after the other, as LVM gives its extents away
+        ends: dict[str, int] = {}  # LVM assigns extents in order
         for volume in group.volumes:
             for node in sorted(volume.nodes(rack.now()), key=lambda node: node.ending != "-cmeta"):
                 entry, sectors = node.table if verb == "table" else node.status, node.size_bytes // 512
                 if verb == "table" and entry == "linear":
                     under = node.slaves[0]
-                    start = ends.get(under, 0 if under.startswith("dm-") else 2048)  # 1 MiB of LVM's own comes first
+                    # LVM's metadata take the first 1 MiB of a physical volume.
+                    start = ends.get(under, 0 if under.startswith("dm-") else 2048)
                     ends[under] = start + sectors
                     entry = f"linear {{{under}}} {start}"
                 lines.append(f"{group.dm_name(node)}: 0 {sectors} {_with_numbers(entry)}")
@@ -223,46 +227,42 @@ def dmsetup_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 def _with_numbers(text: str) -> str:
-    """Return the text with device numbers in the place of `{dm-3}` and `{md3}`."""
+    """Return the text with device numbers for placeholders such as `{dm-3}` and `{md3}`."""
     tokens = text.split(" ")
-    return " ".join(_number(word[1:-1]) if word[:1] == "{" else word for word in tokens)
+    return " ".join(_device_number(word[1:-1]) if word[:1] == "{" else word for word in tokens)
 
 
-def _number(name: str) -> str:
+def _device_number(name: str) -> str:
     if name.startswith("dm-"):
         return f"254:{name.removeprefix('dm-')}"
     return f"9:{name.removeprefix('md')}" if name.startswith("md") else "259:48"
 
 
-MISSING = "[unknown]"
-"""What stands for the node of a physical volume that is not there."""
-
-
 def extents(rack: Rack, device: str) -> int:
-    """Extents of a physical volume."""
+    """Return the number of extents of a physical volume."""
     layout = rack.layout(device)
     return 0 if layout is None else max(0, layout.size_bytes - FIRST_EXTENT) // EXTENT
 
 
 def free_extents(rack: Rack, group: LvmGroup, device: str) -> int:
-    """Those that no volume has."""
+    """Return the number of free extents of a physical volume."""
     return max(0, extents(rack, device) - sum(volume.extents_on(device) for volume in group.volumes))
 
 
 def free_bytes(rack: Rack, group: LvmGroup) -> int:
-    """Not given to any volume of a group."""
+    """Return the free bytes of a volume group."""
     return EXTENT * sum(free_extents(rack, group, device) for device in group.places)
 
 
-def pvs_output(rack: Rack, _words: Sequence[str]) -> SimulatedOutput:
-    """The report of all physical volumes in JSON, with the columns of their groups."""
-    rows = [_row(rack, group, device) for group in rack.lvm.values() for device in group.places]
+def pvs_output(rack: Rack, _args: Sequence[str]) -> SimulatedOutput:
+    """Return the JSON report of all physical volumes, with the columns of their groups."""
+    rows = [_pv_row(rack, group, device) for group in rack.lvm.values() for device in group.places]
     return _report("pv", rows)
 
 
-def _row(rack: Rack, group: LvmGroup, device: str) -> dict[str, str]:
+def _pv_row(rack: Rack, group: LvmGroup, device: str) -> dict[str, str]:
     count, free = extents(rack, device), free_extents(rack, group, device)
-    in_all = sum(extents(rack, name) for name in group.places)
+    total = sum(extents(rack, name) for name in group.places)
     return {
         "pv_fmt": "lvm2",
         "pv_uuid": group.uuid_of(device),
@@ -289,7 +289,7 @@ def _row(rack: Rack, group: LvmGroup, device: str) -> dict[str, str]:
         "vg_shared": "",
         "vg_lock_type": "",
         "vg_extent_size": str(EXTENT),
-        "vg_extent_count": str(in_all),
+        "vg_extent_count": str(total),
         "vg_free_count": str(free_bytes(rack, group) // EXTENT),
         "pv_count": str(len(group.places)),
         "vg_missing_pv_count": "0",

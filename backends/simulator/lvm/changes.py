@@ -1,4 +1,4 @@
-"""lvchange and lvconvert of the simulated host, with their lies: `changed` is said before the kernel has refused."""
+"""Simulated lvchange and lvconvert. Like the real ones, they report `changed` before the kernel refuses a value."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from backends.simulator.lvm.volumes import STRIPED, LvmGroup, LvmVolume
+from backends.simulator.lvm.volumes import FLUSH_BYTES, STRIPED, LvmGroup, LvmVolume
 from backends.simulator.rack import Rack
 from backends.simulator.tool_output import SimulatedOutput
 
@@ -20,7 +20,7 @@ _OF_WRITECACHE = {
     "autocommit_time": 3_600_000,
     "cleaner": 1,
 }
-"""Tunables of dm-writecache and the largest value of each (drivers/md/dm-writecache.c)."""
+"""Settings of dm-writecache and their maximum values (drivers/md/dm-writecache.c)."""
 
 _CHANGED = "  Logical volume {name} changed.\n"
 _REFUSED = (
@@ -33,28 +33,29 @@ _WRITE_BACK = (
 )
 
 SECONDS = 1.0
-"""What a change takes besides a flush."""
+"""Seconds of a change, without a flush."""
 
 
 def lvchange_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """One option and its value on one volume."""
+    """Run lvchange with one option on one volume."""
     return _change(rack, args, _VERBS)
 
 
 def lvconvert_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """Another stripe size."""
-    return _change(rack, args, {"--stripesize": _stripe_size})
+    """Run lvconvert with another stripe size."""
+    return _change(rack, args, {"--stripesize": _set_stripe_size})
 
 
 _Verb = Callable[[Rack, LvmVolume, str, bool], SimulatedOutput | str]
-"""What a value does: all of what is said, or a refusal's words."""
+"""Function that applies a value and returns the output, or the text of a refusal."""
 
 
 def _change(rack: Rack, args: Sequence[str], verbs: Mapping[str, _Verb]) -> SimulatedOutput:
+    """Run a command with one of the options in `verbs`."""
     name = args[-1] if args else ""
-    pair = _volume(rack, name)
+    pair = _find_volume(rack, name)
     option = next((word for word in args if word in verbs), None)
-    if "-t" in args or "--test" in args:  # from write-back to another mode it never ends
+    if "-t" in args or "--test" in args:  # a test run from write-back to another mode never ends
         return SimulatedOutput(text="", code=5, seconds=86_400.0)
     if option is None:
         return SimulatedOutput(text="  No command with matching syntax recognised.\n", code=3)
@@ -69,10 +70,10 @@ def _change(rack: Rack, args: Sequence[str], verbs: Mapping[str, _Verb]) -> Simu
     if isinstance(outcome, str):
         return SimulatedOutput(text=outcome.format(name=name, number=volume.number), code=5)
     text = outcome.text.format(name=name, number=volume.number)
-    return replace(outcome, text=text, seconds=outcome.seconds or SECONDS, changed=True)
+    return replace(outcome, text=text, seconds=outcome.seconds or SECONDS)
 
 
-def _volume(rack: Rack, name: str) -> tuple[LvmGroup, LvmVolume] | None:
+def _find_volume(rack: Rack, name: str) -> tuple[LvmGroup, LvmVolume] | None:
     group, _, volume = name.partition("/")
     if group not in rack.lvm:
         return None
@@ -85,7 +86,7 @@ def _volume(rack: Rack, name: str) -> tuple[LvmGroup, LvmVolume] | None:
 _NOT_PERMITTED = "  Command not permitted on LV {name}.\n"
 
 
-def _mode(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
+def _set_mode(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
     if value not in _MODES:
         text = f"  Unknown cache mode: {value}.\n  Invalid argument for --cachemode: {value}\n"
         return SimulatedOutput(text=f"{text}  Error during parsing of command line.\n", code=3)
@@ -98,26 +99,22 @@ def _mode(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutp
             return f"{_WRITE_BACK}Continue using writeback without repair?[n]: [n]\n  Logical volume not changed.\n"
         volume.mode = value
         return SimulatedOutput(text=_WRITE_BACK + _CHANGED)
-    return _after_flush(rack, volume, "mode", value) if volume.mode == "writeback" else _set_mode(volume, value)
-
-
-def _set_mode(volume: LvmVolume, mode: str) -> SimulatedOutput:
-    volume.mode = mode
+    if volume.mode == "writeback":
+        return _after_flush(rack, volume, "mode", value)
+    volume.mode = value
     return SimulatedOutput(text=_CHANGED)
 
 
 def _after_flush(rack: Rack, volume: LvmVolume, key: str, value: str) -> SimulatedOutput:
-    """What is dirty is written back before anything changes, and nothing is said of how long that takes."""
-    seconds = volume.flush_seconds(rack.now())
-    blocks = volume.dirty_now(rack.now()) // volume.chunk_bytes
+    """Change a cache setting after a flush. LVM does not report how long the flush takes."""
+    dirty = volume.dirty_now(rack.now())
     volume.flush_to, volume.flush_since = f"{key}={value}", rack.now()
     volume.settle(rack.now())
-    return SimulatedOutput(
-        text=f"  Flushing {blocks} blocks for cache {{name}}.\n{_CHANGED}", seconds=SECONDS + seconds
-    )
+    text = f"  Flushing {dirty // volume.chunk_bytes} blocks for cache {{name}}.\n{_CHANGED}"
+    return SimulatedOutput(text=text, seconds=SECONDS + dirty / FLUSH_BYTES)
 
 
-def _policy(rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
+def _set_policy(rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
     if volume.kind != "cache":
         return _NOT_PERMITTED
     if value not in _POLICIES:
@@ -125,12 +122,12 @@ def _policy(rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedO
     return _after_flush(rack, volume, "policy", value)
 
 
-def _settings(_rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
+def _set_settings(_rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
     if volume.kind not in ("cache", "writecache"):
         return _NOT_PERMITTED
     if not value and volume.kind == "writecache":
         return _clear_settings(volume, yes)
-    wanted = dict(volume.settings)
+    settings = dict(volume.settings)
     for pair in value.split():
         key, _, word = pair.partition("=")
         if volume.kind == "writecache":
@@ -139,16 +136,16 @@ def _settings(_rack: Rack, volume: LvmVolume, value: str, yes: bool) -> Simulate
             if not word.isdigit() or ("mark" in key and int(word) > 100):
                 return f"  Invalid setting: {key}\n"
         elif word == "default":
-            wanted.pop(key, None)
+            settings.pop(key, None)
             continue
         elif key != "migration_threshold" or not word.isdigit():
             return f"{_CHANGED}{_REFUSED}"
-        wanted[key] = int(word)
-        if (key, wanted[key]) == ("cleaner", 0):
-            del wanted[key]
-    if volume.kind == "writecache" and not _kernel_accepts(wanted):
+        settings[key] = int(word)
+        if (key, settings[key]) == ("cleaner", 0):
+            del settings[key]
+    if volume.kind == "writecache" and not _is_accepted_by_kernel(settings):
         return f"{_CHANGED}{_REFUSED}"
-    volume.settings = wanted
+    volume.settings = settings
     return SimulatedOutput(text=_CHANGED)
 
 
@@ -159,30 +156,30 @@ _UNKNOWN = (
 
 
 def _clear_settings(volume: LvmVolume, yes: bool) -> SimulatedOutput:
-    """Without --yes the question is answered by no, and all the same `changed` is said, with exit status 0."""
+    """Clear the settings of a writecache. Without --yes LVM keeps them, but reports `changed` with exit status 0."""
     if yes:
         volume.settings.clear()
         return SimulatedOutput(text=_CHANGED)
     return SimulatedOutput(text=f"Clear all writecache settings? [n]\n  No settings changed.\n{_CHANGED}")
 
 
-def _kernel_accepts(settings: Mapping[str, int]) -> bool:
-    """Return whether the watermarks are in order and the others no larger than the kernel takes."""
+def _is_accepted_by_kernel(settings: Mapping[str, int]) -> bool:
+    """Return True if the watermarks are in order and all values are within the kernel's limits."""
     in_order = settings.get("low_watermark", 45) <= settings.get("high_watermark", 50)
     return in_order and all(value <= _OF_WRITECACHE[key] for key, value in settings.items())
 
 
-def _read_ahead(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
+def _set_read_ahead(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
     if value not in ("auto", "none") and not re.fullmatch(r"\d{1,9}", value):
         return SimulatedOutput(text=f"  Invalid argument for --readahead: {value}\n", code=3)
     if value == volume.read_ahead:
         return f"  Read ahead is already {value} for {{name}}.\n"
-    own = {"auto": max(256, volume.queue_sectors), "none": 0}  # by itself LVM only ever raises what the queue has
-    volume.read_ahead, volume.queue_sectors = value, own[value] if value in own else int(value)
+    automatic = {"auto": max(256, volume.queue_sectors), "none": 0}  # automatically, LVM only raises the queue's value
+    volume.read_ahead, volume.queue_sectors = value, automatic[value] if value in automatic else int(value)
     return SimulatedOutput(text=_CHANGED)
 
 
-def _write_mostly(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
+def _set_write_mostly(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
     path, _, flag = value.rpartition(":")
     member = path.removeprefix("/dev/")
     if volume.kind != "raid1":
@@ -191,12 +188,12 @@ def _write_mostly(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Sim
         return "  Can't set all images of raid1 LV {name} to writemostly.\n"
     if member not in volume.places:
         return f"  Physical volume {path} does not exist in volume group.\n"
-    kept = [name for name in volume.write_mostly if name != member]
-    volume.write_mostly = [*kept, member] if flag == "y" else kept
+    others = [name for name in volume.write_mostly if name != member]
+    volume.write_mostly = [*others, member] if flag == "y" else others
     return SimulatedOutput(text=_CHANGED)
 
 
-def _write_behind(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
+def _set_write_behind(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
     if volume.kind != "raid1":
         return "  --writebehind can only be used with 'raid1' segment type.\n"
     if int(value) > 32766:
@@ -205,7 +202,9 @@ def _write_behind(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> Sim
     return SimulatedOutput(text=_CHANGED)
 
 
-def _rate(side: str) -> _Verb:
+def _rate_setter(side: str) -> _Verb:
+    """Return a function that changes the minimum or maximum recovery rate."""
+
     def change(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
         if not volume.kind.startswith("raid"):
             return _NOT_PERMITTED
@@ -220,7 +219,8 @@ def _rate(side: str) -> _Verb:
     return change
 
 
-def _stripe_size(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
+def _set_stripe_size(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
+    """Start a reshape to another stripe size."""
     if volume.kind not in STRIPED or not yes or volume.reshape_since:
         return "  Unable to convert LV {name}.\n"
     volume.stripe_bytes = int(value.removesuffix("k")) * 1024
@@ -229,12 +229,12 @@ def _stripe_size(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> Simula
 
 
 _VERBS: Mapping[str, _Verb] = {
-    "--cachemode": _mode,
-    "--cachepolicy": _policy,
-    "--cachesettings": _settings,
-    "--readahead": _read_ahead,
-    "--writemostly": _write_mostly,
-    "--writebehind": _write_behind,
-    "--minrecoveryrate": _rate("min"),
-    "--maxrecoveryrate": _rate("max"),
+    "--cachemode": _set_mode,
+    "--cachepolicy": _set_policy,
+    "--cachesettings": _set_settings,
+    "--readahead": _set_read_ahead,
+    "--writemostly": _set_write_mostly,
+    "--writebehind": _set_write_behind,
+    "--minrecoveryrate": _rate_setter("min"),
+    "--maxrecoveryrate": _rate_setter("max"),
 }

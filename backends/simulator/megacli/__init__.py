@@ -1,1 +1,1 @@
-"""The rack as MegaCli 8.07 tells it: command lines in, text out."""
+"""Simulated MegaCli 8.07: command lines in, text out."""

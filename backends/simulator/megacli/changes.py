@@ -1,4 +1,4 @@
-"""MegaCli's commands that change something. Each gives its lines; a refusal is raised."""
+"""Commands of MegaCli that change settings. Each returns its lines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _POLICIES = {
     "-RO": ("access", "read-only", "Set Access Policy to ReadOnly"),
     "-Blocked": ("access", "blocked", "Set Access Policy to Blocked"),
 }
-"""Word: our key, our value, the sentence."""
+"""Values of a virtual drive: key, value and message."""
 
 _RATES = {
     "RebuildRate": ("rebuild", "rebuild rate"),
@@ -36,7 +36,7 @@ _RATES = {
     "PatrolReadRate": ("patrol", "patrol read rate"),
     "CacheFlushInterval": ("flush", "cache flush interval"),
 }
-"""Property: our key, its name in the answer."""
+"""Properties of a controller: key and name in the answer."""
 
 _LEVELS = {"0": Level.RAID0, "1": Level.RAID1, "5": Level.RAID5, "6": Level.RAID6}
 _SPANNED = {"10": Level.RAID10, "50": Level.RAID50, "60": Level.RAID60}
@@ -64,58 +64,58 @@ _SWITCHES = {
     ("-AdpPR", "-SSDPatrolReadEnbl"): ("patrol_ssds", "on", "Patrol Read on SSD Devices is set to Enabled."),
     ("-AdpPR", "-SSDPatrolReadDsbl"): ("patrol_ssds", "off", "Patrol Read on SSD Devices is set to Disabled."),
 }
-"""Words: our key, our value, the sentence."""
+"""Arguments of switches: key, value and message."""
 
 _NUMBERS = {
     ("-AdpPR", "-SetDelay"): ("patrol_delay", "Patrol Read delay is set to {} hours."),
     ("-AdpCcSched", "-SetDelay"): ("check_delay", "Scheduled CC execution delay is set to {} hours."),
     ("-AdpSetProp", "PredFailPollInterval"): ("smart_poll", "Set predictive fail poll interval to {} sec success."),
 }
-"""Words before a number: our key, the sentence."""
+"""Arguments before a number: key and message."""
 
 
 class UsageError(Exception):
-    """MegaCli does not know these words."""
+    """Arguments that MegaCli does not know."""
 
 
 def set_volumes(card: SimulatedCard, volumes: Sequence[Volume], args: Sequence[str]) -> list[str]:
-    """`-LDSetProp WORD`. Raises UsageFault, RefusalError."""
+    """Run `-LDSetProp VALUE`. Raises UsageError if it is unknown, and RefusalError if the firmware refuses it."""
     lines: list[str] = []
     for volume in volumes:
-        where = f"on Adapter {card.number}, VD {volume.number} (target id: {volume.number})"
+        on_volume = f"on Adapter {card.number}, VD {volume.number} (target id: {volume.number})"
         match list(args):
             case ["-Name", name] if 0 < len(name) <= 15:
                 volume.name = name
-                lines.append(f"Set VD name to {name} {where} success")
+                lines.append(f"Set VD name to {name} {on_volume} success")
             case [("CachedBadBBU" | "NoCachedBadBBU") as word]:
-                lines.append(_bad_battery(card, volume, word == "CachedBadBBU", where))
+                lines.append(_set_bad_battery(card, volume, word == "CachedBadBBU", on_volume))
             case [word] if word in _POLICIES:
-                lines += _policy(card, volume, word, where)
+                lines += _set_policy(card, volume, word, on_volume)
             case _:
                 raise UsageError
     return lines
 
 
-def _policy(card: SimulatedCard, volume: Volume, word: str, where: str) -> list[str]:
+def _set_policy(card: SimulatedCard, volume: Volume, word: str, on_volume: str) -> list[str]:
     key, value, sentence = _POLICIES[word]
     if word == "WB" and volume.write_cache == "always-write-back":
-        value = "always-write-back"  # write-back is on, and the word about the battery is another one's
+        value = "always-write-back"  # keeps the value of the separate battery option
     firmware_rules.set_volume(card, volume, key, value)
     if word == "WB" and not card.protected and value == "write-back":
         missing = f"Adapter {card.number}: Get BBU Status Failed."
-        waits = "So policy Change to WB will not come into effect immediately"
-        return [missing, "", waits, "", f"{sentence} {where} success"]
-    return [f"{sentence} {where} success"]
+        note = "So policy Change to WB will not come into effect immediately"
+        return [missing, "", note, "", f"{sentence} {on_volume} success"]
+    return [f"{sentence} {on_volume} success"]
 
 
-def _bad_battery(card: SimulatedCard, volume: Volume, keep: bool, where: str) -> str:
+def _set_bad_battery(card: SimulatedCard, volume: Volume, caches: bool, on_volume: str) -> str:
     if volume.write_cache != "write-through":
-        firmware_rules.set_volume(card, volume, "write_cache", "always-write-back" if keep else "write-back")
-    return f"Set {'Write Cache OK' if keep else 'No Write Cache'} if bad BBU {where} success"
+        firmware_rules.set_volume(card, volume, "write_cache", "always-write-back" if caches else "write-back")
+    return f"Set {'Write Cache OK' if caches else 'No Write Cache'} if bad BBU {on_volume} success"
 
 
 def set_card(card: SimulatedCard, args: Sequence[str]) -> list[str]:
-    """`-AdpSetProp NAME -N`, `-AdpPR WORD`, `-AdpCcSched WORD`. Raises UsageFault, RefusalError."""
+    """Run `-AdpSetProp`, `-AdpPR` or `-AdpCcSched`. Raises UsageError if unknown, RefusalError if refused."""
     if tuple(args) in _SWITCHES:
         key, value, sentence = _SWITCHES[tuple(args)]
         firmware_rules.set_card(card, key, value)
@@ -146,7 +146,7 @@ def set_card(card: SimulatedCard, args: Sequence[str]) -> list[str]:
 
 
 def background(card: SimulatedCard, volumes: Sequence[Volume], word: str) -> list[str]:
-    """`-LDBI -Enbl`, `-LDBI -Dsbl`."""
+    """Run `-LDBI -Enbl` or `-LDBI -Dsbl`."""
     lines = []
     for volume in volumes:
         volume.auto_bgi = word == "-Enbl"
@@ -156,14 +156,17 @@ def background(card: SimulatedCard, volumes: Sequence[Volume], word: str) -> lis
 
 
 def delete(rack: Rack, card: SimulatedCard, number: int, *, force: bool) -> list[str]:
-    """`-CfgLdDel`. Raises RefusalError."""
+    """Run `-CfgLdDel`. Raises RefusalError if the firmware refuses it."""
     firmware_rules.delete(rack, card, number, force=force)
     return [f"Adapter {card.number}: Deleted Virtual Drive-{number}(target id-{number})"]
 
 
 def add(rack: Rack, card: SimulatedCard, verb: str, args: Sequence[str]) -> list[str]:
-    """`-CfgLDAdd -R5[245:1,...] WT ...`, `-CfgSpanAdd -R10 -Array0[...] ...`. Raises UsageFault, RefusalError."""
-    # MegaCli's own defaults: what the firmware reports, 64 KiB strips here.
+    """Run `-CfgLDAdd -R5[245:1,...] WT ...` or `-CfgSpanAdd -R10 -Array0[...] ...`.
+
+    Raises UsageError for unknown arguments, and RefusalError if the firmware refuses the virtual drive.
+    """
+    # MegaCli uses the firmware's defaults: 64 KiB strips here.
     volume = Volume(number=0, group=0, strip_bytes=64 * 1024)
     share: int | None = None
     arrays: list[tuple[str, ...]] = []
@@ -191,5 +194,9 @@ def add(rack: Rack, card: SimulatedCard, verb: str, args: Sequence[str]) -> list
         raise UsageError
     volume.places = tuple(position for array in arrays for position in array)
     volume.per_span = len(arrays[0])
-    made = firmware_rules.create(rack, card, volume, share=share)
-    return [f"Adapter {card.number}: Created VD {made.number}", "", f"Adapter {card.number}: Configured the Adapter!!"]
+    created = firmware_rules.create(rack, card, volume, share=share)
+    return [
+        f"Adapter {card.number}: Created VD {created.number}",
+        "",
+        f"Adapter {card.number}: Configured the Adapter!!",
+    ]

@@ -1,4 +1,4 @@
-"""MegaCli's lists: adapter, volumes, drives, battery, options. Pure."""
+"""Read-only answers of MegaCli: adapter, virtual drives, drives, battery and options. No I/O."""
 
 from __future__ import annotations
 
@@ -32,17 +32,24 @@ STATES = {
     "foreign": "Unconfigured(good), Spun Up",
     "jbod": "JBOD",
 }
-"""MegaCli's words for ours."""
+"""Values by MegaCli's names."""
 
 
-def _yes(card: SimulatedCard, key: str) -> str:
+_RULE = "                ================"
+
+
+def _yes_no(card: SimulatedCard, key: str) -> str:
     return "Yes" if card.property(key) == "on" else "No"
 
 
+def _heading(title: str) -> tuple[str, ...]:
+    return "", f"{' ' * 16}{title}", _RULE
+
+
 def adapter(card: SimulatedCard) -> list[str]:
-    """`-AdpAllInfo` of one card."""
+    """Return the lines of `-AdpAllInfo` for one controller."""
     states = [card.state(volume) for volume in card.volumes]
-    bad = sum(disk.state == "failed" for disk in card.disks)
+    failed_drives = sum(disk.state == "failed" for disk in card.disks)
     rates = card.rates
     return [
         "",
@@ -50,26 +57,20 @@ def adapter(card: SimulatedCard) -> list[str]:
         "",
         "=" * 78,
         "                    Versions",
-        "                ================",
+        _RULE,
         f"Product Name    : {card.product}",
         f"Serial No       : {card.serial}",
         f"FW Package Build: {card.package}",
-        "",
-        "                Image Versions in Flash:",
-        "                ================",
+        *_heading("Image Versions in Flash:"),
         f"FW Version         : {card.firmware}",
-        "",
-        "                HW Configuration",
-        "                ================",
+        *_heading("HW Configuration"),
         f"SAS Address      : {card.sas_address}",
         f"BBU              : {'Present' if card.battery else 'Absent'}",
         "Alarm            : Present",
         "NVRAM            : Present",
         f"Memory           : {'Present'}",
         f"Memory Size      : {card.cache_mib}MB",
-        "",
-        "                Settings",
-        "                ================",
+        *_heading("Settings"),
         f"Predictive Fail Poll Interval    : {card.property('smart_poll')}sec",
         f"Rebuild Rate                     : {rates['rebuild']}%",
         f"PR Rate                          : {rates['patrol']}%",
@@ -80,57 +81,45 @@ def adapter(card: SimulatedCard) -> list[str]:
         f"Auto Rebuild                     : {'Enabled' if card.property('auto_rebuild') == 'on' else 'Disabled'}",
         f"Load Balance Mode                : {'Auto' if card.property('load_balance') == 'on' else 'None'}",
         f"Disable Copyback                 : {'No' if card.property('copyback') == 'on' else 'Yes'}",
-        f"Enable Copyback on SMART         : {_yes(card, 'copyback_smart_hdd')}",
-        f"Enable Copyback to SSD on SMART error   : {_yes(card, 'copyback_smart_ssd')}",
-        "",
-        "                Limitations",
-        "                ================",
+        f"Enable Copyback on SMART         : {_yes_no(card, 'copyback_smart_hdd')}",
+        f"Enable Copyback to SSD on SMART error   : {_yes_no(card, 'copyback_smart_ssd')}",
+        *_heading("Limitations"),
         "Max Arms Per VD          : 32",
         "Max Spans Per VD         : 8",
         "Max Arrays               : 128",
         "Max Number of VDs        : 64",
         f"Min Strip Size           : {strip_text(card.strip_minimum)}",
         f"Max Strip Size           : {strip_text(card.strip_maximum)}",
-        "",
-        "                Status",
-        "                ================",
+        *_heading("Status"),
         f"Any Offline VD Cache Preserved   : {'Yes' if card.pinned else 'No'}",
-        "",
-        "                Device Present",
-        "                ================",
+        *_heading("Device Present"),
         f"Virtual Drives    : {len(card.volumes)}",
         f"  Degraded        : {states.count('degraded') + states.count('partially degraded')}",
         f"  Offline         : {states.count('offline')}",
         f"Physical Devices  : {len(card.disks) + 1}",
         f"  Disks           : {len(card.disks)}",
         "  Critical Disks  : 0",
-        f"  Failed Disks    : {bad}",
-        "",
-        "                Supported Adapter Operations",
-        "                ================",
+        f"  Failed Disks    : {failed_drives}",
+        *_heading("Supported Adapter Operations"),
         "Rebuild Rate                    : Yes",
         "CC Rate                         : Yes",
         *([] if card.blocks_ssd_cache else ["Block SSD Write Disk Cache Change : No"]),
-        "",
-        "                Supported VD Operations",
-        "                ================",
+        *_heading("Supported VD Operations"),
         "Read Policy          : Yes",
         "Write Policy         : Yes",
         "IO Policy            : Yes",
         "Access Policy        : Yes",
         "Disk Cache Policy    : Yes",
-        "",
-        "                Supported PD Operations",
-        "                ================",
+        *_heading("Supported PD Operations"),
         "Force Online                            : Yes",
         f"Enable JBOD                             : {'Yes' if card.jbod else 'No'}",
     ]
 
 
 def volumes(rack: Rack, card: SimulatedCard, *, members: bool) -> list[str]:
-    """`-LDInfo -LALL`, or `-LdPdInfo` with the members."""
-    head = [f"Adapter #{card.number}", "", f"Number of Virtual Disks: {len(card.volumes)}"]
-    lines = head if members else ["", f"Adapter {card.number} -- Virtual Drive Information:"]
+    """Return the lines of `-LDInfo -LALL`, or of `-LdPdInfo` with members."""
+    heading = [f"Adapter #{card.number}", "", f"Number of Virtual Disks: {len(card.volumes)}"]
+    lines = heading if members else ["", f"Adapter {card.number} -- Virtual Drive Information:"]
     for volume in card.volumes:
         lines += _volume(rack, card, volume)
         if members:
@@ -186,15 +175,15 @@ def _members(rack: Rack, card: SimulatedCard, volume: Volume) -> list[str]:
 
 
 def drives(rack: Rack, card: SimulatedCard) -> list[str]:
-    """`-PDList`."""
-    where: dict[str, str] = {}
+    """Return the lines of `-PDList`."""
+    position_in_group: dict[str, str] = {}
     for volume in card.volumes:
         for number, position in enumerate(volume.places):
             span, arm = divmod(number, volume.per_span)
-            where.setdefault(position, f"{volume.group}, Span: {span}, Arm: {arm}")
+            position_in_group.setdefault(position, f"{volume.group}, Span: {span}, Arm: {arm}")
     lines = ["", f"Adapter #{card.number}", ""]
     for disk in card.disks:
-        lines += [*_drive(rack, disk, where.get(disk.place)), "", "", ""]
+        lines += [*_drive(rack, disk, position_in_group.get(disk.place)), "", "", ""]
     return lines
 
 
@@ -251,7 +240,7 @@ def _drive(rack: Rack, disk: SimulatedDrive, position: str | None) -> list[str]:
 
 
 def _inquiry(disk: SimulatedDrive) -> str:
-    """One string in which SATA puts the serial first and SAS the vendor, in fields of fixed width."""
+    """Return the inquiry string in fields of fixed width: SATA begins with the serial number, SAS with the vendor."""
     kind = disk.type
     if kind.interface == "sata":
         return f"{disk.serial:>20}{kind.model:<40}{kind.firmware:<8}"
@@ -259,7 +248,7 @@ def _inquiry(disk: SimulatedDrive) -> str:
 
 
 def battery(rack: Rack, card: SimulatedCard) -> list[str]:
-    """`-AdpBbuCmd`."""
+    """Return the lines of `-AdpBbuCmd`."""
     unit = card.battery
     assert unit is not None
     bad = "Yes" if unit.state == "failed" else "No"
@@ -303,7 +292,7 @@ def battery(rack: Rack, card: SimulatedCard) -> list[str]:
 
 
 def options(card: SimulatedCard) -> list[str]:
-    """`-ELF -ControllerFeatures`."""
+    """Return the lines of `-ELF -ControllerFeatures`."""
     lines = ["", f"Activated Advanced Software Options of Adapter {card.number}", ""]
     for name in card.options:
         lines += [f"Advanced Software Option    : {name}", "Time Remaining              : Unlimited", ""]

@@ -1,4 +1,4 @@
-"""The machines of `--demo`, each a rack made as new."""
+"""Simulated hosts of `--demo`, in their initial state."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ HOSTS: Mapping[str, str] = {
     "arrays": "rack-arrays",
     "ssds": "rack-ssds",
 }
-"""Host names by the racks' names; the first rack is that of `--demo` alone."""
+"""Host names by name of the rack. The first one is used by `--demo` without a name."""
 
 FIRST = next(iter(HOSTS))
 
 STATE_FILE = "demo-rack.json"
-"""Where a rack keeps its state, in the state folder of its own."""
+"""File with a host's state, in its own state folder."""
 
 
 def demo_text(rack: str) -> str:
-    """Return the words that choose a rack: `--demo`, `--demo hpe`; `--demo` for ""."""
+    """Return the option that selects a rack: `--demo`, `--demo hpe`; `--demo` for ""."""
     return "--demo" if rack in ("", FIRST) else f"--demo {rack}"
 
 
 def rack_name(host: str) -> str:
-    """Return which rack this is the host of; "" for none."""
+    """Return the name of the rack of a host, or ""."""
     return next((name for name, host_name in HOSTS.items() if host_name == host), "")
 
 
@@ -40,4 +40,4 @@ STATES: Mapping[str, str] = {
     "slow-disk": "another disk of the rack linux takes 30 % longer",
     SOUND: "none of these",
 }
-"""What a rack may be made to suffer from."""
+"""Simulated faults and their descriptions."""

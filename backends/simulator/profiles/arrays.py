@@ -1,4 +1,4 @@
-"""The rack `arrays`: RAID cards of each maker, an HBA, NVMe drives and a volume group, nearly all of it free."""
+"""Simulated host `arrays`: RAID controllers of each vendor, an HBA, NVMe drives and a volume group, mostly free."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _SHELF = ("sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh", "sdi")
 """SATA SSDs at the HBA."""
 
 _DATA = ("nvme2n1", "nvme3n1", "nvme4n1", "nvme5n1", "nvme6n1")
-"""Physical volumes of the group `data`; on the last one there is a volume already."""
+"""Physical volumes of the group `data`. The last one has a logical volume."""
 
 
 def arrays_rack(clock: Clock = time.time) -> Rack:
-    """Return the rack as new."""
+    """Return the host in its initial state."""
     rack = Rack(
         name="arrays",
         seed=73,
@@ -37,7 +37,7 @@ def arrays_rack(clock: Clock = time.time) -> Rack:
         nvme=dict.fromkeys(("nvme0n1", "nvme1n1", *_DATA), PM983),
         lying={"nvme0n1": _OLD, "nvme1n1": _PV},
         sata=dict.fromkeys(_SHELF, SM883),
-        lvm={"data": _data()},
+        lvm={"data": _data_group()},
     )
     rack.cards = [_card_9361(), _card_9280()]
     for card in rack.cards:
@@ -49,14 +49,14 @@ def arrays_rack(clock: Clock = time.time) -> Rack:
     return rack
 
 
-def _data() -> LvmGroup:
-    """Five NVMe drives, on one of which somebody has a volume."""
+def _data_group() -> LvmGroup:
+    """Return a volume group of five NVMe drives, one of which has a logical volume."""
     mail = LvmVolume(name="mail", size_bytes=100 << 30, places=[_DATA[-1]], number=0)
     return LvmGroup(name="data", places=[*_DATA], volumes=[mail])
 
 
 def _card_9361() -> SimulatedCard:
-    """A 9361-8i that storcli sees: six free SAS SSDs, and a drive of each kind that is not free."""
+    """Return a 9361-8i that storcli lists: six free SAS SSDs, and one drive in each state that is not free."""
     system = disks_of(252, (10, 11), HDD, "9QG7A", 0)
     disks = disks_of(252, range(9), S1200, "Z3F07", None)
     for disk, state in zip(disks[6:], (SPARE, JBOD, FOREIGN), strict=True):
@@ -81,7 +81,7 @@ def _card_9361() -> SimulatedCard:
 
 
 def _card_9280() -> SimulatedCard:
-    """A 9280-24i4e that MegaCli alone sees: eight free SATA SSDs and nothing else."""
+    """Return a 9280-24i4e that only MegaCli lists, with eight free SATA SSDs."""
     return SimulatedCard(
         number=1,
         product="LSI MegaRAID SAS 9280-24i4e",
@@ -99,7 +99,7 @@ def _card_9280() -> SimulatedCard:
 
 
 def _smart_array() -> SmartCard:
-    """A P408i-a that ssacli sees: a mirror with a spare, six free SATA SSDs and one that predicts its failure."""
+    """Return a P408i-a that ssacli lists: a mirror with a spare, six free SATA SSDs and one that predicts a failure."""
     mirror, (spare,) = bays_of("1I:1", 2, SAS, "S0M3", "A"), bays_of("1I:1", 1, SAS, "S0M3", "A", 3)
     free, (weak,) = bays_of("2I:1", 6, SATA_SSD, "S4EMNX2", None), bays_of("2I:1", 1, SATA_SSD, "S4EMNX2", None, 7)
     return SmartCard(
@@ -115,7 +115,7 @@ def _smart_array() -> SmartCard:
 
 
 def _threeware() -> SimulatedThreeware:
-    """A 9690SA that tw_cli sees: eight free disks, and a spare."""
+    """Return a 9690SA that tw_cli lists: eight free disks and a spare."""
     ports = [
         SimulatedPort(
             number=at,

@@ -1,4 +1,4 @@
-"""Simulated hosts by the dozen: each has the rack as new, and a few have something else, always the same ones."""
+"""Faults for fleets of simulated hosts: the same few hosts of a fleet always have a fault."""
 
 from __future__ import annotations
 
@@ -13,46 +13,46 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InjectedFault:
-    """What one host of a simulated fleet has and the others have not."""
+    """Fault of one host of a simulated fleet."""
 
     name: str
-    """In a word."""
+    """Short name."""
     change: Callable[[Rack], None] | None
-    """Makes its rack so, as far as the rack has such a part; None: the host cannot be reached."""
+    """Adds the fault if the host has such a part. None makes the host unreachable."""
 
 
-def _battery(rack: Rack) -> None:
+def _fail_battery(rack: Rack) -> None:
     card = next((card for card in rack.cards if card.battery is not None), None)
     if card is not None and card.battery is not None:
         card.battery.state = "failed"
     _change_smart(rack, battery="Failed (Replace Batteries)")
 
 
-def _firmware(rack: Rack) -> None:
+def _change_firmware(rack: Rack) -> None:
     if rack.cards:
         rack.cards[-1].firmware = "4.270.00-4382"
     _change_smart(rack, firmware="5.32")
 
 
 def _change_smart(rack: Rack, **values: Any) -> None:
-    """Change the first Smart Array or Adaptec card."""
+    """Change the first Smart Array or Adaptec controller."""
     for tool, (first, *others) in list(rack.smart.items())[:1]:
         rack.smart[tool] = (replace(first, **values), *others)
 
 
-def _read_ahead(rack: Rack) -> None:
+def _turn_read_ahead_off(rack: Rack) -> None:
     volume = next((volume for card in rack.cards for volume in card.volumes if volume.read_ahead != "none"), None)
     if volume is not None:
         volume.read_ahead = "none"
         return
-    rack.queues.setdefault(_disk(rack), {})["read_ahead_kb"] = "0"
+    rack.queues.setdefault(_first_disk(rack), {})["read_ahead_kb"] = "0"
 
 
-def _queue(rack: Rack) -> None:
-    rack.queues.setdefault(_disk(rack), {})["nr_requests"] = "64"
+def _shrink_queue(rack: Rack) -> None:
+    rack.queues.setdefault(_first_disk(rack), {})["nr_requests"] = "64"
 
 
-def _drive(rack: Rack) -> None:
+def _fail_drive(rack: Rack) -> None:
     for card in rack.cards:
         for disk in card.disks:
             if disk.state == GOOD:
@@ -60,21 +60,21 @@ def _drive(rack: Rack) -> None:
                 return
 
 
-def _disk(rack: Rack) -> str:
+def _first_disk(rack: Rack) -> str:
     return next(iter((*rack.nvme, *rack.sata)), "sda")
 
 
 FAULTS: Sequence[InjectedFault] = (
     InjectedFault(name="unreachable", change=None),
-    InjectedFault(name="battery", change=_battery),
-    InjectedFault(name="firmware", change=_firmware),
-    InjectedFault(name="read-ahead", change=_read_ahead),
-    InjectedFault(name="queue", change=_queue),
-    InjectedFault(name="drive", change=_drive),
+    InjectedFault(name="battery", change=_fail_battery),
+    InjectedFault(name="firmware", change=_change_firmware),
+    InjectedFault(name="read-ahead", change=_turn_read_ahead_off),
+    InjectedFault(name="queue", change=_shrink_queue),
+    InjectedFault(name="drive", change=_fail_drive),
 )
 
 
 def faults_by_host(hosts: Sequence[str]) -> Mapping[str, InjectedFault]:
-    """Return which hosts of a fleet have a fault: by their place in it, spread out, and fewer than half."""
-    plants = FAULTS[: max(0, (len(hosts) - 1) // 2)]
-    return {hosts[len(hosts) * (at + 1) // (len(plants) + 1)]: plant for at, plant in enumerate(plants)}
+    """Return the faults of a fleet by host: spread out by position, on fewer than half of the hosts."""
+    faults = FAULTS[: max(0, (len(hosts) - 1) // 2)]
+    return {hosts[len(hosts) * (index + 1) // (len(faults) + 1)]: fault for index, fault in enumerate(faults)}

@@ -1,4 +1,4 @@
-"""The rack `hpe`: a DL380 Gen10 with Smart Array, SmartRAID and Adaptec cards, a DS4700, an ioDrive, an md RAID 0."""
+"""Simulated host `hpe`: a DL380 Gen10 with ssacli and arcconf controllers, a DS4700, an ioDrive and an md RAID 0."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ HDD, IODRIVE = "ST3500630NS", "ioDrive 320GB"
 """Drive models."""
 
 _PORTS = ("0000:af:00.0", "0000:af:00.1")
-"""The two ports of the Fibre Channel adapter."""
+"""PCI addresses of both ports of the Fibre Channel adapter."""
 
 _BOOT = Content(table="gpt", filesystem="xfs", label="root", uuid="6c1f7a52-9b0e-4f38-8d21-3ae5c07b94f6", mount="/")
 
 
 def hpe_rack(clock: Clock = time.time) -> Rack:
-    """Return the rack as new."""
+    """Return the host in its initial state."""
     strips = (_strips(0, 1024, "/dev/sdd"), _strips(1, 256, "/dev/sdn"), _strips(2, 64, "/dev/sdo"))
     series = series_5("1", "8C1210DEM05", 1, bays_of("0", 8, X25E, "CVEM0058", "A", 0), strips)
     raid = smart_raid("2", "8A4261DEM32", 2, bays_of("0", 4, SM883, "S47FNA0M32", "A", 0), (_ON_SMART_RAID,))
@@ -44,7 +44,7 @@ def hpe_rack(clock: Clock = time.time) -> Rack:
 
 
 def bays_of(port: str, count: int, model: str, serials: str, group: str | None, first: int = 1) -> tuple[SmartBay, ...]:
-    """Drives of one array, or free ones."""
+    """Return the drives of one array, or free drives if `group` is None."""
     drive = DRIVES[model]
     return tuple(
         SmartBay(
@@ -61,7 +61,7 @@ def bays_of(port: str, count: int, model: str, serials: str, group: str | None, 
 
 
 def _p408() -> SmartCard:
-    """The system on two disks and a mirror of SSDs through the cache, four SSDs past it: Smart Path."""
+    """Return a P408i-a with a system array, a mirror of cached SSDs, and four SSDs with Smart Path."""
     system, mirror = bays_of("1I:1", 2, SAS, "S0M3", "A"), bays_of("1I:1", 2, SATA_SSD, "S4EMNX1", "C", 3)
     return SmartCard(
         serial="PEYHC0DRHBN4K1",
@@ -119,7 +119,7 @@ def series_5(
 
 
 def _strips(number: int, strip: int, device: str) -> SmartVolume:
-    """Article F: a third of eight X25-E in RAID 5, in strips of one size."""
+    """Return an array of article F: a third of eight X25-E in RAID 5, with one strip size in KiB."""
     return SmartVolume(
         number=number,
         level="5",
@@ -135,7 +135,7 @@ def _strips(number: int, strip: int, device: str) -> SmartVolume:
 def smart_raid(
     number: str, serial: str, host: int, bays: tuple[SmartBay, ...], volumes: tuple[SmartVolume, ...] = ()
 ) -> SmartCard:
-    """Return a SmartRAID: the P408i-a's firmware under the other maker's name."""
+    """Return an Adaptec SmartRAID, which has the firmware of the P408i-a."""
     return SmartCard(
         number=number,
         model="Adaptec SmartRAID 3204-8i",
@@ -162,7 +162,7 @@ _ON_SMART_RAID = SmartVolume(
 
 
 def _ds4700() -> DiskSystem:
-    """Article F: a logical drive that fits into the cache, and one that does not."""
+    """Return the disk system of article F: one logical drive fits into the cache, and one does not."""
     return DiskSystem(
         flush_start=95,
         flush_stop=90,
@@ -174,7 +174,7 @@ def _ds4700() -> DiskSystem:
 
 
 def luns(system: DiskSystem, paths: Sequence[tuple[str, str]]) -> list[MultipathDisk]:
-    """Return the multipath disks that the logical drives of a disk system are."""
+    """Return the multipath disks of a disk system's logical drives."""
     return [
         MultipathDisk(
             device=f"dm-{number}",
@@ -192,7 +192,7 @@ def luns(system: DiskSystem, paths: Sequence[tuple[str, str]]) -> list[Multipath
 
 
 def _stripes() -> MdArray:
-    """Article D: four SATA disks of 500 GB."""
+    """Return the md RAID 0 of article D: four SATA disks of 500 GB."""
     return MdArray(
         name="md0",
         label="rack-hpe:stripes",

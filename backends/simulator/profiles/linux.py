@@ -1,4 +1,4 @@
-"""The rack `linux`: no RAID controller, only what the kernel has: NVMe, SATA, multipath, md, LVM, bcache, ZFS."""
+"""Simulated host `linux`: no RAID controller; NVMe, SATA, multipath, md, LVM, bcache and ZFS."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from backends.simulator.zfs.pool import VOLUME, Dataset, ZfsPool
 HDD = "ST3500630NS"
 _GIB = 1 << 30
 _SHELF = ("0000:12:00.0", "0000:37:00.0")
-"""Two adapters, each with a cable to the shelf."""
+"""PCI addresses of two adapters, each with a cable to the shelf."""
 
 _TANK = ("sdn", "sdo")
-"""The disks of the pool."""
+"""Disks of the pool."""
 
 _GUID = 1_246_913_570_020_144_321
 
@@ -30,13 +30,13 @@ _ROOT = Content(table="gpt", filesystem="ext4", label="root", uuid="e4b0c7d2-58f
 
 
 def linux_rack(clock: Clock = time.time) -> Rack:
-    """Return the rack as new."""
+    """Return the host in its initial state."""
     return Rack(
         name="linux",
         seed=61,
         clock=clock,
         nvme={"nvme0n1": NVME, **dict.fromkeys(("nvme1n1", "nvme2n1", "nvme3n1", "nvme4n1"), PM983)},
-        lying={"nvme0n1": _ROOT, **{disk: _member(at) for at, disk in enumerate(_TANK)}},
+        lying={"nvme0n1": _ROOT, **{disk: _member_content(at) for at, disk in enumerate(_TANK)}},
         sata={"sda": SM883, "sdb": SM883, **dict.fromkeys((*(f"sd{name}" for name in "cdefklm"), *_TANK), HDD)},
         md={
             "md0": _array("md0", "raid1", ("sda", "sdb"), SM883, 1),
@@ -44,7 +44,7 @@ def linux_rack(clock: Clock = time.time) -> Rack:
             "md2": _array("md2", "raid0", ("nvme1n1", "nvme2n1"), PM983, 3),
             "md3": _array("md3", "raid1", ("sdk", "sdl"), HDD, 4),
         },
-        lvm={"vg0": _group()},
+        lvm={"vg0": _volume_group()},
         bcache={
             "bcache0": BcacheDevice(
                 name="bcache0",
@@ -55,8 +55,8 @@ def linux_rack(clock: Clock = time.time) -> Rack:
             )
         },
         caches={"bcache0": CacheCounts(held_bytes=120.0 * _GIB)},
-        pathed=[_pathed(at) for at in range(2)],
-        pools={"tank": _tank()},
+        pathed=[_multipath_disk(at) for at in range(2)],
+        pools={"tank": _tank_pool()},
         zfs=ZfsModule(memory_bytes=98_955_508 * 1024),
     )
 
@@ -76,13 +76,13 @@ def _array(name: str, level: str, members: tuple[str, ...], model: str, number: 
     )
 
 
-def _member(at: int) -> Content:
-    """What lies on a disk of the pool: zpool partitions whole disks."""
-    return Content(table="gpt", filesystem="zfs_member", label="tank", uuid=f"88051276{_GUID}{at}")
+def _member_content(number: int) -> Content:
+    """Return the contents of a disk of the pool. zpool partitions a complete disk."""
+    return Content(table="gpt", filesystem="zfs_member", label="tank", uuid=f"88051276{_GUID}{number}")
 
 
-def _tank() -> ZfsPool:
-    """A mirror with a filesystem and a volume, of which the former has a value of its own."""
+def _tank_pool() -> ZfsPool:
+    """Return a mirrored pool with a filesystem that has its own value, and a zvol."""
     datasets = {
         "tank": Dataset(guid=_GUID + 11, values={"compression": "lz4"}, mountpoint="/tank"),
         "tank/files": Dataset(guid=_GUID + 12, values={"atime": "off"}, mountpoint="/tank/files"),
@@ -97,8 +97,8 @@ def _tank() -> ZfsPool:
     )
 
 
-def _group() -> LvmGroup:
-    """Hard disks, and before them one NVMe drive that caches."""
+def _volume_group() -> LvmGroup:
+    """Return a volume group of hard disks, with an NVMe drive as the cache."""
     slow, fast = ["md3"], "nvme3n1"
     return LvmGroup(
         name="vg0",
@@ -131,8 +131,8 @@ def _group() -> LvmGroup:
     )
 
 
-def _pathed(number: int) -> MultipathDisk:
-    """A SAS SSD of a shelf with two expanders."""
+def _multipath_disk(number: int) -> MultipathDisk:
+    """Return a multipath SAS SSD in a shelf with two expanders."""
     return MultipathDisk(
         device=f"dm-{number}",
         alias=f"mpath{chr(ord('a') + number)}",

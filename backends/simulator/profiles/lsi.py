@@ -1,4 +1,4 @@
-"""The rack `lsi`: MegaRAID cards of the articles, NVMe drives, md mirrors of unequal halves."""
+"""Simulated host `lsi`: MegaRAID controllers of the articles, NVMe drives, and md mirrors of unequal drives."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PM983, SM883 = "MZ1LB960HAJQ", "MZ7KH960HAJR"
 """Drive models."""
 
 SLOW_SECONDS = 8.0
-"""What the slow card takes for a long answer."""
+"""Duration of a long answer of the slow controller in seconds."""
 
 
 _BOOT = Content(table="gpt", filesystem="ext4", label="root", uuid="0d6f1c52-3a7e-4b91-9c55-7f2a86e1b4d0", mount="/")
@@ -28,13 +28,13 @@ _SRV = Content(table="gpt", filesystem="xfs", label="vm", uuid="c1a7e9d4-6b2f-4d
 
 
 def demo_rack(clock: Clock = time.time) -> Rack:
-    """Return the machines of the articles in one host, as new."""
+    """Return the machines of the articles as one host, in its initial state."""
     rack = Rack(
         seed=27,
         clock=clock,
         nvme={"nvme0n1": NVME, "nvme1n1": PM983, "nvme2n1": PM983},
         sata={"sdf": SM883, "sdg": SM883},
-        md={array.name: array for array in (_unequal("md0", "raid10", 1), _unequal("md1", "raid1", 2))},
+        md={array.name: array for array in (_unequal_mirror("md0", "raid10", 1), _unequal_mirror("md1", "raid1", 2))},
     )
     rack.cards = [_card_9280(), _card_9361(), _degraded_card(rack), _card_84016()]
     for card in rack.cards:
@@ -43,7 +43,7 @@ def demo_rack(clock: Clock = time.time) -> Rack:
 
 
 def settle(rack: Rack, card: SimulatedCard) -> None:
-    """Give every volume its name in the kernel."""
+    """Assign kernel names and identifiers to all virtual drives of a controller."""
     for volume in card.volumes:
         rack.made += 1
         volume.naa, volume.sequence, volume.device = naa(rack.made), rack.made, rack.free_device()
@@ -53,7 +53,7 @@ def settle(rack: Rack, card: SimulatedCard) -> None:
 def disks_of(
     enclosure: int | None, slots: Sequence[int], model: str, serials: str, group: int | None
 ) -> list[SimulatedDrive]:
-    """Drives of one model in neighbouring slots; `serials` begins their serial numbers."""
+    """Return drives of one model. `serials`: prefix of their serial numbers. A drive without a group is free."""
     return [
         SimulatedDrive(
             enclosure=enclosure,
@@ -82,7 +82,7 @@ def volume_over(
     read_ahead: str = "",
     content: Content | None = None,
 ) -> Volume:
-    """Return a volume over all of the drives; one that writes back reads ahead, too."""
+    """Return a virtual drive on all of the drives. With write-back, it also reads ahead by default."""
     volume = Volume(
         number=number,
         group=number,
@@ -99,8 +99,8 @@ def volume_over(
     return volume
 
 
-def _unequal(name: str, level: str, number: int) -> MdArray:
-    """Article C: an NVMe and a SATA SSD as each other's copies."""
+def _unequal_mirror(name: str, level: str, number: int) -> MdArray:
+    """Return the mirror of article C: an NVMe and a SATA SSD."""
     return MdArray(
         name=name,
         label=f"rack-demo:{'unequal' if level == 'raid10' else 'mirror'}",
@@ -115,7 +115,7 @@ def _unequal(name: str, level: str, number: int) -> MdArray:
 
 
 def _card_9280() -> SimulatedCard:
-    """Article A: the 9280-24i4e with three SATA SSDs in RAID5 as volume 1; FastPath wants its key."""
+    """Return the 9280-24i4e of article A. Volume 1 is three SATA SSDs in RAID 5; FastPath needs its key."""
     fast, system = disks_of(245, (1, 2, 3), M4, "000000001142092", 1), disks_of(245, (8, 9), HDD, "9QG5K", 0)
     disks = (
         fast
@@ -144,7 +144,7 @@ def _card_9280() -> SimulatedCard:
 
 
 def _card_9361() -> SimulatedCard:
-    """Article E: the 9361-8i with six SAS SSDs; it refuses changes of the drive cache on SSDs, and exits with 0."""
+    """Return the 9361-8i of article E with six SAS SSDs. It refuses to change their drive cache, and exits with 0."""
     disks = disks_of(252, range(6), S1200, "Z3F04", 0)
     return SimulatedCard(
         number=1,
@@ -166,7 +166,7 @@ def _card_9361() -> SimulatedCard:
 
 
 def _degraded_card(rack: Rack) -> SimulatedCard:
-    """Article F: the RS2BL080 with eight X25-E, degraded, rebuilding, its battery failed, in use."""
+    """Return the RS2BL080 of article F with eight X25-E: in use, degraded, rebuilding and with a failed battery."""
     disks = disks_of(252, range(8), X25E, "CVEM0042", 0)
     volume = volume_over(disks, "vmstore", Level.RAID5, 8, strip_kib=256, write_back=True, content=_SRV)
     volume.drive_cache = "off"
@@ -190,7 +190,7 @@ def _degraded_card(rack: Rack) -> SimulatedCard:
 
 
 def _card_84016() -> SimulatedCard:
-    """Article F: the 84016E, which only MegaCli sees, and which takes its time."""
+    """Return the 84016E of article F, which only MegaCli lists, and which is slow to answer."""
     disks = disks_of(28, range(8), X25E, "CVEM9280", 0)
     volume = volume_over(disks, "archive", Level.RAID10, 2, strip_kib=128, write_back=True)
     volume.drive_cache = "off"

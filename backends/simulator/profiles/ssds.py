@@ -1,4 +1,4 @@
-"""The rack `ssds`: 24 SATA SSDs behind a SAS adapter, eight more behind a RAID card, all of them free, and a DS3400."""
+"""Simulated host `ssds`: 24 SATA SSDs at a SAS adapter, eight at a RAID controller, all free, and a DS3400."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from backends.simulator.smcli import DiskSystem, HostDisk
 from backends.simulator.volume import Content
 
 SSD = "SATA SSD 64GB"
-"""Drive model; article B names none."""
+"""Drive model. Article B does not name it."""
 
 DISKS = tuple(f"sd{chr(ord('a') + number)}" for number in range(24))
-"""By kernel name."""
+"""Kernel names of the drives."""
 
 
 _ROOT = Content(table="gpt", filesystem="ext4", label="root", uuid="6f0e2b91-47d3-4c8a-b5e6-19a8d7c3f254", mount="/")
 
 
 def ssds_rack(clock: Clock = time.time) -> Rack:
-    """Return the rack as new."""
+    """Return the host in its initial state."""
     rack = Rack(
         name="ssds",
         seed=82,
@@ -38,7 +38,7 @@ def ssds_rack(clock: Clock = time.time) -> Rack:
 
 
 def _rs2bl080() -> SimulatedCard:
-    """Article F: the RS2BL080 with eight X25-E, of which arrays of either level are made."""
+    """Return the RS2BL080 of article F with eight free X25-E."""
     return SimulatedCard(
         number=0,
         product="Intel(R) RAID Controller RS2BL080",
@@ -55,7 +55,7 @@ def _rs2bl080() -> SimulatedCard:
 
 
 def _ds3400() -> DiskSystem:
-    """Article F: a logical drive with segments of either size, since another size takes hours."""
+    """Return the disk system of article F: a logical drive of each segment size, since changing one takes hours."""
     return DiskSystem(
         name="DS3400_A",
         wwn="600a0b8000301f6e000000004b1c2d40",

@@ -1,4 +1,4 @@
-"""The racks by name, and the faults that one may be given."""
+"""Simulated hosts by name, and the faults that they can have."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ MACHINES: Mapping[str, Callable[..., Rack]] = {
     "arrays": arrays_rack,
     "ssds": ssds_rack,
 }
-"""What makes each as new; it may be given a clock."""
+"""Functions that return each host in its initial state. They accept a clock."""
 
 
 def apply_states(rack: Rack, states: Iterable[str]) -> None:
-    """Put the rack into these of `STATES`, and into no other."""
+    """Apply these faults of `STATES` to the host, and remove all others."""
     rack.states = sorted(set(states) - {SOUND})
     new, failed, broken = MACHINES[rack.name](), "battery-failed" in rack.states, "cache-problem" in rack.states
     for card, as_new in zip(rack.cards, new.cards, strict=True):

@@ -1,1 +1,1 @@
-"""Simulated Smart Array, SmartRAID and Adaptec cards: one firmware behind ssacli and arcconf, and the older one."""
+"""Simulated Smart Array, SmartRAID and Adaptec controllers: firmware shared by ssacli and arcconf, and an older one."""

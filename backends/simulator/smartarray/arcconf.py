@@ -1,4 +1,4 @@
-"""What a simulated arcconf prints, and what it does to the cards."""
+"""Simulated arcconf: output, and changes to the controllers."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _CREATES = {
     "wcache": ("wt", "wb", "wbb"),
     "method": ("build", "clear", "quick"),
 }
-"""Options of `create` beside the name, and their values."""
+"""Options of `create` and their values, without the name."""
 _BARE = ("cacheratio", "waitforcacheroom", "nobatterywritecache", "writecachebypassthreshold")
-"""What takes no `noprompt`, as the usage says."""
+"""Settings that accept no `noprompt`, according to the usage."""
 _MODES = {"1": "Default/Dynamic", "2": "OLTP/Database", "3": "Big Block Bypass"}
 _POLICIES = {"0": "default", "1": "enable", "2": "disable"}
 USAGE = """ Usage: SETCACHE <Controller#> LOGICALDRIVE <LogicalDrive#> <logical mode> [noprompt] [nologs]
@@ -70,12 +70,15 @@ LOSS = (
 
 
 def answer(cards: Cards, args: Sequence[str], *, old: bool = False) -> tuple[SimulatedOutput, Cards]:
-    """What is printed, and the cards as they are afterwards. A tool too `old` for the cards cannot reach them."""
+    """Run arcconf and return its output and the controllers afterwards.
+
+    An `old` tool cannot access newer controllers.
+    """
     lowered = [word.lower() for word in args]
     match lowered:
         case ["list"]:
             rows = "".join(
-                f"   Controller {card.number}:             : Optimal, Slot 1, {_mode(card)}, "
+                f"   Controller {card.number}:             : Optimal, Slot 1, {_mode_text(card)}, "
                 f"{card.model}, {card.serial}\n"
                 for card in cards
             )
@@ -87,38 +90,38 @@ def answer(cards: Cards, args: Sequence[str], *, old: bool = False) -> tuple[Sim
         case [verb, number, *rest]:
             card = next((card for card in cards if card.number == number), None)
             if card is None:
-                return _abort(cards, "The specified controller does not exist."), cards
+                return _abort_output(cards, "The specified controller does not exist."), cards
             if old and not card.series:
-                return _out_of_reach(cards, verb), cards
+                return _inaccessible_output(cards, verb), cards
             return _answer_card(cards, card, verb, rest, args[2:])
         case _:
-            return _abort(cards, "Invalid command."), cards
+            return _abort_output(cards, "Invalid command."), cards
 
 
-def _abort(cards: Cards, sentence: str) -> SimulatedOutput:
+def _abort_output(cards: Cards, sentence: str) -> SimulatedOutput:
     return SimulatedOutput(text=f"Controllers found: {len(cards)}\n{sentence}\n\nCommand aborted.\n", code=1)
 
 
-def _out_of_reach(cards: Cards, verb: str) -> SimulatedOutput:
-    """What a program says of a card that is newer than itself, and calls done."""
+def _inaccessible_output(cards: Cards, verb: str) -> SimulatedOutput:
+    """Return the output for a controller that is newer than the tool. It still ends with success."""
     if verb != "getconfig":
-        return _abort(cards, "The specified controller is inaccessible.")
-    lines = [f"Controllers found: {len(cards)}", *_heading("Controller information")]
-    lines += [*_fields(("Controller Status", "Inaccessible")), "", *_heading("Logical device information")]
-    lines += ["   No logical devices configured", "", *_heading("Physical Device information"), "", "", _DONE]
+        return _abort_output(cards, "The specified controller is inaccessible.")
+    lines = [f"Controllers found: {len(cards)}", *_heading_lines("Controller information")]
+    lines += [*_field_lines(("Controller Status", "Inaccessible")), "", *_heading_lines("Logical device information")]
+    lines += ["   No logical devices configured", "", *_heading_lines("Physical Device information"), "", "", _DONE]
     return SimulatedOutput(text="\n".join(lines) + "\n")
 
 
 def _answer_card(
     cards: Cards, card: SmartCard, verb: str, args: list[str], given: Sequence[str]
 ) -> tuple[SimulatedOutput, Cards]:
-    """`args` in lower case, `given` as they were."""
+    """Run a command on one controller. `args` are in lower case, `given` as typed."""
     outcome: Outcome
     if verb == "setcache" and args[:1] and args[0] in _BARE and "noprompt" in args:
-        return _abort(cards, "Invalid command."), cards
+        return _abort_output(cards, "Invalid command."), cards
     match [verb, *(word for word in args if word != "noprompt")]:
         case ["getconfig", "al"]:
-            text = "\n".join((f"Controllers found: {len(cards)}", *_config(card), "", "", _DONE))
+            text = "\n".join((f"Controllers found: {len(cards)}", *_config_lines(card), "", "", _DONE))
             return SimulatedOutput(text=text, seconds=0.3), cards
         case ["getstatus"]:
             return SimulatedOutput(
@@ -147,13 +150,13 @@ def _answer_card(
         case _:
             outcome = "The requested feature is not supported on this controller."
     if isinstance(outcome, str):
-        return _abort(cards, outcome), cards
+        return _abort_output(cards, outcome), cards
     after = tuple(outcome if existing is card else existing for existing in cards)
-    return SimulatedOutput(text=f"Controllers found: {len(cards)}\n\n{_DONE}\n", changed=True), after
+    return SimulatedOutput(text=f"Controllers found: {len(cards)}\n\n{_DONE}\n"), after
 
 
 def _change_volumes(card: SmartCard, verb: str, args: Sequence[str], given: Sequence[str]) -> Outcome:
-    """`create C logicaldrive ...`, `delete C logicaldrive NUMBER`."""
+    """Run `create C logicaldrive ...` or `delete C logicaldrive NUMBER`."""
     if args[:1] != ["logicaldrive"]:
         return "Invalid command."
     if verb == "create":
@@ -162,19 +165,19 @@ def _change_volumes(card: SmartCard, verb: str, args: Sequence[str], given: Sequ
 
 
 def _create(card: SmartCard, args: Sequence[str], given: Sequence[str]) -> Outcome:
-    """`[OPTION VALUE]... max LEVEL CHANNEL ID ...`."""
+    """Run `create` with `[OPTION VALUE]... max LEVEL CHANNEL ID ...`."""
     if "max" not in args:
         return "Invalid command."
-    at = args.index("max")
-    fields = dict(zip(args[:at:2], given[:at:2] and given[1:at:2], strict=False))
-    level, pairs = args[at + 1] if len(args) > at + 1 else "", list(args[at + 2 :])
-    strange = [key for key, value in fields.items() if key != "name" and value.lower() not in _CREATES.get(key, ())]
-    grouped = level in ("50", "60")
-    if at % 2 or len(pairs) % 2 or not pairs or strange or ("legs" in fields and not grouped):
+    max_index = args.index("max")
+    fields = dict(zip(args[:max_index:2], given[:max_index:2] and given[1:max_index:2], strict=False))
+    level, pairs = args[max_index + 1] if len(args) > max_index + 1 else "", list(args[max_index + 2 :])
+    invalid = [key for key, value in fields.items() if key != "name" and value.lower() not in _CREATES.get(key, ())]
+    has_groups = level in ("50", "60")
+    if max_index % 2 or len(pairs) % 2 or not pairs or invalid or ("legs" in fields and not has_groups):
         return "Invalid arguments."
-    other = ("rcache", "wcache") if not card.series else ("ldcache",)
-    if unfit := next((word for word in other if word in fields), None):
-        return f"{unfit} is not supported on this controller."
+    unsupported = ("rcache", "wcache") if not card.series else ("ldcache",)
+    if option := next((word for word in unsupported if word in fields), None):
+        return f"{option} is not supported on this controller."
     if fields.get("name") in {volume.name for volume in card.volumes}:
         return "A logical device of this name exists already."
     new = SmartVolume(
@@ -185,72 +188,72 @@ def _create(card: SmartCard, args: Sequence[str], given: Sequence[str]) -> Outco
         read_cache=fields.get("rcache") != "roff",
         write_cache=fields.get("wcache", "wbb"),
     )
-    groups = int(fields.get("legs", "2")) if grouped else 0
+    groups = int(fields.get("legs", "2")) if has_groups else 0
     places = tuple(f"{channel}:{device}" for channel, device in zip(pairs[::2], pairs[1::2], strict=True))
     return with_volume(card, "1+0" if level == "10" else level, places, new, groups)
 
 
-def _mode(card: SmartCard) -> str:
+def _mode_text(card: SmartCard) -> str:
     return "HBA" if card.hba else "Mixed"
 
 
-def _fields(*pairs: tuple[str, str], indent: int = 3) -> Iterator[str]:
+def _field_lines(*pairs: tuple[str, str], indent: int = 3) -> Iterator[str]:
     for label, value in pairs:
         yield f"{' ' * indent}{label.ljust(46 - indent)}: {value}"
 
 
-def _heading(title: str) -> Iterator[str]:
+def _heading_lines(title: str) -> Iterator[str]:
     yield from (_RULE, title, _RULE)
 
 
-def _part(title: str) -> Iterator[str]:
+def _part_lines(title: str) -> Iterator[str]:
     yield from (_PART, f"   {title}", _PART)
 
 
-def _config(card: SmartCard) -> Iterator[str]:
-    yield from _heading("Controller information")
-    yield from _fields(
-        ("Controller Status", "Optimal"), ("Controller Mode", _mode(card)), ("Controller Model", card.model)
+def _config_lines(card: SmartCard) -> Iterator[str]:
+    yield from _heading_lines("Controller information")
+    yield from _field_lines(
+        ("Controller Status", "Optimal"), ("Controller Mode", _mode_text(card)), ("Controller Model", card.model)
     )
-    yield from _fields(("Controller Serial Number", card.serial), ("Temperature", "54 C/ 129 F (Normal)"))
-    yield from _series_card(card) if card.series else _smart_card(card)
-    yield from _heading("Logical device information")
+    yield from _field_lines(("Controller Serial Number", card.serial), ("Temperature", "54 C/ 129 F (Normal)"))
+    yield from _series_lines(card) if card.series else _smart_lines(card)
+    yield from _heading_lines("Logical device information")
     if not card.volumes:
         yield "   No logical devices configured"
     for volume in card.volumes:
-        yield from _volume(card, volume)
-    yield from _heading("Physical Device information")
+        yield from _volume_lines(card, volume)
+    yield from _heading_lines("Physical Device information")
     yield "   Channel #0:"
     for bay in card.bays:
-        yield from _bay(card, bay)
+        yield from _drive_lines(card, bay)
 
 
-def _series_card(card: SmartCard) -> Iterator[str]:
-    yield from _fields(("Installed memory", "512 MB"), ("Global task priority", card.priority.capitalize()))
-    yield from _fields(("Performance Mode", _MODES[card.performance]))
-    yield from _part("Controller Version Information")
-    yield from _fields(("Firmware", card.firmware), ("Driver", "1.2-1 (50877)"))
+def _series_lines(card: SmartCard) -> Iterator[str]:
+    yield from _field_lines(("Installed memory", "512 MB"), ("Global task priority", card.priority.capitalize()))
+    yield from _field_lines(("Performance Mode", _MODES[card.performance]))
+    yield from _part_lines("Controller Version Information")
+    yield from _field_lines(("Firmware", card.firmware), ("Driver", "1.2-1 (50877)"))
     if card.capacitor:
-        yield from _part("Controller ZMM Information")
-        yield from _fields(("Status", "ZMM Optimal" if card.protected else "ZMM not installed"))
+        yield from _part_lines("Controller ZMM Information")
+        yield from _field_lines(("Status", "ZMM Optimal" if card.protected else "ZMM not installed"))
         return
-    yield from _part("Controller Battery Information")
+    yield from _part_lines("Controller Battery Information")
     state = {"OK": "Optimal", "": "Not Installed"}.get(card.battery, card.battery.partition(" ")[0])
-    yield from _fields(("Status", state), ("Over temperature", "No"))
+    yield from _field_lines(("Status", state), ("Over temperature", "No"))
 
 
-def _smart_card(card: SmartCard) -> Iterator[str]:
+def _smart_lines(card: SmartCard) -> Iterator[str]:
     value = card.values
     domain, bus, device = card.pci.split(":")
-    yield from _fields(
+    yield from _field_lines(
         ("PCI Address (Domain:Bus:Device:Function)", f"{int(domain, 16):x}:{bus}:{int(device[:2], 16):x}:0")
     )
-    yield from _fields(("Queue Depth", value["queuedepth"].capitalize()), ("Driver Name", "smartpqi"))
-    yield from _fields(("Elevator Sort", SWITCHED[value["elevatorsort"]]))
-    yield from _part("Cache Properties")
+    yield from _field_lines(("Queue Depth", value["queuedepth"].capitalize()), ("Driver Name", "smartpqi"))
+    yield from _field_lines(("Elevator Sort", SWITCHED[value["elevatorsort"]]))
+    yield from _part_lines("Cache Properties")
     read, write = value["cacheratio"].split("/")
-    yield from _fields(("Cache Status", card.cache_state.replace("OK", "Ok")), ("Cache memory", "3644 MB"))
-    yield from _fields(
+    yield from _field_lines(("Cache Status", card.cache_state.replace("OK", "Ok")), ("Cache memory", "3644 MB"))
+    yield from _field_lines(
         ("Read Cache Percentage", f"{read} percent" if card.cached else "Not Applicable"),
         ("Write Cache Percentage", f"{write} percent" if card.cached else "Not Applicable"),
         ("No-Battery Write Cache", SWITCHED[value["nobatterywritecache"]]),
@@ -258,62 +261,64 @@ def _smart_card(card: SmartCard) -> Iterator[str]:
         ("Write Cache Bypass Threshold Size", f"{value['writecachebypassthreshold']} KB"),
     )
     if card.battery:
-        yield from _part("Green Backup Information")
-        yield from _fields(("Backup Power Status", card.battery.replace("OK", "Ok")))
-    yield from _part("Physical Drive Write Cache Policy Information")
+        yield from _part_lines("Green Backup Information")
+        yield from _field_lines(("Backup Power Status", card.battery.replace("OK", "Ok")))
+    yield from _part_lines("Physical Drive Write Cache Policy Information")
     for label, word in (("Configured", "configured"), ("Unconfigured", "unconfigured"), ("HBA", "hba")):
         policy = value[f"drivewritecache {word}"]
-        yield from _fields((f"{label} Drives", SWITCHED.get(policy, "Default")))
-    yield from _part("Controller Version Information")
-    yield from _fields(("Firmware", card.firmware), ("Driver", "Linux 2.1.18-045"))
-    yield from _heading("Array Information")
-    for at, group in enumerate(dict.fromkeys(volume.group for volume in card.volumes)):
-        path = all(volume.acceleration == "path" for volume in card.volumes if volume.group == group)
-        yield f"Array Number {at}"
-        yield from _fields(
+        yield from _field_lines((f"{label} Drives", SWITCHED.get(policy, "Default")))
+    yield from _part_lines("Controller Version Information")
+    yield from _field_lines(("Firmware", card.firmware), ("Driver", "Linux 2.1.18-045"))
+    yield from _heading_lines("Array Information")
+    for number, group in enumerate(dict.fromkeys(volume.group for volume in card.volumes)):
+        has_bypass = all(volume.acceleration == "path" for volume in card.volumes if volume.group == group)
+        yield f"Array Number {number}"
+        yield from _field_lines(
             ("Name", group), ("Status", "Ok"), ("Interface", "SATA SSD" if card.is_flash(group) else "SAS")
         )
-        yield from _fields(("Unused Size", "0 MB"), ("SSD I/O Bypass", "Enabled" if path else "Disabled"))
+        yield from _field_lines(("Unused Size", "0 MB"), ("SSD I/O Bypass", "Enabled" if has_bypass else "Disabled"))
 
 
-def _volume(card: SmartCard, volume: SmartVolume) -> Iterator[str]:
+def _volume_lines(card: SmartCard, volume: SmartVolume) -> Iterator[str]:
     yield f"Logical Device number {volume.number}"
-    yield from _fields(("Logical Device name", volume.name), ("RAID level", volume.level.replace("1+0", "10")))
+    yield from _field_lines(("Logical Device name", volume.name), ("RAID level", volume.level.replace("1+0", "10")))
     state = "Optimal" if volume.state == "OK" else volume.state
-    yield from _fields(("Status of Logical Device", state), ("Size", f"{volume.size_gib * 1024:.0f} MB"))
-    yield from _fields(("Stripe-unit size", f"{volume.strip_kib} KB"))
+    yield from _field_lines(("Status of Logical Device", state), ("Size", f"{volume.size_gib * 1024:.0f} MB"))
+    yield from _field_lines(("Stripe-unit size", f"{volume.strip_kib} KB"))
     if card.series:
-        on = "On" if card.writes_back(volume) else "Off"
-        yield from _fields(("Read-cache setting", "Enabled" if volume.read_cache else "Disabled"))
-        yield from _fields(("Read-cache status", "On" if volume.read_cache else "Off"))
-        yield from _fields(("Write-cache setting", _WRITE[volume.write_cache]), ("Write-cache status", on))
+        status = "On" if card.writes_back(volume) else "Off"
+        yield from _field_lines(("Read-cache setting", "Enabled" if volume.read_cache else "Disabled"))
+        yield from _field_lines(("Read-cache status", "On" if volume.read_cache else "Off"))
+        yield from _field_lines(("Write-cache setting", _WRITE[volume.write_cache]), ("Write-cache status", status))
     else:
         groups = list(dict.fromkeys(volume.group for volume in card.volumes))
         method = {"cache": "Controller Cache", "path": "SSD I/O Bypass", "none": "None"}[volume.acceleration]
-        yield from _fields(("Array", str(groups.index(volume.group))), ("Disk Name", volume.device or "Not Applicable"))
-        yield from _fields(("Full Stripe Size", f"{volume.full_stripe_kib} KB"))
-        yield from _fields(("Caching", "Enabled" if volume.acceleration == "cache" else "Disabled"))
-        yield from _fields(("LD Acceleration Method", method), ("Volume Unique Identifier", volume.wwn.upper()))
-    yield from _part("Logical Device segment information")
+        yield from _field_lines(
+            ("Array", str(groups.index(volume.group))), ("Disk Name", volume.device or "Not Applicable")
+        )
+        yield from _field_lines(("Full Stripe Size", f"{volume.full_stripe_kib} KB"))
+        yield from _field_lines(("Caching", "Enabled" if volume.acceleration == "cache" else "Disabled"))
+        yield from _field_lines(("LD Acceleration Method", method), ("Volume Unique Identifier", volume.wwn.upper()))
+    yield from _part_lines("Logical Device segment information")
     members = card.members(volume.group)
     width = len(members) // (volume.parity_groups or 1)
-    for at, bay in enumerate(members):
-        segment = f"Group {at // width}, Segment {at % width}" if volume.parity_groups else f"Segment {at}"
+    for number, bay in enumerate(members):
+        segment = f"Group {number // width}, Segment {number % width}" if volume.parity_groups else f"Segment {number}"
         kind = "SSD" if bay.ssd else "HDD"
-        where = f"({_megabytes(bay)}MB, SATA, {kind}, Connector:0, Device:{bay.place.rpartition(':')[2]})"
-        yield from _fields((segment, f"Present {where} {bay.serial}"))
+        drive_text = f"({_megabytes(bay)}MB, SATA, {kind}, Connector:0, Device:{bay.place.rpartition(':')[2]})"
+        yield from _field_lines((segment, f"Present {drive_text} {bay.serial}"))
 
 
 def _megabytes(bay: SmartBay) -> int:
     return bay.size_gb * 10**9 >> 20
 
 
-def _bay(card: SmartCard, bay: SmartBay) -> Iterator[str]:
+def _drive_lines(card: SmartCard, bay: SmartBay) -> Iterator[str]:
     device = bay.place.rpartition(":")[2]
-    member = any(bay.group == volume.group for volume in card.volumes)
+    is_member = any(bay.group == volume.group for volume in card.volumes)
     yield f"      Device #{device}\n         Device is a Hard drive"
-    yield from _fields(
-        ("State", bay.state if bay.state != "OK" else "Hot Spare" if bay.spare else "Online" if member else "Ready"),
+    yield from _field_lines(
+        ("State", bay.state if bay.state != "OK" else "Hot Spare" if bay.spare else "Online" if is_member else "Ready"),
         ("Block Size", "512 Bytes"),
         ("Transfer Speed", "SATA 6.0 Gb/s"),
         ("Reported Channel,Device(T:L)", f"0,{device}({device}:0)"),
@@ -331,41 +336,36 @@ def _bay(card: SmartCard, bay: SmartBay) -> Iterator[str]:
     )
     if card.series:
         cache = "Enabled (write-back)" if bay.own_cache else "Disabled (write-through)"
-        yield from _fields(("Write Cache", cache), indent=9)
+        yield from _field_lines(("Write Cache", cache), indent=9)
     else:
-        yield from _fields(("Current Temperature", f"{bay.temperature} deg C"), indent=9)
-        yield from _fields(("Threshold Temperature", "70 deg C"), indent=9)
+        yield from _field_lines(("Current Temperature", f"{bay.temperature} deg C"), indent=9)
+        yield from _field_lines(("Threshold Temperature", "70 deg C"), indent=9)
         if bay.ssd:
-            yield from _fields(("Usage Remaining", f"{100 - bay.used_percent:.0f} percent"), indent=9)
-            yield from _fields(("SSD Smart Trip Wearout", str(bay.fails_soon)), indent=9)
-    yield from _errors(card, bay)
+            yield from _field_lines(("Usage Remaining", f"{100 - bay.used_percent:.0f} percent"), indent=9)
+            yield from _field_lines(("SSD Smart Trip Wearout", str(bay.fails_soon)), indent=9)
+    yield from _error_lines(card, bay)
 
 
-def _errors(card: SmartCard, bay: SmartBay) -> Iterator[str]:
+def _error_lines(card: SmartCard, bay: SmartBay) -> Iterator[str]:
     rule = f"      {'-' * 64}"
-    counted = (
-        (
-            "Runtime Error Counters",
-            (
-                ("Hardware Error Count", 0),
-                ("Medium Error Count", bay.media_errors),
-                ("Parity Error Count", 0),
-                ("Link Failure Count", bay.other_errors),
-                ("Aborted Command Count", 0),
-                ("SMART Warning Count", int(bay.fails_soon)),
-            ),
-        )
+    title = "Runtime Error Counters" if card.series else "Device Error Counters"
+    counts = (
+        {
+            "Hardware Error Count": 0,
+            "Medium Error Count": bay.media_errors,
+            "Parity Error Count": 0,
+            "Link Failure Count": bay.other_errors,
+            "Aborted Command Count": 0,
+            "SMART Warning Count": int(bay.fails_soon),
+        }
         if card.series
-        else (
-            "Device Error Counters",
-            (
-                ("Aborted Commands", 0),
-                ("Hardware Errors", 0),
-                ("Media Failures", bay.media_errors),
-                ("Other Time Out Errors", bay.other_errors),
-                ("Predictive Failures", int(bay.fails_soon)),
-            ),
-        )
+        else {
+            "Aborted Commands": 0,
+            "Hardware Errors": 0,
+            "Media Failures": bay.media_errors,
+            "Other Time Out Errors": bay.other_errors,
+            "Predictive Failures": int(bay.fails_soon),
+        }
     )
-    yield from (rule, f"      {counted[0]}", rule)
-    yield from _fields(*((label, str(count)) for label, count in counted[1]), indent=9)
+    yield from (rule, f"      {title}", rule)
+    yield from _field_lines(*((label, str(count)) for label, count in counts.items()), indent=9)

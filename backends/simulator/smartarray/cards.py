@@ -1,7 +1,7 @@
-"""The state of the simulated cards, and what their firmware refuses, for the reasons of Microchip's storage library.
+"""State of the simulated Smart Array and Adaptec controllers, and refusals of their firmware.
 
-One object is a SmartRAID for arcconf and a Smart Array for ssacli: it is one firmware. A value that is set already is
-refused, as there.
+The reasons are those of Microchip's storage library. One object is a SmartRAID for arcconf and a Smart Array for
+ssacli, which share a firmware. As there, a value that is already set is refused.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from backends.simulator.volume import Content
 from backends.values import dataclass
 
 SWITCHED = {"enable": "Enabled", "disable": "Disabled"}
-"""By the words of the command lines, those of the answers."""
+"""Values in the output, by those on the command line."""
 SWITCHES = tuple(SWITCHED)
 RATIOS = ("0/100", "10/90", "25/75", "50/50", "75/25", "90/10", "100/0")
 _SETTINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -38,7 +38,7 @@ _SETTINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "survivalmode": ("enable", SWITCHES),
     "spareactivationmode": ("failure", ("failure", "predictive")),
 }
-"""By ssacli's words: as the card comes, and what the firmware takes."""
+"""Settings by ssacli's names: default and legal values."""
 DEFAULTS: Mapping[str, str] = {word: default for word, (default, _) in _SETTINGS.items()}
 LEGAL: Mapping[str, tuple[str, ...]] = {word: values for word, (_, values) in _SETTINGS.items()}
 STRIPS = ("16", "32", "64", "128", "256", "512", "1024")
@@ -62,16 +62,16 @@ BUSY: Mapping[str, str] = {
     "Recovering": "The operation is not possible while the array is recovering.",
     "Initializing": "The operation is not possible while the logical drive is initializing.",
 }
-"""By the beginning of a logical drive's status."""
+"""Refusals by the beginning of a logical drive's status."""
 STATUS = "The operation is not possible in the present status of the logical drive."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmartBay:
-    """A drive."""
+    """One drive."""
 
     place: str
-    """`2I:1:1`; arcconf takes the last figure for the device."""
+    """Position such as `2I:1:1`. arcconf uses the last number as the device."""
     serial: str
     model: str = "ACME FLASH960"
     size_gb: int = 960
@@ -82,25 +82,25 @@ class SmartBay:
     state: str = "OK"
     """`OK`, `Predictive Failure`, `Erase In Progress`."""
     spare: bool = False
-    """A spare of its group."""
+    """True for a spare of its group."""
     temperature: int = 31
     """Degrees Celsius."""
     used_percent: float = 0.0
-    """Share of the rated endurance that is used, of a flash drive."""
+    """Used share of a flash drive's rated endurance, in percent."""
     media_errors: int = 0
-    """Counter; only arcconf prints it."""
+    """Error count that only arcconf prints."""
     other_errors: int = 0
-    """Counter; only arcconf prints it."""
+    """Error count that only arcconf prints."""
 
     @property
     def fails_soon(self) -> bool:
-        """Whether it announces its failure."""
+        """True if the drive predicts its failure."""
         return self.state.startswith("Predictive Failure")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmartVolume:
-    """A logical drive."""
+    """One logical drive."""
 
     number: int
     group: str = "A"
@@ -116,51 +116,51 @@ class SmartVolume:
     name: str = "data"
     read_cache: bool = True
     write_cache: str = "wbb"
-    """Series 2 to 8: `wt`, `wbb`, `wb`."""
+    """Write cache of series 2 to 8: `wt`, `wbb`, `wb`."""
     content: Content | None = None
-    """What lies on it, None if it is blank."""
+    """Contents, or None if it is blank."""
     parity_groups: int = 0
-    """Groups of RAID 50 and 60."""
+    """Number of groups of a RAID 50 or 60."""
     serial: str = ""
-    """What the disk tells for its serial number, where it has no WWN (`scsi-SAdaptec_data_EF8F8BD3` of aacraid)."""
+    """Serial number of a disk without WWN (`scsi-SAdaptec_data_EF8F8BD3` of aacraid)."""
     sequence: int = 0
-    """How many were made before it: a new disk under an old name is another one."""
+    """Creation number, which makes a new disk with a reused name a different one."""
 
     @property
     def full_stripe_kib(self) -> int:
-        """As the tools print it: of RAID 50 and 60 that of one parity group."""
+        """Full stripe size as the tools print it: of RAID 50 and 60 that of one parity group."""
         return self.strip_kib * self.data_drives // (self.parity_groups or 1)
 
     @property
     def size_bytes(self) -> int:
-        """As the kernel has it."""
+        """Size in bytes as the kernel reports it."""
         return int(self.size_gib * 1024) << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmartCard:
-    """A card with all that is on it."""
+    """One controller with its drives and logical drives."""
 
     number: str = "0"
-    """Slot, or arcconf's number of the controller."""
+    """Slot in ssacli, or controller number in arcconf."""
     model: str = "HPE Smart Array P408i-a SR Gen10"
     serial: str = "PEYHC0ARHDEM01"
     firmware: str = "6.52"
     pci: str = "0000:5c:00.0"
     host: int = 0
-    """SCSI host."""
+    """SCSI host number."""
     cache_mib: int = 2048
-    """Memory of the cache."""
+    """Cache size in MiB."""
     series: bool = False
-    """Adaptec's series 2 to 8."""
+    """True for Adaptec series 2 to 8."""
     battery: str = "OK"
-    """`OK`, `Recharging`, `Failed (Replace Batteries)`, "" where there is none."""
+    """`OK`, `Recharging`, `Failed (Replace Batteries)`, or "" without a battery."""
     capacitor: bool = True
-    """Series 2 to 8: whether a capacitor (ZMM) keeps the cache, not a battery."""
+    """For series 2 to 8: True if a capacitor (ZMM) backs the cache, False for a battery."""
     hba: bool = False
     cache_problem: bool = False
     values: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULTS))
-    """By ssacli's words."""
+    """Settings by ssacli's names."""
     volumes: tuple[SmartVolume, ...] = (SmartVolume(number=1),)
     bays: tuple[SmartBay, ...] = ()
     performance: str = "1"
@@ -168,57 +168,57 @@ class SmartCard:
 
     @property
     def protected(self) -> bool:
-        """Whether something healthy keeps the cache."""
+        """True if the cache has healthy backup power."""
         return self.battery == "OK"
 
     @property
     def cached(self) -> bool:
-        """Whether a logical drive uses the cache."""
+        """True if a logical drive uses the cache."""
         return any(volume.acceleration == "cache" for volume in self.volumes)
 
     @property
     def cache_state(self) -> str:
-        """In ssacli's words."""
+        """Cache status in ssacli's words."""
         if not self.cached:
             return "Not Configured"
         safe = self.protected or not self.battery or self.values["nobatterywritecache"] == "enable"
         return "OK" if safe else "Temporarily Disabled"
 
     def writes_back(self, volume: SmartVolume) -> bool:
-        """Whether writes are cached now."""
+        """Return True if writes to the logical drive are cached now."""
         if self.series:
             return volume.write_cache == "wb" or (volume.write_cache == "wbb" and self.protected)
-        keeps = self.protected or self.values["nobatterywritecache"] == "enable"
-        works = not self.cache_problem and self.values["cacheratio"] != "100/0"
-        return volume.acceleration == "cache" and keeps and works
+        is_safe = self.protected or self.values["nobatterywritecache"] == "enable"
+        is_active = not self.cache_problem and self.values["cacheratio"] != "100/0"
+        return volume.acceleration == "cache" and is_safe and is_active
 
     def without_content(self, device: str) -> SmartCard:
-        """Return the card after a write to a logical drive: its content is gone."""
+        """Return the controller after a write to a logical drive, which removes its contents."""
         if all(volume.content is None or volume.device != device for volume in self.volumes):
             return self
         volumes = (replace(volume, content=None) if volume.device == device else volume for volume in self.volumes)
         return replace(self, volumes=tuple(volumes))
 
     def volume(self, number: int) -> SmartVolume | None:
-        """Return the logical drive of this number."""
+        """Return the logical drive with this number, or None."""
         return next((volume for volume in self.volumes if volume.number == number), None)
 
     def is_flash(self, group: str) -> bool:
-        """Whether an array is of flash alone."""
-        mine = [bay.ssd for bay in self.bays if bay.group == group]
-        return bool(mine) and all(mine)
+        """Return True if all drives of an array are SSDs."""
+        are_flash = [bay.ssd for bay in self.bays if bay.group == group]
+        return bool(are_flash) and all(are_flash)
 
     def members(self, group: str) -> tuple[SmartBay, ...]:
-        """The drives of an array, spares left out."""
+        """Return the drives of an array, without spares."""
         return tuple(bay for bay in self.bays if bay.group == group and not bay.spare)
 
 
 Outcome = SmartCard | str
-"""The card as it is afterwards, or why it refuses."""
+"""Controller after a change, or the reason of a refusal."""
 
 
 def with_setting(card: SmartCard, word: str, value: str) -> Outcome:
-    """Change a setting of the card."""
+    """Change a setting of the controller."""
     refusal = _refusal(card)
     if refusal is not None:
         return refusal
@@ -237,7 +237,7 @@ def with_setting(card: SmartCard, word: str, value: str) -> Outcome:
 
 
 def with_caching(card: SmartCard, number: int, on: bool) -> Outcome:
-    """Caching of a logical drive. Under Smart Path the answer is a lie: the logical drive is there."""
+    """Turn caching of a logical drive on or off. With Smart Path the refusal misleads, as in the real tool."""
     volume = card.volume(number)
     refusal = _refusal(card, volume)
     if refusal is not None or volume is None:
@@ -250,24 +250,24 @@ def with_caching(card: SmartCard, number: int, on: bool) -> Outcome:
 
 
 def with_smart_path(card: SmartCard, group: str, on: bool) -> Outcome:
-    """Smart Path of an array: of flash alone, and of none with a cached logical drive."""
-    mine = [volume for volume in card.volumes if volume.group == group]
-    refusal = _refusal(card, *mine)
-    if refusal is not None or not mine:
+    """Turn Smart Path of an array on or off. It needs SSDs only, and no cached logical drive."""
+    volumes = [volume for volume in card.volumes if volume.group == group]
+    refusal = _refusal(card, *volumes)
+    if refusal is not None or not volumes:
         return refusal or f"Invalid array specified: {group}"
-    if all(volume.acceleration == "path" for volume in mine) == on:
+    if all(volume.acceleration == "path" for volume in volumes) == on:
         return NO_CHANGE
     if on and not card.is_flash(group):
         return NO_FLASH
-    if on and any(volume.acceleration == "cache" for volume in mine):
+    if on and any(volume.acceleration == "cache" for volume in volumes):
         return CACHED
-    for volume in mine:
+    for volume in volumes:
         card = _with_changed(card, replace(volume, acceleration="path" if on else "none"))
     return card
 
 
 def with_strip(card: SmartCard, number: int, kib: str) -> Outcome:
-    """Strips of another size. The simulated card is done at once."""
+    """Change the strip size. The simulated change completes at once."""
     volume = card.volume(number)
     refusal = _refusal(card, volume)
     if refusal is not None or volume is None:
@@ -282,23 +282,23 @@ def with_strip(card: SmartCard, number: int, kib: str) -> Outcome:
 
 
 _LEAST = {"0": 1, "1": 2, "1+0": 4, "5": 3, "6": 4, "50": 6, "60": 8}
-"""Fewest drives of a level."""
+"""Minimum drives of a level."""
 _PARITY = {"5": 1, "50": 1, "6": 2, "60": 2}
 NEW = ""
-"""The device of a logical drive that the kernel has not seen yet."""
+"""Device of a logical drive that has no kernel disk yet."""
 NO_ROOM = "This operation is not supported with the current configuration. Reason: Space for creation not available"
 NOT_FREE = "The drive {} is not available for a new logical drive: it is {}."
 
 
 def with_volume(card: SmartCard, level: str, positions: tuple[str, ...], new: SmartVolume, groups: int = 0) -> Outcome:
-    """Create a logical drive on free drives. `new`: its strip, label and caching; `groups` of RAID 50 and 60."""
+    """Create a logical drive on free drives. `new`: strip size, label and caching; `groups` of RAID 50 and 60."""
     if (locked := _lock_reason(card)) is not None:
         return locked
     bays = {bay.place: bay for bay in card.bays}
     if len(set(positions)) < len(positions):
         return "Cannot use a drive multiple times in one logical device!"
-    if unknown := next((position for position in positions if position not in bays), None):
-        return f"Invalid drive specified: {unknown}"
+    if unknown_drive := next((position for position in positions if position not in bays), None):
+        return f"Invalid drive specified: {unknown_drive}"
     for position in positions:
         if bays[position].group is not None or bays[position].state != "OK":
             return NOT_FREE.format(position, "assigned" if bays[position].group is not None else bays[position].state)
@@ -312,45 +312,47 @@ def with_volume(card: SmartCard, level: str, positions: tuple[str, ...], new: Sm
     data = pairs or len(positions) - _PARITY.get(level, 0) * (groups or 1)
     used = {volume.group for volume in card.volumes}
     letter = next(name for name in map(chr, range(ord("A"), ord("Z"))) if name not in used)
-    first = 0 if card.bays and ":" in card.bays[0].place and card.bays[0].place.count(":") == 1 else 1
+    first_number = 0 if card.bays and ":" in card.bays[0].place and card.bays[0].place.count(":") == 1 else 1
     numbers = {volume.number for volume in card.volumes}
-    gib = min(bays[position].size_gb for position in positions) * 10**9 * data / 2**30
-    made = replace(
+    capacity_gib = min(bays[position].size_gb for position in positions) * 10**9 * data / 2**30
+    created = replace(
         new,
-        number=next(number for number in range(first, 1000) if number not in numbers),
+        number=next(number for number in range(first_number, 1000) if number not in numbers),
         group=letter,
         level=level,
         data_drives=data,
-        size_gib=int(gib * 4) / 4,
+        size_gib=int(capacity_gib * 4) / 4,
         parity_groups=groups,
         device=NEW,
     )
     return replace(
         card,
-        volumes=(*card.volumes, made),
+        volumes=(*card.volumes, created),
         bays=tuple(replace(bay, group=letter) if bay.place in positions else bay for bay in card.bays),
     )
 
 
 def without_volume(card: SmartCard, number: int) -> Outcome:
-    """Delete a logical drive; the last one takes its array along, and the letters of the arrays behind it move."""
+    """Delete a logical drive. An empty array is removed, and the letters of later arrays change."""
     volume = card.volume(number)
     if (locked := _lock_reason(card)) is not None:
         return locked
     if volume is None:
         return f"Invalid drive specified: {number}"
-    left = tuple(kept for kept in card.volumes if kept is not volume)
-    letters = {old: chr(ord("A") + at) for at, old in enumerate(sorted({volume.group for volume in left}))}
+    remaining = tuple(other for other in card.volumes if other is not volume)
+    letters = {
+        letter: chr(ord("A") + index) for index, letter in enumerate(sorted({volume.group for volume in remaining}))
+    }
     bays = (
         replace(bay, group=letters.get(bay.group or ""), spare=bay.spare and bay.group in letters) for bay in card.bays
     )
     return replace(
-        card, volumes=tuple(replace(volume, group=letters[volume.group]) for volume in left), bays=tuple(bays)
+        card, volumes=tuple(replace(volume, group=letters[volume.group]) for volume in remaining), bays=tuple(bays)
     )
 
 
 def with_cache_mode(card: SmartCard, number: int, mode: str) -> Outcome:
-    """Change the read or write cache of a logical device of series 2 to 8."""
+    """Change the read or write cache mode of a logical device of series 2 to 8."""
     volume = card.volume(number)
     if volume is None:
         return "The specified logical device does not exist."
@@ -364,7 +366,7 @@ def with_cache_mode(card: SmartCard, number: int, mode: str) -> Outcome:
 
 
 def with_drive_cache(card: SmartCard, device: str, on: bool) -> Outcome:
-    """A drive's own cache."""
+    """Turn a drive's write cache on or off."""
     bay = next((bay for bay in card.bays if bay.place.rpartition(":")[2] == device), None)
     if bay is None:
         return "The specified device does not exist."
@@ -381,9 +383,9 @@ def _lock_reason(card: SmartCard) -> str | None:
 def _refusal(card: SmartCard, *volumes: SmartVolume | None) -> str | None:
     if (locked := _lock_reason(card)) is not None:
         return locked
-    unwell = next((volume.state for volume in volumes if volume is not None and volume.state != "OK"), None)
-    if unwell is not None:
-        return next((why for start, why in BUSY.items() if unwell.startswith(start)), STATUS)
+    bad_state = next((volume.state for volume in volumes if volume is not None and volume.state != "OK"), None)
+    if bad_state is not None:
+        return next((why for start, why in BUSY.items() if bad_state.startswith(start)), STATUS)
     return None if card.volumes else EMPTY
 
 

@@ -1,4 +1,4 @@
-"""What a simulated ssacli prints, and what it does to the cards."""
+"""Simulated ssacli: output, and changes to the controllers."""
 
 from __future__ import annotations
 
@@ -60,34 +60,34 @@ _PRINTED = {
     "failure": "physical",
     "predictive": "predictive physical",
 }
-"""Words of values that are not those of the command line."""
+"""Values in the output that differ from those on the command line."""
 
 
 def answer(cards: Cards, args: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
-    """What is printed, and the cards as they are afterwards."""
+    """Run ssacli and return its output and the controllers afterwards."""
     match list(args):
         case ["ctrl", "all", "show"]:
             titles = "".join(
                 f"\n{card.model} in Slot {card.number}                (sn: {card.serial})\n" for card in cards
             )
-            return (SimulatedOutput(text=titles) if cards else _error("No controllers detected.")), cards
+            return (SimulatedOutput(text=titles) if cards else _error_output("No controllers detected.")), cards
         case ["ctrl", slot, *rest]:
             card = next((card for card in cards if slot == f"slot={card.number}"), None)
             if card is None:
-                return _error("The controller identified by the slot was not detected."), cards
+                return _error_output("The controller identified by the slot was not detected."), cards
             return _answer_card(cards, card, rest)
         case _:
-            return _error("Syntax error."), cards
+            return _error_output("Syntax error."), cards
 
 
-def _error(sentence: str) -> SimulatedOutput:
+def _error_output(sentence: str) -> SimulatedOutput:
     return SimulatedOutput(text=f"\nError: {sentence}\n\n", code=1)
 
 
 def _answer_card(cards: Cards, card: SmartCard, args: list[str]) -> tuple[SimulatedOutput, Cards]:
     match args:
         case ["show", "config", "detail"]:
-            return SimulatedOutput(text="\n".join(_detail(card)) + "\n\n", seconds=0.3), cards
+            return SimulatedOutput(text="\n".join(_detail_lines(card)) + "\n\n", seconds=0.3), cards
         case ["modify", word] if word.endswith("=?"):
             return _options_output(LEGAL.get(word[:-2], ())), cards
         case ["ld", _, "modify", word] if word.endswith("=?"):
@@ -100,7 +100,7 @@ def _answer_card(cards: Cards, card: SmartCard, args: list[str]) -> tuple[Simula
                 return _outcome_output(cards, card, with_strip(card, int(number), value))
             if key in _CACHING:
                 return _outcome_output(cards, card, with_caching(card, int(number), value == "enable"))
-            return _error(f'"{key}" is not a valid parameter.'), cards
+            return _error_output(f'"{key}" is not a valid parameter.'), cards
         case ["create", "type=ld", *rest]:
             return _create(cards, card, rest)
         case ["ld", number, "delete", *rest] if number.isdigit():
@@ -108,7 +108,7 @@ def _answer_card(cards: Cards, card: SmartCard, args: list[str]) -> tuple[Simula
         case ["array", group, "modify", word, *_] if word.startswith("ssdsmartpath="):
             return _outcome_output(cards, card, with_smart_path(card, group, word.endswith("=enable")))
         case _:
-            return _error("Syntax error."), cards
+            return _error_output("Syntax error."), cards
 
 
 def _modify(cards: Cards, card: SmartCard, word: str, rest: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
@@ -116,12 +116,12 @@ def _modify(cards: Cards, card: SmartCard, word: str, rest: Sequence[str]) -> tu
     if key == "drivewritecache":
         usage = next((name.removeprefix("usage=") for name in rest if name.startswith("usage=")), None)
         if usage is None:
-            return _error('Parameter "usage" must be specified.'), cards
+            return _error_output('Parameter "usage" must be specified.'), cards
         if "forced" not in rest and value != "disable":
             return SimulatedOutput(text=WARNING, code=1), cards
         key = f"drivewritecache {usage}"
     if key not in LEGAL:
-        return _error(f'"{key}" is not a valid parameter.'), cards
+        return _error_output(f'"{key}" is not a valid parameter.'), cards
     return _outcome_output(cards, card, with_setting(card, key, value))
 
 
@@ -129,54 +129,52 @@ def _delete(cards: Cards, card: SmartCard, number: int, *, forced: bool) -> tupl
     if not forced:
         return SimulatedOutput(text=LOSS, code=1), cards
     output, after = _outcome_output(cards, card, without_volume(card, number))
-    return (replace(output, text=RENAMED) if output.changed else output), after
+    return (output if output.code else replace(output, text=RENAMED)), after
 
 
 def _create(cards: Cards, card: SmartCard, args: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
-    """`create type=ld`: it says nothing when it is done."""
-    given = dict(word.partition("=")[::2] for word in args if "=" in word)
+    """Run `create type=ld`. It prints nothing on success."""
+    options = dict(word.partition("=")[::2] for word in args if "=" in word)
     parameters = {"drives", "raid", "size", "ss", *_CACHING, "logicaldrivelabel", "numberparitygroups"}
-    cached = next((given[word] for word in _CACHING if word in given), "enable")
-    if strange := sorted(given.keys() - parameters):
-        return _error(f'"{strange[0]}" is not a valid parameter.'), cards
-    level = given.get("raid", "0").replace("5+0", "50").replace("6+0", "60").replace("10", "1+0")
-    if given.get("size", "max") != "max" or not given.get("ss", "256").isdigit():
-        return _error("Syntax error."), cards
-    if cached not in SWITCHES:
-        return _error(f'"{cached}" is not a valid option.'), cards
-    if "numberparitygroups" in given and not (level in ("50", "60") and given["numberparitygroups"].isdigit()):
-        return _error('"numberparitygroups" is not a valid parameter.'), cards
-    label = given.get("logicaldrivelabel", "")
+    caching = next((options[word] for word in _CACHING if word in options), "enable")
+    if unknown := sorted(options.keys() - parameters):
+        return _error_output(f'"{unknown[0]}" is not a valid parameter.'), cards
+    level = options.get("raid", "0").replace("5+0", "50").replace("6+0", "60").replace("10", "1+0")
+    if options.get("size", "max") != "max" or not options.get("ss", "256").isdigit():
+        return _error_output("Syntax error."), cards
+    if caching not in SWITCHES:
+        return _error_output(f'"{caching}" is not a valid option.'), cards
+    if "numberparitygroups" in options and not (level in ("50", "60") and options["numberparitygroups"].isdigit()):
+        return _error_output('"numberparitygroups" is not a valid parameter.'), cards
+    label = options.get("logicaldrivelabel", "")
     if any(volume.name == label for card in cards for volume in card.volumes):
-        return _error("The logical drive label is in use already."), cards
+        return _error_output("The logical drive label is in use already."), cards
     new = SmartVolume(
         number=0,
-        strip_kib=int(given.get("ss", "256")),
-        acceleration="cache" if cached == "enable" else "none",
+        strip_kib=int(options.get("ss", "256")),
+        acceleration="cache" if caching == "enable" else "none",
         name=label,
     )
-    groups = int(given.get("numberparitygroups", "2")) if level in ("50", "60") else 0
-    outcome = with_volume(card, level, tuple(given.get("drives", "").split(",")), new, groups)
+    groups = int(options.get("numberparitygroups", "2")) if level in ("50", "60") else 0
+    outcome = with_volume(card, level, tuple(options.get("drives", "").split(",")), new, groups)
     return _outcome_output(cards, card, outcome)
 
 
 def _options_output(values: Sequence[str]) -> SimulatedOutput:
-    listed = "\n".join(f"       {value}" for value in values)
-    return SimulatedOutput(text=f"\nAvailable options are:\n{listed}\n\n") if values else _error("Syntax error.")
+    lines = "\n".join(f"       {value}" for value in values)
+    return SimulatedOutput(text=f"\nAvailable options are:\n{lines}\n\n") if values else _error_output("Syntax error.")
 
 
 def _outcome_output(cards: Cards, card: SmartCard, outcome: Outcome) -> tuple[SimulatedOutput, Cards]:
     if isinstance(outcome, str):
-        return _error(outcome), cards
-    return SimulatedOutput(text="\n", changed=True), tuple(
-        outcome if existing is card else existing for existing in cards
-    )
+        return _error_output(outcome), cards
+    return SimulatedOutput(text="\n"), tuple(outcome if existing is card else existing for existing in cards)
 
 
-def _detail(card: SmartCard) -> Iterator[str]:
+def _detail_lines(card: SmartCard) -> Iterator[str]:
     yield f"\n{card.model} in Slot {card.number} (Embedded){' (HBA Mode)' if card.hba else ''}"
     if card.cache_problem:
-        yield f"\nCACHE STATUS PROBLEM DETECTED: {_fold(LOCKED)}\n"
+        yield f"\nCACHE STATUS PROBLEM DETECTED: {_wrap_under_heading(LOCKED)}\n"
     domain, bus, device = card.pci.upper().split(":")
     lines = [
         ("Bus Interface", "PCI"),
@@ -196,8 +194,8 @@ def _detail(card: SmartCard) -> Iterator[str]:
     for label, word, shape in _CARD_LINES:
         value = card.values[word]
         names = {} if "drivewritecache" in word else {**SWITCHED, **_PRINTED}
-        shown = names.get(value, value.capitalize())
-        lines.append((label, shape.format(shown)))
+        value_text = names.get(value, value.capitalize())
+        lines.append((label, shape.format(value_text)))
     if card.battery:
         lines += [("Cache Backup Power Source", "Batteries"), ("Battery/Capacitor Count", "1")]
         lines.append(("Battery/Capacitor Status", card.battery))
@@ -209,47 +207,47 @@ def _detail(card: SmartCard) -> Iterator[str]:
     yield "   Primary Boot Volume: None\n"
     yield "\n   Internal Drive Cage at Port 2I, Box 1, OK\n\n      Drive Bays: 8\n      Port: 2I\n      Box: 1\n"
     yield "   Physical Drives"
-    yield from map(_row, card.bays)
+    yield from map(_drive_row, card.bays)
     if not card.bays:
         yield "      None attached\n\n   Port Name: 2I\n         Port ID: 1"
     groups = dict.fromkeys(volume.group for volume in card.volumes)
     for group in groups:
-        yield from _group(card, group)
-    loose = [bay for bay in card.bays if bay.group not in groups]
-    if loose:
+        yield from _array_lines(card, group)
+    unassigned = [bay for bay in card.bays if bay.group not in groups]
+    if unassigned:
         yield "\n   Unassigned\n"
-    for bay in loose:
-        yield from _bay(card, bay)
+    for bay in unassigned:
+        yield from _drive_lines(card, bay)
     yield "\n\n   SEP (Vendor ID HPE, Model Smart Adapter) 379\n      Device Number: 379\n      Vendor ID: HPE"
     yield "      Model: Smart Adapter"
 
 
-def _row(bay: SmartBay) -> str:
+def _drive_row(bay: SmartBay) -> str:
     port, box, slot = bay.place.split(":")
     kind = "SATA SSD" if bay.ssd else "SAS HDD"
     rest = f"{kind}, {bay.size_gb} GB, {bay.state}{', spare' if bay.spare else ''}"
     return f"      physicaldrive {bay.place} (port {port}:box {box}:bay {slot}, {rest})"
 
 
-def _fold(sentence: str) -> str:
-    """As it stands under its heading: some fifty characters a line."""
+def _wrap_under_heading(sentence: str) -> str:
+    """Return a sentence wrapped to about fifty characters under its heading."""
     return "\n".join(wrap(sentence, 50)).replace("\n", f"\n{' ' * 31}")
 
 
-def _group(card: SmartCard, group: str) -> Iterator[str]:
-    mine = [volume for volume in card.volumes if volume.group == group]
-    path = "enable" if all(volume.acceleration == "path" for volume in mine) else "disable"
+def _array_lines(card: SmartCard, group: str) -> Iterator[str]:
+    volumes = [volume for volume in card.volumes if volume.group == group]
+    smart_path = "enable" if all(volume.acceleration == "path" for volume in volumes) else "disable"
     kind = "Solid State SATA" if card.is_flash(group) else "SAS"
     yield f"\n   Array: {group}\n      Interface Type: {kind}\n      Unused Space: 0  MB (0.0%)"
-    yield f"      Status: OK\n      Array Type: Data\n      Smart Path: {path}\n"
-    for volume in mine:
-        yield from _volume(volume)
+    yield f"      Status: OK\n      Array Type: Data\n      Smart Path: {smart_path}\n"
+    for volume in volumes:
+        yield from _volume_lines(volume)
     for bay in card.bays:
         if bay.group == group:
-            yield from _bay(card, bay)
+            yield from _drive_lines(card, bay)
 
 
-def _volume(volume: SmartVolume) -> Iterator[str]:
+def _volume_lines(volume: SmartVolume) -> Iterator[str]:
     method = {"cache": "Controller Cache", "path": "Smart Path", "none": "None"}[volume.acceleration]
     lines = (
         ("Size", f"{volume.size_gib:.2f} GB"),
@@ -259,7 +257,7 @@ def _volume(volume: SmartVolume) -> Iterator[str]:
         ("Status", volume.state),
         ("Caching", f" {'Enabled' if volume.acceleration == 'cache' else 'Disabled'}"),
         ("Unique Identifier", volume.wwn.upper()),
-        ("Disk Name", _disk_name(volume)),
+        ("Disk Name", _disk_text(volume)),
         ("Logical Drive Label", volume.name),
         ("Drive Type", "Data"),
         ("LD Acceleration Method", method),
@@ -270,22 +268,22 @@ def _volume(volume: SmartVolume) -> Iterator[str]:
     yield ""
 
 
-def _disk_name(volume: SmartVolume) -> str:
-    """A line end is missing behind the name of a disk that is mounted."""
+def _disk_text(volume: SmartVolume) -> str:
+    """Return the disk name. As in the real tool, the line break after the name of a mounted disk is missing."""
     if volume.content is None or volume.content.mount is None:
         return f"{volume.device or 'None'} "
     return f"{volume.device}      Mount Points: {volume.size_gib:.1f} GiB Partition   2 {volume.content.mount}"
 
 
-def _bay(card: SmartCard, bay: SmartBay) -> Iterator[str]:
+def _drive_lines(card: SmartCard, bay: SmartBay) -> Iterator[str]:
     port, box, slot = bay.place.split(":")
-    member = any(bay.group == volume.group for volume in card.volumes)
+    is_member = any(bay.group == volume.group for volume in card.volumes)
     lines = (
         ("Port", port),
         ("Box", box),
         ("Bay", slot),
         ("Status", bay.state),
-        ("Drive Type", "Spare Drive" if bay.spare else "Data Drive" if member else "Unassigned Drive"),
+        ("Drive Type", "Spare Drive" if bay.spare else "Data Drive" if is_member else "Unassigned Drive"),
         ("Interface Type", "Solid State SATA" if bay.ssd else "SAS"),
         ("Size", f"{bay.size_gb} GB"),
         ("Logical/Physical Block Size", "512/4096"),

@@ -1,1 +1,1 @@
-"""The rack as storcli 7 tells it: command lines in, JSON or text out."""
+"""Simulated storcli 7: command lines in, JSON out."""

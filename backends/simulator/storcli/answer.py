@@ -1,9 +1,9 @@
-"""One storcli command line and its answer."""
+"""Parser for storcli command lines, and the answers. They are always JSON, as the vendor module always adds `J`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from backends.json_text import indented
@@ -17,53 +17,50 @@ from backends.simulator.tool_output import SimulatedOutput
 from backends.simulator.volume import Volume
 
 Entry = dict[str, Any]
-Answer = tuple[Entry, int, bool]
-"""An entry, exit status, and whether the rack changed."""
+Answer = tuple[Entry, int]
+"""Entry of one controller, and exit status."""
 
 VERSION = "007.2707.0000.0000 Dec 18, 2023"
-"""What it calls itself."""
+"""Version that storcli reports."""
 
 _PATH = re.compile(r"/c(?P<card>all|\d+)(?:/(?P<rest>.+))?")
 _SHORT = 0.15
-"""Seconds of an ordinary answer."""
+"""Duration of an ordinary answer in seconds."""
 
 _ON_SSD = {"on": "Enabled", "only-mixed": "OnlyMixed", "off": "Disabled"}
 
 
 def answer(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """What storcli prints for these words (without the program)."""
-    plain = [word for word in args if word not in ("J", "j", "nolog")]
-    as_json = len(plain) != len(args) and any(word in ("J", "j") for word in args)
+    """Run storcli with these arguments (without the program) and return its output."""
     try:
-        entries, code, changed, seconds = _run(rack, plain)
-    except changes.CommandSyntaxError as fault:
-        text = f"syntax error, unexpected {str(fault) or '$end'}\n\n     Storage Command Line Tool  Ver {VERSION}\n"
+        entries, code, seconds = _run(rack, [word for word in args if word not in ("J", "j", "nolog")])
+    except changes.CommandSyntaxError as error:
+        text = f"syntax error, unexpected {str(error) or '$end'}\n\n     Storage Command Line Tool  Ver {VERSION}\n"
         return SimulatedOutput(text=text, code=1, seconds=_SHORT)
-    text = indented({"Controllers": entries}, 0) + "\n" if as_json else text_of(entries)
-    return SimulatedOutput(text=text, code=code, seconds=seconds, changed=changed)
+    return SimulatedOutput(text=indented({"Controllers": entries}, 0) + "\n", code=code, seconds=seconds)
 
 
-def _run(rack: Rack, args: list[str]) -> tuple[list[Entry], int, bool, float]:
-    """Entries, exit status, whether the rack changed, seconds."""
+def _run(rack: Rack, args: list[str]) -> tuple[list[Entry], int, float]:
+    """Return entries, exit status and duration in seconds. Raises CommandSyntaxError for unknown arguments."""
     visible = [card for card in rack.cards if STORCLI in card.seen_by]
     if args == ["show"]:
         if not visible:
-            return [_entry(None, status="Failure", description="No Controller found")], 255, False, _SHORT
-        return [_entry(None, show_all.overview(visible))], 0, False, _SHORT
+            return [_entry(None, status="Failure", description="No Controller found")], 255, _SHORT
+        return [_entry(None, show_all.overview(visible))], 0, _SHORT
     match = _PATH.fullmatch(args[0]) if args else None
     if match is None or len(args) < 2:
         raise changes.CommandSyntaxError(args[0] if args else "$end")
     cards = [card for card in visible if match["card"] in ("all", str(card.number))]
     if not cards:
         number = int(match["card"]) if match["card"].isdigit() else 0
-        return [_entry(number, status="Failure", description="Controller not found")], 1, False, _SHORT
+        return [_entry(number, status="Failure", description="Controller not found")], 1, _SHORT
     outcomes = [_on_card(rack, card, match["rest"] or "", args[1:]) for card in cards]
     slow = [card.slow for card in cards if args[1:3] == ["show", "all"] and not match["rest"]]
-    entries = [entry for entry, _, _ in outcomes]
-    return entries, max(code for _, code, _ in outcomes), any(done for _, _, done in outcomes), max([_SHORT, *slow])
+    return [entry for entry, _ in outcomes], max(code for _, code in outcomes), max([_SHORT, *slow])
 
 
 def _on_card(rack: Rack, card: SimulatedCard, rest: str, args: list[str]) -> Answer:
+    """Run a command on one controller. Raises CommandSyntaxError for an unknown path."""
     handlers: list[tuple[str, Callable[..., Answer]]] = [
         (r"", _card),
         (r"v(all|\d+)", _volumes),
@@ -73,7 +70,11 @@ def _on_card(rack: Rack, card: SimulatedCard, rest: str, args: list[str]) -> Ans
     ]
     for pattern, handler in handlers:
         if (match := re.fullmatch(pattern, rest)) is not None:
-            return handler(rack, card, match, args)
+            try:
+                return handler(rack, card, match, args)
+            except firmware_rules.RefusalError as error:
+                subject: Entry = {"VD": "0 KB"} if args[0] == "add" else {"Ctrl": card.number}
+                return _failure_entry(card.number, subject, error), 1
     raise changes.CommandSyntaxError(rest)
 
 
@@ -81,38 +82,28 @@ def _card(rack: Rack, card: SimulatedCard, _match: re.Match[str], args: list[str
     number = card.number
     match args:
         case ["show"]:
-            return _entry(number, {"Product Name": card.product, **show_all.lists(rack, card)}), 0, False
+            return _entry(number, {"Product Name": card.product, **show_all.lists(rack, card)}), 0
         case ["show", "all"]:
-            return _entry(number, show_all.card_all(rack, card)), 0, False
+            return _entry(number, show_all.card_all(rack, card)), 0
         case ["show", "aso"]:
             data = {"Advanced Software Option": show_all.options(card), "Safe ID": show_all.safe_id(card)}
-            return _entry(number, data), 0, False
+            return _entry(number, data), 0
         case ["show", name]:
             rows = show_all.table("Ctrl_Prop", _property(card, name))
-            return _entry(number, {"Controller Properties": rows}), 0, False
+            return _entry(number, {"Controller Properties": rows}), 0
         case ["set", "aso", key, *preview] if key.startswith("key="):
-            return _key(card, key.removeprefix("key="), preview == ["preview"])
+            return _apply_key(card, key.removeprefix("key="), preview == ["preview"])
         case ["set", *pairs] if pairs:
-            try:
-                rows = changes.set_card(card, pairs)
-            except firmware_rules.RefusalError as error:
-                return _failed(number, {"Ctrl": number}, error), 1, False
-            return _entry(number, {"Controller Properties": rows}), 0, True
+            return _entry(number, {"Controller Properties": changes.set_card(card, pairs)}), 0
         case ["add", "vd", *shape]:
-            try:
-                changes.add_volume(rack, card, shape)
-            except firmware_rules.RefusalError as error:
-                return _failed(number, {"VD": "0 KB"}, error), 1, False
-            return _entry(number, description="Add VD Succeeded."), 0, True
-        case ["restart"]:
-            card.options, card.pending = tuple(dict.fromkeys((*card.pending, *card.options))), ()
-            return _entry(number, description="Restart Controller Succeeded."), 0, True
+            changes.add_volume(rack, card, shape)
+            return _entry(number, description="Add VD Succeeded."), 0
         case _:
             raise changes.CommandSyntaxError(args[:2][-1])
 
 
 def _property(card: SimulatedCard, name: str) -> list[tuple[str, Any]]:
-    """`show patrolread`, `show cc`, `show perfmode`, `show rebuildrate`. Raises SyntaxFault."""
+    """Return the rows of `show patrolread`, `cc`, `perfmode` or `rebuildrate`. Raises CommandSyntaxError for others."""
     if name == "patrolread":
         mode = {"off": "Disable", "auto": "Auto", "manual": "Manual"}[card.patrol]
         return [
@@ -142,19 +133,16 @@ def _property(card: SimulatedCard, name: str) -> list[tuple[str, Any]]:
     raise changes.CommandSyntaxError(name)
 
 
-def _key(card: SimulatedCard, key: str, preview: bool) -> Answer:
-    try:
-        brought = firmware_rules.apply_key(card, key, preview=preview)
-    except firmware_rules.RefusalError as error:
-        return _failed(card.number, {"Ctrl": card.number}, error), 1, False
+def _apply_key(card: SimulatedCard, key: str, preview: bool) -> Answer:
+    options = firmware_rules.apply_key(card, key, preview=preview)
     if preview:
-        rows = [{"Adv S/W Opt": name, " Time Remaining": " Unlimited", " Mode": " -"} for name in brought]
-        return _entry(card.number, {"Advanced Software Option": rows}), 0, False
+        rows = [{"Adv S/W Opt": name, " Time Remaining": " Unlimited", " Mode": " -"} for name in options]
+        return _entry(card.number, {"Advanced Software Option": rows}), 0
     text = "Controller reset is required for the activation key to take effect"
     row = {"Ctrl": card.number, "Status": "Failed", "Property": "ASO", "ErrMsg": text}
     row["ErrCd"] = firmware_rules.RESET_REQUIRED
     status = _entry(card.number, status="Failure", detailed=[row])
-    return status, firmware_rules.RESET_REQUIRED, True
+    return status, firmware_rules.RESET_REQUIRED
 
 
 def _volumes(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[str]) -> Answer:
@@ -162,25 +150,25 @@ def _volumes(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[s
     chosen = [volume for volume in card.volumes if match[1] in ("all", str(volume.number))]
     if not chosen and args[0] != "del":
         text = "No VD's have been configured." if match[1] == "all" else "Some of the specified VDs does not exist"
-        return _entry(number, status="Failure", description=text), 255, False
+        return _entry(number, status="Failure", description=text), 255
     match args:
         case ["show"]:
-            return _entry(number, {"Virtual Drives": [volume_row(card, volume) for volume in chosen]}), 0, False
+            return _entry(number, {"Virtual Drives": [volume_row(card, volume) for volume in chosen]}), 0
         case ["show", "all"]:
             data: dict[str, Any] = {}
             for volume in chosen:
                 data |= show_all.volume_all(rack, card, volume)
-            return _entry(number, data), 0, False
+            return _entry(number, data), 0
         case ["show", "autobgi"]:
             rows = [{"VD": volume.number, "AutoBGI": "On" if volume.auto_bgi else "Off"} for volume in chosen]
-            return _entry(number, {"VD Operation Status": rows}), 0, False
+            return _entry(number, {"VD Operation Status": rows}), 0
         case ["show", ("bgi" | "cc" | "init" | "migrate") as work]:
-            return _entry(number, {"VD Operation Status": [_work(rack, volume, work) for volume in chosen]}), 0, False
+            return _entry(number, {"VD Operation Status": [_work(rack, volume, work) for volume in chosen]}), 0
         case ["set", *pairs] if pairs:
             detailed = changes.set_volumes(card, chosen, pairs)
-            bad = any(row["Status"] != "Success" for row in detailed)
-            # The tool's own habit: exit status 0 although a row failed.
-            return _entry(number, status="Failure" if bad else "Success", detailed=detailed), 0, True
+            has_failed = any(row["Status"] != "Success" for row in detailed)
+            # As the real tool: exit status 0 although a row failed.
+            return _entry(number, status="Failure" if has_failed else "Success", detailed=detailed), 0
         case ["del", *flags] if set(flags) <= {"force", "discardcache"}:
             return _delete(rack, card, match[1], force="force" in flags)
         case _:
@@ -193,15 +181,15 @@ def _work(rack: Rack, volume: Volume, work: str) -> Entry:
     return row if done is None else row | {"Progress%": int(done * 100), "Status": "In progress"}
 
 
-def _delete(rack: Rack, card: SimulatedCard, which: str, *, force: bool) -> Answer:
-    numbers = [volume.number for volume in card.volumes] if which == "all" else [int(which)]
+def _delete(rack: Rack, card: SimulatedCard, selection: str, *, force: bool) -> Answer:
+    numbers = [volume.number for volume in card.volumes] if selection == "all" else [int(selection)]
     for number in numbers:
         try:
             firmware_rules.delete(rack, card, number, force=force)
         except firmware_rules.RefusalError as error:
             row = {"VD": number, "Operation": "Delete", "Status": "Failed", "ErrCd": error.code, "ErrMsg": error.text}
-            return _entry(card.number, status="Failure", description="Delete VD failed", detailed=[row]), 1, False
-    return _entry(card.number, description="Delete VD succeeded"), 0, True
+            return _entry(card.number, status="Failure", description="Delete VD failed", detailed=[row]), 1
+    return _entry(card.number, description="Delete VD succeeded"), 0
 
 
 def _drives(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[str]) -> Answer:
@@ -212,19 +200,19 @@ def _drives(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[st
         and (disk.enclosure is None if match["e"] is None else match["e"] in ("all", str(disk.enclosure)))
     ]
     if not chosen:
-        return _entry(card.number, status="Failure", description="No drive found!"), 255, False
+        return _entry(card.number, status="Failure", description="No drive found!"), 255
     match args:
         case ["show"]:
-            return _entry(card.number, {"Drive Information": [drive_row(disk) for disk in chosen]}), 0, False
+            return _entry(card.number, {"Drive Information": [drive_row(disk) for disk in chosen]}), 0
         case ["show", "all"]:
             data: dict[str, Any] = {}
             for disk in chosen:
                 data |= show_all.drive_all(card, disk)
-            return _entry(card.number, data, description="Show Drive Information Succeeded."), 0, False
+            return _entry(card.number, data, description="Show Drive Information Succeeded."), 0
         case ["show", "rebuild"]:
             places = {show_all.drive_path(card, disk) for disk in chosen}
             rows = [row for row in show_all.rebuilds(rack, card) if row["Drive-ID"] in places]
-            return _entry(card.number, rows, description="Show Drive Rebuild Status Succeeded."), 0, False
+            return _entry(card.number, rows, description="Show Drive Rebuild Status Succeeded."), 0
         case _:
             raise changes.CommandSyntaxError(args[:2][-1])
 
@@ -234,30 +222,30 @@ def _backup(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[st
         raise changes.CommandSyntaxError(args[0])
     data = show_all.battery_all(rack, card, match[1])
     if data is not None:
-        return _entry(card.number, data), 0, False
+        return _entry(card.number, data), 0
     other = "use /cx/cv" if match[1] == "bbu" and card.battery is not None else ""
     text = other or ("Cachevault doesn't exist" if match[1] == "cv" else "The required hardware is absent")
     code = firmware_rules.TOOL_MESSAGE if other else 34
     row = {"Ctrl": card.number, "Status": "Failed", "Property": "-", "ErrMsg": text, "ErrCd": code}
-    return _entry(card.number, status="Failure", detailed=[row]), code, False
+    return _entry(card.number, status="Failure", detailed=[row]), code
 
 
 def _foreign(_rack: Rack, card: SimulatedCard, _match: re.Match[str], args: list[str]) -> Answer:
-    """What drives of another card bring along: of each of its arrays one drive is here, and the others are not."""
+    """Report foreign configurations. Of each foreign array one drive is present and the others are missing."""
     if args not in (["show"], ["show", "all"]):
         raise changes.CommandSyntaxError(args[:2][-1])
     number, count = card.number, sum(disk.state == FOREIGN for disk in card.disks)
     if count:
         data = {"Total Foreign PDs": count, "Total Locked Foreign PDs": 0}
         text = "Incomplete foreign configuration"
-        return _entry(number, data, status="Failure", description=text), firmware_rules.INCOMPLETE, False
+        return _entry(number, data, status="Failure", description=text), firmware_rules.INCOMPLETE
     row = {"Controller": number, "Status": "Failure", "ErrCd": 50, "ErrMsg": "No foreign configuration"}
     text = "No foreign configuration found."
-    return _entry(number, status="Failure", description=text, detailed=[row]), 50, False
+    return _entry(number, status="Failure", description=text, detailed=[row]), 50
 
 
-def _failed(number: int, who: Entry, error: firmware_rules.RefusalError) -> Entry:
-    row = {**who, "ErrCd": error.code, "Status": "Failed", "ErrMsg": error.text, "Description": error.text}
+def _failure_entry(number: int, subject: Entry, error: firmware_rules.RefusalError) -> Entry:
+    row = {**subject, "ErrCd": error.code, "Status": "Failed", "ErrMsg": error.text, "Description": error.text}
     return _entry(number, status="Failure", description=error.text, detailed=[row])
 
 
@@ -275,54 +263,3 @@ def _entry(
     if detailed:
         head["Detailed Status"] = detailed
     return {"Command Status": head, **({"Response Data": data} if data is not None else {})}
-
-
-def text_of(entries: Sequence[Mapping[str, Any]]) -> str:
-    """Several controllers' answers as text."""
-    return "\n".join(_entry_text(entry) for entry in entries) + "\n"
-
-
-def _entry_text(entry: Mapping[str, Any]) -> str:
-    status = dict(entry["Command Status"])
-    detailed = status.pop("Detailed Status", None)
-    lines = [f"{key} = {value}" for key, value in status.items()]
-    data = entry.get("Response Data", {})
-    blocks = _blocks(data) if isinstance(data, Mapping) else [_table(data)]
-    if detailed:
-        blocks.append(_with_heading("Detailed Status", _table(detailed)))
-    return "\n".join([*lines, "", "", *blocks])
-
-
-def _blocks(data: Mapping[str, Any]) -> list[str]:
-    blocks: list[str] = []
-    pairs: list[str] = []
-    for key, value in data.items():
-        if isinstance(value, Mapping):
-            blocks.append(_with_heading(key, "\n".join(_blocks(value))))
-        elif isinstance(value, list):
-            blocks.append(_with_heading(key, _table(value)))
-        else:
-            pairs.append(f"{key} = {value}")
-    return ["\n".join([*pairs, ""]), *blocks] if pairs else blocks
-
-
-def _with_heading(heading: str, body: str) -> str:
-    title = f"{heading} :"
-    return f"{title}\n{'=' * (len(title) - 1)}\n\n{body}\n"
-
-
-def _table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """A table between rules; numbers to the right, words to the left."""
-    if not rows:
-        return ""
-    columns = list(rows[0])
-    widths = {name: max(len(name), *(len(str(row.get(name, ""))) for row in rows)) for name in columns}
-    rule = "-" * (sum(widths.values()) + len(columns) - 1)
-
-    def cell(name: str, value: object) -> str:
-        text = str(value)
-        return text.rjust(widths[name]) if isinstance(value, int) else text.ljust(widths[name])
-
-    head = " ".join(name.ljust(widths[name]) for name in columns)
-    body = [" ".join(cell(name, row.get(name, "")) for name in columns) for row in rows]
-    return "\n".join([rule, head, rule, *body, rule, ""])

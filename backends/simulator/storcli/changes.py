@@ -1,4 +1,4 @@
-"""storcli's commands that change something."""
+"""Commands of storcli that change settings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VOLUME_WORDS = {
     "accesspolicy": ("access", "AccPolicy", {"rw": "read-write", "ro": "read-only", "blocked": "blocked"}),
     "autobgi": ("auto_bgi", "AutoBGI", {"on": "on", "off": "off"}),
 }
-"""Property: our key, its name in the answer, its words."""
+"""Properties of a virtual drive: key, name in the answer, and values."""
 
 CARD_WORDS = {
     "rebuildrate": ("rebuild", "Rebuildrate"),
@@ -32,7 +32,7 @@ CARD_WORDS = {
     "cacheflushint": ("flush", "Cache Flush Interval"),
     "perfmode": ("perf", "Perf Mode"),
 }
-"""Property of a card: our key and its name in the answer."""
+"""Properties of a controller: key and name in the answer."""
 
 
 SWITCHES = {
@@ -41,20 +41,20 @@ SWITCHES = {
     "autorebuild": ("auto_rebuild", "AutoRebuild"),
     "loadbalancemode": ("load_balance", "Load Balance Mode"),
 }
-"""Properties that are on or off: our key and its name in the answer."""
+"""Properties that are on or off: key and name in the answer."""
 
 COPYBACK = {"ctrl": "copyback", "smarthdd": "copyback_smart_hdd", "smartssd": "copyback_smart_ssd"}
-"""Types of copyback and our keys."""
+"""Keys by type of copyback."""
 
 _PATROL = {"delay": "patrol_delay", "maxconcurrentpd": "patrol_drives", "includessds": "patrol_ssds"}
 
 
 class CommandSyntaxError(Exception):
-    """storcli does not know these words: it says so in plain text, whatever was asked for."""
+    """Arguments that storcli does not know. It reports them in plain text, even if JSON is requested."""
 
 
 def set_volumes(card: SimulatedCard, volumes: list[Volume], args: list[str]) -> list[Row]:
-    """`set wrcache=wt ...`: a row a volume and property, each with its own verdict. Raises SyntaxFault."""
+    """Run `set wrcache=wt ...`: a row per volume and property. Raises CommandSyntaxError for unknown ones."""
     rows: list[Row] = []
     if args[0].startswith("cbsize="):
         return _set_bypass(card, volumes, args)
@@ -70,7 +70,7 @@ def set_volumes(card: SimulatedCard, volumes: list[Volume], args: list[str]) -> 
 
 
 def _set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> Row:
-    """Set a value; return the columns that say what the firmware made of it."""
+    """Set a value and return the columns with the firmware's result."""
     try:
         firmware_rules.set_volume(card, volume, key, value)
     except firmware_rules.RefusalError as error:
@@ -79,7 +79,7 @@ def _set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> Ro
 
 
 def _set_bypass(card: SimulatedCard, volumes: list[Volume], args: list[str]) -> list[Row]:
-    """`set cbsize=0 cbmode=7`: both, in this order. Raises SyntaxFault."""
+    """Run `set cbsize=0 cbmode=7`, in this order. Raises CommandSyntaxError for other arguments."""
     match = re.fullmatch(r"cbsize=([012]) cbmode=([012347])", " ".join(args))
     if match is None:
         raise CommandSyntaxError(args[-1])
@@ -98,7 +98,7 @@ def _value_text(value: str) -> str:
 
 
 def set_card(card: SimulatedCard, args: list[str]) -> list[Row]:
-    """`set rebuildrate=60`, `set patrolread=on mode=auto`, `set cc=off`. Raises SyntaxFault, RefusalError."""
+    """Run `set rebuildrate=60`, `set cc=off`. Raises CommandSyntaxError if unknown, RefusalError if refused."""
     name, sign, value = args[0].partition("=")
     if name in SWITCHES or name in ("copyback", "smartpollinterval") or (not sign and name in ("patrolread", "cc")):
         return _set_property(card, name, value, args[1:])
@@ -123,18 +123,18 @@ def set_card(card: SimulatedCard, args: list[str]) -> list[Row]:
     return [{"Ctrl_Prop": shown, "Value": f"{value}{unit}"}]
 
 
-def _set_property(card: SimulatedCard, name: str, value: str, more: list[str]) -> list[Row]:
-    """`set ncq=on`, `set copyback=on type=ctrl`, `set patrolread delay=168`. Raises SyntaxFault, RefusalError."""
-    if name in SWITCHES and not more:
+def _set_property(card: SimulatedCard, name: str, value: str, more_args: list[str]) -> list[Row]:
+    """Run `set ncq=on`, `set copyback=on type=ctrl`. Raises CommandSyntaxError if unknown, RefusalError if refused."""
+    if name in SWITCHES and not more_args:
         key, shown = SWITCHES[name]
-    elif name == "smartpollinterval" and not more:
+    elif name == "smartpollinterval" and not more_args:
         key, shown = "smart_poll", "SmartPollInterval"
-    elif len(more) != 1:
-        raise CommandSyntaxError((more or ["$end"])[-1])
+    elif len(more_args) != 1:
+        raise CommandSyntaxError((more_args or ["$end"])[-1])
     elif name == "copyback":
-        key, shown = COPYBACK.get(more[0].removeprefix("type="), ""), "Copyback"
+        key, shown = COPYBACK.get(more_args[0].removeprefix("type="), ""), "Copyback"
     else:
-        word, _, value = more[0].partition("=")
+        word, _, value = more_args[0].partition("=")
         key = "check_delay" if (name, word) == ("cc", "delay") else _PATROL.get(word, "") if name != "cc" else ""
         shown = word
     if not key or (key not in ("patrol_ssds",) and not value.isdigit() and value not in ("on", "off")):
@@ -144,7 +144,10 @@ def _set_property(card: SimulatedCard, name: str, value: str, more: list[str]) -
 
 
 def add_volume(rack: Rack, card: SimulatedCard, args: list[str]) -> Volume:
-    """`add vd r5 size=all name=... drives=245:1-3 ... wt nora direct strip=64`. Raises SyntaxFault, RefusalError."""
+    """Run `add vd r5 size=all name=... drives=245:1-3 ... wt nora direct strip=64`.
+
+    Raises CommandSyntaxError for unknown arguments, and RefusalError if the firmware refuses the virtual drive.
+    """
     volume = Volume(number=0, group=0, write_cache="write-back", read_ahead="none", strip_bytes=256 * 1024)
     share: int | None = None
     plain = {
@@ -192,7 +195,7 @@ def _level(digits: str) -> Level:
 
 
 def _places(text: str) -> tuple[str, ...]:
-    """`245:1-3,246:0` as places, in this order."""
+    """Return the drives of `245:1-3,246:0`, in this order."""
     positions: list[str] = []
     enclosure = ""
     for part in text.split(","):
@@ -205,7 +208,7 @@ def _places(text: str) -> tuple[str, ...]:
 
 
 def _share(text: str) -> int | None:
-    if text in ("all", "remaining"):  # builds differ in which of them they know
+    if text in ("all", "remaining"):  # builds support one or the other
         return None
     match = re.fullmatch(r"(\d+)(mb|gb|tb)", text.lower())
     if match is None:

@@ -1,4 +1,4 @@
-"""Rows of storcli's tables: volumes, drives, topology."""
+"""Rows of storcli's tables: virtual drives, drives and topology."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ DRIVE_STATES = {
     "jbod": "JBOD",
 }
 PDC = {"on": "enbl", "off": "dsbl", "default": "dflt"}
-"""Words of storcli for ours."""
+"""Values by storcli's abbreviations."""
 
 
 def volume_row(card: SimulatedCard, volume: Volume) -> Row:
-    """A row of `VD LIST`; its cache column tells the policies that are set."""
+    """Return a row of `VD LIST`. Its cache column has the configured policies."""
     state = card.state(volume)
     cache = READ[volume.read_ahead] + WRITE[volume.write_cache] + IO[volume.io_policy]
     return {
@@ -49,7 +49,7 @@ def volume_row(card: SimulatedCard, volume: Volume) -> Row:
 
 
 def drive_row(disk: SimulatedDrive) -> Row:
-    """A row of `PD LIST`."""
+    """Return a row of `PD LIST`."""
     group: int | str = "F" if disk.state == "foreign" else "-" if disk.group is None else disk.group
     return {
         "EID:Slt": disk.place if disk.enclosure is not None else f" :{disk.slot}",
@@ -69,55 +69,41 @@ def drive_row(disk: SimulatedDrive) -> Row:
 
 
 def topology(card: SimulatedCard) -> list[Row]:
-    """`TOPOLOGY`: groups, their spans, their drives; of a missing drive only its place in the group."""
+    """Return the rows of `TOPOLOGY`: groups, spans and drives."""
     rows: list[Row] = []
     for group in sorted({volume.group for volume in card.volumes}):
         volume = next(volume for volume in card.volumes if volume.group == group)
         members = card.members(volume)
-        whole = volume.data_drives * min(disk.coerced_bytes for disk in members)
-        taken = sum(other.size_bytes for other in card.volumes if other.group == group)
-        free = "Y" if whole - taken > 1 << 30 else "N"
+        full_size = volume.data_drives * min(disk.coerced_bytes for disk in members)
+        used = sum(other.size_bytes for other in card.volumes if other.group == group)
+        free = "Y" if full_size - used > 1 << 30 else "N"
         state = STATES[card.state(volume)]
         kind, inner = (level.value.upper() for level in (volume.level, SPANNED.get(volume.level, volume.level)))
-        rows.append(_line(volume, "-", "-", "-", "-", kind, state, whole, free))
+        row: Row = {
+            "DG": volume.group,
+            "Arr": "-",
+            "Row": "-",
+            "EID:Slot": "-",
+            "DID": "-",
+            "Type": kind,
+            "State": state,
+            "BT": "N",
+            "Size": size_text(full_size),
+            "PDC": PDC[volume.drive_cache],
+            "PI": "N",
+            "SED": "N",
+            "DS3": "none",
+            "FSpace": free,
+            "TR": "N",
+        }
+        rows.append(row)
         for span in range(volume.spans):
             drives = members[span * volume.per_span : (span + 1) * volume.per_span]
-            sound = all(disk.state == "online" for disk in drives)
-            state = STATES["optimal" if sound else "degraded"]
-            rows.append(_line(volume, span, "-", "-", "-", inner, state, whole // volume.spans, free))
-            for row, disk in enumerate(drives):
-                state = DRIVE_STATES[disk.state]
-                size = disk.coerced_bytes
-                rows.append(_line(volume, span, row, disk.place, disk.did, "DRIVE", state, size, "-"))
+            state = STATES["optimal" if all(disk.state == "online" for disk in drives) else "degraded"]
+            size = size_text(full_size // volume.spans)
+            rows.append(row | {"Arr": span, "Type": inner, "State": state, "Size": size})
+            for number, disk in enumerate(drives):
+                position = {"Arr": span, "Row": number, "EID:Slot": disk.place, "DID": disk.did, "Type": "DRIVE"}
+                size, state = size_text(disk.coerced_bytes), DRIVE_STATES[disk.state]
+                rows.append(row | position | {"State": state, "Size": size, "FSpace": "-"})
     return rows
-
-
-def _line(
-    volume: Volume,
-    span: int | str,
-    row: int | str,
-    position: str,
-    did: int | str,
-    kind: str,
-    state: str,
-    size: int,
-    free: str,
-) -> Row:
-    """One row, in the tool's order of columns."""
-    return {
-        "DG": volume.group,
-        "Arr": span,
-        "Row": row,
-        "EID:Slot": position,
-        "DID": did,
-        "Type": kind,
-        "State": state,
-        "BT": "N",
-        "Size": size_text(size),
-        "PDC": PDC[volume.drive_cache],
-        "PI": "N",
-        "SED": "N",
-        "DS3": "none",
-        "FSpace": free,
-        "TR": "N",
-    }

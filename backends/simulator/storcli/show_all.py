@@ -1,4 +1,4 @@
-"""`show all` of a card, of volumes, of drives, of battery and CacheVault."""
+"""Answers to `show all` for a controller, virtual drives, drives, battery and CacheVault."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def yes_no(flag: bool) -> str:
 
 
 def overview(cards: list[SimulatedCard]) -> Data:
-    """`show`."""
+    """Return the data of `show`."""
     rows = []
     for card in cards:
-        lame = [volume for volume in card.volumes if card.state(volume) != "optimal"]
-        well = not lame and (card.battery is None or card.battery.healthy)
+        not_optimal = [volume for volume in card.volumes if card.state(volume) != "optimal"]
+        is_healthy = not not_optimal and (card.battery is None or card.battery.healthy)
         rows.append(
             {
                 "Ctl": card.number,
@@ -37,15 +37,15 @@ def overview(cards: list[SimulatedCard]) -> Data:
                 "Ports": 8,
                 "PDs": len(card.disks),
                 "DGs": len({volume.group for volume in card.volumes}),
-                "DNOpt": len({volume.group for volume in lame}),
+                "DNOpt": len({volume.group for volume in not_optimal}),
                 "VDs": len(card.volumes),
-                "VNOpt": len(lame),
+                "VNOpt": len(not_optimal),
                 "BBU": _BATTERY_SHORT[card.battery.state] if card.battery else "Msng",
                 "sPR": "On" if card.patrol == "auto" else "Off",
                 "DS": "1&2",
                 "EHS": "Y",
                 "ASOs": len(card.options),
-                "Hlth": "Opt" if well else "NdAtn",
+                "Hlth": "Opt" if is_healthy else "NdAtn",
             }
         )
     return {
@@ -57,7 +57,7 @@ def overview(cards: list[SimulatedCard]) -> Data:
 
 
 def card_all(rack: Rack, card: SimulatedCard) -> Data:
-    """`/cN show all`."""
+    """Return the data of `/cN show all`."""
     now = rack.now()
     data: Data = {
         "Basics": {
@@ -137,7 +137,7 @@ def card_all(rack: Rack, card: SimulatedCard) -> Data:
 
 
 def lists(rack: Rack, card: SimulatedCard) -> Data:
-    """What `show` and `show all` both end with."""
+    """Return the common last sections of `show` and `show all`."""
     data: Data = {}
     if card.volumes:
         data |= {"Drive Groups": len({volume.group for volume in card.volumes}), "TOPOLOGY": topology(card)}
@@ -169,10 +169,10 @@ def _battery_row(rack: Rack, card: SimulatedCard) -> Data:
 
 
 def _status(card: SimulatedCard) -> Data:
-    lame = any(card.state(volume) != "optimal" for volume in card.volumes)
-    bad = card.battery is not None and not card.battery.healthy
+    has_degraded = any(card.state(volume) != "optimal" for volume in card.volumes)
+    battery_failed = card.battery is not None and not card.battery.healthy
     return {
-        "Controller Status": "Needs Attention" if lame or bad else "Optimal",
+        "Controller Status": "Needs Attention" if has_degraded or battery_failed else "Optimal",
         **dict.fromkeys(("Memory Correctable Errors", "Memory Uncorrectable Errors", "ECC Bucket Count"), 0),
         "Any Offline VD Cache Preserved": "Yes" if card.pinned else "No",
         "BBU Status": 0 if card.battery and card.battery.healthy else 4,
@@ -188,7 +188,7 @@ def _supported(card: SimulatedCard) -> Data:
             **dict.fromkeys(("Rebuild Rate", "CC Rate", "BGI Rate ", "Reconstruct Rate", "Patrol Read Rate"), "Yes"),
             **dict.fromkeys(("Alarm Control", "BBU", "Spanning", "Dedicated Hot Spare"), "Yes"),
             **dict.fromkeys(("Foreign Config Import", "Global Hot Spares"), "Yes"),
-            # A card that refuses such changes does not always say so beforehand: this one is silent.
+            # A controller that refuses such changes may not report it beforehand: this one omits the row.
             **({} if card.blocks_ssd_cache else {"Block SSD Write Disk Cache Change": "No"}),
             "Support JBOD": yes_no(card.jbod),
             "Support Perf Tuning": yes_no("93" in card.product),
@@ -204,17 +204,17 @@ def _supported(card: SimulatedCard) -> Data:
 
 
 def options(card: SimulatedCard) -> list[Data]:
-    """Advanced software options; the tool's own blanks in front of the keys."""
+    """Return the advanced software options. The blanks before the keys are storcli's."""
     return [{"Adv S/W Opt": name, " Time Remaining": " Unlimited", " Mode": " -"} for name in card.options]
 
 
 def safe_id(card: SimulatedCard) -> str:
-    """What activation keys are bound to."""
+    """Return the ID that activation keys are bound to."""
     return "".join(chr(ord("A") + ord(char) * 7 % 26) for char in (card.serial * 4))[:40]
 
 
 def policies(card: SimulatedCard) -> list[Data]:
-    """Rates in the policies table."""
+    """Return the rates of the policies table."""
     names = {"rebuild": "Rebuild", "patrol": "PR", "bgi": "BGI", "cc": "Check Consistency", "migrate": "Reconstruction"}
     rows = [{"Policy": f"{names[key]} Rate", "Current": f"{card.rates[key]} %", "Default": "30%"} for key in names]
     poll = {"Policy": "Predictive Fail Poll Interval", "Current": f"{card.property('smart_poll')} sec", "Default": ""}
@@ -223,11 +223,11 @@ def policies(card: SimulatedCard) -> list[Data]:
 
 WRITE_LONG = {"write-through": "WriteThrough", "write-back": "WriteBack", "always-write-back": "AlwaysWriteBack"}
 PDC_LONG = {"on": "Enabled", "off": "Disabled", "default": "Disk's Default"}
-"""Words of storcli for ours."""
+"""Values by storcli's names."""
 
 
 def volume_all(rack: Rack, card: SimulatedCard, volume: Volume) -> Data:
-    """`/cN/vV show all`."""
+    """Return the data of `/cN/vV show all`."""
     number, now = volume.number, rack.now()
     done = volume.initialised(now)
     data: Data = {
@@ -266,7 +266,7 @@ def _bypass(value: str) -> Data:
 
 
 def drive_all(card: SimulatedCard, disk: SimulatedDrive) -> Data:
-    """`/cN/eE/sS show all`."""
+    """Return the data of `/cN/eE/sS show all`."""
     path = drive_path(card, disk)
     kind = disk.type
     name = f"Drive {path}"
@@ -303,13 +303,13 @@ def drive_all(card: SimulatedCard, disk: SimulatedDrive) -> Data:
 
 
 def drive_path(card: SimulatedCard, disk: SimulatedDrive) -> str:
-    """`/c0/e245/s1`, `/c0/s1` without an enclosure."""
+    """Return the path of a drive: `/c0/e245/s1`, or `/c0/s1` without an enclosure."""
     enclosure = "" if disk.enclosure is None else f"/e{disk.enclosure}"
     return f"/c{card.number}{enclosure}/s{disk.slot}"
 
 
 def rebuilds(rack: Rack, card: SimulatedCard) -> list[Data]:
-    """`show rebuild` of all drives."""
+    """Return the rows of `show rebuild` for all drives."""
     rows = []
     for disk in card.disks:
         row: Data = {"Drive-ID": drive_path(card, disk), "Progress%": "-", "Status": "Not in progress"}
@@ -324,7 +324,7 @@ def rebuilds(rack: Rack, card: SimulatedCard) -> list[Data]:
 
 
 def battery_all(rack: Rack, card: SimulatedCard, kind: str) -> Data | None:
-    """`/cN/bbu show all`, `/cN/cv show all`; None if the card has none of that kind."""
+    """Return the data of `/cN/bbu show all` or `/cN/cv show all`; None if the controller has none of that kind."""
     battery = card.battery
     if battery is None or battery.kind != {"bbu": "bbu", "cv": "cachevault"}[kind]:
         return None
@@ -352,5 +352,5 @@ def battery_all(rack: Rack, card: SimulatedCard, kind: str) -> Data | None:
 
 
 def table(column: str, pairs: list[tuple[str, Any]]) -> list[Data]:
-    """Pairs as rows of a property and its value."""
+    """Return rows with a property and its value."""
     return [{column: key, "Value": value} for key, value in pairs]

@@ -1,1 +1,1 @@
-"""Pools of the simulated host, with what zpool, zfs and the kernel module say of them."""
+"""Simulated ZFS: pools, and the output of zpool, zfs and the kernel module."""

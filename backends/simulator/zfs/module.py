@@ -1,4 +1,4 @@
-"""The kernel module zfs of the simulated host: its parameters, and how long its cache may become."""
+"""Simulated ZFS kernel module: its parameters and the size of the ARC."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ DEFAULTS: Mapping[str, int] = {
     "zvol_request_sync": 0,
     "zfs_max_recordsize": 1 << 20,
 }
-"""By name, as the module starts with them (man 4 zfs, 2.1)."""
+"""Default values of the module parameters (zfs(4), 2.1)."""
 
 _BARE = 3 << 20
-"""Bytes of the cache that hold no data."""
+"""Bytes of the ARC without data."""
 
 _LEAST_MAX, _LEAST_MIN = 64 << 20, 32 << 20
 
 
 @dataclass(slots=True, kw_only=True)
 class ZfsModule:
-    """What the module keeps until it is loaded anew."""
+    """State of the module until it is reloaded."""
 
     memory_bytes: int
-    """The machine's."""
+    """Memory of the machine in bytes."""
     values: dict[str, int] = field(default_factory=dict)
-    """Parameters that were written."""
+    """Changed parameters."""
     most: int = 0
-    """Bytes that its cache may have; 0 for what it chose itself, half of the memory."""
+    """Maximum ARC size in bytes; 0 for the default, half of the memory."""
     least: int = 0
-    """Bytes that its cache keeps; 0 for what it chose itself, a 32nd of the memory."""
+    """Minimum ARC size in bytes; 0 for the default, 1/32 of the memory."""
 
     def files(self, counts: CacheCounts) -> dict[str, str]:
-        """What sysfs and procfs tell of it; `counts`: what its cache holds and has counted."""
+        """Return its files in sysfs and procfs. `counts`: contents and counters of the ARC."""
         hits, misses = int(counts.read_hits), int(counts.read_misses + counts.write_misses)
         rows = {
             "hits": hits,
@@ -80,18 +80,18 @@ class ZfsModule:
 
     @property
     def c_max(self) -> int:
-        """Bytes that the cache may have."""
+        """Effective maximum ARC size in bytes."""
         return self.most or self.memory_bytes // 2
 
     @property
     def c_min(self) -> int:
-        """Bytes that it keeps."""
+        """Effective minimum ARC size in bytes."""
         return self.least or max(self.memory_bytes // 32, _LEAST_MIN)
 
     def write(self, name: str, text: str) -> None:
-        """Set a parameter. Raises ToolFailedError as the kernel refuses.
+        """Set a parameter. Raises ToolFailedError if the kernel refuses the value.
 
-        Limits of the cache that do not fit are kept and not heeded (2.1, arc_tuning_update).
+        ARC limits that do not fit are stored and ignored (2.1, arc_tuning_update).
         """
         if not re.fullmatch(r"-?\d{1,19}", text):
             raise invalid_argument(text)

@@ -1,4 +1,4 @@
-"""A ZFS pool of the simulated host: its disks, its datasets, and where each of their values comes from."""
+"""Simulated ZFS pool: disks, datasets, and the sources of their property values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from backends.values import dataclass
 
 FILESYSTEM, VOLUME = "filesystem", "volume"
 INHERIT = "-"
-"""What stands for a value that is inherited although one was received."""
+"""Marks a property that inherits although a value was received."""
 
 _BOTH, _FILES = (FILESYSTEM, VOLUME), (FILESYSTEM,)
 _CACHE = ("all", "none", "metadata")
@@ -19,22 +19,22 @@ _LEVELS = "on off lzjb gzip gzip-1 gzip-2 gzip-3 gzip-4 gzip-5 gzip-6 gzip-7 gzi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Property:
-    """A property that may be set, as OpenZFS 2.1 has it (module/zcommon/zfs_prop.c)."""
+    """A property that can be set in OpenZFS 2.1 (module/zcommon/zfs_prop.c)."""
 
     default: str
-    """Where nobody set it."""
+    """Default value."""
     kinds: tuple[str, ...] = _BOTH
-    """Datasets that have it."""
-    words: tuple[str, ...] = ()
-    """Legal words; none for a size."""
+    """Kinds of datasets that have it."""
+    legal: tuple[str, ...] = ()
+    """Legal values; empty for a size."""
     shown: str = ""
-    """The same as zfs lists them in a refusal."""
+    """Legal values as zfs lists them in a refusal."""
     zero: bool = False
-    """Whether a size may be 0."""
+    """True if a size may be 0."""
 
 
 def _word_property(default: str, text: str, *, kinds: tuple[str, ...] = _BOTH, shown: str = "") -> Property:
-    return Property(default=default, kinds=kinds, words=tuple(text.split()), shown=shown or " | ".join(text.split()))
+    return Property(default=default, kinds=kinds, legal=tuple(text.split()), shown=shown or " | ".join(text.split()))
 
 
 PROPERTIES: Mapping[str, Property] = {
@@ -54,34 +54,34 @@ PROPERTIES: Mapping[str, Property] = {
     "redundant_metadata": _word_property("all", "all most some none"),
     "special_small_blocks": Property(default="0", kinds=_FILES, zero=True),
 }
-"""By name."""
+"""Properties by name."""
 
 _READ_AS = {("compression", "gzip-6"): "gzip", ("xattr", "dir"): "on"}
-"""Words that are read as another one."""
+"""Values that zfs reports by another name."""
 
 _READ_ONLY = {"guid", "type", "creation", "used", "available", "mounted", "volblocksize"}
 
 
 @dataclass(slots=True, kw_only=True)
 class Dataset:
-    """A filesystem or a volume."""
+    """A filesystem or zvol."""
 
     guid: int
-    """What it is, whatever its name."""
+    """GUID, which stays the same when the dataset is renamed."""
     kind: str = FILESYSTEM
     """`filesystem` or `volume`."""
     values: dict[str, str] = field(default_factory=dict)
-    """What was set on it; `INHERIT` over a received value."""
+    """Local property values. `INHERIT` overrides a received value."""
     received: dict[str, str] = field(default_factory=dict)
-    """What came with a stream."""
+    """Property values from a received stream."""
     mountpoint: str = ""
-    """Where a filesystem is mounted."""
+    """Mount point of a filesystem."""
     size_bytes: int = 0
-    """Size of a volume."""
+    """Size of a zvol in bytes."""
     block_bytes: int = 8192
-    """Block of a volume."""
+    """Block size of a zvol in bytes."""
     node: str = ""
-    """Kernel name of a volume, `zd0`."""
+    """Kernel name of a zvol, such as `zd0`."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -89,82 +89,82 @@ class ZfsPool:
     """A pool of mirrors."""
 
     name: str
-    """Its name, and that of its uppermost dataset."""
+    """Name of the pool and of its root dataset."""
     guid: int
-    """What it is."""
+    """GUID of the pool."""
     mirrors: list[list[str]]
-    """Kernel names of the disks, a mirror at a time."""
+    """Kernel names of the disks, one list per mirror."""
     size_bytes: int
-    """As zpool has it."""
+    """Size as zpool reports it."""
     datasets: dict[str, Dataset]
-    """By name, the uppermost first."""
+    """Datasets by name, the root dataset first."""
     autotrim: str = "off"
-    """Whether freed space is told the disks."""
+    """`on` if freed space is trimmed automatically."""
     ashift: int = 12
-    """Power of two of its sector."""
+    """Sector size as a power of two."""
 
     @property
     def disks(self) -> tuple[str, ...]:
-        """Kernel names of all of them."""
+        """Kernel names of all disks."""
         return tuple(disk for mirror in self.mirrors for disk in mirror)
 
     def value(self, name: str, key: str) -> tuple[str, str]:
-        """A value as it reads, and its source in zfs's words."""
-        own = self.datasets[name]
-        if (pair := _own_value(own, key)) is not None:
+        """Return the effective value of a property, and its source in the words of zfs."""
+        dataset = self.datasets[name]
+        if (pair := _local_value(dataset, key)) is not None:
             return pair
-        for above in _ancestors(name):
-            if (value := _own_value(self.datasets[above], key)) is not None:
-                return value[0], f"inherited from {above}"
+        for ancestor in _ancestors(name):
+            if (value := _local_value(self.datasets[ancestor], key)) is not None:
+                return value[0], f"inherited from {ancestor}"
         return PROPERTIES[key].default, "default"
 
     def record_bytes(self, name: str) -> int:
-        """What new blocks of a dataset are written in at most."""
-        own = self.datasets[name]
-        return own.block_bytes if own.kind == VOLUME else int(self.value(name, "recordsize")[0])
+        """Return the maximum block size of new data in a dataset."""
+        dataset = self.datasets[name]
+        return dataset.block_bytes if dataset.kind == VOLUME else int(self.value(name, "recordsize")[0])
 
     def set(self, name: str, key: str, word: str) -> str:
-        """Set a value; "" or zfs's words against it."""
-        own, definition = self.datasets[name], PROPERTIES.get(key)
-        refused = f"cannot set property for '{name}': "
+        """Set a property. Return "" or the refusal of zfs."""
+        dataset, definition = self.datasets[name], PROPERTIES.get(key)
+        prefix = f"cannot set property for '{name}': "
         if key in _READ_ONLY:
-            return f"{refused}'{key}' is readonly"
+            return f"{prefix}'{key}' is readonly"
         if definition is None:
-            return f"{refused}invalid property '{key}'"
-        if own.kind not in definition.kinds:
-            return f"{refused}'{key}' does not apply to datasets of this type"
-        if definition.words:
-            if word not in definition.words:
-                return f"{refused}'{key}' must be one of '{definition.shown}'"
-            own.values[key] = _READ_AS.get((key, word), word)
+            return f"{prefix}invalid property '{key}'"
+        if dataset.kind not in definition.kinds:
+            return f"{prefix}'{key}' does not apply to datasets of this type"
+        if definition.legal:
+            if word not in definition.legal:
+                return f"{prefix}'{key}' must be one of '{definition.shown}'"
+            dataset.values[key] = _READ_AS.get((key, word), word)
             return ""
         size = read_size(word, bare="b")
         if size is None:
-            return f"{refused}bad numeric value '{word}'"
+            return f"{prefix}bad numeric value '{word}'"
         if not (definition.zero and size == 0) and (size & (size - 1) or not 512 <= size <= 1 << 20):
             if definition.zero:
-                return f"{refused}invalid '{key}={word}' property: must be zero or a power of 2 from 512B to 1M"
-            return f"{refused}'{key}' must be power of 2 from 512B to 1M"
-        own.values[key] = str(size)
+                return f"{prefix}invalid '{key}={word}' property: must be zero or a power of 2 from 512B to 1M"
+            return f"{prefix}'{key}' must be power of 2 from 512B to 1M"
+        dataset.values[key] = str(size)
         return ""
 
     def inherit(self, name: str, key: str, *, received: bool) -> str:
-        """Take what was set off; "" or zfs's words against it. `received`: back to what came with a stream."""
+        """Clear a local value. Return "" or the refusal of zfs. `received`: revert to the received value, if any."""
         if key in _READ_ONLY:
             return f"{key} property is read-only"
         if key not in PROPERTIES:
             return f"invalid property '{key}'"
-        own = self.datasets[name]
-        if own.kind not in PROPERTIES[key].kinds:
+        dataset = self.datasets[name]
+        if dataset.kind not in PROPERTIES[key].kinds:
             return f"cannot inherit {key} for '{name}': property doesn't apply to datasets of this type"
-        own.values.pop(key, None)
-        if key in own.received and not received:
-            own.values[key] = INHERIT
+        dataset.values.pop(key, None)
+        if key in dataset.received and not received:
+            dataset.values[key] = INHERIT
         return ""
 
 
-def _own_value(dataset: Dataset, key: str) -> tuple[str, str] | None:
-    """Return the value of a dataset itself and its source; None where it inherits."""
+def _local_value(dataset: Dataset, key: str) -> tuple[str, str] | None:
+    """Return the value of a dataset and its source, or None if it inherits."""
     value = dataset.values.get(key)
     if value == INHERIT:
         return None

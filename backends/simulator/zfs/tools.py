@@ -1,4 +1,4 @@
-"""zpool and zfs of the simulated host: what they print, and what they set."""
+"""Simulated zpool and zfs: output, and changes to properties."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _VALUED = ("-o", "-t", "-s")
 
 
 def zfs_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """What zfs prints, and what it does to the datasets."""
+    """Run zfs and return its output."""
     verb, (options, names) = (args or ("",))[0], _parse(args[1:])
-    named = names if verb == "list" else names[1:]
-    if missing := [name for name in named if rack.dataset(name) is None]:
+    required = names if verb == "list" else names[1:]
+    if missing := [name for name in required if rack.dataset(name) is None]:
         return SimulatedOutput(text=f"cannot open '{missing[0]}': dataset does not exist\n", code=1)
     match verb:
         case "list":
             kinds = _kinds(options)
-            wanted = (row for row in _named_datasets(rack, names) if row[2].kind in kinds)
-            return _table(options, wanted, lambda row, column: _column(*row, column))
+            rows = (row for row in _named_datasets(rack, names) if row[2].kind in kinds)
+            return _table(options, rows, lambda row, column: _column(*row, column))
         case "get":
             return _get(rack, options, names)
         case "set":
@@ -40,13 +40,13 @@ def zfs_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 def zpool_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """What zpool prints, and what it does to the pools."""
+    """Run zpool and return its output."""
     verb, (options, names) = (args or ("",))[0], _parse(args[1:])
-    keyed = verb in ("get", "set")
-    named = names[1:] if keyed else names
-    if missing := [name for name in named if name not in rack.pools]:
+    has_key = verb in ("get", "set")
+    required = names[1:] if has_key else names
+    if missing := [name for name in required if name not in rack.pools]:
         return SimulatedOutput(text=f"cannot open '{missing[0]}': no such pool\n", code=1)
-    pools = [pool for pool in rack.pools.values() if not named or pool.name in named]
+    pools = [pool for pool in rack.pools.values() if not required or pool.name in required]
     match verb:
         case "list":
             return _table(options, pools, lambda pool, column: _pool_values(pool)[column])
@@ -67,13 +67,13 @@ Row = tuple[ZfsPool, str, Dataset]
 
 
 def _parse(args: Sequence[str]) -> tuple[Mapping[str, str], list[str]]:
-    """Options with their values, each letter for itself, and the rest."""
+    """Return options with their values, and the other arguments. Letters of one word are separate options."""
     options: dict[str, str] = {}
     rest: list[str] = []
-    waiting = iter(args)
-    for word in waiting:
+    remaining = iter(args)
+    for word in remaining:
         if word in _VALUED:
-            options[word] = next(waiting, "")
+            options[word] = next(remaining, "")
         elif word.startswith("-"):
             options |= {f"-{letter}": "" for letter in word[1:]}
         else:
@@ -82,7 +82,7 @@ def _parse(args: Sequence[str]) -> tuple[Mapping[str, str], list[str]]:
 
 
 def _named_datasets(rack: Rack, names: Sequence[str]) -> list[Row]:
-    """Return the datasets of these names, all where none is named."""
+    """Return the datasets with these names, or all if no name is given."""
     rows = [(pool, name, dataset) for pool in rack.pools.values() for name, dataset in pool.datasets.items()]
     by_name = {row[1]: row for row in rows}
     return [by_name[name] for name in names] if names else rows
@@ -98,20 +98,20 @@ def _table(options: Mapping[str, str], rows: Iterable[T], cell: Callable[[T, str
     return SimulatedOutput(text=text, seconds=0.02)
 
 
-def _column(pool: ZfsPool, name: str, own: Dataset, column: str) -> str:
+def _column(pool: ZfsPool, name: str, dataset: Dataset, column: str) -> str:
     if column in PROPERTIES:
-        return pool.value(name, column)[0] if own.kind in PROPERTIES[column].kinds else "-"
-    volume = own.kind == VOLUME
+        return pool.value(name, column)[0] if dataset.kind in PROPERTIES[column].kinds else "-"
+    is_volume = dataset.kind == VOLUME
     return {
         "name": name,
-        "type": own.kind,
-        "guid": str(own.guid),
-        "used": str(own.size_bytes or 98304),
+        "type": dataset.kind,
+        "guid": str(dataset.guid),
+        "used": str(dataset.size_bytes or 98304),
         "available": str(pool.size_bytes * 9 // 10),
-        "mountpoint": "-" if volume else own.mountpoint or "none",
-        "mounted": "-" if volume else "yes" if own.mountpoint else "no",
-        "volsize": str(own.size_bytes) if volume else "-",
-        "volblocksize": str(own.block_bytes) if volume else "-",
+        "mountpoint": "-" if is_volume else dataset.mountpoint or "none",
+        "mounted": "-" if is_volume else "yes" if dataset.mountpoint else "no",
+        "volsize": str(dataset.size_bytes) if is_volume else "-",
+        "volblocksize": str(dataset.block_bytes) if is_volume else "-",
     }.get(column, "-")
 
 
@@ -120,24 +120,26 @@ def _get(rack: Rack, options: Mapping[str, str], names: Sequence[str]) -> Simula
     sources = options.get("-s", "").split(",")
 
     def row(pair: tuple[Row, str], column: str) -> str:
-        (pool, name, own), key = pair
-        has = key in PROPERTIES and own.kind in PROPERTIES[key].kinds
-        shown = {
+        (pool, name, dataset), key = pair
+        is_set = key in PROPERTIES and dataset.kind in PROPERTIES[key].kinds
+        columns = {
             "name": name,
             "property": key,
-            "value": _column(pool, name, own, key),
-            "received": own.received.get(key, "-"),
-            "source": pool.value(name, key)[1] if has else "-",
+            "value": _column(pool, name, dataset, key),
+            "received": dataset.received.get(key, "-"),
+            "source": pool.value(name, key)[1] if is_set else "-",
         }
-        return shown[column]
+        return columns[column]
 
     kinds = _kinds(options) if "-t" in options else (FILESYSTEM, VOLUME)
-    named = _named_datasets(rack, names[1:])
-    below = tuple(f"{name}/" for name in names[1:]) if "-r" in options else ()
-    named += (
-        [dataset_row for dataset_row in _named_datasets(rack, ()) if dataset_row[1].startswith(below)] if below else []
+    selected = _named_datasets(rack, names[1:])
+    prefixes = tuple(f"{name}/" for name in names[1:]) if "-r" in options else ()
+    selected += (
+        [dataset_row for dataset_row in _named_datasets(rack, ()) if dataset_row[1].startswith(prefixes)]
+        if prefixes
+        else []
     )
-    rows = [(dataset_row, key) for dataset_row in named if dataset_row[2].kind in kinds for key in keys]
+    rows = [(dataset_row, key) for dataset_row in selected if dataset_row[2].kind in kinds for key in keys]
     if "-s" in options:
         rows = [pair for pair in rows if row(pair, "source") in sources]
     return _table(options, rows, row)
@@ -161,19 +163,21 @@ def _pool_values(pool: ZfsPool) -> dict[str, str]:
 
 def _pool_row(row: tuple[ZfsPool, str], column: str) -> str:
     pool, key = row
-    local = key == "ashift" or (key == "autotrim" and pool.autotrim != "off") or key.startswith("feature@")
-    source = "local" if local else "default" if key == "autotrim" else "-"
+    is_local = key == "ashift" or (key == "autotrim" and pool.autotrim != "off") or key.startswith("feature@")
+    source = "local" if is_local else "default" if key == "autotrim" else "-"
     return {"name": pool.name, "property": key, "value": _pool_values(pool)[key], "source": source}[column]
 
 
 def _set_pool(pool: ZfsPool, text: str) -> str:
     key, _, value = text.partition("=")
-    refused = f"cannot set property for '{pool.name}': "
+    prefix = f"cannot set property for '{pool.name}': "
     if key != "autotrim":
-        exists = key in _pool_values(pool)
-        return f"{refused}'{key}' is readonly" if exists and key != "ashift" else f"{refused}invalid property '{key}'"
+        is_readonly = key in _pool_values(pool)
+        return (
+            f"{prefix}'{key}' is readonly" if is_readonly and key != "ashift" else f"{prefix}invalid property '{key}'"
+        )
     if value not in ("on", "off"):
-        return f"{refused}'autotrim' must be one of 'on | off'"
+        return f"{prefix}'autotrim' must be one of 'on | off'"
     pool.autotrim = value
     return ""
 
@@ -190,8 +194,6 @@ def _status(pool: ZfsPool) -> str:
 
 
 def _set_output(refusals: Iterable[str]) -> SimulatedOutput:
-    """The first refusal, or nothing."""
+    """Return the refusals as output."""
     messages = [refusal for refusal in refusals if refusal]
-    return SimulatedOutput(
-        text="".join(f"{text}\n" for text in messages), code=1 if messages else 0, seconds=0.1, changed=not messages
-    )
+    return SimulatedOutput(text="".join(f"{text}\n" for text in messages), code=1 if messages else 0, seconds=0.1)

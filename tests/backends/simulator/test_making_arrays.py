@@ -300,7 +300,7 @@ async def test_the_layout_of_a_raid_10_is_told_by_kernel_and_mdadm(
     assert array.data_drives == plan.data_drives
     assert array.size_bytes == pytest.approx(plan.size_bytes, rel=0.01)
     assert f"{layout[1]} {words}-copies" in (await host.read("/proc/mdstat") or "")
-    assert f"Layout : {printed}" in (await ask(host, "mdadm", f"--detail {array.device}")).stdout
+    assert f"Layout : {printed}" in (await ask(host, "mdadm", f"--examine /dev/{MD[0]}")).stdout
     assert next(fact.value for fact in array.facts if fact.label == "Layout") == printed
 
 

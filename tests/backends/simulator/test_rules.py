@@ -112,7 +112,7 @@ async def test_fastpath_wants_its_key_and_a_restart(host: SimulatedHost) -> None
     assert done.returncode == 89
     assert '"ErrCd": 89' in done.stdout
     assert not first.fastpath_ready(sdb)
-    await storcli(host, "/c0 restart")
+    host.rack.restart()
     assert first.fastpath_ready(sdb)
     shown = await storcli(host, "/c0 show aso")
     assert FASTPATH in str(shown)

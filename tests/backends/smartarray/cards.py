@@ -69,19 +69,21 @@ class PlayedCards(FakeHost):
         self.ran.append(" ".join(words))
         said = next((play for start, play in self.instead.items() if self.ran[-1].startswith(start)), None)
         if said is None and command.argv[0] == SSACLI:
-            said, self.hpe = ssacli.answer(self.hpe, words)
+            said, after = ssacli.answer(self.hpe, words)
+            assert command.mutates or after is self.hpe
+            self.hpe = after
         elif said is None and command.argv[0] == ARCCONF:
             late = self.stale > 0 and words[0] == "getconfig" and self.adaptec != self._before
             self.stale -= late
             self._before = self._before if late else self.adaptec
-            said, after = arcconf.answer(self._before if late else self.adaptec, words)
+            said, after = arcconf.answer(self._before, words)
+            assert command.mutates or after is self._before
             self.adaptec = self.adaptec if late else after
         if said is None:
             return await super().run(command)
         line = self.ran[-1]
         self.hpe = next((cards for part, cards in self.becomes.items() if part in line), self.hpe)
         said = next((lie for part, lie in self.lies.items() if part in line), said)
-        assert command.mutates or not said.changed
         return Completed(returncode=said.code, stdout=said.text, stderr="")
 
     @property
