@@ -32,7 +32,7 @@ from app.core.analysis.regression import (
     judge_later,
     session_scatter,
 )
-from app.core.analysis.stats import ConfidenceInterval, quantile, tails
+from app.core.analysis.stats import ConfidenceInterval, moments, quantile, tails
 from backends.values import dataclass
 
 LEARNING = 10
@@ -252,8 +252,8 @@ def _level(values: Sequence[float]) -> float:
 
 
 def _moments(logs: Sequence[float]) -> tuple[float, float]:
-    mean = fsum(logs) / len(logs)
-    return mean, sqrt(fsum((log - mean) ** 2 for log in logs) / (len(logs) - 1))
+    mean, variance = moments(logs)
+    return mean, sqrt(variance)
 
 
 def _inflation(logs: Sequence[float]) -> float:

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from app.core.analysis.pair_design import LEVEL
 from app.core.analysis.sample_groups import ComparisonSides, place_in_session
-from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval, tails, welch_interval
+from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval, moments, tails, welch_interval
 from app.core.session.state import RunRecord
 from backends.values import dataclass
 
@@ -134,9 +134,8 @@ def find_patterns(letters: Sequence[str], logs: Sequence[float]) -> Iterator[Dri
 
 def _p_of_mean(values: Sequence[float]) -> float:
     """Two-sided p of a mean of 0, after Student."""
-    mean, n = fmean(values), len(values)
-    error = sqrt(fsum((value - mean) ** 2 for value in values) / (n - 1) / n)
-    return tails(mean / error, n - 1) if error else 1.0
+    (mean, variance), n = moments(values), len(values)
+    return tails(mean / sqrt(variance / n), n - 1) if variance else 1.0
 
 
 def _trend(values: Sequence[float]) -> tuple[float, float]:

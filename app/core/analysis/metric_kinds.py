@@ -74,8 +74,7 @@ FIGURES: tuple[MetricKind, ...] = (
 )
 """In the order to show them."""
 
-
-_KNOWN = {figure.key: figure for figure in FIGURES}
+FIGURES_BY_KEY = {figure.key: figure for figure in FIGURES}
 
 
 def headline(runs: Sequence[RunRecord]) -> tuple[MetricKind, str]:
@@ -86,7 +85,7 @@ def headline(runs: Sequence[RunRecord]) -> tuple[MetricKind, str]:
     """
     figures, job = runs[0].figures, runs[0].start.job
     if figures.sync is not None:
-        return _KNOWN["latency_mean_ns"], SYNC
+        return FIGURES_BY_KEY["latency_mean_ns"], SYNC
     if any(job.get(key) or (job.get(f"{key}_read") and job.get(f"{key}_write")) for key in ("rate_iops", "rate")):
         return _tail_of(runs)
     transfers = [side for side in figures.transfers if side.total_ios]
@@ -106,9 +105,9 @@ def _tail_of(runs: Sequence[RunRecord]) -> tuple[MetricKind, str]:
     counts = {name: side.total_ios for name in DIRECTIONS if (side := figures.side(name)) is not None}
     direction = max(counts, key=lambda name: counts[name], default="read")
     for key in ("latency_p99_ns", "latency_p95_ns", "latency_p50_ns"):
-        if None not in values_of(runs, direction, _KNOWN[key]):
-            return _KNOWN[key], direction
-    return _KNOWN["latency_mean_ns"], direction
+        if None not in values_of(runs, direction, FIGURES_BY_KEY[key]):
+            return FIGURES_BY_KEY[key], direction
+    return FIGURES_BY_KEY["latency_mean_ns"], direction
 
 
 def value_of(figures: RunResult, direction: str, figure: MetricKind) -> float | None:

@@ -6,7 +6,7 @@ ranks it is one value that is the largest. Where all is normal they find two poi
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate, combinations_with_replacement
@@ -57,15 +57,11 @@ def signed_ranks(ratios: Sequence[float], *, level: float = LEVEL) -> Confidence
     if not out:
         raise ValueError(f"{n} pairs have no interval at a level of {level:g}")
     low, high = means[out - 1], means[-out]
-    against = min(bisect_right(means, 0.0), len(means) - _below_zero(means))
+    against = min(bisect_right(means, 0.0), len(means) - bisect_left(means, 0.0))
     sd = (high - low) / 2 * sqrt(n) / quantile(1 - below[out - 1], n - 1)
     return ConfidenceInterval(
         mean=median(means), low=low, high=high, sd=sd, n=n, p=min(1.0, 2 * below[against]), level=level
     )
-
-
-def _below_zero(means: Sequence[float]) -> int:
-    return sum(1 for mean in means if mean < 0)
 
 
 @lru_cache(maxsize=128)

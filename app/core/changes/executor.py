@@ -73,39 +73,32 @@ _LOOK_AGAIN = 0.1
 _LOCK_TRIES = 3
 
 
+@dataclass(kw_only=True)
 class ChangeExecutor:
     """Applies changes one at a time. What it promises is on disk before the first command."""
 
-    def __init__(
-        self,
-        *,
-        backends: Mapping[str, InventoryBackend | SettingsBackend],
-        journal: Journal,
-        locks: LockPlace,
-        folder: Path,
-        emit: Emit,
-        next_id: Callable[[], str],
-        arm: Arm | None = None,
-        controller_of: Callable[[Target], Target | None] = lambda _target: None,
-        disk_of: Callable[[Target], Target | None] = lambda _target: None,
-        side: HelperClient | None = None,
-        forget: Callable[[], None] = lambda: None,
-    ) -> None:
-        """`side`: the helper that makes changes, None where this process does; `forget` hears that it did.
-
-        `disk_of`: the kernel's disk that another target is.
-        """
-        self._backends = backends
-        self._journal = journal
-        self._locks = locks
-        self._folder = folder
-        self._emit = emit
-        self._next_id = next_id
-        self._arm_watchdog = arm
-        self._controller_of = controller_of
-        self._disk_of = disk_of
-        self._side = side
-        self._forget = forget
+    backends: Mapping[str, InventoryBackend | SettingsBackend]
+    """Backends of the host, by name."""
+    journal: Journal
+    """The write-ahead journal."""
+    locks: LockPlace
+    """Where the locks of controllers and disks are."""
+    folder: Path
+    """Folder of the session."""
+    emit: Emit
+    """Records an event in the session."""
+    next_id: Callable[[], str]
+    """Returns an unused change id."""
+    arm: Arm | None = None
+    """Arms the watchdog of a trial; None where no trials are possible."""
+    controller_of: Callable[[Target], Target | None] = lambda _target: None
+    """Returns the controller of a target."""
+    disk_of: Callable[[Target], Target | None] = lambda _target: None
+    """Returns the kernel disk of another target."""
+    side: HelperClient | None = None
+    """The root helper that makes the changes; None where this process makes them."""
+    forget: Callable[[], None] = lambda: None
+    """Drops cached readings after the root helper has made a change."""
 
     async def apply(
         self, change: Change, *, undoes: str | None = None, until: float | None = None, in_set: bool = False
@@ -158,14 +151,14 @@ class ChangeExecutor:
     def _exclusive_lock(self, change: Change) -> Iterator[HeldLock]:
         with contextlib.ExitStack() as held:
             purpose = f"changing {change.key} of {change.target}"
-            lock, *_ = [held.enter_context(hold_lock(self._locks, name, purpose)) for name in change.locks]
+            lock, *_ = [held.enter_context(hold_lock(self.locks, name, purpose)) for name in change.locks]
             if left := self._left_running(change):  # the lock alone does not tell: it may have closed what it inherited
                 raise still_running_error(left)
             yield lock
 
     def _left_running(self, change: Change) -> UnresolvedChange | None:
         """What a program of a killed raidbench still sets under the lock of a change."""
-        return next((left for left in self._journal.left_running() if left.change.shares_lock(change)), None)
+        return next((left for left in self.journal.left_running() if left.change.shares_lock(change)), None)
 
     async def apply_all(
         self, changes: Sequence[Change], *, until: float | None = None
@@ -245,18 +238,18 @@ class ChangeExecutor:
         message = f"{change.label} reads {now or 'nothing'} at the end of the set: it was changed since it was set"
         lost = replace(ended, at=time.time(), result="differs", now=None, message=message)
         if ended.was_set:
-            self._emit(lost)
+            self.emit(lost)
         return lost
 
     async def _announce_set(self, changes: Sequence[Change]) -> None:
         """Tell the helper what is changed together. Raises RaidbenchError where that cannot be planned any more."""
-        if self._side is None:
+        if self.side is None:
             return
         sets: dict[Target, dict[str, str]] = {}
         for change in changes:
             sets.setdefault(change.target, {})[change.key] = change.wish
         for target, values in sets.items():
-            await self._side.ask("together", target=str(target), scope=target.scope, values=values)
+            await self.side.ask("together", target=str(target), scope=target.scope, values=values)
 
     @completed_when_cancelled
     async def _apply(
@@ -287,8 +280,8 @@ class ChangeExecutor:
         before = await self._try_read_beside(change)
         change = side_effects.with_values_before(change, before)
         await self._plan_in_helper(change, old)
-        change_id = self._next_id()
-        covered = left is not None and self._side is None
+        change_id = self.next_id()
+        covered = left is not None and self.side is None
         await self._record_intent(
             ChangeIntended(
                 at=time.time(), id=change_id, change=change.recorded(), undoes=undoes, boot=boot_id(), trial_until=until
@@ -333,8 +326,8 @@ class ChangeExecutor:
 
         Raises DeviceGoneError, NotFoundError.
         """
-        disk = self._disk_of(change.target) or side_effects.disk_beside(change)
-        return await side_effects.read_beside(self._backends, change, disk if disk != change.target else None)
+        disk = self.disk_of(change.target) or side_effects.disk_beside(change)
+        return await side_effects.read_beside(self.backends, change, disk if disk != change.target else None)
 
     async def _restore_side_effects(
         self, back: Change, debts: Debts, lock: HeldLock, undoes: str | None, left: UnresolvedChange | None
@@ -369,13 +362,13 @@ class ChangeExecutor:
         """
         if covered:
             with contextlib.suppress(StorageError):
-                self._emit(intended)
+                self.emit(intended)
             return
-        self._emit(intended)
+        self.emit(intended)
         try:
-            if intended.trial_until is not None and isinstance(self._locks, Path):
-                register_journal(self._locks, self._journal)
-            self._journal.write_intent(intended.id, self._folder, change, until=intended.trial_until)
+            if intended.trial_until is not None and isinstance(self.locks, Path):
+                register_journal(self.locks, self.journal)
+            self.journal.write_intent(intended.id, self.folder, change, until=intended.trial_until)
             if intended.trial_until is not None:
                 await self._arm(intended.trial_until)
         except (StorageError, RefusedError) as error:
@@ -383,38 +376,38 @@ class ChangeExecutor:
                 at=time.time(), id=intended.id, result="failed", now=change.starts_from, message=error.message
             )
             with contextlib.suppress(StorageError):
-                self._emit(failed)
+                self.emit(failed)
             if isinstance(error, RefusedError):
-                self._journal.write_outcome(intended.id, self._folder, "failed")
+                self.journal.write_outcome(intended.id, self.folder, "failed")
             raise
 
     async def _plan_in_helper(self, change: Change, old: Change | None) -> None:
         """Let the helper plan it as well. Raises RefusedError where it would do something else than was shown."""
-        if self._side is None:
+        if self.side is None:
             return
         companions = None if old is None else old.companions
-        await self._side.ask("plan", change=unstructure(change), back=companions)
+        await self.side.ask("plan", change=unstructure(change), back=companions)
 
     async def _run_steps(self, backend: SettingsBackend, change_id: str, change: Change) -> None:
         """Take the steps, here or there."""
-        if self._side is None:
+        if self.side is None:
             await backend.apply(change)
             return
         try:
-            await self._side.ask("apply", session=str(self._folder), id=change_id)
+            await self.side.ask("apply", session=str(self.folder), id=change_id)
         finally:
-            self._forget()
+            self.forget()
 
     def _tracking(self, change_id: str, lock: HeldLock, covering: UnresolvedChange | None) -> ProcessTracking:
         """Programs of the change hold its lock too, and are in the journal before they begin.
 
         Of a way back that an open intent covers they are noted with that, where anything can be noted.
         """
-        id, folder = (change_id, self._folder) if covering is None else (covering.id, Path(covering.session))
+        id, folder = (change_id, self.folder) if covering is None else (covering.id, Path(covering.session))
 
         def begins(pid: int, program: str) -> None:
             try:
-                self._journal.write_setter(id, folder, pid, program)
+                self.journal.write_setter(id, folder, pid, program)
             except StorageError:
                 if covering is None:
                     raise
@@ -423,22 +416,22 @@ class ChangeExecutor:
         return ProcessTracking(lock=lock.descriptor, begins=begins)
 
     async def _arm(self, until: float) -> None:
-        if self._arm_watchdog is None:
+        if self.arm is None:
             raise RefusedError("There are no trials on this host.")
-        await self._arm_watchdog(until)
+        await self.arm(until)
 
     def _require_no_other_trial(self, change: Change, until: float | None) -> None:
         """A trial of the same set may go on; another undecided one on this disk or card stands in the way.
 
         One anywhere on the same controller stands in the way of a further trial: there is one at a time.
         """
-        own = self._controller_of(change.target)
-        elsewhere = trials_elsewhere(self._locks, self._journal) if isinstance(self._locks, Path) else ()
-        for trial in (*self._journal.trials(), *elsewhere):
-            if until is not None and trial.until == until and trial.session == str(self._folder):
+        own = self.controller_of(change.target)
+        elsewhere = trials_elsewhere(self.locks, self.journal) if isinstance(self.locks, Path) else ()
+        for trial in (*self.journal.trials(), *elsewhere):
+            if until is not None and trial.until == until and trial.session == str(self.folder):
                 continue
             same_place = trial.change.target == change.target or trial.change.shares_lock(change)
-            same_controller = own is not None and self._controller_of(trial.change.target) == own
+            same_controller = own is not None and self.controller_of(trial.change.target) == own
             if same_place or (until is not None and same_controller):
                 raise undecided_trial_error(trial)
 
@@ -450,13 +443,13 @@ class ChangeExecutor:
         """
         trouble: StorageError | None = None
         try:
-            self._emit(ended)
+            self.emit(ended)
         except StorageError as error:
             trouble = error
         if covered:
             return
         try:
-            self._journal.write_outcome(ended.id, self._folder, ended.result)
+            self.journal.write_outcome(ended.id, self.folder, ended.result)
         except StorageError as error:
             trouble = trouble or error
         if trouble is not None:
@@ -530,7 +523,7 @@ class ChangeExecutor:
             _for_changed_device(back, change), way.lock, undoes=record.id, old=way.change, debts=way.debts
         )
         if ended.result == "verified":
-            self._journal.write_outcome(record.id, self._folder, "restored")  # ends a trial; says nothing new otherwise
+            self.journal.write_outcome(record.id, self.folder, "restored")  # ends a trial; says nothing new otherwise
         return ended
 
     async def restore_value(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
@@ -557,20 +550,20 @@ class ChangeExecutor:
                 f"Making {left.change.target} again takes {plate.words}.", hint=f"Confirm it by the word {plate.word}."
             )
         async with self._locked_and_cached(left.change) as lock:
-            if self._side is None:
+            if self.side is None:
                 ended = await self._apply(await self.plan_remake(left), lock, left=left)
             else:
-                await self._side.ask("remake", session=left.session, id=left.id)
-                self._forget()
+                await self.side.ask("remake", session=left.session, id=left.id)
+                self.forget()
                 ended = await verdict(self._backend(left.change.target), left.id, left.change, "")
         if ended.result == "verified":
-            self._journal.write_outcome(left.id, Path(left.session), "verified")
+            self.journal.write_outcome(left.id, Path(left.session), "verified")
         return ended
 
     async def plan_remake(self, left: UnresolvedChange) -> Change:
         """What would make it. Raises as `remake`."""
         change = left.change
-        backend = self._backends.get(change.target.backend)
+        backend = self.backends.get(change.target.backend)
         if backend is None or not isinstance(backend, Recreatable) or not change.members:
             error = BlockedError(f"{change.target} is gone, and cannot be made again from here.")
             raise await self.with_recovery_hint(change, error)
@@ -629,7 +622,7 @@ class ChangeExecutor:
 
     async def with_recovery_hint(self, change: Change, error: RaidbenchError) -> RaidbenchError:
         """The error about a thing that is not there, with what to do first where its parts still hold it."""
-        backend = self._backends.get(change.target.backend)
+        backend = self.backends.get(change.target.backend)
         if backend is None or not isinstance(backend, InterruptedChangeReporter):
             return error
         first = await backend.remains(change)
@@ -649,8 +642,8 @@ class ChangeExecutor:
     def _record_nothing_left(self, record: ChangeRecord, result: str, now: str | None, message: str) -> ChangeEnded:
         """There is nothing left to be taken back: so in session and journal."""
         ended = ChangeEnded(at=time.time(), id=record.id, result=result, now=now, message=message)
-        self._emit(ended)
-        self._journal.write_outcome(record.id, self._folder, result)
+        self.emit(ended)
+        self.journal.write_outcome(record.id, self.folder, result)
         return ended
 
     async def recover(self, left: UnresolvedChange) -> str:
@@ -662,7 +655,7 @@ class ChangeExecutor:
         """
         result = await self.restore_settings(left)
         if result == "restored":
-            self._journal.write_outcome(left.id, Path(left.session), "restored")
+            self.journal.write_outcome(left.id, Path(left.session), "restored")
         return result
 
     async def restore_settings(self, left: UnresolvedChange) -> str:
@@ -692,7 +685,7 @@ class ChangeExecutor:
                 f"Putting {change.key} of {change.target} back destroys what lies on it now.",
                 hint=f"Keep it, or set {change.key}={change.before} and confirm that.",
             )
-        own = left.session == str(self._folder)
+        own = left.session == str(self.folder)
         undoes = left.id if own else f"{Path(left.session).name}/{left.id}"
         ended = await self._apply(
             _for_changed_device(back, change), way.lock, undoes=undoes, left=left, old=way.change, debts=way.debts
@@ -702,7 +695,7 @@ class ChangeExecutor:
         return "restored"
 
     def _backend(self, target: Target) -> SettingsBackend:
-        backend = self._backends.get(target.backend)
+        backend = self.backends.get(target.backend)
         if not isinstance(backend, SettingsBackend):
             raise NotFoundError(f"Nothing here manages {target}.", hint="`raidbench doctor` says what is missing.")
         return backend

@@ -17,7 +17,7 @@ from app.core.fio.job_values import parse_flag
 from app.core.fio.jobfile_options import SectionDraft
 from app.core.fio.option_table import SHIPPED, OptionTable, option_names
 from app.core.fio.option_values import split_by_direction
-from app.core.fio.sections import JobSection, distinct_names, join_sections
+from app.core.fio.sections import JobSection, distinct_names, join_sections, merge_notes
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
 from backends.values import dataclass
@@ -72,17 +72,10 @@ class Imported:
             JobSection(name=name, job=job.job, waits=job.stonewall, new_group=job.new_group)
             for name, job in zip(self.names, self.jobs, strict=True)
         ]
-        shared = [note for note in self.jobs[0].notes if all(note in job.notes for job in self.jobs)]
-        own = [
-            f"{name}: {note}"
-            for name, job in zip(self.names, self.jobs, strict=True)
-            for note in job.notes
-            if note not in shared
-        ]
         return ImportedJob(
             name=", ".join(self.names),
             job=join_sections(sections),
-            notes=(*shared, *own),
+            notes=merge_notes([(name, job.notes) for name, job in zip(self.names, self.jobs, strict=True)]),
             names_runtime=all(job.names_runtime for job in self.jobs),
         )
 
@@ -240,10 +233,11 @@ def _job(
             problems.append(f"line {number}: {shown} is refused, {reason}")
             continue
         try:
-            if not rules.apply_option(key, value, draft):
-                problems.append(f"line {number}: {key} is refused, {_unknown_reason(key, table)}")
-            elif table.installed and key in EXTRA and table.lacks(key):
+            applied = rules.apply_option(key, value, draft)
+            if table.lacks(key) and (not applied or (table.installed and key in EXTRA)):
                 problems.append(f"line {number}: {key} is refused, {table.version} does not know it")
+            elif not applied:
+                problems.append(f"line {number}: {key} is refused, raidbench does not support this option of fio")
             where |= dict.fromkeys(draft.texts.keys() - where.keys(), number)
         except InvalidValueError as error:
             problems.append(f"line {number}: {shown}: {error.message}")
@@ -271,13 +265,6 @@ def _job(
         new_group=_is_set(raw, "new_group"),
         raw=raw,
     )
-
-
-def _unknown_reason(key: str, table: OptionTable) -> str:
-    """Why an option without a rule is refused."""
-    if table.lacks(key):
-        return f"{table.version} does not know it"
-    return "raidbench does not support this option of fio"
 
 
 def _is_set(raw: Mapping[str, str], key: str) -> bool:

@@ -14,7 +14,7 @@ from app.core.fio.document import FioDocument
 from app.core.fio.job import Job, JobTarget
 from app.core.fio.run_phases import RunPhases
 from app.core.fio.stream import Event, FioJsonDocument, MalformedDocument, NonJsonLine, StreamParser
-from app.core.fio.summary import FioResult, Window, summarize
+from app.core.fio.summary import FioResult, summarize
 from app.core.session.event_types import CpuSampled, LoadEvent, PhaseChanged, SampleTaken, SteadyStateUpdated
 from app.core.session.results import CpuStats, Phase, RunResult
 from backends.host import Process
@@ -121,12 +121,10 @@ class FioProcess:
             broken=self._broken,
             stopped=self._stopped,
             overdue=self._overdue,
-            window=Window(
-                since=self._course.since,
-                until=self._course.until,
-                settling=self._course.settling,
-                ended_early=self._course.ended_early,
-            ),
+            since=self._course.since,
+            until=self._course.until,
+            settling=self._course.settling,
+            ended_early=self._course.ended_early,
         )
         run_result = summarize(outcome, job, targets, cpu)
         run_result = replace(run_result, steady=self._course.verdict)

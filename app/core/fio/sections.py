@@ -165,9 +165,14 @@ def change_sections(job: Job, change: Callable[[Job], tuple[Job, Iterable[str]]]
         changed, notes = _change_section(section.name, change, section.job)
         sections.append(replace(section, job=changed))
         notes_by_section.append((section.name, tuple(notes)))
+    return join_sections(sections), merge_notes(notes_by_section)
+
+
+def merge_notes(notes_by_section: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
+    """Return the notes that all sections share, then the others, each after the name of its section."""
     shared = [note for note in notes_by_section[0][1] if all(note in notes for _, notes in notes_by_section)]
     own = [f"{name}: {note}" for name, notes in notes_by_section for note in notes if note not in shared]
-    return join_sections(sections), (*shared, *own)
+    return (*shared, *own)
 
 
 def _change_section(

@@ -37,20 +37,6 @@ _INTERRUPTED = 128
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
-    """The part of a run that counts, where it is not all that follows the ramp."""
-
-    since: FioDocument | None = None
-    """It begins with this document; None: with the end of the ramp."""
-    until: FioDocument | None = None
-    """It ends with this document; None: with the last."""
-    settling: bool = False
-    """It never began: the run was over while it was waited for the steady state."""
-    ended_early: bool = False
-    """It is shorter than planned because the run became steady, as was asked for."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FioResult:
     """Everything a finished fio left behind."""
 
@@ -68,28 +54,29 @@ class FioResult:
     """Whether we asked it to stop."""
     overdue: bool = False
     """Whether it did not end when it should have and was ended."""
-    window: Window = Window()
-    """The part that counts."""
+    since: FioDocument | None = None
+    """The first document of the measured window; None if the window begins at the end of the ramp."""
+    until: FioDocument | None = None
+    """The last document of the measured window; None if the window ends with the last document."""
+    settling: bool = False
+    """Whether the run ended while it was still waiting for the steady state, so nothing was measured."""
+    ended_early: bool = False
+    """Whether the run was ended before its planned time because it became steady, as requested."""
 
     def measured(self, direction: str) -> Counters | None:
         """Counters of what was measured; None if nothing was."""
-        last = self.window.until or self.document
-        now = None if last is None or self.window.settling else last.counters(direction, split=True)
-        if now is None or self.window.since is None:
+        last = self.until or self.document
+        now = None if last is None or self.settling else last.counters(direction, split=True)
+        if now is None or self.since is None:
             return now
-        return counters_since(now, self.window.since.counters(direction, split=True))
+        return counters_since(now, self.since.counters(direction, split=True))
 
     def section(self, name: str) -> FioResult:
-        """The same of one section of the job file alone."""
-        window, document = self.window, self.document
-        since, until = (
-            None if document is None else document.section(name) for document in (window.since, window.until)
+        """Return the result of one section of the job file."""
+        document, since, until = (
+            None if document is None else document.section(name) for document in (self.document, self.since, self.until)
         )
-        return replace(
-            self,
-            document=None if document is None else document.section(name),
-            window=replace(window, since=since, until=until),
-        )
+        return replace(self, document=document, since=since, until=until)
 
 
 def summarize(
@@ -388,7 +375,7 @@ def _is_complete(
         )
     by_time = job.runtime > 0 and seconds >= _SHARE_OF_PLAN * job.runtime
     by_amount = _amount_done(document, job, targets) and not (job.ramp and not seconds)
-    return by_time or by_amount or outcome.window.ended_early
+    return by_time or by_amount or outcome.ended_early
 
 
 def _ended_by_itself(outcome: FioResult, seconds: float, job: Job, *, interrupted: bool) -> bool:
@@ -403,7 +390,7 @@ def _ending_text(outcome: FioResult, seconds: float, job: Job | None) -> str:
         return ""
     if seconds:
         return f" after {seconds:.1f} of {job.runtime} s" if job.runtime else f" after {seconds:.1f} s"
-    return " while it was waited for the steady state" if outcome.window.settling else " during the ramp"
+    return " while it was waited for the steady state" if outcome.settling else " during the ramp"
 
 
 def _least_amount(job: Job, targets: Sequence[JobTarget]) -> float | None:

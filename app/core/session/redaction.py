@@ -173,10 +173,7 @@ def identifiers(inventory: Inventory) -> Iterator[str]:
             texts += [identity.serial, identity.wwn]
     for drive in inventory.drives:
         texts += [drive.serial, drive.wwn]
-    facts = [fact for drive in inventory.drives for fact in drive.facts]
-    facts += [fact for array in inventory.arrays for fact in array.facts]
-    facts += [fact for controller in inventory.controllers for fact in controller.facts]
-    for fact in facts:
+    for fact in (fact for device in inventory.devices for fact in device.facts):
         texts += _WORDS.findall(fact.value) if _TELLING.search(fact.label) else ()
     yield from filter(None, texts)
 

@@ -6,8 +6,6 @@ import contextlib
 import fcntl
 import os
 import time
-from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 
 from app.core.session import event_codec
@@ -173,18 +171,16 @@ def create_session_folder(root: Path) -> Path:
     """
     try:
         private_folder(root)
-        for name in _names(time.strftime("%Y-%m-%d-%H%M%S")):
+        folder = base = root / time.strftime("%Y-%m-%d-%H%M%S")
+        number = 1
+        while True:
             with contextlib.suppress(FileExistsError):
-                (root / name).mkdir(mode=0o700)
-                return root / name
+                folder.mkdir(mode=0o700)
+                return folder
+            number += 1
+            folder = base.with_name(f"{base.name}-{number}")
     except OSError as error:
         raise _write_error(root, error) from error
-    raise AssertionError("names never end")
-
-
-def _names(base: str) -> Iterator[str]:
-    yield base
-    yield from (f"{base}-{number}" for number in count(2))
 
 
 def latest_session(paths: Paths) -> Path | None:

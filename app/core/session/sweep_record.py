@@ -156,10 +156,7 @@ class SweepRecord:
 
     def cell(self, cell_id: str) -> SweepCell:
         """The cell of that id. Raises KeyError."""
-        for cell in self.cells:
-            if cell.id == cell_id:
-                return cell
-        raise KeyError(cell_id)
+        return {cell.id: cell for cell in reversed(self.cells)}[cell_id]
 
     def final_end(self, step: Step) -> SweepStepEnded | None:
         """How a step ended for good; None if it is to be done."""

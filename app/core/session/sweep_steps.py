@@ -279,10 +279,7 @@ class SweepArrays:
 
     def array(self, array_id: str) -> SweepArray:
         """The array of that id. Raises KeyError."""
-        for array in self.arrays:
-            if array.id == array_id:
-                return array
-        raise KeyError(array_id)
+        return {array.id: array for array in reversed(self.arrays)}[array_id]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -363,7 +360,4 @@ class Design:
 
     def cell(self, cell_id: str) -> SweepCell:
         """The cell of that id. Raises KeyError."""
-        for cell in self.cells:
-            if cell.id == cell_id:
-                return cell
-        raise KeyError(cell_id)
+        return {cell.id: cell for cell in reversed(self.cells)}[cell_id]

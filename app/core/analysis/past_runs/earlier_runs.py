@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from app.core.analysis.caveats import blocking_caveats
-from app.core.analysis.metric_kinds import FIGURES, MetricKind, headline, value_of
+from app.core.analysis.metric_kinds import FIGURES_BY_KEY, MetricKind, headline, value_of
 from app.core.fio.job import Job
 from app.core.session.events import InventorySeen, RunStarted, SessionStarted
 from app.core.session.results import RunResult
@@ -16,7 +16,6 @@ from backends.identity import Identity
 from backends.model import Array, Controller, Drive, Inventory
 from backends.values import dataclass
 
-_FIGURE = {figure.key: figure for figure in FIGURES}
 _NO_JOB = Job().texts()
 
 _ALWAYS_OTHER = ("boot_id",)
@@ -93,7 +92,7 @@ class PastRun:
     @property
     def about(self) -> MetricKind:
         """The kind of its headline."""
-        return _FIGURE[self.figure]
+        return FIGURES_BY_KEY[self.figure]
 
 
 def past_runs(loaded: LoadedSession) -> Iterator[PastRun]:

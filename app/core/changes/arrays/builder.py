@@ -87,7 +87,7 @@ class ArrayBuilder:
             trouble = await self._run(builder, array.name, array.controller, plan.steps, lock)
             try:
                 with uncached():
-                    made = await self._wait_for_node(builder, self._entry(array.name))
+                    made = await self._wait_for_node(self._entry(array.name))
             except RaidbenchError as error:
                 raise _unknown_result_error(array.name, "was made", trouble, error) from error
             if made.standing is ArrayMatchState.WHOLE:
@@ -356,7 +356,7 @@ class ArrayBuilder:
                     hint=_with_steps("What lies on it may be somebody's.", match),
                 )
 
-    async def _wait_for_node(self, builder: ArrayCreator, entry: ArrayJournalEntry) -> ArrayMatch:
+    async def _wait_for_node(self, entry: ArrayJournalEntry) -> ArrayMatch:
         """The array once the kernel has a node for it, as far as that is waited for."""
         end = time.monotonic() + NODE_SECONDS
         while True:
