@@ -44,14 +44,14 @@ class MovedSetting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterimAnalysis:
-    """An interim analysis (look) of an experiment, at which it may be decided."""
+    """An interim analysis of an experiment, at which it may be decided."""
 
     pairs: int
     """Number of pairs at which it takes place."""
     level: float
-    """The share of false verdicts that this look may add; its interval covers 1 - level."""
+    """The share of false verdicts that this analysis may add; its interval covers 1 - level."""
     no_difference: float | None = None
-    """The level of the interval that must lie within the threshold for "no difference"; None for `level`."""
+    """The level of the interval that must be within the threshold for "no difference"; None for `level`."""
 
     @property
     def inside_level(self) -> float:

@@ -333,7 +333,7 @@ class ExperimentStarted:
     looks: tuple[InterimAnalysis, ...] = ()
     """The interim analyses."""
     until_percent: float | None = None
-    """It ends at a look whose interval is no wider than this to either side; None if a verdict ends it."""
+    """It ends at an interim analysis whose interval is no wider than this to either side; None to end by verdict."""
     threshold_percent: float | None = None
     """A difference within it counts as none; None for 2 %."""
     seed: int | None = None
