@@ -346,7 +346,7 @@ def _has_stopped(sides: ComparisonSides) -> bool:
     look, ahead = due_look(sides.looks, len(sides.a)), next_look(sides.looks, len(sides.a))
     if sides.after:
         level = BETWEEN_LEVEL
-    elif sides.order is RunOrder.EXPERIMENT and sides.known and (look is not None or ahead is None):
+    elif sides.order is RunOrder.EXPERIMENT and sides.has_plan and (look is not None or ahead is None):
         level = LEVEL if look is None else look.level
     else:
         return False
@@ -418,8 +418,8 @@ def _judged(
         step=step,
         ahead=[replace(look, pairs=look.pairs - silent_pairs) for look in sides.looks if look.pairs > pairs],
     )
-    if sides.order is RunOrder.IN_TURN or not sides.known:
-        reason = Reason.NOT_DRAWN if sides.known else Reason.OF_EXPERIMENT
+    if sides.order is RunOrder.IN_TURN or not sides.has_plan:
+        reason = Reason.NOT_DRAWN if sides.has_plan else Reason.OF_EXPERIMENT
         return replace(judgement, verdict=Verdict.NOT_DECIDED, reason=reason, further_pairs=None)
     if reached_look is not None or ahead is None:
         return judgement

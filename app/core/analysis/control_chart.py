@@ -78,7 +78,7 @@ class ControlChart:
     """
     nights: int
     """Number of nights, including the baseline."""
-    known: int
+    reference_size: int
     """Number of nights in the reference from now on."""
     against: int
     """Number of nights with which the last night was compared; 1 while there is only the baseline."""
@@ -101,7 +101,7 @@ class ControlChart:
     @property
     def learning(self) -> bool:
         """Return whether there are too few nights for a chart."""
-        return self.known < LEARNING
+        return self.reference_size < LEARNING
 
 
 def night_chart(
@@ -142,7 +142,7 @@ class _Chart:
         self._threshold = threshold
         self._loss = log1p(threshold / 100)
         self._judged_early = judged_early
-        self._known = [_level(saved)]
+        self._reference = [_level(saved)]
         self._waiting: list[float] = []
         self._ended: list[float] = []
         self._sum = 0.0
@@ -155,8 +155,8 @@ class _Chart:
 
     def add(self, night: int, values: Sequence[float]) -> None:
         """Add the next night."""
-        learning = len(self._known) < LEARNING
-        self._against = 1 if learning else len(self._known)
+        learning = len(self._reference) < LEARNING
+        self._against = 1 if learning else len(self._reference)
         worse = self._early(values) if learning else self._charted(night, values)
         if not worse:
             self._begun = None
@@ -170,14 +170,14 @@ class _Chart:
 
     def _early(self, values: Sequence[float]) -> bool:
         """Compare with the baseline alone, by an interval no narrower than the scatter of these nights."""
-        between = session_scatter([*self._earlier, *map(exp, self._known[1:])])
+        between = session_scatter([*self._earlier, *map(exp, self._reference[1:])])
         judged = judge_later(
             self._saved,
             values,
             between=between,
             higher_is_better=self._sign > 0,
             threshold=self._threshold,
-            least=_chance_distance(self._known),
+            least=_chance_distance(self._reference),
         )
         self._standing, self._judged = judged.standing, lambda: judged
         worse = self._judged_early and self._standing is RegressionVerdict.WORSE
@@ -195,15 +195,15 @@ class _Chart:
                 self._ended, self._waiting = self._waiting, []
             else:
                 self._ended, self._waiting = [], [*self._ended, *self._waiting]
-        self._known += [*self._waiting, level]
+        self._reference += [*self._waiting, level]
         self._waiting, self._since = [], None
 
     def _charted(self, night: int, values: Sequence[float]) -> bool:
         level = _level(values)
-        mean, single = _moments(self._known)
+        mean, single = _moments(self._reference)
         single = max(single, self._loss / 10)
-        sd = single * _inflation(self._known)
-        number = len(self._known)
+        sd = single * _inflation(self._reference)
+        number = len(self._reference)
         below = self._sign * (mean - level)
         score = _score(below / sd / sqrt(1 + 1 / number), number - 1)
         added = min(score - self._allowance(sd, number), MOST)
@@ -213,7 +213,7 @@ class _Chart:
         if not self._sum:
             self._standing, self._judged = (
                 RegressionVerdict.NOT_WORSE,
-                partial(_compare_nights, self._known[:], [level]),
+                partial(_compare_nights, self._reference[:], [level]),
             )
             self._recover(level, recurs=len(self._episodes) > 1)
             return False
@@ -223,7 +223,7 @@ class _Chart:
         if worse:
             self._sum = min(self._sum, LIMIT)
         self._standing = RegressionVerdict.NOT_DECIDED if self._sum >= MOST else RegressionVerdict.NOT_WORSE
-        self._judged = partial(_compare_nights, self._known[:], self._waiting[:])
+        self._judged = partial(_compare_nights, self._reference[:], self._waiting[:])
         return worse
 
     def _allowance(self, sd: float, number: int) -> float:
@@ -231,18 +231,18 @@ class _Chart:
 
     def result(self, nights: int) -> ControlChart:
         """Return the state of the last night."""
-        number = len(self._known)
-        mean_sd = _moments(self._known) if number > 1 else None
+        number = len(self._reference)
+        mean_sd = _moments(self._reference) if number > 1 else None
         detectable_percent = None
         if mean_sd is not None and number >= LEARNING:
-            sd = max(mean_sd[1], self._loss / 10) * _inflation(self._known)
+            sd = max(mean_sd[1], self._loss / 10) * _inflation(self._reference)
             wanted = self._allowance(sd, number) + LIMIT / (SIGHT - 1)
             loss = quantile(_NORMAL.cdf(wanted), number - 1) * sd * sqrt(1 + 1 / number)
             detectable_percent = (-expm1(-loss) if self._sign > 0 else expm1(loss)) * 100
         return ControlChart(
             judgement=replace(self._judged(), standing=self._standing),
             nights=nights,
-            known=number,
+            reference_size=number,
             against=self._against,
             sd=None if mean_sd is None else mean_sd[1],
             since=self._since,

@@ -52,7 +52,7 @@ class ComparisonSides:
     """Earlier experiments of the session with the same question, whose pairs come first."""
     before: int = 0
     """Number of pairs of these experiments."""
-    known: bool = True
+    has_plan: bool = True
     """Whether the plan of their experiment is available."""
     apart: bool = False
     """Whether they belong to two sessions."""
@@ -147,7 +147,7 @@ def pairs_of(session: Session, experiment_id: str) -> ComparisonSides:
         looks=() if record is None else repeated_looks(record.start.looks, len(others), len(earlier)),
         others=others,
         before=len(earlier),
-        known=record is not None,
+        has_plan=record is not None,
         threshold=(record and record.start.threshold_percent) or THRESHOLD_PERCENT,
     )
 

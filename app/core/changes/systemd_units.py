@@ -69,7 +69,7 @@ async def plan_unit(host: Host, command: Sequence[str], journal: Path, environme
         first_line=_FIRST_LINE,
         description="Take back storage settings that were on trial and that nobody kept",
     )
-    return BootUnit(text=text, there=await _unit_there(host) == text.encode())
+    return BootUnit(text=text, there=await _installed_unit(host) == text.encode())
 
 
 def unit_text(
@@ -90,7 +90,7 @@ def unit_text(
 
 async def install_unit(host: Host, unit: BootUnit) -> None:
     """Write the unit and enable it; a second call changes nothing. Raises StorageError, ToolFailedError."""
-    await host.install(PATH, unit.text.encode(), before=await _unit_there(host))
+    await host.install(PATH, unit.text.encode(), before=await _installed_unit(host))
     await _systemctl(host, "daemon-reload")
     await _systemctl(host, "enable", NAME)
 
@@ -98,7 +98,7 @@ async def install_unit(host: Host, unit: BootUnit) -> None:
 async def remove_unit(host: Host) -> bool:
     """Disable and remove the unit; return whether there was one. Raises RefusedError, StorageError, ToolFailedError."""
     await _require_systemd(host)
-    before = await _unit_there(host)
+    before = await _installed_unit(host)
     if before is None:
         return False
     await _systemctl(host, "disable", NAME)
@@ -107,7 +107,7 @@ async def remove_unit(host: Host) -> bool:
     return True
 
 
-async def _unit_there(host: Host) -> bytes | None:
+async def _installed_unit(host: Host) -> bytes | None:
     """Return the unit that an earlier installation wrote; None if there is none.
 
     Raises RefusedError for a link (such as a masked unit) and for a unit that raidbench did not write.

@@ -60,18 +60,18 @@ _DAMAGED_TOO = (NotImplementedError, RuntimeError, RecursionError, OverflowError
 
 
 @contextlib.contextmanager
-def unpacked_archive(file: Path, *, whole: bool = True) -> Iterator[LoadedSession]:
+def unpacked_archive(file: Path, *, with_output: bool = True) -> Iterator[LoadedSession]:
     """Yield the session in an archive, in a private folder that is removed afterwards.
 
-    `whole`: include the output of programs, for graphs and job files; without it only the log, which is enough for runs
-    and verdicts. Raises RefusedError for a damaged archive, a newer format or another kind of file; StorageError if it
-    cannot be unpacked.
+    `with_output`: include the output of programs, for graphs and job files. Without it only the log is unpacked, which
+    is enough for runs and verdicts. Raises RefusedError for a damaged archive, a newer format or another kind of file;
+    StorageError if it cannot be unpacked.
     """
     with tempfile.TemporaryDirectory(prefix="raidbench-archive-") as private:
-        yield load_archive(file, Path(private), whole=whole)
+        yield load_archive(file, Path(private), with_output=with_output)
 
 
-def load_archive(file: Path, into: Path, *, whole: bool = True) -> LoadedSession:
+def load_archive(file: Path, into: Path, *, with_output: bool = True) -> LoadedSession:
     """Unpack an archive into a folder that no other user can write to, and return the session.
 
     Raises RefusedError for a damaged archive, a newer format or another kind of file; NotFoundError if there is no such
@@ -80,7 +80,7 @@ def load_archive(file: Path, into: Path, *, whole: bool = True) -> LoadedSession
     shown = clean(str(file), 300)
     try:
         with open_input(file) as handle:
-            name, redacted = _unpack(handle, shown, into, whole=whole)
+            name, redacted = _unpack(handle, shown, into, with_output=with_output)
         return replace(load(into / name), archive=file, redacted=redacted)
     except _UnusableArchiveError as wrong:
         raise RefusedError(f"{shown} {wrong.why}.", hint=wrong.hint) from None
@@ -103,7 +103,7 @@ class _UnusableArchiveError(Exception):
         self.hint = hint
 
 
-def _unpack(handle: BinaryIO, shown: str, into: Path, *, whole: bool) -> tuple[str, bool]:
+def _unpack(handle: BinaryIO, shown: str, into: Path, *, with_output: bool) -> tuple[str, bool]:
     """Return the name of the folder in `into`, and whether the session has pseudonyms."""
     size = _verify_seal(handle, shown)
     with ZipFile(handle) as archive:
@@ -113,7 +113,7 @@ def _unpack(handle: BinaryIO, shown: str, into: Path, *, whole: bool) -> tuple[s
             archive.filelist
         ):
             raise _UnusableArchiveError("does not hold what its manifest says")
-        wanted = parts if whole else [part for part in parts if part.name == LOG]
+        wanted = parts if with_output else [part for part in parts if part.name == LOG]
         _require_room(wanted, size, into)
         folder = into / str(manifest["session"])
         for part in wanted:

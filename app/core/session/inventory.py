@@ -104,7 +104,7 @@ class SessionInventory:
         last = next((e for e in reversed(self._record.session.events) if isinstance(e, InventorySeen)), None)
         if last is not None and last.inventory == merged and self._record.is_open:
             self._record.replay_to_listeners(
-                replace(self._record.session, inventory=merged, probing=False, whole=True), event
+                replace(self._record.session, inventory=merged, probing=False, scan_complete=True), event
             )
         else:
             self._record.emit(event)

@@ -209,7 +209,7 @@ class Session:
     """raidbench's version."""
     inventory: Inventory = field(default_factory=Inventory)
     """Result of the last scan: the last complete one, once this program has made a complete scan."""
-    whole: bool = False
+    scan_complete: bool = False
     """Whether a complete scan of this program exists; if not, partial results of the first scan are shown."""
     probing: bool = True
     """Whether a hardware scan is in progress."""
@@ -335,15 +335,15 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 simulated=session.simulated or event.simulated,
                 version=event.version,
                 probing=True,
-                whole=False,
+                scan_complete=False,
                 ended=False,
                 active=None,
                 sweep=sweep_record.stop_running(session.sweep),
             )
-        case logged.InventorySeen(complete=False) if session.whole:  # older but complete is better
+        case logged.InventorySeen(complete=False) if session.scan_complete:  # older but complete is better
             return replace(session, probing=True)
         case logged.InventorySeen():
-            return replace(session, inventory=event.inventory, probing=not event.complete, whole=event.complete)
+            return replace(session, inventory=event.inventory, probing=not event.complete, scan_complete=event.complete)
         case logged.ChangeIntended():
             changes = (*session.changes, ChangeRecord(intent=event))
             return replace(session, changes=changes, sweep=sweep_record.with_change(session.sweep, event.id))

@@ -42,7 +42,7 @@ class LoadedSession:
     """Whether identifiers of machines and devices are pseudonyms, which match no other session."""
 
     @property
-    def place(self) -> str:
+    def display_path(self) -> str:
         """Return the path of the archive or folder, for users."""
         return str(self.archive or self.folder)
 
