@@ -120,10 +120,7 @@ def _vertex(rates: Sequence[float], powers: Sequence[float], otherwise: float) -
 
 
 def _interval(places: Sequence[_CarriedLoad], loads: Sequence[LoadPoint]) -> tuple[float, float]:
-    """Return the interval of 95 % of the knees of simulated curves, which differ by the scatter of the runs.
-
-    The draws are the same each time.
-    """
+    """Return the interval of 95 % of the knees of curves simulated with the scatter of the runs; reproducible."""
     least = max(curve_load.power for curve_load in places) + log(_MATTERS)
     near = [load for curve_load, load in zip(places, loads, strict=True) if curve_load.power >= least]
     deviations = list(_deviations(near))

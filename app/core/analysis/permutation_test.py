@@ -23,10 +23,7 @@ from app.core.analysis.stats import ConfidenceInterval, tails
 from backends.values import dataclass
 
 DRAWS = 499
-"""Number of random orders.
-
-False verdicts never exceed the level, whatever the number; fewer draws detect slightly less.
-"""
+"""Number of random orders. More detect slightly more; the rate of false verdicts never exceeds the level."""
 
 CLIP = 8.0
 """Robust standard deviations from the median of a round at which values are clipped.

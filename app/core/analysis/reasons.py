@@ -43,9 +43,7 @@ class Reason(StrEnum):
     NOT_IN_TURN = "not-in-turn"
     """Drift cannot be distinguished from an effect."""
     STATE = "state"
-    """The array, the battery or the policies were not in normal state during the runs; `VerdictResult.doubts` has
-    details.
-    """
+    """The array, the battery or the policies were not in normal state; `VerdictResult.doubts` has details."""
     MADE_ONCE = "made-once"
     """Each array was created once, so the effect of that creation cannot be distinguished from that of its level."""
     NOT_DRAWN = "not-drawn"

@@ -130,10 +130,7 @@ def repeats(runs: Iterable[RunRecord]) -> dict[Condition, tuple[RunRecord, ...]]
 
 
 def pairs_of(session: Session, experiment_id: str) -> ComparisonSides:
-    """Return the complete pairs of an experiment, after those of earlier ones with the same question.
-
-    Both sides may be empty.
-    """
+    """Return an experiment's complete pairs (maybe none), after those of earlier ones with the same question."""
     pairs, record = _pairs(session, experiment_id), session.experiment(experiment_id)
     others = _earlier_experiments(session, record, pairs[0]) if record is not None and pairs else ()
     earlier = [pair for other in others for pair in _pairs(session, other)]

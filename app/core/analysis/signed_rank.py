@@ -66,9 +66,7 @@ def signed_ranks(ratios: Sequence[float], *, level: float = LEVEL) -> Confidence
 
 @lru_cache(maxsize=128)
 def _sums(n: int) -> tuple[float, ...]:
-    """Return the probabilities that the ranks of one sign add up to at most 0, 1, 2 ..., if both signs are equally
-    likely.
-    """
+    """Return the chances that the ranks of one sign sum to at most 0, 1, 2 ..., if both signs are equally likely."""
     most = n * (n + 1) // 2
     if n > _MOST_EXACT:
         normal = NormalDist(most / 2, sqrt(n * (n + 1) * (2 * n + 1) / 24))

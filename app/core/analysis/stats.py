@@ -217,9 +217,7 @@ def mean_interval(values: Sequence[float]) -> MeanInterval:
 
 
 def log_mean_interval(values: Sequence[float]) -> LogMeanInterval:
-    """Return geometric mean and 95 % interval of repeats, for positive values that scatter by factors, such as
-    latencies.
-    """
+    """Return geometric mean and 95 % interval of positive repeats that scatter by factors, such as latencies."""
     if len(values) < 2:
         return LogMeanInterval(mean=geometric_mean(values), low=None, high=None, n=len(values))
     interval = ratio_interval([*map(log, values)])

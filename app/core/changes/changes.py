@@ -108,10 +108,7 @@ class SessionChanges:
         return await watch(self._record.paths, str(self._record.folder), until, self._hardware.machine.backends)
 
     async def end_watching(self) -> None:
-        """Revert the trials that only this process watches, before it ends.
-
-        Raises RaidbenchError if one of them cannot be reverted.
-        """
+        """Revert the trials that only this process watches, before it ends. Raises RaidbenchError if that fails."""
         if self.watches_itself and self._record.recording:
             for trial in self.trials():
                 await self.undo(trial.id)

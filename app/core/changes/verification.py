@@ -15,10 +15,7 @@ from backends.settings import Effect, Reading
 
 
 async def read_for(backend: SettingsBackend, change: Change) -> Reading | None:
-    """Return the present reading of a change's setting, or None if it has none.
-
-    Raises the errors of `SettingsBackend.read`.
-    """
+    """Return the present reading of a change's setting, or None. Raises the errors of `SettingsBackend.read`."""
     return (await read_around(backend, change.target, change)).get(change.key)
 
 
@@ -57,10 +54,7 @@ async def require_as_planned(backend: SettingsBackend, change: Change) -> None:
 
 
 async def verdict(backend: SettingsBackend, change_id: str, change: Change, message: str) -> ChangeEnded:
-    """Return how a change ended, from a new reading: the tool's success message is no proof.
-
-    `message`: the error so far.
-    """
+    """Return how a change ended, by a new reading: the tool's success is no proof. `message`: the error so far."""
     try:
         reading = await read_for(backend, change)
         now = None if reading is None else reading.now

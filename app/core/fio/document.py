@@ -61,10 +61,7 @@ class Counters:
 
 
 class FioDocument:
-    """Accessors for a document of fio. A missing value, or one of the wrong type, is 0, None or empty.
-
-    No accessor raises.
-    """
+    """Accessors for a document of fio; a missing or wrong value is 0, None or empty, and nothing raises."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         """`data`: the JSON object."""

@@ -94,10 +94,7 @@ EXTRA: Mapping[str, ExtraOption] = {
 
 
 def parse_extra(text: str) -> Extra | None:
-    """Return the options in `end_fsync=1 iodepth_low=8`, or None for an empty text.
-
-    Raises InvalidValueError for an unknown option or an illegal value.
-    """
+    """Return the options in `end_fsync=1 iodepth_low=8`, None for none. Raises InvalidValueError for illegal ones."""
     options: dict[str, str] = {}
     for word in text.split():
         key, equals, value = word.partition("=")

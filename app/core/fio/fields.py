@@ -1,7 +1,4 @@
-"""The fields of a job, declared once.
-
-The form, the command line, sweep axes and the job file importer are derived from this table.
-"""
+"""The fields of a job, declared once for the form, the command line, sweep axes and job files."""
 
 from __future__ import annotations
 

@@ -366,10 +366,7 @@ class Job:
 
     @property
     def required_alignment(self) -> int:
-        """Return the largest logical block size, in bytes, of a device that can serve every section.
-
-        It is 1 without direct I/O.
-        """
+        """Return the largest logical block size in bytes of a device for every section; 1 without direct I/O."""
         direct = (part for part in self.parts if part.direct)
         return min((_power_of_two_in(math.gcd(*part.block_sizes, part.blockalign or 0)) for part in direct), default=1)
 
@@ -380,10 +377,7 @@ class Job:
 
     @property
     def keeps_a_queue(self) -> bool:
-        """Return whether one job of each section can have several I/Os in flight.
-
-        fio waits for each trim, with any engine.
-        """
+        """Return whether each section can have several I/Os in flight per job; with trims none can, with any engine."""
         trims = (Pattern.TRIM, Pattern.RANDTRIM)
         return all(part.ioengine.keeps_a_queue and part.rw not in trims for part in self.parts)
 

@@ -228,10 +228,7 @@ _RANGES: Mapping[str, tuple[str, Callable[[float], bool]]] = {
 
 
 def parse_distribution(text: str) -> str | None:
-    """Return the distribution of random I/Os in fio's syntax, or None for a uniform one.
-
-    Raises InvalidValueError for an unknown distribution or an illegal parameter.
-    """
+    """Return fio's distribution of random I/Os, None for a uniform one. Raises InvalidValueError for illegal text."""
     spelling = "".join(text.lower().split())
     match = _DISTRIBUTION.fullmatch(spelling)
     if match is None:
@@ -273,10 +270,7 @@ def parse_nodes(text: str) -> str:
 
 
 def parse_memory_policy(text: str) -> str:
-    """Return fio's `numa_mem_policy`: `local`, `bind:0`, `prefer:1` or `interleave:0-1`.
-
-    Raises InvalidValueError for any other text.
-    """
+    """Return fio's `numa_mem_policy`, such as `local` or `bind:0`. Raises InvalidValueError for any other text."""
     mode, colon, nodes = text.strip().lower().partition(":")
     if mode in ("default", "local") and not colon:
         return mode

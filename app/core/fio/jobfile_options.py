@@ -427,10 +427,7 @@ def _block_size(value: str, draft: SectionDraft) -> None:
 
 
 def _of_one_side(value: str, draft: SectionDraft) -> str:
-    """Return the part of a value for the job's direction.
-
-    Raises InvalidValueError if reads and writes differ, or the part is missing.
-    """
+    """Return the part for the job's direction. Raises InvalidValueError if it is missing, or mixed sides differ."""
     parts = split_by_direction(value)
     if draft.mixed and parts[0] != parts[1]:
         raise InvalidValueError("different mixes of block sizes for reads and writes are not supported")
@@ -513,10 +510,7 @@ _SPECIAL: Mapping[str, Callable[[str, SectionDraft], None]] = {
 
 
 def complete_draft(draft: SectionDraft) -> bool:
-    """Fill in fio's defaults; return whether the file sets a run time.
-
-    Raises InvalidValueError if the options do not fit together.
-    """
+    """Fill in fio's defaults; return whether the file sets a run time. Raises InvalidValueError for a conflict."""
     texts = draft.texts
     # fio's own defaults where they differ from ours.
     for key, default in (("direct", "no"), ("ioengine", "psync"), ("rw", "read"), ("norandommap", "no")):
@@ -596,10 +590,7 @@ def _complete_place(draft: SectionDraft) -> None:
 
 
 def _complete_file(draft: SectionDraft, file_size: int) -> None:
-    """Use the size of fio's file as the region, and a smaller `size` as the amount.
-
-    Raises InvalidValueError if the file size is combined with an offset or a share of the target.
-    """
+    """Use fio's file size as the region, a smaller `size` as the amount. Raises InvalidValueError with an offset."""
     texts = draft.texts
     if {"offset", "offset_percent", "size_percent"} & texts.keys():
         raise InvalidJobError({"filesize": "is not supported beside an offset or a share of the target: name a size"})

@@ -233,10 +233,7 @@ class FioLoad:
         return True
 
     def _start(self, start: _FioStart, command: Command) -> AbstractAsyncContextManager[Process]:
-        """Start fio here, or in the root helper if that has opened the device for reading.
-
-        Raises RefusedError if the helper would have to open another target as well.
-        """
+        """Start fio here, or in the root helper for a device that it has opened. Raises RefusedError if neither can."""
         held = [target.name for target in start.targets if target.root is not None and not target.root.lent]
         side = self._host.root_side
         if not held or side is None or start.job is None:

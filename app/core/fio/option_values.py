@@ -31,10 +31,7 @@ SECOND = 10**6
 
 
 def read_number(text: str) -> int:
-    """Return a whole number with fio's suffixes: `1k` is 1024, `0x10` is 16.
-
-    Raises InvalidValueError for any other text, and for a number above 2^63 - 1.
-    """
+    """Return a number with fio's suffixes: `1k` is 1024, `0x10` is 16. Raises InvalidValueError for any other text."""
     match = _NUMBER.fullmatch(text)
     shown = clean(text, 40)
     if match is None:
@@ -63,10 +60,7 @@ def read_size(text: str) -> int:
 
 
 def read_microseconds(text: str, *, bare: str) -> int:
-    """Return a time in microseconds; `bare` is the unit of a number without one.
-
-    Raises InvalidValueError if fio would not read the text as a time.
-    """
+    """Return a time in microseconds; `bare`: unit of a number without one. Raises InvalidValueError for other text."""
     match = _TIME.fullmatch(text)
     if match is None:
         raise InvalidValueError(
@@ -76,10 +70,7 @@ def read_microseconds(text: str, *, bare: str) -> int:
 
 
 def read_percent(text: str) -> int | None:
-    """Return the percentage in `50%`, or None for a value without a percent sign.
-
-    Raises InvalidValueError for a percentage that is not a whole number from 0 to 100.
-    """
+    """Return the percentage in `50%`, None without a percent sign. Raises InvalidValueError outside of 0 to 100."""
     if not text.endswith("%"):
         return None
     if not re.fullmatch(r"[0-9]{1,3}", text[:-1], re.ASCII) or int(text[:-1]) > 100:

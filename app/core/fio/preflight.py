@@ -110,10 +110,7 @@ async def preflight(host: Host, job: Job | None = None) -> Preflight:
 
 
 async def identify_fio(host: Host) -> Preflight:
-    """Return the path, version and engines of the fio on this host, without trying an engine.
-
-    Raises ToolMissingError, ToolFailedError as `preflight` does.
-    """
+    """Return fio's path, version and engines, without trying any. Raises ToolMissingError, ToolFailedError."""
     try:
         return _preflights.get(host) or await _identify(host)
     except TypeError:  # a host without weak references
@@ -175,10 +172,7 @@ async def _version(host: Host, path: str) -> str:
 
 
 async def _require_dsync(host: Host, ready: Preflight) -> None:
-    """Check that fio knows O_DSYNC. Raises ToolMissingError if its help lists O_SYNC only.
-
-    Older versions list no values at all, so they pass.
-    """
+    """Raise ToolMissingError if fio's help lists O_SYNC only; older versions, which list no values, pass."""
     answer = await host.run(Command(argv=(ready.path, "--cmdhelp=sync"), timeout=20))
     if "sync" in answer.stdout and "dsync" not in answer.stdout:
         raise ToolMissingError(

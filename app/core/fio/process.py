@@ -67,10 +67,7 @@ class FioProcess:
         patience: Timeouts,
         local: bool,
     ) -> None:
-        """`planned_s`: ramp and run time, None for a job that ends by amount.
-
-        `local`: whether its CPU time is readable.
-        """
+        """`planned_s`: ramp and run time, None for an end by amount. `local`: whether fio's CPU time is readable."""
         self.queue: asyncio.Queue[LoadEvent | None] = asyncio.Queue()
         self._process = process
         self._course = course

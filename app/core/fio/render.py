@@ -78,7 +78,7 @@ def render(
     group = [("new_group", 1)] if len(written) > 1 else []
     sections = [_section(name, [*options, *group]) for name, options in zip(names, written, strict=True)]
     # Written data: fio fills buffers with random bytes and changes them before each write (scramble_buffers,
-    # the default), so nothing can be compressed; refilling them whole would cost a core per GB/s.
+    # the default), so nothing can be compressed; refilling them completely would cost a core per GB/s.
     return JobRendering("".join(sections), argv(fio, jobfile, readonly=not job.writes, interval_ms=interval_ms))
 
 
@@ -284,9 +284,7 @@ def _field_options(job: Job) -> Iterator[tuple[str, object]]:
 
 
 def _length_options(job: Job, steady: SteadyPlan | None) -> list[tuple[str, object]]:
-    """Return the options that end the job: by time, so that runs of equal length compare, unless the job sets an
-    amount.
-    """
+    """Return how the job ends: by time, so that runs of equal length compare, unless the job sets an amount."""
     seconds = job.runtime if steady is None else steady.fio_seconds(job.runtime)
     pairs: list[tuple[str, object]] = [("runtime", f"{seconds}s")] if seconds else []
     if job.ramp:

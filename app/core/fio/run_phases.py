@@ -93,10 +93,7 @@ class RunPhases:
 
     @property
     def verdict(self) -> SteadyStateResult | None:
-        """Return the steady state result of the run.
-
-        None for a run that is too short for one window of rounds, unless it waited for the steady state.
-        """
+        """Return the steady state result; None if the run did not wait for it and is too short for one window."""
         verdict = self.steady
         return verdict if verdict is not None and (self._waits or verdict.rounds >= verdict.window) else None
 
@@ -159,10 +156,7 @@ def read_samples(raw: Path, course: RunPhases) -> tuple[Sample, ...]:
 
 
 def read_documents(raw: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the documents in the file one at a time: the documents of an hour would take gigabytes of memory.
-
-    Yields nothing if the file cannot be read.
-    """
+    """Yield the file's documents one at a time, as an hour's would take gigabytes; none if the file is unreadable."""
     parser = StreamParser()
     try:
         with open_input(raw) as file:
@@ -174,10 +168,7 @@ def read_documents(raw: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def with_seconds(samples: Sequence[Sample]) -> list[tuple[float, Sample]]:
-    """Return each interval with the seconds from the start of measuring to its end.
-
-    The seconds of earlier phases are negative.
-    """
+    """Return each interval with the seconds from the start of measuring to its end, negative for earlier phases."""
     placed: list[tuple[float, Sample]] = []
     after = 0.0
     for phase in (Phase.MEASURING, Phase.SETTLING, Phase.RAMP):  # backwards, as each ends where the next begins

@@ -85,10 +85,7 @@ def summarize(
     targets: Sequence[JobTarget] = (),
     cpu: CpuStats | None = None,
 ) -> RunResult:
-    """Return metrics and status of a run.
-
-    Without `job` (a layout, a result file) nothing is compared with a plan.
-    """
+    """Return metrics and status of a run; without `job` (a layout, a result file) nothing is compared with a plan."""
     parts = _parts(outcome, job, targets)
     sections = () if job is None else job.sections
     lines = [*outcome.noise, *outcome.stderr.splitlines()]
@@ -182,10 +179,7 @@ def _parts(outcome: FioResult, job: Job | None, targets: Sequence[JobTarget]) ->
 def _verdict_on_each(
     parts: Sequence[_Part], status: RunStatus, diagnosis: Diagnosis, lines: Sequence[str]
 ) -> tuple[RunStatus, Diagnosis]:
-    """Return the verdict with the name of the target or section that caused it.
-
-    A run is complete if every part of it is complete.
-    """
+    """Return the verdict with the name of its target or section; a run is complete only if every part is."""
     for part in parts:
         document = part.outcome.document
         assert document is not None  # the whole run has a document
@@ -391,10 +385,7 @@ def _is_complete(
 
 
 def _ended_by_itself(outcome: FioResult, seconds: float, job: Job, *, interrupted: bool) -> bool:
-    """Return whether fio ended a job normally by an amount that no document shows.
-
-    No document shows it if a part of the amount was done in the ramp, or if the passes of the job are uneven.
-    """
+    """Return whether fio ended normally by an amount that no document shows: of a ramp, or of uneven passes."""
     unseen = job.ramp > 0 or (job.passes is not None and _is_uneven(job))
     return job.ends_by_amount and unseen and seconds > 0 and not interrupted and outcome.returncode == 0
 

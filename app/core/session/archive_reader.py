@@ -74,8 +74,7 @@ def unpacked_archive(file: Path, *, with_output: bool = True) -> Iterator[Loaded
 def load_archive(file: Path, into: Path, *, with_output: bool = True) -> LoadedSession:
     """Unpack an archive into a folder that no other user can write to, and return the session.
 
-    Raises RefusedError for a damaged archive, a newer format or another kind of file; NotFoundError if there is no such
-    file; StorageError if it cannot be unpacked.
+    Raises RefusedError for a damaged, newer or foreign file, NotFoundError for a missing one, StorageError.
     """
     shown = clean(str(file), 300)
     try:

@@ -15,10 +15,7 @@ from backends.text import clean
 
 
 def create_folder(folder: Path, *, force: bool) -> None:
-    """Create a folder; with `force` it may exist.
-
-    Raises RefusedError if it exists, StorageError if it cannot be created.
-    """
+    """Create a folder; with `force` it may exist. Raises RefusedError if it exists, StorageError if that fails."""
     shown = clean(str(folder), 300)
     try:
         descriptor = make_folder(folder, force=force)

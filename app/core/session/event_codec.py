@@ -60,10 +60,7 @@ def encode(event: LoggedEvent) -> str:
 
 
 def read_origin(line: str) -> tuple[int, object] | None:
-    """Return format and program of the lines after a line with which a program starts to write.
-
-    None for any other line.
-    """
+    """Return format and program of the lines after this one, if a program begins to write with it; else None."""
     if not line.startswith(_BEGINS):
         return None
     try:

@@ -277,10 +277,7 @@ class SessionInventory:
 
 
 def _find_by_name(inventory: Inventory, name: str, device: Device | None) -> Device | None:
-    """Return the device with this display name, unless an address identifies one.
-
-    Raises NotFoundError if the name is ambiguous.
-    """
+    """Return the device with this display name or address. Raises NotFoundError if the name is ambiguous."""
     if device is not None and name in (str(device.target), getattr(device, "device", None)):
         return device
     others = find_by_name(inventory, name)
@@ -310,10 +307,7 @@ def _accepted_names(devices: Iterable[Device]) -> Iterator[str]:
 
 
 def dependents_of(inventory: Inventory, target: Target) -> tuple[str, ...]:
-    """Return descriptions of everything that depends on a target, without duplicates.
-
-    For a controller this includes all its arrays and drives, for a member its array.
-    """
+    """Return the dependents of a target, each once: of a controller's drives and arrays, of a member's array."""
     return tuple(dict.fromkeys(word for device in _affected_devices(inventory, target) for word in _use_texts(device)))
 
 

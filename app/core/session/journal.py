@@ -349,9 +349,7 @@ def _user_of(record: Mapping[str, Any]) -> int | None:
 
 
 def _may_write(record: Mapping[str, Any], owner: int | None) -> bool:
-    """Return whether a record about a change of `owner` is valid: written by that user, by root, or by the journal's
-    owner.
-    """
+    """Return whether a record about a change of `owner` is valid: by that user, by root, or by the journal's owner."""
     return _user_of(record) in (None, owner)
 
 
@@ -380,10 +378,7 @@ def _duplicate_id_error(key: _Key) -> StorageError:
 
 
 def append_record(file: Path, kept: FileFormat, record: Mapping[str, Any], otherwise: str) -> None:
-    """Put a record on disk before the call returns.
-
-    `otherwise`: a sentence that says what was not done, for the error. Raises StorageError if it cannot be written.
-    """
+    """Put a record on disk before the call returns. Raises StorageError; `otherwise`: what was then not done."""
     written = {**record, "format": FORMATS[kept], "by": program_version()}
     body = json.dumps(written, separators=(",", ":")).encode()
     line = b"%08x %d %s\n" % (zlib.crc32(body), len(body), body)

@@ -21,9 +21,7 @@ from backends.host import Host
 
 
 def journal_on(host: Host, folder: Path) -> Journal:
-    """Return the journal of changes of a host: the machine's if a root helper keeps it, else the user's own in
-    `folder`.
-    """
+    """Return the journal of changes of a host: the machine's, if a helper keeps it, else the user's in `folder`."""
     return Journal(folder) if host.root_side is None else HelperJournal(folder, host.root_side)
 
 
@@ -36,10 +34,7 @@ class HelperJournal(Journal):
         self._side = side
 
     def write_intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
-        """Let the helper write the intent of a change that it planned itself.
-
-        Raises StorageError if the helper refuses: then nothing may be changed.
-        """
+        """Let the helper write the intent of a change that it planned. Raises StorageError if it refuses."""
         try:
             self._side.ask_now(
                 "intend",
@@ -114,10 +109,7 @@ FILE = "journals"
 
 
 def register_journal(locks: Path, journal: Journal) -> None:
-    """Register a journal, so that processes with another journal find its trials.
-
-    Raises StorageError: then no trial may begin.
-    """
+    """Make a journal's trials visible to other journals' processes. Raises StorageError: then no trial may begin."""
     folder = str(journal.file.parent.absolute())
     try:
         private_folder(locks)

@@ -89,10 +89,7 @@ def redactor_of_sessions(*sessions: Session, others: Iterable[str] = (), texts: 
 
 
 def redact_session(session: Session, redactor: Redactor) -> Session:
-    """Return the session with a pseudonym for every identifier.
-
-    Raises RefusedError if a redacted line would be unreadable.
-    """
+    """Return the session with pseudonyms for all identifiers. Raises RefusedError if a redacted line is unreadable."""
     events = []
     for event in session.events:
         line = _without_names(event_codec.as_json(event), redactor)

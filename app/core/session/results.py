@@ -180,8 +180,7 @@ class MemberStats:
     label: str = ""
     """Its name for users: its target's address or its model."""
     role: str = ""
-    """Its role in the array: `write-mostly`, `journal`, `parity`, `spare`, `rebuilding`, `cache`, `origin`, `metadata`,
-    `log`.
+    """Its role: `write-mostly`, `journal`, `parity`, `spare`, `rebuilding`, `cache`, `origin`, `metadata`, `log`.
 
     `faulty`, `removed` or `gone` if it failed during the run; "" for an ordinary member.
     """

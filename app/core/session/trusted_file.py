@@ -119,7 +119,7 @@ def read_regular(path: Path) -> bytes:
 
 
 def require_own(path: Path, info: os.stat_result) -> None:
-    """Check that a file is regular, has one name, and only this user and root write it. Raises UntrustedFileError."""
+    """Raise UntrustedFileError unless a file is regular, has one name, and only this user and root can write it."""
     if not stat.S_ISREG(info.st_mode):
         raise UntrustedFileError(path, "is not a regular file", _LOOK.format(path=path))
     if info.st_nlink > 1:
@@ -130,10 +130,7 @@ def require_own(path: Path, info: os.stat_result) -> None:
 
 
 def require_owner(path: Path, info: os.stat_result) -> None:
-    """Check the owner of a file or folder.
-
-    Raises UntrustedFileError if it is not this user's or root's, or if others may write to it.
-    """
+    """Raise UntrustedFileError if a file or folder is not this user's or root's, or others may write to it."""
     if info.st_uid not in (os.geteuid(), 0):
         why = f"belongs to the user with the number {info.st_uid}"
         raise UntrustedFileError(path, why, "What another user wrote is not acted on.")

@@ -184,10 +184,7 @@ def _lasting_id(inventory: Inventory, device: str) -> str | None:
 
 
 def _unique(inventory: Inventory, device: Array | Drive, identity: Identity, lasting_id: str) -> str | None:
-    """Return a persistent id, with the serial number if another disk has the same id.
-
-    None if that disk has the same serial number as well.
-    """
+    """Return a unique persistent id: with the serial number if another disk shares the id, None if it shares both."""
     nodes = {device.device, *(device.paths if isinstance(device, Drive) else ())}
     others = [
         drive.identity

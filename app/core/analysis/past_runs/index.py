@@ -87,10 +87,7 @@ def index_file(paths: Paths) -> Path:
 
 
 def load_past_runs(paths: Paths, extra_sessions: Iterable[LoadedSession] = ()) -> RunIndex:
-    """Return every run of every session, and of `extra_sessions` outside of the sessions' folder.
-
-    Never raises; a note reports an unreadable session.
-    """
+    """Return every run of all sessions, `extra_sessions` included. Never raises: a note names an unreadable session."""
     notes: list[str] = []
     file = index_file(paths)
     runs: list[PastRun] | None = None

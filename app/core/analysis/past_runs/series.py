@@ -52,11 +52,7 @@ class RunSeries:
 
     @cached_property
     def points(self) -> tuple[SeriesPoint, ...]:
-        """Return the points of the series.
-
-        Runs of one session are more alike than those of several, so they make one point, unless there is only one
-        session.
-        """
+        """Return one point per session and settings, as such runs are alike; with one session, one point per run."""
         if len({run.session for run in self.runs}) == 1:
             return tuple(SeriesPoint(runs=(run,)) for run in self.runs)
         groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[PastRun]] = {}

@@ -73,20 +73,14 @@ class ArrayJournalEntry:
 
 
 class ArrayJournal:
-    """The journal of arrays. It outlives sessions, and belongs to root.
-
-    Nothing else says which arrays raidbench may delete.
-    """
+    """The journal of arrays. It outlives sessions, belongs to root, and alone says which arrays may be deleted."""
 
     def __init__(self, folder: Path) -> None:
         """`folder`: the folder of the journal of changes."""
         self.file = folder / ARRAYS
 
     def write_begin(self, array: CreatedArray, session: Path) -> None:
-        """Put on disk that an array is about to be created.
-
-        Raises StorageError: then it must not be created; NewerError if a newer program wrote part of the journal.
-        """
+        """Put on disk that an array is about to be created. Raises StorageError, NewerError: then it must not be."""
         if (unknown := self.newer_error()) is not None:
             raise unknown
         self._append(array.name, ArrayStage.MAKING, "Nothing was made.", session=str(session), array=unstructure(array))

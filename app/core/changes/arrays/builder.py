@@ -56,10 +56,7 @@ _LOOK_AGAIN = 0.5
 
 
 class ArrayBuilder:
-    """Creates arrays, and deletes arrays that raidbench created.
-
-    What it is about to do is on disk before the first command.
-    """
+    """Creates arrays, and deletes its own ones. What it is about to do is on disk before the first command."""
 
     def __init__(self, record: Recorder, hardware: SessionInventory, folder: Path) -> None:
         """`folder`: of the journal."""
@@ -411,10 +408,7 @@ def created_array_label(entry: ArrayJournalEntry) -> DeviceLabel:
 def _unknown_result_error(
     name: str, expected: str, tool_error: RaidbenchError | None, error: RaidbenchError
 ) -> ToolFailedError:
-    """Return the error for an array that could not be examined after its tool had run.
-
-    `tool_error`: the tool's own error.
-    """
+    """Return the error for an array that could not be examined after its tool had run, with the tool's own error."""
     why = "" if tool_error is None else f" {tool_error.message}"
     return ToolFailedError(
         f"It cannot be told whether {name} {expected}:{why} {error.message}",

@@ -128,10 +128,7 @@ def _group_names(candidate: Candidate) -> tuple[str, ...]:
 
 
 def _find_candidate(candidates: Sequence[Candidate], name: str, *, in_group: bool = False) -> Candidate:
-    """Return the drive with this name. Raises NotFoundError, InvalidValueError.
-
-    The path of a physical volume names the disk, which is not free, unless its group was named first.
-    """
+    """Return the drive with this name. The path of a physical volume names its disk, unless the group came first."""
     names_by_drive = {
         candidate.drive: _accepted_names(
             candidate.drive, candidate.place if in_group or not candidate.shared else None, candidate.serial
@@ -160,10 +157,7 @@ def _accepted_names(drive: Target, path: str | None, serial: str | None) -> tupl
 
 
 def controller_of(drives: Sequence[Candidate]) -> Target | None:
-    """Return the controller of all drives; None for drives of the kernel.
-
-    Raises InvalidValueError if they have several controllers.
-    """
+    """Return the controller of all drives, None for drives of the kernel. Raises InvalidValueError for several."""
     controllers = {drive.controller for drive in drives}
     if len(controllers) > 1:
         raise InvalidValueError(
