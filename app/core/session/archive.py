@@ -111,7 +111,8 @@ def _write_parts(handle: BinaryIO, folder: Path, session: Session, redactor: Red
             if redactor is None:
                 pieces = _read_blocks(folder / name)
             elif name == LOG:
-                pieces = _event_lines(session, redactor)
+                events = redact_session(session, redactor).events
+                pieces = (event_codec.encode(event).encode() + b"\n" for event in events)
             elif LINES.fullmatch(name):
                 continue  # output of other hosts, whose serial numbers cannot be recognised here
             else:
@@ -183,11 +184,6 @@ def _read_lines(path: Path) -> Iterator[str]:
     with open(os.open(path, _READING), encoding="utf-8", errors="replace") as file:
         while line := file.readline(_LONGEST_LINE):
             yield line
-
-
-def _event_lines(session: Session, redactor: Redactor) -> Iterator[bytes]:
-    for event in redact_session(session, redactor).events:
-        yield event_codec.encode(event).encode() + b"\n"
 
 
 def _write_seal(handle: BinaryIO) -> tuple[int, str]:

@@ -21,6 +21,15 @@ from backends.model import Drive, Fact, Inventory, Target
 from backends.values import dataclass
 from widgets.text_utils import units
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedEvent:
+    """An event of a session."""
+
+    at: float
+    """Seconds since the epoch."""
+
+
 # -- side effects of changes, interim analyses and recorded verdicts -------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from app.core.session.event_types import (
     Progress,
     RecordedVerdict,
     SteadyPlan,
+    TimedEvent,
 )
 from app.core.session.results import RunResult, RunStatus
 from app.core.session.sweep_record import (
@@ -58,11 +59,9 @@ class MachineFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionStarted:
+class SessionStarted(TimedEvent):
     """The first line of every log, and another one each time a program continues the log."""
 
-    at: float
-    """Seconds since the epoch, as in every event."""
     id: str
     """The session's name."""
     version: str
@@ -76,10 +75,9 @@ class SessionStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InventorySeen:
+class InventorySeen(TimedEvent):
     """Result of a hardware scan."""
 
-    at: float
     inventory: Inventory
     """All devices found."""
     complete: bool = True
@@ -87,10 +85,9 @@ class InventorySeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommandRan:
+class CommandRan(TimedEvent):
     """A program ran or a file was written."""
 
-    at: float
     line: str
     """As typed in a shell."""
     mutates: bool
@@ -106,10 +103,9 @@ class CommandRan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeIntended:
+class ChangeIntended(TimedEvent):
     """A change is about to be made; it is on disk before the first command."""
 
-    at: float
     id: str
     """Unique in the session: c1, c2, ..."""
     change: Change
@@ -123,10 +119,9 @@ class ChangeIntended:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeEnded:
+class ChangeEnded(TimedEvent):
     """The end of a change."""
 
-    at: float
     id: str
     """The change; "" for a step of a set that had nothing to do, for which nothing is recorded."""
     result: str
@@ -199,10 +194,9 @@ class RunSection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunStarted:
+class RunStarted(TimedEvent):
     """A benchmark begins."""
 
-    at: float
     id: str
     """Unique in the session: r1, r2, ..."""
     target: str
@@ -267,10 +261,9 @@ class RunStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LiveEvent:
+class LiveEvent(TimedEvent):
     """Progress of a run. It only matters while the run lasts, and is not logged."""
 
-    at: float
     id: str
     """The run."""
     progress: Progress
@@ -278,10 +271,9 @@ class LiveEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunEnded:
+class RunEnded(TimedEvent):
     """A benchmark has ended."""
 
-    at: float
     id: str
     """The run."""
     figures: RunResult
@@ -291,10 +283,9 @@ class RunEnded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PreconditionEnded:
+class PreconditionEnded(TimedEvent):
     """A device or file was written, completely or in part, to be measured in its state of normal use."""
 
-    at: float
     id: str
     """The run that did it."""
     target: str
@@ -306,10 +297,9 @@ class PreconditionEnded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExperimentStarted:
+class ExperimentStarted(TimedEvent):
     """One setting is measured in pairs, with its present value and another one."""
 
-    at: float
     id: str
     """Unique in the session: e1, e2, ..."""
     target: Target
@@ -353,10 +343,9 @@ class ExperimentStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExperimentEnded:
+class ExperimentEnded(TimedEvent):
     """An experiment has ended."""
 
-    at: float
     id: str
     """The experiment."""
     status: RunStatus
@@ -376,18 +365,16 @@ class ExperimentEnded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BaselineMarked:
+class BaselineMarked(TimedEvent):
     """A run became the baseline for other runs; None removes the mark."""
 
-    at: float
     run: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoteAdded:
+class NoteAdded(TimedEvent):
     """The user wrote a note."""
 
-    at: float
     text: str
 
 
@@ -409,10 +396,9 @@ class RecordedFinding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MachineChecked:
+class MachineChecked(TimedEvent):
     """The configuration was checked."""
 
-    at: float
     findings: tuple[RecordedFinding, ...]
     """The most serious first."""
     rules: int
@@ -420,10 +406,9 @@ class MachineChecked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RulePersisted:
+class RulePersisted(TimedEvent):
     """A file that sets values after a reboot was written or removed."""
 
-    at: float
     target: Target
     path: str
     """The file."""
@@ -432,18 +417,16 @@ class RulePersisted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProblemRecorded:
+class ProblemRecorded(TimedEvent):
     """A problem that the session should keep."""
 
-    at: float
     problem: Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionEnded:
+class SessionEnded(TimedEvent):
     """A program left the session."""
 
-    at: float
     reason: str = "left"
     """`left`, `SIGTERM`, `SIGHUP`, an exception's sentence."""
 

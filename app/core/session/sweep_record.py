@@ -6,6 +6,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import field, replace
 from typing import assert_never
 
+from app.core.session.event_types import TimedEvent
 from app.core.session.sweep_steps import Design, Purpose, Step, StepResult, SweepCell, SweepResult
 from backends.values import dataclass
 
@@ -13,10 +14,9 @@ from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepStarted:
+class SweepStarted(TimedEvent):
     """A sweep is about to begin: its complete design is on disk before the first step."""
 
-    at: float
     design: Design
     """The complete design."""
     pid: int = 0
@@ -24,19 +24,17 @@ class SweepStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepResumed:
+class SweepResumed(TimedEvent):
     """Another process continues the sweep."""
 
-    at: float
     pid: int = 0
     """The process that runs it now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepExtended:
+class SweepExtended(TimedEvent):
     """Results so far require more steps: a confirmation, or the next depth of a search."""
 
-    at: float
     purpose: Purpose
     """Purpose of the steps."""
     steps: tuple[Step, ...]
@@ -46,19 +44,17 @@ class SweepExtended:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepStepStarted:
+class SweepStepStarted(TimedEvent):
     """A step begins: first its settings, then its run."""
 
-    at: float
     step: int
     """Its number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepStepEnded:
+class SweepStepEnded(TimedEvent):
     """A step has ended."""
 
-    at: float
     step: int
     """Its number."""
     result: StepResult
@@ -77,10 +73,9 @@ class SweepStepEnded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepArrayRefused:
+class SweepArrayRefused(TimedEvent):
     """The creation of an array was refused, so its cells are not measured."""
 
-    at: float
     array: str
     """Its id in the design."""
     reason: str
@@ -88,10 +83,9 @@ class SweepArrayRefused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepEnded:
+class SweepEnded(TimedEvent):
     """The sweep has ended; the settings were restored, or `left` names those that were not."""
 
-    at: float
     result: SweepResult
     """How it ended."""
     reason: str = ""
