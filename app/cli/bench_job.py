@@ -147,7 +147,7 @@ def _import_section(file: Path, section: str | None, alone: str) -> ImportedJob:
             f"{alone}, and the job file has {len(imported.jobs)} sections: {', '.join(imported.names)}.",
             hint="Name one with --section NAME; it is run alone, without the others.",
         )
-    job = imported.whole if section is None else imported.section(section)
+    job = imported.combined_job if section is None else imported.section(section)
     for note in (*imported.notes, *job.notes):
         say(f"Note: {clean(note, 600)}")
     return job

@@ -108,10 +108,10 @@ def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, re
     chosen = [event for event in session_shown.events if choice.shows(describe_event(event).kind)]
     if as_json:
         events = [event_codec.as_json(event) for event in chosen]
-        print_json(session=hide(loaded.place), passed_over=loaded.passed_over, events=events)
+        print_json(session=hide(loaded.display_path), passed_over=loaded.passed_over, events=events)
         return DONE
     if not redact:
-        say(f"Session {loaded.folder.name} in {clean(loaded.place, 300)}")
+        say(f"Session {loaded.folder.name} in {clean(loaded.display_path, 300)}")
     lines(hide(row) for event in chosen for row in event_lines(event, session_shown))
     if show is None and (hidden := len(session_shown.events) - len(chosen)):
         say(f"Left out: {units.plural(hidden, 'command')} that only read (--show all).")

@@ -47,7 +47,7 @@ def runs_command(everything: bool, as_json: bool) -> int:
     pairs = [(loaded, run) for loaded in sessions for run in loaded.session.runs]
     if as_json:
         print_json(
-            runs=[json_schema.run(run, session=loaded.place) for loaded, run in pairs],
+            runs=[json_schema.run(run, session=loaded.display_path) for loaded, run in pairs],
             experiments=[
                 _experiment_json(loaded, record, stored_comparison(loaded.session, record.id))
                 for loaded in sessions
@@ -157,8 +157,8 @@ def compare_command(a: str, b: str | None, threshold: float | None, judge_again:
         say(PSEUDONYMS)
     if as_json:
         print_json(
-            a=json_schema.run(run_a, session=where_a.place),
-            b=json_schema.run(run_b, session=where_b.place),
+            a=json_schema.run(run_a, session=where_a.display_path),
+            b=json_schema.run(run_b, session=where_b.display_path),
             sentence=comparison_sentence(comparison),
             interleaved=comparison.sides.interleaved,
             threshold_percent=comparison.sides.threshold,
@@ -208,7 +208,7 @@ def _experiment(name: str, judge_again: bool, as_json: bool) -> int:
 def _experiment_json(
     loaded: LoadedSession, record: ExperimentRecord, comparison: Comparison | None
 ) -> json_schema.Json:
-    return json_schema_compare.experiment(record, loaded.session, comparison, session=loaded.place)
+    return json_schema_compare.experiment(record, loaded.session, comparison, session=loaded.display_path)
 
 
 def find_experiment(session: str | None, experiment_id: str) -> tuple[LoadedSession, ExperimentRecord]:

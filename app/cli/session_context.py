@@ -276,7 +276,7 @@ def loaded_session(name: str | None = None, *, whole: bool = False) -> LoadedSes
             from app.core.session.archive_reader import unpacked_archive
 
             return _report_skipped_lines(
-                click.get_current_context().with_resource(unpacked_archive(folder, whole=whole))
+                click.get_current_context().with_resource(unpacked_archive(folder, with_output=whole))
             )
         return _report_skipped_lines(_load(folder))
     last = store.latest_session(paths)

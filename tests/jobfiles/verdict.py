@@ -76,7 +76,7 @@ def judge(text: str, scratch: Scratch, *, runs: bool = False) -> Verdict:
         if not error.evidence and not meaning.read(text, scratch.folder).sections:
             return Verdict(Kind.REFUSED, error.message)  # There is no job, so there is no line to name.
         return _refusal(text, error)
-    whole = imported.whole
+    whole = imported.combined_job
     try:
         rendered = render(whole.job, [scratch.target], jobfile="job.fio")
     except RaidbenchError as error:

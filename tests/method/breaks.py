@@ -196,7 +196,7 @@ BREAKS: Sequence[Break] = (
         what="nights that lie below become what is usual at once",
         where=f"{_JUDGE}control_chart:_Chart",
         old="        self._waiting.append(level)\n",
-        new="        self._waiting.append(level)\n        self._known.append(level)\n",
+        new="        self._waiting.append(level)\n        self._reference.append(level)\n",
         noticed_by=("losses",),
     ),
     Break(

@@ -1,1 +1,1 @@
-"""What runs show next to each other: statistics, verdicts, and what speaks against them."""
+"""Comparison of runs: statistics, verdicts, and caveats."""

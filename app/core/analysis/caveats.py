@@ -1,7 +1,7 @@
-"""What was said of the runs of a comparison while they were measured: which of it forbids a verdict, which weakens one.
+"""Caveats of a comparison: the advice given during its runs that forbids or weakens a verdict. No I/O.
 
-Background work, a battery that learns or write-back that is not in force make figures of two states of the
-array, and the interval between runs does not tell them from an effect of the settings. No I/O.
+With background work, a battery learn cycle or ineffective write-back, results belong to two states of the array. The
+interval between runs does not distinguish them from an effect of the settings.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from app.core.session.results import Advice
 from app.core.session.state import RunRecord
 
 LOST_WRITE_BACK = ("write_cache", "write-through")
-"""What advice of write-back that is set and not in force is about."""
+"""Subject of the advice about write-back that is set but not in force."""
 
 
 FORBIDS: Mapping[str, tuple[str, ...] | None] = MappingProxyType(
@@ -26,11 +26,11 @@ FORBIDS: Mapping[str, tuple[str, ...] | None] = MappingProxyType(
         "background-task": None,
         "policy-changed": None,
         "battery-learning": None,
-        # Cached I/O that makes write-through of write-back was asked for: only write-back that is lost is a mishap.
+        # Cached I/O requests write-through instead of write-back; only an unrequested loss of write-back counts.
         "policy-not-in-force": LOST_WRITE_BACK,
     }
 )
-"""Advice with which there is no verdict: keys of docs/advice.md, and what it has to be about, None for anything."""
+"""Advice that forbids a verdict: keys of docs/advice.md with the required subject, None for any."""
 
 WEAKENS = frozenset(
     {
@@ -53,13 +53,13 @@ WEAKENS = frozenset(
         "too-short",
     }
 )
-"""Advice that is named after a verdict."""
+"""Advice that is shown with a verdict."""
 
 
 def apply_caveats(judgement: VerdictResult, runs: Iterable[RunRecord]) -> VerdictResult:
-    """The judgement, or no verdict where one of the runs it rests on forbids it, or their I/O engines differ.
+    """Return the verdict, changed to refused if the advice of a run forbids one, or the I/O engines differ.
 
-    The interval stays.
+    The interval is kept.
     """
     runs = tuple(runs)
     if len({engine_of(run) for run in runs}) > 1:
@@ -71,12 +71,12 @@ def apply_caveats(judgement: VerdictResult, runs: Iterable[RunRecord]) -> Verdic
 
 
 def blocking_caveats(runs: Iterable[RunRecord]) -> tuple[Caveat, ...]:
-    """Why these runs carry no verdict; none if they may."""
+    """Return why these runs allow no verdict; empty if they do."""
     return _grouped_caveats(runs, _blocking_keys)
 
 
 def weakening_caveats(runs: Iterable[RunRecord]) -> tuple[Caveat, ...]:
-    """What weakens a verdict on these runs."""
+    """Return what weakens a verdict on these runs."""
     return _grouped_caveats(runs, _weakening_keys)
 
 

@@ -1,4 +1,4 @@
-"""Two sides next to each other: figures, differences with their intervals, and what they show. No I/O."""
+"""Comparison of two sides: metrics, differences with their intervals, and verdicts. No I/O."""
 
 from __future__ import annotations
 
@@ -44,44 +44,44 @@ from app.core.session.state import ExperimentRecord, RunRecord, Session
 from backends.values import dataclass
 
 Differences = tuple[tuple[str, str | None, str | None], ...]
-"""What differs between two sides: key, value of the first, of the second; None where it was not recorded."""
+"""Differences of two sides: key, value of the first, value of the second; None if it was not recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricComparison:
-    """One figure of both sides."""
+    """One metric of both sides."""
 
     direction: str
     """`read`, `write`, `both` or `sync`."""
     figure: MetricKind
-    """Which."""
+    """The metric."""
     a: float | None
-    """Of the first side, the geometric mean of its runs; None if one of them has none."""
+    """Of the first side, the geometric mean of its runs; None if one of them has no value."""
     b: float | None
     """Of the second side."""
     judgement: VerdictResult | None = None
-    """What the repeats show; None where one side has no figure, or it is not one to be judged."""
+    """The verdict from the repeats; None if one side has no value, or the metric is not judged."""
     headline: bool = False
-    """Whether it is the figure that the job is about."""
+    """Whether it is the headline metric of the job."""
     same_as: str = ""
-    """The figure of the same direction that says the same, as all I/Os are of one size; "" of one that says more."""
+    """The equivalent metric of the same direction, if all I/Os have one size; "" if there is none."""
 
     @property
     def percent(self) -> float | None:
-        """How far the second is from the first, in percent of the first."""
+        """Return the difference of the second side from the first, in percent of the first."""
         if self.a is None or self.b is None or not self.a:
             return None
         return (self.b - self.a) / self.a * 100
 
     @property
     def interval(self) -> ConfidenceInterval | None:
-        """The interval of the difference; None without a judgement, or where its runs give none."""
+        """Return the interval of the difference; None without a verdict or repeats."""
         return None if self.judgement is None else self.judgement.interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two sides."""
+    """A comparison of two sides."""
 
     a: RunRecord
     """The first, or one of its runs."""
@@ -90,39 +90,39 @@ class Comparison:
     sides: ComparisonSides
     """All runs of both."""
     rows: tuple[MetricComparison, ...]
-    """Figures that at least one of them has."""
+    """Metrics that at least one of them has."""
     settings: Differences
-    """Settings that differ: key, value in a, value in b; None where it was not recorded."""
+    """Settings that differ: key, value in a, value in b; None if it was not recorded."""
     job: Differences
     """Fields of the job that differ."""
     provenance: Differences
-    """What else differs, as for settings."""
+    """Other facts that differ, in the form of settings."""
     between: MeanInterval | None
-    """How far earlier sessions of the same lie apart, as logarithms of means of the headline; None if not known."""
+    """Scatter of earlier sessions, as logarithms of the means of the headline; None if it is not known."""
     disturbances: tuple[DriftPattern, ...]
-    """What the runs did by themselves in the figure that the job is about."""
+    """Patterns of the runs in the headline metric that are not the effect."""
     weakened: tuple[Caveat, ...]
-    """What was said of the runs that weakens a verdict."""
+    """Caveats of the runs that weaken a verdict."""
     experiment: ExperimentStarted | None = None
-    """The A/B they are of."""
+    """The experiment of the runs."""
     names: tuple[str, str] = ("", "")
-    """What the sides are called where they differ in nothing that was set."""
+    """Names of the sides, if no setting differs."""
     rule: int | None = None
-    """The number of the rule that judged it when it ended; None where it is judged now."""
+    """Number of the rule by which it was judged when it ended; None if it is judged now."""
 
     @property
     def differing(self) -> Differences:
-        """Settings, fields of the job, and what else differs."""
+        """Return all differences: settings, fields of the job, other facts."""
         return (*self.settings, *self.job, *self.provenance)
 
     @property
     def headline(self) -> MetricComparison | None:
-        """The figure that the job is about; None where a side has none."""
+        """Return the headline metric; None if a side does not have it."""
         return next((row for row in self.rows if row.headline), None)
 
     @property
     def level(self) -> float:
-        """What its intervals leave out: 0.05 for those of 95 %."""
+        """Return what its intervals leave out: 0.05 for 95 % intervals."""
         interval = None if self.headline is None else self.headline.interval
         return LEVEL if interval is None else interval.level
 
@@ -138,11 +138,11 @@ def compare(
     threshold: float | None = None,
     experiments: Sequence[ExperimentRecord] = (),
 ) -> Comparison:
-    """Both runs, each with its repeats among the runs of its session.
+    """Return the comparison of both runs, each with its repeats among the runs of its session.
 
-    `names`: what they are called, by their ids where None. `earlier`: runs of other sessions, each of one. `threshold`:
-    a difference within it is none, in percent, 2 where None. `experiments`: of the first one's session, for
-    the plan of one that both are of.
+    `names`: names of the sides, their ids if None. `earlier`: runs of other sessions, a list per session. `threshold`:
+    a difference within it counts as none, in percent, 2 if None. `experiments`: those of the first run's session, for
+    the plan of an experiment that has both runs.
     """
     sides = sides_of(a, b, a_session, b_session, experiments)
     start = next((record.start for record in experiments if record.id == sides.experiment), None)
@@ -163,7 +163,7 @@ def compare_sections(
     earlier: Sequence[Sequence[RunRecord]] = (),
     threshold: float | None = None,
 ) -> tuple[tuple[str, Comparison], ...]:
-    """The comparison of each section with the section of the same name; see `compare`."""
+    """Return the comparison of each section with the section of the same name, with the arguments of `compare`."""
     return tuple(
         (
             name,
@@ -182,7 +182,7 @@ def compare_sections(
 
 
 def compare_experiment(session: Session, experiment_id: str) -> Comparison | None:
-    """The two letters of an experiment by the pairs so far; None before the first whole pair."""
+    """Return the comparison of an experiment's letters by the pairs so far; None before the first complete pair."""
     sides = pairs_of(session, experiment_id)
     record = session.experiment(experiment_id)
     if not sides.a or record is None:
@@ -223,39 +223,39 @@ def _compare(
 def _disturbances(
     sides: ComparisonSides, experiment: ExperimentStarted | None, value: Callable[[RunRecord], float | None]
 ) -> Iterator[DriftPattern]:
-    """What the runs did by themselves, and what a change of the setting did to the run after it."""
+    """Yield the patterns of the runs, and the carry-over from one setting to the next run."""
     yield from disturbances(sides, value)
     if experiment is not None and not experiment.is_null and sides.order is RunOrder.EXPERIMENT:
         yield from carry_over(sides, value)
 
 
 def _headline_kind(sides: ComparisonSides) -> tuple[MetricKind, str]:
-    """What the job is about, by runs that did any I/O."""
+    """Return the headline metric of the job, from runs with I/O if there are any."""
     return headline(sorted((*sides.a, *sides.b), key=is_silent))
 
 
 def differing_values(a: Mapping[str, str], b: Mapping[str, str]) -> Differences:
-    """What the two mappings do not agree on."""
+    """Return the differences of two mappings."""
     keys = dict.fromkeys((*a, *b))
     return tuple((key, a.get(key), b.get(key)) for key in keys if a.get(key) != b.get(key))
 
 
 def varying_keys(mappings: list[Mapping[str, str]]) -> list[str]:
-    """Keys whose values are not the same in all of them: the columns worth showing."""
+    """Return the keys with different values in the mappings: the columns worth showing."""
     keys = dict.fromkeys(key for mapping in mappings for key in mapping)
     return [key for key in keys if len({mapping.get(key) for mapping in mappings}) > 1]
 
 
 def compare_headline(sides: ComparisonSides) -> MetricComparison | None:
-    """The figure that the job is about, alone: quick where there are many to be told of."""
+    """Return the comparison of the headline metric alone, which is fast for lists."""
     about, direction = _headline_kind(sides)
     return _compared_figure(direction, about, sides, headline=True)
 
 
 def _compared_figures(sides: ComparisonSides) -> Iterator[MetricComparison]:
-    """The figure that the job is about first, judged alone; all others as one family.
+    """Yield the headline metric first, judged alone, then all others, judged as one family.
 
-    Where all I/Os are of one size, bytes are I/Os once more: they are judged as those are, and not counted twice.
+    If all I/Os have one size, bytes are equivalent to I/Os: they get the same verdict, and are not counted twice.
     """
     (about, direction), left = _headline_kind(sides), _with_io(sides)
     first = _compared_figure(direction, about, sides, headline=True)
@@ -291,7 +291,7 @@ _OTHER_RATE = {"iops": "bytes_per_second", "bytes_per_second": "iops"}
 
 
 def _one_block_size(sides: ComparisonSides) -> bool:
-    """Whether all I/Os of both sides are of one size that is known."""
+    """Return whether all I/Os of both sides have one known size."""
     jobs = [run.start.job for run in (*sides.a, *sides.b)]
     several = any(job.get(key) for job in jobs for key in ("bssplit", "bsrange", "bs_write"))
     return len({job.get("bs") for job in jobs}) == 1 and all(job.get("bs") for job in jobs) and not several
@@ -300,7 +300,7 @@ def _one_block_size(sides: ComparisonSides) -> bool:
 def _compared_figure(
     direction: str, figure: MetricKind, sides: ComparisonSides, *, headline: bool = False, share: float = 1.0
 ) -> MetricComparison | None:
-    """`share` of the level: what the first of several figures has to reach."""
+    """Return the comparison of one metric. `share`: share of the level that the first of several metrics must reach."""
     left = _with_io(sides)
     a, b = values_of(left.a, direction, figure), values_of(left.b, direction, figure)
     one_is_silent = len({is_silent(run) for run in (*sides.a, *sides.b)}) == 2
@@ -330,15 +330,15 @@ def _compared_figure(
 
 
 def _with_io(sides: ComparisonSides) -> ComparisonSides:
-    """The runs that figures are taken from: those with I/O, as long as both sides have one."""
+    """Return the sides with only the runs that completed I/O, if both have some; else the sides unchanged."""
     left = without_silent_runs(sides)
     return left if left.a and left.b else sides
 
 
 def _has_stopped(sides: ComparisonSides) -> bool:
-    """Whether it is the verdict that one side stopped answering: chance does not put its silent runs on that side.
+    """Return whether one side stopped answering: chance does not explain that its runs are the silent ones.
 
-    Only an order that was drawn, or a first side that answers again afterwards, excludes a device that just died.
+    A device that simply died is excluded only by a random order, or by a first side that answers again afterwards.
     """
     letter = silent_side(sides)
     if not letter:
@@ -346,7 +346,7 @@ def _has_stopped(sides: ComparisonSides) -> bool:
     look, ahead = due_look(sides.looks, len(sides.a)), next_look(sides.looks, len(sides.a))
     if sides.after:
         level = BETWEEN_LEVEL
-    elif sides.order is RunOrder.EXPERIMENT and sides.known and (look is not None or ahead is None):
+    elif sides.order is RunOrder.EXPERIMENT and sides.has_plan and (look is not None or ahead is None):
         level = LEVEL if look is None else look.level
     else:
         return False
@@ -355,9 +355,9 @@ def _has_stopped(sides: ComparisonSides) -> bool:
 
 
 def _without_silent_choice(judgement: VerdictResult, sides: ComparisonSides) -> VerdictResult:
-    """The judgement of the runs with I/O; none where several more of one side than of the other are silent or slow.
+    """Return the verdict of the runs with I/O; not decided if one side has several more silent or slow runs.
 
-    The runs that did answer are no reason to choose a side that often did not.
+    Runs that did complete I/O are no reason to choose a side that often did not.
     """
     more_on_b = sum(map(is_silent, sides.b)) - sum(map(is_silent, sides.a))
     if not more_on_b or not judgement.decided:
@@ -372,14 +372,14 @@ def _without_silent_choice(judgement: VerdictResult, sides: ComparisonSides) -> 
 def _judged_values(
     direction: str, figure: MetricKind, sides: ComparisonSides
 ) -> tuple[list[float], list[float]] | None:
-    """The figures of both sides; None where they are not to be judged."""
+    """Return the values of both sides; None if they cannot be judged."""
     a, b = (_all_known(values_of(side, direction, figure)) for side in (sides.a, sides.b))
     alike = not figure.is_latency or direction == SYNC or len(latency_kinds(sides)) == 1
     return (a, b) if figure.judged and alike and a and b and min(*a, *b) > 0 else None
 
 
 def latency_kinds(sides: ComparisonSides) -> set[bool]:
-    """Whether latencies are with submission (True) or, as earlier versions kept them, without."""
+    """Return whether latencies include submission (True) or, as earlier versions recorded them, do not."""
     both = (side for run in (*sides.a, *sides.b) for side in run.figures.transfers)
     return {side.completion_ns is not None for side in both}
 
@@ -392,9 +392,9 @@ def _judged(
     kind: tuple[str, MetricKind],
     share: float,
 ) -> VerdictResult:
-    """By the plan of an experiment, between two measurements of A, or as what they are.
+    """Return the verdict by the plan of an experiment, between two measurements of A, or as groups.
 
-    `a` and `b` are the figures of `left`, the runs with I/O; the looks count the pairs of `sides`, of all runs.
+    `a` and `b`: values of `left`, the runs with I/O. The interim analyses count the pairs of `sides`, of all runs.
     """
     direction, figure = kind
     step = sum(fmean(half_step(run.figures, direction, figure) for run in runs) for runs in (left.a, left.b))
@@ -418,8 +418,8 @@ def _judged(
         step=step,
         ahead=[replace(look, pairs=look.pairs - silent_pairs) for look in sides.looks if look.pairs > pairs],
     )
-    if sides.order is RunOrder.IN_TURN or not sides.known:
-        reason = Reason.NOT_DRAWN if sides.known else Reason.OF_EXPERIMENT
+    if sides.order is RunOrder.IN_TURN or not sides.has_plan:
+        reason = Reason.NOT_DRAWN if sides.has_plan else Reason.OF_EXPERIMENT
         return replace(judgement, verdict=Verdict.NOT_DECIDED, reason=reason, further_pairs=None)
     if reached_look is not None or ahead is None:
         return judgement
@@ -433,9 +433,9 @@ def _judged(
 
 
 def _all_known(values: Sequence[float | None]) -> list[float]:
-    """The values, none if one is missing: what too few I/Os carry in one run is not carried by the others."""
-    known = [value for value in values if value is not None]
-    return known if len(known) == len(values) else []
+    """Return the values; none if one is missing, because the other runs do not replace it."""
+    present = [value for value in values if value is not None]
+    return present if len(present) == len(values) else []
 
 
 def _mean(values: list[float]) -> float | None:
@@ -445,9 +445,9 @@ def _mean(values: list[float]) -> float | None:
 
 
 def tail_row(rows: Sequence[MetricComparison]) -> MetricComparison | None:
-    """The 99th percentile beside every headline, that of the slower direction; None of single runs.
+    """Return the p99 row to show with every headline, of the slower direction; None for single runs.
 
-    Beside flushes it is theirs; it is not said twice.
+    With flushes it is theirs. None if p99 is the headline itself.
     """
     about = next((row for row in rows if row.headline), None)
     if about is not None and about.figure.key == "latency_p99_ns":
@@ -458,16 +458,16 @@ def tail_row(rows: Sequence[MetricComparison]) -> MetricComparison | None:
     return max(judged, key=lambda row: row.a or 0.0, default=None)
 
 
-# -- what the sides came from beside their settings, and how far sessions of the same lie apart -----------------------
+# -- other differences of the sides, and the scatter of sessions ------------------------------------------------------
 
 _OF_SCHEDULER = ("queue_iosched_", "member_queue_iosched_")
-"""Knobs of one scheduler: another one has others, which says no more than that it is another one."""
+"""Knobs of one scheduler: another scheduler has others, which is no further difference."""
 
 
 def differences(sides: ComparisonSides) -> Differences:
-    """What is not the same on both: key, value of the first, of the second; what was measured first, the boot last.
+    """Return the provenance that differs: key, value of the first side, value of the second side.
 
-    A side whose runs disagree has several values.
+    The measured device is first, the boot id last. A side whose runs differ has several values.
     """
     provenances = [[run.provenance for run in runs] for runs in (sides.a, sides.b)]
     keys = dict.fromkeys(key for side in provenances for run in side for key in run)
@@ -489,7 +489,7 @@ def _shown(values: set[str | None]) -> str | None:
 def between_sessions(
     run: RunRecord, sessions: Sequence[Sequence[RunRecord]], value: Callable[[RunRecord], float | None]
 ) -> MeanInterval | None:
-    """How far sessions in which the same was measured lie apart, as logarithms of their means; None of too few."""
+    """Return the scatter of sessions with the same measurement, as logarithms of their means; None for too few."""
     groups = (repeats(runs).get(condition(run), ()) for runs in sessions)
     measured = [[measured_value for record in group if (measured_value := value(record))] for group in groups]
     return session_scatter([geometric_mean(values) for values in measured if values and min(values) > 0])

@@ -1,18 +1,18 @@
-"""Nights of the same measurement since a baseline: whether a loss began, one alarm an episode. No I/O.
+"""Control chart for nights of one measurement since a baseline: whether a loss began, one alarm per episode. No I/O.
 
 A self-starting CUSUM (Hawkins, "Self-starting CUSUM charts for location and scale", The Statistician 36, 1987). Each
-night is held against all nights before it that were not alarmed, by Student's t of their number, as the score of a
-normal distribution. What lies more than an allowance below adds up, and is an alarm at `LIMIT`; an episode lasts until
-the sum is 0 again. Five things are ours, each simulated (`make method`):
+night is compared with all earlier nights without an alarm, by Student's t of their number, as the score of a normal
+distribution. The part of a loss beyond an allowance is added up, and the sum raises an alarm at `LIMIT`; an episode
+lasts until the sum is 0 again. Five additions are ours, each simulated (`make method`):
 
-- the allowance is what half of the threshold would score, if that is more: what does not matter never adds up, and
-  nights that resemble each other raise fewer alarms (at 2 % scatter 0.1 a year for 4);
-- nights that lie below wait outside the reference until the sum is 0 again: a loss does not become what is usual;
-- nights of an alarm join the reference when the second alarm ends: weekends and maintenance nights become usual, a
-  single fault does not. While the chart learns they join when the first one ends;
-- the standard deviation grows by sqrt((1 + r) / (1 - r)) where successive nights are correlated by r, unless nights are
-  correlated more with those of a week before: a weekly rhythm returns by itself, a correlated deviation adds up;
-- one night so far below that no tail of Student's t with three degrees of freedom explains it is an alarm by itself.
+- The allowance is the score of half of the threshold, if that is more. So irrelevant losses never add up, and nights
+  that are alike raise fewer alarms (at 2 % scatter 0.1 a year instead of 4).
+- Nights below the allowance are not part of the reference until the sum is 0 again, so a loss does not become normal.
+- Nights of an alarm join the reference when the second alarm ends. So weekends and maintenance nights become normal, a
+  single fault does not. While the chart learns they join when the first alarm ends.
+- The standard deviation grows by sqrt((1 + r) / (1 - r)) if consecutive nights are correlated by r, unless nights are
+  correlated more with those of a week before. A weekly rhythm ends on its own; a correlated deviation adds up.
+- One night so far below that Student's t with three degrees of freedom does not explain it raises an alarm alone.
 """
 
 from __future__ import annotations
@@ -32,33 +32,35 @@ from app.core.analysis.regression import (
     judge_later,
     session_scatter,
 )
-from app.core.analysis.stats import ConfidenceInterval, quantile, tails
+from app.core.analysis.stats import ConfidenceInterval, moments, quantile, tails
 from backends.values import dataclass
 
 LEARNING = 10
-"""Nights, that of the baseline included, before there is a chart: of fewer the scatter is not known well enough."""
+"""Nights, including the baseline, before there is a chart; fewer do not show the scatter well enough."""
 
 ALLOWANCE = 0.6
-"""Of a score at least: what adds up is what lies further below."""
+"""Least allowance, as a score; only what is further below is added up."""
 
 LIMIT = 5.5
-"""Sum at which it is an alarm."""
+"""Sum at which an alarm is raised."""
 
 MOST = 2.5
-"""That one night adds: two wild nights are no alarm."""
+"""Most that one night adds, so that two outlier nights raise no alarm."""
 
 FAR = 12.0
-"""Standard deviations below at which one night is enough: of Student's t with three degrees of freedom, scaled to
-the same deviation, one in 12,000 lies there."""
+"""Standard deviations below the reference at which one night is sufficient.
+
+Of Student's t with three degrees of freedom, scaled to the same deviation, one value in 12,000 is there.
+"""
 
 SHORT = 30
-"""Nights of the longest episode that may be a part of normal operation; a longer one never joins the reference."""
+"""Nights of the longest episode that may be part of normal operation; a longer one never joins the reference."""
 
 WEEK = 7
-"""Nights of a rhythm that is no correlation."""
+"""Nights of a weekly rhythm, which is no correlation."""
 
 SIGHT = 7
-"""Nights within which a loss of the size that is named is told, more often than not."""
+"""Nights within which a loss of the stated size is reported, more often than not."""
 
 _NORMAL = NormalDist()
 _SCORE_END = 1e-300
@@ -66,37 +68,40 @@ _SCORE_END = 1e-300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlChart:
-    """How the last of some nights stands."""
+    """State of the last night of a series."""
 
     judgement: RegressionResult
-    """What was shown: WORSE of the first night of an episode alone, STILL_WORSE of those after it. The interval is that
-    of the nights that lie below, else of the last alone, against the reference; None where there is none."""
+    """The verdict: WORSE for the first night of an episode only, STILL_WORSE for those after it.
+
+    The interval is that of the nights below the allowance, or else of the last night, against the reference; None if
+    there is none.
+    """
     nights: int
-    """How many there are, that of the baseline included."""
-    known: int
-    """Of how many the reference is from here on."""
+    """Number of nights, including the baseline."""
+    reference_size: int
+    """Number of nights in the reference from now on."""
     against: int
-    """Of how many it was when the last night was held against it; 1 while it is the baseline alone."""
+    """Number of nights with which the last night was compared; 1 while there is only the baseline."""
     sd: float | None
-    """How far its nights lie apart, as logarithms; None of one."""
+    """Standard deviation of the reference, as logarithms; None for one night."""
     since: int | None
-    """Place of the first night that lies below without a break, that of the baseline is 0; None where none does."""
+    """Index of the first night below without interruption, 0 is the baseline; None if there is none."""
     begun: int | None
-    """Place of the night on which the episode was told; None without one."""
+    """Index of the night on which the episode was reported; None without one."""
     episodes: tuple[int, ...]
-    """Places of the nights on which one was told."""
+    """Indexes of the nights on which an episode was reported."""
     seen_percent: float | None
-    """A loss of so much would be told within `SIGHT` nights, more often than not; None while it learns."""
+    """A loss of this size would be reported within `SIGHT` nights, more often than not; None while it learns."""
 
     @property
     def standing(self) -> RegressionVerdict:
-        """What was shown."""
+        """Return the verdict."""
         return self.judgement.standing
 
     @property
     def learning(self) -> bool:
-        """Whether there are too few nights for a chart."""
-        return self.known < LEARNING
+        """Return whether there are too few nights for a chart."""
+        return self.reference_size < LEARNING
 
 
 def night_chart(
@@ -107,11 +112,11 @@ def night_chart(
     threshold: float = LATER_THRESHOLD_PERCENT,
     judged_early: bool = True,
 ) -> ControlChart:
-    """The chart of the nights in time, each by the values of its runs, first that of the baseline.
+    """Return the chart of nights in time, each given by the values of its runs; the first is the baseline.
 
-    `earlier`: one value of each session before them. `threshold` in percent. `judged_early`: whether nights are held
-    against the first alone while too few are known. Raises ValueError without a night, and of values that have no
-    logarithm.
+    `earlier`: one value of each session before them. `threshold`: in percent. `judged_early`: whether nights are
+    compared with the first one alone while there are too few. Raises ValueError without a night, and for values that
+    have no logarithm.
     """
     if not nights or not all(nights):
         raise ValueError("no nights")
@@ -137,7 +142,7 @@ class _Chart:
         self._threshold = threshold
         self._loss = log1p(threshold / 100)
         self._judged_early = judged_early
-        self._known = [_level(saved)]
+        self._reference = [_level(saved)]
         self._waiting: list[float] = []
         self._ended: list[float] = []
         self._sum = 0.0
@@ -149,9 +154,9 @@ class _Chart:
         self._judged: Callable[[], RegressionResult] = partial(RegressionResult, standing=self._standing, interval=None)
 
     def add(self, night: int, values: Sequence[float]) -> None:
-        """The next night."""
-        learning = len(self._known) < LEARNING
-        self._against = 1 if learning else len(self._known)
+        """Add the next night."""
+        learning = len(self._reference) < LEARNING
+        self._against = 1 if learning else len(self._reference)
         worse = self._early(values) if learning else self._charted(night, values)
         if not worse:
             self._begun = None
@@ -164,15 +169,15 @@ class _Chart:
             self._standing = RegressionVerdict.STILL_WORSE
 
     def _early(self, values: Sequence[float]) -> bool:
-        """Against the baseline alone, by an interval no narrower than these nights lie apart."""
-        between = session_scatter([*self._earlier, *map(exp, self._known[1:])])
+        """Compare with the baseline alone, by an interval no narrower than the scatter of these nights."""
+        between = session_scatter([*self._earlier, *map(exp, self._reference[1:])])
         judged = judge_later(
             self._saved,
             values,
             between=between,
             higher_is_better=self._sign > 0,
             threshold=self._threshold,
-            least=_chance_distance(self._known),
+            least=_chance_distance(self._reference),
         )
         self._standing, self._judged = judged.standing, lambda: judged
         worse = self._judged_early and self._standing is RegressionVerdict.WORSE
@@ -183,22 +188,22 @@ class _Chart:
         return worse
 
     def _recover(self, level: float, *, recurs: bool) -> None:
-        """Add the level to the reference, and the nights before it that may be a part of normal operation."""
+        """Add the level to the reference, and nights before it that may be part of normal operation."""
         if self._begun is not None:
             self._waiting = self._waiting if len(self._waiting) <= SHORT else []
             if not recurs:
                 self._ended, self._waiting = self._waiting, []
             else:
                 self._ended, self._waiting = [], [*self._ended, *self._waiting]
-        self._known += [*self._waiting, level]
+        self._reference += [*self._waiting, level]
         self._waiting, self._since = [], None
 
     def _charted(self, night: int, values: Sequence[float]) -> bool:
         level = _level(values)
-        mean, single = _moments(self._known)
+        mean, single = _moments(self._reference)
         single = max(single, self._loss / 10)
-        sd = single * _inflation(self._known)
-        number = len(self._known)
+        sd = single * _inflation(self._reference)
+        number = len(self._reference)
         below = self._sign * (mean - level)
         score = _score(below / sd / sqrt(1 + 1 / number), number - 1)
         added = min(score - self._allowance(sd, number), MOST)
@@ -208,7 +213,7 @@ class _Chart:
         if not self._sum:
             self._standing, self._judged = (
                 RegressionVerdict.NOT_WORSE,
-                partial(_compare_nights, self._known[:], [level]),
+                partial(_compare_nights, self._reference[:], [level]),
             )
             self._recover(level, recurs=len(self._episodes) > 1)
             return False
@@ -218,26 +223,26 @@ class _Chart:
         if worse:
             self._sum = min(self._sum, LIMIT)
         self._standing = RegressionVerdict.NOT_DECIDED if self._sum >= MOST else RegressionVerdict.NOT_WORSE
-        self._judged = partial(_compare_nights, self._known[:], self._waiting[:])
+        self._judged = partial(_compare_nights, self._reference[:], self._waiting[:])
         return worse
 
     def _allowance(self, sd: float, number: int) -> float:
         return max(ALLOWANCE, _score(self._loss / 2 / sd / sqrt(1 + 1 / number), number - 1))
 
     def result(self, nights: int) -> ControlChart:
-        """Return how the last night stands."""
-        number = len(self._known)
-        mean_sd = _moments(self._known) if number > 1 else None
+        """Return the state of the last night."""
+        number = len(self._reference)
+        mean_sd = _moments(self._reference) if number > 1 else None
         detectable_percent = None
         if mean_sd is not None and number >= LEARNING:
-            sd = max(mean_sd[1], self._loss / 10) * _inflation(self._known)
+            sd = max(mean_sd[1], self._loss / 10) * _inflation(self._reference)
             wanted = self._allowance(sd, number) + LIMIT / (SIGHT - 1)
             loss = quantile(_NORMAL.cdf(wanted), number - 1) * sd * sqrt(1 + 1 / number)
             detectable_percent = (-expm1(-loss) if self._sign > 0 else expm1(loss)) * 100
         return ControlChart(
             judgement=replace(self._judged(), standing=self._standing),
             nights=nights,
-            known=number,
+            reference_size=number,
             against=self._against,
             sd=None if mean_sd is None else mean_sd[1],
             since=self._since,
@@ -252,8 +257,8 @@ def _level(values: Sequence[float]) -> float:
 
 
 def _moments(logs: Sequence[float]) -> tuple[float, float]:
-    mean = fsum(logs) / len(logs)
-    return mean, sqrt(fsum((log - mean) ** 2 for log in logs) / (len(logs) - 1))
+    mean, variance = moments(logs)
+    return mean, sqrt(variance)
 
 
 def _inflation(logs: Sequence[float]) -> float:
@@ -270,20 +275,20 @@ def _inflation(logs: Sequence[float]) -> float:
 
 
 def _chance_distance(logs: Sequence[float]) -> float:
-    """How far one night more may lie from the mean of these by chance; 0 where fewer than two are known."""
+    """Return how far another night may be from the mean of these by chance; 0 for fewer than two."""
     if len(logs) < 2:
         return 0.0
     return quantile(1 - LEVEL / 2, len(logs) - 1) * _moments(logs)[1] * sqrt(1 + 1 / len(logs))
 
 
 def _score(t: float, dof: int) -> float:
-    """The score of a normal distribution that is as rare as this of Student's t."""
+    """Return the normal score that is as rare as this value of Student's t."""
     score = -_NORMAL.inv_cdf(max(tails(t, dof) / 2, _SCORE_END))
     return score if t > 0 else -score
 
 
 def _compare_nights(reference: Sequence[float], nights: Sequence[float]) -> RegressionResult:
-    """Return the mean of these nights against that of the known ones, by how far those lie apart."""
+    """Return the mean of these nights compared with that of the reference, by the scatter of the reference."""
     mean, sd = _moments(reference)
     number = len(reference)
     moved = fsum(nights) / len(nights) - mean

@@ -1,4 +1,4 @@
-"""What runs in time show beside an effect: an order, a trend, a period, a move to another level. No I/O."""
+"""Patterns of runs in time, apart from the effect: an order, a trend, a period, a change of level. No I/O."""
 
 from __future__ import annotations
 
@@ -10,51 +10,49 @@ from statistics import fmean
 
 from app.core.analysis.pair_design import LEVEL
 from app.core.analysis.sample_groups import ComparisonSides, place_in_session
-from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval, tails, welch_interval
+from app.core.analysis.stats import THRESHOLD_PERCENT, ConfidenceInterval, moments, tails, welch_interval
 from app.core.session.state import RunRecord
 from backends.values import dataclass
 
-# -- what a comparison in pairs shows beside its effect ---------------------------------------------------------------
-
-# An order, a trend or a period of the machine itself.
+# -- patterns in a comparison in pairs ------------------------------------------------------------------------------
 
 SURE = 0.01
-"""Only what chance makes in one experiment of a hundred is told."""
+"""Largest p value of a reported pattern: chance causes it in one experiment of a hundred."""
 
 FEWEST = 6
-"""Pairs below which nothing of the kind can be seen."""
+"""Least number of pairs that can show a pattern."""
 
 FEWEST_OF_A_KIND = 2
-"""Pairs that begin with a change of the setting, and others: fewer have no scatter."""
+"""Least number of pairs that begin with a change of the setting, and of others, because fewer have no scatter."""
 
 
 class RunPattern(StrEnum):
-    """What runs do by themselves."""
+    """A pattern of runs in time."""
 
     ORDER = "order"
-    """The second run of a pair differs from the first, whichever it is."""
+    """The second run of a pair differs from the first, whichever setting it has."""
     TREND = "trend"
     """They drift from the first to the last."""
     PERIOD = "period"
     """They rise and fall."""
     CARRY_OVER = "carry-over"
-    """The effect is smaller in pairs that begin with a change of the setting: what was set before still works."""
+    """The effect is smaller in pairs that begin with a change of the setting: the previous one still has an effect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftPattern:
-    """A pattern that chance alone hardly makes."""
+    """A pattern that is unlikely to be chance."""
 
     pattern: RunPattern
-    """Which."""
+    """The kind of pattern."""
     size: float
-    """In percent; of a period its length in runs, of a carry-over the effect in pairs that begin with a change."""
+    """In percent; for a period its length in runs, for a carry-over the effect in pairs that begin with a change."""
     others: float = 0.0
-    """Of a carry-over the effect in the other pairs, in percent."""
+    """For a carry-over the effect in the other pairs, in percent."""
 
 
 def disturbances(sides: ComparisonSides, value: Callable[[RunRecord], float | None]) -> Iterator[DriftPattern]:
-    """What the runs did by themselves. Pairs drawn in turn cancel it; it widens the interval."""
+    """Yield the patterns in the runs. Pairs in random order cancel them, but they widen the interval."""
     if not sides.interleaved or len(sides.a) < FEWEST:
         return
     letters = {run.id: letter for letter, runs in (("A", sides.a), ("B", sides.b)) for run in runs}
@@ -66,11 +64,11 @@ def disturbances(sides: ComparisonSides, value: Callable[[RunRecord], float | No
 
 
 def carry_over(sides: ComparisonSides, value: Callable[[RunRecord], float | None]) -> Iterator[DriftPattern]:
-    """A smaller effect in pairs whose first run has the other setting than the run before it.
+    """Yield a carry-over if pairs whose first run follows a change of the setting have a smaller effect.
 
-    The second run of a pair always follows the other setting. Where the first one does, too, both are off, and towards
-    each other: if a run keeps a share of what was set before, the effect seen loses that share in one kind of pair and
-    twice as much in the other. Student's t, one-sided, as a carry-over never makes an effect larger.
+    The second run of a pair always follows the other setting. If the first run does too, both runs are affected,
+    towards each other. If a run keeps a share of the previous setting, one kind of pair loses that share of the effect,
+    and the other twice as much. Tested with one-sided Student's t, as a carry-over never makes an effect larger.
     """
     with_switch: list[float] = []
     without: list[float] = []
@@ -91,9 +89,9 @@ def carry_over(sides: ComparisonSides, value: Callable[[RunRecord], float | None
 
 
 def _by_switch(sides: ComparisonSides, value: Callable[[RunRecord], float | None]) -> Iterator[tuple[bool, float]]:
-    """Of each pair whether it began with a change of the setting, and its log-ratio.
+    """Yield for each pair whether it began with a change of the setting, and its log-ratio.
 
-    An experiment begins with A in force. A pair is left out where the one before it does not count.
+    An experiment begins with A in force. A pair is skipped if the one before it is missing.
     """
     last_letters: dict[tuple[str, int], str] = {}
     pairs = sorted(zip(sides.a, sides.b, strict=True), key=lambda pair: place_in_session(pair[0]))
@@ -113,7 +111,7 @@ def _letter(run: RunRecord) -> str:
 
 
 def find_patterns(letters: Sequence[str], logs: Sequence[float]) -> Iterator[DriftPattern]:
-    """Order, trend and period in logarithms of the runs in time, each with the letter of its side."""
+    """Yield order, trend and period in the logarithms of runs in time; `letters`: the side of each run."""
     centre = {
         letter: fmean([value for run_letter, value in zip(letters, logs, strict=True) if run_letter == letter])
         for letter in "AB"
@@ -133,14 +131,13 @@ def find_patterns(letters: Sequence[str], logs: Sequence[float]) -> Iterator[Dri
 
 
 def _p_of_mean(values: Sequence[float]) -> float:
-    """Two-sided p of a mean of 0, after Student."""
-    mean, n = fmean(values), len(values)
-    error = sqrt(fsum((value - mean) ** 2 for value in values) / (n - 1) / n)
-    return tails(mean / error, n - 1) if error else 1.0
+    """Return the two-sided p value of a mean of 0, by Student's t."""
+    (mean, variance), n = moments(values), len(values)
+    return tails(mean / sqrt(variance / n), n - 1) if variance else 1.0
 
 
 def _trend(values: Sequence[float]) -> tuple[float, float]:
-    """Slope a run of the line through them, and the p of none."""
+    """Return the slope per run of the regression line, and the p value of no slope."""
     n = len(values)
     middle, mean = (n - 1) / 2, fmean(values)
     squares = fsum((at - middle) ** 2 for at in range(n))
@@ -150,7 +147,7 @@ def _trend(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _period(values: Sequence[float]) -> tuple[float, float]:
-    """Runs in the strongest period, and the p of chance: Fisher's g, the largest share of the periodogram."""
+    """Return the strongest period in runs, and the p value of chance: Fisher's g, the largest periodogram share."""
     n, mean = len(values), fmean(values)
     count = (n - 1) // 2
     powers = [_power(values, mean, cycles) for cycles in range(1, count + 1)]
@@ -172,26 +169,27 @@ def _percent(ratio: float) -> float:
     return expm1(ratio) * 100
 
 
-# -- where a series of measurements in time moved to another level, for good or for a while ---------------------------
+# -- changes of level in a series of measurements, permanent or temporary --------------------------------------------
 
-# First every place is tried at which the level may have changed for good, then, if none is found, every stretch of
-# `STRETCH` points that may lie on a level of its own. The one with the smallest p of Student's t (one variance for
-# both parts) is a change if that p, times the number of places that were tried (Bonferroni), is at most the level, and
-# the two means differ by the threshold or more; where there is room for both questions each has half the level. What
-# lies before and after has `FEWEST_POINTS` at least; each part is then looked at alike. Who keeps a history looks at it
-# often, and each look is a chance of a false change: looked at after every point with 5 % each, a quarter of series
-# that keep their level have shown one by the sixtieth. So a series of n points is allowed `level_of(n)`, whose shares
-# over all doublings of n have a sum: then any change at all is ever found in at most `LEVEL` of the cases, however long
-# it grows and however often it is looked at.
+# First every position of a permanent change is tried, then, without a result, every temporary stretch of `STRETCH`
+# points. The part with the smallest p of Student's t (one variance for both parts) is a change under two conditions.
+# Its p times the number of tried positions (Bonferroni) is at most the level, and the two means differ by the threshold
+# or more. If both kinds are possible, each has half the level. `FEWEST_POINTS` at least must precede and follow a
+# change. Each part is then examined in the same way.
+#
+# A history is examined often, and each time may show a false change. Examined after every point at 5 % each, a quarter
+# of constant series had shown a change by the sixtieth point. So a series of n points is allowed `level_of(n)`, whose
+# shares over all doublings of n have a finite sum. Then false changes occur in at most `LEVEL` of the series, however
+# long they get and however often they are examined.
 
 FEWEST_POINTS = 3
-"""On each side of a change: of fewer it is not known whether they stay."""
+"""Points on each side of a change: fewer do not show whether the level stays."""
 
 STRETCH = range(FEWEST_POINTS, 31)
-"""Points that may lie on a level of their own between two on another; a longer stretch is two changes for good."""
+"""Length in points of a temporary level between two others; a longer one is two permanent changes."""
 
 FEW_IN_STRETCH = 5
-"""Below so many points a few wild ones would do: such a stretch has a fifth of the level."""
+"""A stretch with fewer points has a fifth of the level, because a few outliers could make one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,17 +197,17 @@ class Shift:
     """A change of level."""
 
     at: int
-    """Place of the first point after it."""
+    """Index of the first point after it."""
     interval: ConfidenceInterval
-    """The level after it against the one before, with the points up to the next change on both sides."""
+    """The level after it against the one before, from the points up to the next change on both sides."""
     before: int
-    """How many points those are before it."""
+    """Number of those points before it."""
     after: int
-    """And after it."""
+    """Number of those points after it."""
 
 
 def shifts(values: Sequence[float], *, threshold: float = THRESHOLD_PERCENT) -> tuple[Shift, ...]:
-    """The changes of level of positive values, in their order; `threshold` in percent."""
+    """Return the changes of level of positive values, in order; `threshold`: in percent."""
     logs = [log(value) for value in values]
     splits = sorted(set(_splits(logs, 0, log(1 + threshold / 100), level_of(len(logs)))))
     edges = [0, *splits, len(values)]
@@ -225,7 +223,7 @@ def shifts(values: Sequence[float], *, threshold: float = THRESHOLD_PERCENT) -> 
 
 
 def level_of(points: int) -> float:
-    """The share of false changes that looking at so many points may add."""
+    """Return the share of false changes that an analysis of this many points may add."""
     return LEVEL / 3 / max(1.0, log2(points / FEWEST_POINTS)) ** 2 if points else LEVEL
 
 
@@ -253,14 +251,14 @@ def _stretches(n: int) -> Iterator[tuple[int, int]]:
 def _surest(
     logs: Sequence[float], parts: Sequence[tuple[int, int]], least: float, level: float
 ) -> tuple[int, int] | None:
-    """Begin and end of that part whose mean differs most surely from the rest; None if none does."""
+    """Return begin and end of the part whose mean differs most significantly from the rest; None if none does."""
     if not parts:
         return None
     n = len(logs)
     centre = fsum(logs) / n
     moved = [log - centre for log in logs]
     sums = list(accumulate(moved, initial=0.0))
-    # Of points round 0, what a part explains of all squares: S^2 / m of the part and of the rest.
+    # For points centred on 0, the sum of squares that a part explains: S^2 / m of the part and of the rest.
     explained = [(sums[end] - sums[begin]) ** 2 / ((end - begin) * (n - end + begin)) for begin, end in parts]
     at = max(range(len(parts)), key=explained.__getitem__)
     begin, end = parts[at]

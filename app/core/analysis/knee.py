@@ -1,9 +1,9 @@
-"""Where a throughput-latency curve bends: the load at which throughput by latency is the greatest. No I/O.
+"""The knee of a throughput-latency curve: the load with the largest ratio of throughput to latency. No I/O.
 
 The rule is Kleinrock's power ("Power and deterministic rules of thumb for probabilistic problems in computer
 communications", ICC 1979): below the knee 1 % more load costs less than 1 % of latency, beyond it more. A single server
-with random arrivals has it at half its capacity, many servers near it, and what does not slow down under load at its
-capacity.
+with random arrivals has its knee at half its capacity, many servers near their capacity. A server that does not slow
+down under load has it at its capacity.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from app.core.analysis.stats import geometric_mean, quantile
 from backends.values import dataclass
 
 NEAR_BEST = 0.8
-"""Loads of at least this share of the best throughput by latency decide where between them the best lies."""
+"""Loads with at least this share of the best throughput by latency determine the position of the best between them."""
 
 DRAWS = 200
-"""Curves drawn around the one that was seen, for the interval."""
+"""Number of simulated curves around the measured one, for the interval."""
 
 _MATTERS = 0.5
-"""Loads below this share of the best are not the knee; how their runs scatter tells nothing of it."""
+"""Loads below this share of the best are not the knee, so the scatter of their runs does not matter."""
 
 _FEWEST = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadPoint:
-    """A load that was asked for, and what came of it."""
+    """A requested load and its result."""
 
     rate: float
-    """Reached, a second; above 0."""
+    """Reached rate per second; above 0."""
     latencies: tuple[float, ...]
     """Mean latency of each run; above 0, at least one."""
     carried: bool
-    """Whether what was asked for was reached."""
+    """Whether the requested rate was reached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,20 +46,20 @@ class Knee:
     """The load with the most throughput by latency."""
 
     rate: float
-    """A second."""
+    """Rate per second."""
     low: float
-    """Lower end of its 95 % interval, what lies between the loads that were asked for included."""
+    """Lower end of its 95 % interval, which includes the distance between the requested loads."""
     high: float
     """Upper end."""
     latency: float
-    """Mean latency there, in the unit of the loads'."""
+    """Mean latency at the knee, in the unit of the loads."""
     at_limit: bool
-    """Whether it is the highest load that was carried: latency hardly rises before."""
+    """Whether it is the highest load that was reached, so that latency hardly rises below it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _CarriedLoad:
-    """A load that was carried, in logarithms."""
+    """A load that was reached, in logarithms."""
 
     rate: float
     latency: float
@@ -67,12 +67,12 @@ class _CarriedLoad:
 
     @property
     def power(self) -> float:
-        """ln of throughput by latency."""
+        """Return ln of throughput by latency."""
         return log(self.rate) - self.latency
 
 
 def knee(loads: Sequence[LoadPoint]) -> Knee | None:
-    """The knee; None with fewer than three loads that were carried, and where it may lie beyond the highest."""
+    """Return the knee; None with fewer than three reached loads, or if it may be beyond the highest."""
     carried = sorted((load for load in loads if load.carried), key=lambda load: load.rate)
     if len(carried) < _FEWEST:
         return None
@@ -80,7 +80,7 @@ def knee(loads: Sequence[LoadPoint]) -> Knee | None:
     value = _best(places)
     step = _half_step(places, value)
     low, high = _interval(places, carried)
-    low, high = _broken_off(places, min(low, value - step), max(high, value + step))
+    low, high = _extend_to_break(places, min(low, value - step), max(high, value + step))
     highest = places[-1].rate
     if high >= highest:
         beyond = [load.rate for load in loads if not load.carried]
@@ -91,7 +91,7 @@ def knee(loads: Sequence[LoadPoint]) -> Knee | None:
 
 
 def _best(loads: Sequence[_CarriedLoad]) -> float:
-    """The top of the parabola through the best loads, within them."""
+    """Return the top of the parabola through the best loads, within their range."""
     powers = [load.power for load in loads]
     best = max(range(len(loads)), key=powers.__getitem__)
     first = last = best
@@ -103,10 +103,10 @@ def _best(loads: Sequence[_CarriedLoad]) -> float:
 
 
 def _vertex(rates: Sequence[float], powers: Sequence[float], otherwise: float) -> float:
-    """Where the parabola of least squares is highest, no further than the rates; `otherwise` where it has no top."""
+    """Return the maximum of the least-squares parabola, within the rates; `otherwise` if it has none."""
     if len(rates) < _FEWEST:
         return otherwise
-    # Orthogonal polynomials: each coefficient by itself, and nothing to invert.
+    # Orthogonal polynomials: each coefficient is independent, and no matrix has to be inverted.
     middle, width = fsum(rates) / len(rates), rates[-1] - rates[0]
     first = [(rate - middle) / width for rate in rates]
     squares = fsum(x * x for x in first)
@@ -120,7 +120,7 @@ def _vertex(rates: Sequence[float], powers: Sequence[float], otherwise: float) -
 
 
 def _interval(places: Sequence[_CarriedLoad], loads: Sequence[LoadPoint]) -> tuple[float, float]:
-    """Where 95 % of the knees lie of curves that differ from this one as their runs scatter. Drawn, always the same."""
+    """Return the interval of 95 % of the knees of curves simulated with the scatter of the runs; reproducible."""
     least = max(curve_load.power for curve_load in places) + log(_MATTERS)
     near = [load for curve_load, load in zip(places, loads, strict=True) if curve_load.power >= least]
     deviations = list(_deviations(near))
@@ -128,22 +128,22 @@ def _interval(places: Sequence[_CarriedLoad], loads: Sequence[LoadPoint]) -> tup
     if dof < 1:
         return places[0].rate, places[-1].rate
     scatter = sqrt(fsum(deviation * deviation for deviation in deviations) / dof)
-    # Of so few runs the scatter is known badly: Student's t in place of the normal distribution.
+    # With so few runs the scatter is uncertain: use Student's t instead of the normal distribution.
     scatter *= quantile(1 - LEVEL / 2, dof) / quantile(1 - LEVEL / 2, 1e6)
     random = Random(1)
-    drawn = sorted(_best(_shaken(places, loads, scatter, random)) for _ in range(DRAWS))
+    drawn = sorted(_best(_simulated_curve(places, loads, scatter, random)) for _ in range(DRAWS))
     beyond = round(DRAWS * LEVEL / 2)
     return drawn[beyond], drawn[-1 - beyond]
 
 
 def _deviations(loads: Sequence[LoadPoint]) -> Iterator[float]:
-    """Of each run from the mean of its load, in logarithms."""
+    """Yield the deviation of each run from the mean of its load, in logarithms."""
     for load in loads:
         mean = log(geometric_mean(load.latencies))
         yield from (log(latency) - mean for latency in load.latencies)
 
 
-def _shaken(
+def _simulated_curve(
     places: Sequence[_CarriedLoad], loads: Sequence[LoadPoint], scatter: float, random: Random
 ) -> list[_CarriedLoad]:
     return [
@@ -153,14 +153,17 @@ def _shaken(
 
 
 def _half_step(loads: Sequence[_CarriedLoad], rate: float) -> float:
-    """Half of what lies between the loads around a rate: what the ladder cannot tell apart."""
+    """Return half of the distance between the loads around a rate: the resolution of the ladder."""
     above = next((load.rate for load in loads if load.rate > rate), loads[-1].rate)
     below = next((load.rate for load in reversed(loads) if load.rate < rate), loads[0].rate)
     return (above - below) / (4 if any(load.rate == rate for load in loads) else 2)
 
 
-def _broken_off(loads: Sequence[_CarriedLoad], low: float, high: float) -> tuple[float, float]:
-    """Both ends, further to the next load where the curve breaks off before that: nothing was asked for in between."""
+def _extend_to_break(loads: Sequence[_CarriedLoad], low: float, high: float) -> tuple[float, float]:
+    """Return both ends, extended to the next load if the curve breaks off before it.
+
+    No rate between those two loads was measured.
+    """
     least = max(load.power for load in loads) + log(NEAR_BEST)
     above = next((load for load in loads if load.rate > high), None)
     below = next((load for load in reversed(loads) if load.rate < low), None)
@@ -171,7 +174,7 @@ def _broken_off(loads: Sequence[_CarriedLoad], low: float, high: float) -> tuple
 
 
 def _between(places: Sequence[_CarriedLoad], rate: float) -> float:
-    """ln of the latency at a rate between two loads, by the line between them."""
+    """Return ln of the latency at a rate between two loads, by linear interpolation."""
     for load, other in pairwise(places):
         if load.rate <= rate <= other.rate and other.rate > load.rate:
             return load.latency + (other.latency - load.latency) * (rate - load.rate) / (other.rate - load.rate)

@@ -1,4 +1,4 @@
-"""The kinds of figures that runs have, and which of them a job is about. No I/O."""
+"""The metrics of runs, and the headline metric of a job. No I/O."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ from backends.values import dataclass
 Read = Callable[[DirectionStats], float | None]
 
 BOTH = "both"
-"""All directions of a mixed job together."""
+"""Direction key for all directions of a mixed job together."""
 
 TRIM = "trim"
-"""The trims of a job."""
+"""Direction key for the trims of a job."""
 
 SYNC = "sync"
-"""The flushes of a job that writes."""
+"""Direction key for the flushes of a job that writes."""
 
 LARGE_BLOCK = 128 * 1024
-"""Bytes of an I/O from which on throughput is what a job is about, not the number of I/Os."""
+"""Bytes of an I/O from which on throughput is the headline metric instead of IOPS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricKind:
-    """A kind of figure of one direction."""
+    """A metric of one direction."""
 
     key: str
-    """In JSON."""
+    """Its key in JSON."""
     read: Read
-    """Where it is found; None where too few I/Os carry it."""
+    """Returns its value; None if there are too few I/Os for it."""
     higher_is_better: bool = False
-    """More of it is faster; of times less is."""
+    """Whether a larger value is better; for latencies a smaller one is."""
     judged: bool = True
-    """Whether it is a figure of a whole run that repeats can settle."""
+    """Whether it is a metric of a run that repeats can settle."""
     rare: bool = False
-    """Whether few runs have enough I/Os for it, so that it is shown only where it is known."""
+    """Whether few runs have enough I/Os for it, so that it is shown only if it has a value."""
 
     @property
     def is_latency(self) -> bool:
-        """Whether it is a time that an I/O takes."""
+        """Return whether it is a latency."""
         return self.key.startswith("latency")
 
     @property
     def is_percentile(self) -> bool:
-        """Whether it is read from the latency histogram."""
+        """Return whether it is computed from the latency histogram."""
         return self.key.startswith("latency_p")
 
     def of(self, direction: str) -> bool:
-        """Whether there is such a figure of a direction: flushes move nothing."""
+        """Return whether a direction has the metric: flushes move no bytes."""
         return direction != SYNC or self.key != "bytes_per_second"
 
 
@@ -67,26 +67,25 @@ FIGURES: tuple[MetricKind, ...] = (
     MetricKind(key="latency_p99_ns", read=lambda of: of.latency_ns.p99),
     MetricKind(key="latency_p99_9_ns", read=lambda of: of.latency_ns.p99_9),
     MetricKind(key="latency_p99_99_ns", read=lambda of: of.latency_ns.p99_99),
-    # One request decides the largest, ten decide the others.
+    # A single request determines the maximum, ten determine the other two.
     MetricKind(key="latency_p99_999_ns", read=lambda of: of.latency_ns.p99_999, judged=False, rare=True),
     MetricKind(key="latency_p99_9999_ns", read=lambda of: of.latency_ns.p99_9999, judged=False, rare=True),
     MetricKind(key="latency_max_ns", read=lambda of: of.latency_ns.max, judged=False),
 )
-"""In the order to show them."""
+"""All metrics, in display order."""
 
-
-_KNOWN = {figure.key: figure for figure in FIGURES}
+FIGURES_BY_KEY = {figure.key: figure for figure in FIGURES}
 
 
 def headline(runs: Sequence[RunRecord]) -> tuple[MetricKind, str]:
-    """What the job of these runs is about, and of which direction.
+    """Return the headline metric of the job of these runs, and its direction.
 
-    With flushes how long they take, at a fixed rate the tail of the latency. Else I/Os per second, of large blocks
-    throughput; of a mixed job those of both directions.
+    For a job with flushes it is their mean latency, and at a fixed rate the tail of the latency. Otherwise it is IOPS,
+    or throughput for large blocks; for a mixed job that of both directions.
     """
     figures, job = runs[0].figures, runs[0].start.job
     if figures.sync is not None:
-        return _KNOWN["latency_mean_ns"], SYNC
+        return FIGURES_BY_KEY["latency_mean_ns"], SYNC
     if any(job.get(key) or (job.get(f"{key}_read") and job.get(f"{key}_write")) for key in ("rate_iops", "rate")):
         return _tail_of(runs)
     transfers = [side for side in figures.transfers if side.total_ios]
@@ -101,30 +100,30 @@ def headline(runs: Sequence[RunRecord]) -> tuple[MetricKind, str]:
 
 
 def _tail_of(runs: Sequence[RunRecord]) -> tuple[MetricKind, str]:
-    """The highest percentile up to p99 that every run carries, of the direction with more I/Os."""
+    """Return the highest percentile up to p99 that every run has, of the direction with more I/Os."""
     figures = runs[0].figures
     counts = {name: side.total_ios for name in DIRECTIONS if (side := figures.side(name)) is not None}
     direction = max(counts, key=lambda name: counts[name], default="read")
     for key in ("latency_p99_ns", "latency_p95_ns", "latency_p50_ns"):
-        if None not in values_of(runs, direction, _KNOWN[key]):
-            return _KNOWN[key], direction
-    return _KNOWN["latency_mean_ns"], direction
+        if None not in values_of(runs, direction, FIGURES_BY_KEY[key]):
+            return FIGURES_BY_KEY[key], direction
+    return FIGURES_BY_KEY["latency_mean_ns"], direction
 
 
 def value_of(figures: RunResult, direction: str, figure: MetricKind) -> float | None:
-    """One figure of a run, of both directions together their sum; None where too few I/Os carry it."""
+    """Return one metric of a run, for both directions their sum; None if there are too few I/Os for it."""
     if direction == BOTH:
         values = [figure.read(transfer) for transfer in figures.transfers]
-        known = [value for value in values if value is not None]
-        return sum(known) if known and len(known) == len(values) else None
+        present = [value for value in values if value is not None]
+        return sum(present) if present and len(present) == len(values) else None
     side = figures.side(direction)
     return None if side is None else figure.read(side)
 
 
 def half_step(figures: RunResult, direction: str, figure: MetricKind) -> float:
-    """How far the figure of a run may be off, as a share of it, by the steps that it is measured in.
+    """Return the rounding error of a run's metric, as a share of it.
 
-    A percentile is the middle of one of fio's buckets, a rate a whole number of I/Os over the time of the run.
+    A percentile is the midpoint of one of fio's buckets; a rate is a whole number of I/Os over the time of the run.
     """
     value = value_of(figures, direction, figure)
     if not value:
@@ -138,5 +137,5 @@ def half_step(figures: RunResult, direction: str, figure: MetricKind) -> float:
 
 
 def values_of(runs: Sequence[RunRecord], direction: str, figure: MetricKind) -> list[float | None]:
-    """The figure of each run."""
+    """Return the metric of each run."""
     return [value_of(run.figures, direction, figure) for run in runs]

@@ -1,4 +1,4 @@
-"""How far runs of the same lie apart, and so what pairs of them can show, before anything is set. No I/O."""
+"""Scatter of repeated runs, and from it what pairs of them can show, before anything is set. No I/O."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from app.core.session.event_types import InterimAnalysis
 from backends.values import dataclass
 
 SIZES = (5.0, 10.0, 20.0)
-"""Percent: effects of which a plan says how many pairs would find them."""
+"""Percent: effects for which a plan states the number of pairs that would find them."""
 
 FEWEST_KNOWN = 3
-"""Degrees of freedom below which a scatter says next to nothing of the next run."""
+"""Degrees of freedom below which a scatter says almost nothing about the next run."""
 
 CAUTION = 0.75
-"""How sure the true scatter is not larger than is taken for it."""
+"""Probability that the true scatter is not larger than the assumed one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunNoise:
-    """How far runs of the same lie apart."""
+    """Scatter of repeated runs."""
 
     sd: float
-    """Standard deviation of the logarithm of one run's ratio to another."""
+    """Standard deviation of the logarithm of the ratio of two runs."""
     dof: int
-    """Degrees of freedom: runs without one for each group of them."""
+    """Degrees of freedom: the number of runs minus one for each group."""
     runs: int
-    """How many runs that is taken from."""
+    """Number of runs."""
 
     @property
     def percent(self) -> float:
-        """From one run to the next, in percent: the standard deviation of one run."""
+        """Return the standard deviation of one run, in percent."""
         return expm1(self.sd / sqrt(2)) * 100
 
     @property
     def conservative_sd(self) -> float:
-        """The same as `sd`, and not less than the truth with the probability `CAUTION`."""
+        """Return an `sd` that is not below the true one with the probability `CAUTION`."""
         return self.sd * sd_upper_bound(self.dof)
 
 
 def noise_of(groups: Iterable[Sequence[float]]) -> RunNoise | None:
-    """From groups of repeats, each by its positive values; None where they say too little."""
+    """Return the noise from groups of repeats with positive values; None if there are too few."""
     squares, dof, runs = 0.0, 0, 0
     for group in groups:
         logs = [log(value) for value in group if value > 0 and isfinite(value)]
@@ -57,54 +57,54 @@ def noise_of(groups: Iterable[Sequence[float]]) -> RunNoise | None:
 
 
 def noise_of_pairs(interval: ConfidenceInterval) -> RunNoise | None:
-    """From pairs in which both sides were the same; None of too few."""
+    """Return the noise from pairs whose sides were the same; None for too few."""
     return RunNoise(sd=interval.sd, dof=interval.n - 1, runs=2 * interval.n) if interval.n > FEWEST_KNOWN else None
 
 
 def detectable_effect(noise: RunNoise, pairs: int, *, level: float = LEVEL) -> float:
-    """The smallest effect, in percent, that so many pairs show four times of five at least."""
+    """Return the smallest effect in percent that this many pairs show with at least 80 % probability."""
     return expm1(_needed(pairs, level) * noise.conservative_sd) * 100
 
 
 def pairs_for(noise: RunNoise, percent: float, most: int) -> int | None:
-    """The fewest pairs that show an effect of so many percent four times of five; None where `most` do not."""
+    """Return the fewest pairs that show an effect of `percent` with 80 % probability; None if `most` do not."""
     effect = log1p(percent / 100)
     return next((n for n in range(FEWEST_PAIRS, most + 1) if _needed(n, LEVEL) * noise.conservative_sd <= effect), None)
 
 
 def sd_upper_bound(dof: int, sure: float = CAUTION) -> float:
-    """The true scatter as a multiple of that of a sample, at most, with the probability `sure`.
+    """Return the upper bound of the true scatter as a multiple of a sample's, with the probability `sure`.
 
-    The chi-squared distribution after Wilson and Hilferty.
+    Chi-squared distribution by the approximation of Wilson and Hilferty.
     """
     part = 2 / (9 * dof)
     return float(max(0.05, 1 - part - NormalDist().inv_cdf(sure) * sqrt(part)) ** -1.5)
 
 
 def _needed(pairs: int, level: float) -> float:
-    """The effect in standard deviations of one pair."""
+    """Return the detectable effect in standard deviations of one pair."""
     return (quantile(1 - level / 2, pairs - 1) + quantile(POWER, pairs - 1)) / sqrt(pairs)
 
 
-# -- whether more pairs would decide a comparison, said only where that mostly comes true -----------------------------
+# -- forecast of the pairs that would decide a comparison --------------------------------------------------------------
 
-# Effect and scatter as measured are a lucky or an unlucky draw: taken for the truth, a forecast after three pairs came
-# true in 12 to 61 % of cases. So the effect is taken nearer to 0 and the scatter larger than measured, by as much as so
-# few pairs may be off by, and the pairs are those that decide under these.
+# The measured effect and scatter are random: if they were taken as true, a forecast after three pairs was correct in 12
+# to 61 % of cases. So the forecast assumes an effect nearer to 0 and a larger scatter, by the error of so few pairs.
 
 FEWEST_FORETELLING = 6
-"""Pairs below which nothing is foretold: three that happen to agree made it come true in 48 % of cases."""
+"""Least number of pairs for a forecast: with three pairs that agreed by chance it was correct in 48 % of cases."""
 
 FORECAST_CAUTION = 0.80
-"""How sure effect and scatter are each not worse than is taken for the forecast."""
+"""Probability that effect and scatter each are not worse than assumed for the forecast."""
 
 
 def deciding_look(
     interval: ConfidenceInterval, looks: Sequence[InterimAnalysis], *, threshold: float = THRESHOLD_PERCENT
 ) -> InterimAnalysis | None:
-    """The first of these looks, each after so many pairs in all, that would decide; None if none is likely to.
+    """Return the first of these interim analyses that would decide; None if none is likely to.
 
-    Either the effect shows, or, where it is below the threshold (in percent), that it is.
+    Each is at a total number of pairs. It decides if the effect shows, or if it shows that the effect is below the
+    threshold (in percent).
     """
     n = interval.n
     if n < FEWEST_FORETELLING or not interval.sd:
@@ -122,6 +122,6 @@ def deciding_look(
 
 
 def _shows(sd: float, margin: float, pairs: int, level: float, power: float) -> bool:
-    """Whether the interval of so many pairs keeps that far away, so often."""
+    """Return whether the interval of this many pairs stays that far away with this probability."""
     wanted = quantile(1 - level / 2, pairs - 1) + quantile(power, pairs - 1)
     return margin > 0 and wanted * sd / sqrt(pairs) <= margin

@@ -1,13 +1,13 @@
-"""Many set-ups measured in rounds: what could have come of the same values, had the order been drawn otherwise. No I/O.
+"""Permutation test for many configurations measured in rounds. No I/O.
 
-Each round visits all set-ups in an order of its own. If nothing differs, any other order would have met the same
-values; so the labels are drawn anew within each round, again and again, and a contrast counts as different where it is
-larger than the largest contrast of nearly all those drawings (Westfall and Young, Resampling-Based Multiple Testing,
-1993). That holds whatever the device does by itself, and for all set-ups and workloads together.
+Each round visits all configurations in its own order. If nothing differs, any other order would have given the same
+values. So the labels are drawn again within each round, many times. A contrast counts as a difference if it is larger
+than the largest contrast of nearly all those draws (Westfall and Young, Resampling-Based Multiple Testing, 1993). This
+holds whatever the device does on its own, and for all configurations and workloads together.
 
-It does not hold where the runs of one set-up scatter more than those of the others. If that is the baseline, its error
-alone separates it from all set-ups at once. So a contrast counts only if the set-up also stands out from the other
-set-ups, or the baseline from all of them by its own scatter.
+It does not hold if the runs of one configuration scatter more than those of the others. If that is the baseline, its
+error alone separates it from all configurations at once. So a contrast counts only under one more condition: the
+configuration differs from the other configurations, or the baseline from all of them, by its own scatter.
 """
 
 from __future__ import annotations
@@ -23,49 +23,55 @@ from app.core.analysis.stats import ConfidenceInterval, tails
 from backends.values import dataclass
 
 DRAWS = 499
-"""Orders that are drawn. However many there are, no more than the level are wrong; fewer see a little less."""
+"""Number of random orders. More detect slightly more; the rate of false verdicts never exceeds the level."""
 
 CLIP = 8.0
-"""Robust standard deviations from the middle of a round at which a value is held: a run that took ten times as long
-would hide all differences else. Of 3, 5, 8 and 15 this finds +20 % in most of the noises that were tried."""
+"""Robust standard deviations from the median of a round at which values are clipped.
+
+Without it a run that took ten times as long would hide all differences. Of 3, 5, 8 and 15 this value finds +20 % in
+most of the tested noises.
+"""
 
 REACH = 0.55
-"""How much of the level the drawings may be in which one set-up stands out as it did; half of them do so more."""
+"""Largest share of the level for the draws in which one configuration differs as much as observed.
+
+In half of those draws it differs even more.
+"""
 
 _MEDIAN = 1.5
-"""Variance of the median of normal values by that of their mean."""
+"""Variance of the median of normal values, divided by that of their mean."""
 
 _NORMAL = 1.4826
 """Standard deviations of a normal distribution in its median absolute deviation."""
 
 _LEAST = 1e-9
-"""Of a standard deviation of logarithms: rounding is no scatter."""
+"""Smallest standard deviation of logarithms; anything below is rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundResults:
-    """What was measured of some set-ups under one workload: of each round the values in their order."""
+    """Results of several configurations with one workload: the values of each round, in order."""
 
     values: tuple[tuple[float, ...], ...]
-    """Logarithms, as many in every round."""
+    """Logarithms, the same number in every round."""
     labels: tuple[tuple[int, ...], ...]
-    """Which set-up each is of; 0 is what the others are compared with."""
+    """The configuration of each value; 0 is the baseline."""
     names: tuple[str, ...] = ()
-    """Names of the set-ups by label: the same name in several workloads is the same set-up."""
+    """Names of the configurations by label: the same name in several workloads is the same configuration."""
 
     @property
     def setups(self) -> int:
-        """How many."""
+        """Return the number of configurations."""
         return len(self.values[0])
 
 
 def can_show(setups: int, rounds: int, level: float) -> bool:
-    """Whether so many rounds can show a set-up that stands out, however far it does."""
+    """Return whether this many rounds can show that one configuration differs, however large the difference."""
     return setups > 1 and float(setups) ** (1 - rounds) <= REACH * level
 
 
 def rounds_needed(setups: int, level: float) -> int:
-    """The fewest rounds that can; two set-ups at least."""
+    """Return the fewest rounds that can show a difference; needs at least two configurations."""
     rounds = 2
     while not can_show(setups, rounds, level):
         rounds += 1
@@ -76,16 +82,16 @@ def rounds_needed(setups: int, level: float) -> int:
 def permutation_intervals(
     family: tuple[RoundResults, ...], *, seed: str, level: float, draws: int = DRAWS
 ) -> tuple[tuple[ConfidenceInterval, ...], ...]:
-    """Of each member the intervals of all its contrasts with 0, which hold together for the whole family.
+    """Return, for each member of the family, the intervals of all its contrasts with 0.
 
-    An interval is around the median of the log-ratios of the rounds; it excludes 0 where chance does not explain the
-    contrast. `seed` decides the drawings, so the same is found again.
+    The intervals hold together for the whole family. Each is around the median of the log-ratios of the rounds, and
+    excludes 0 if chance does not explain the contrast. `seed` fixes the draws, so that the result is reproducible.
     """
     clipped = [_without_outliers(results) for results in family]
     contrasts = [_contrasts(_by_label(rows, results.labels)) for rows, results in zip(clipped, family, strict=True)]
     random = Random(seed)
-    # Drawn from the values themselves it is exact where nothing differs. Where some do, their scatter hides how far the
-    # others scatter: drawn from what is left of each set-up without its mean it holds there.
+    # Drawn from the values themselves, the test is exact if nothing differs. If some configurations differ, their
+    # differences hide the scatter of the others; then it holds for draws from the residuals of each configuration.
     residuals = [_residuals(rows, results.labels) for rows, results in zip(clipped, family, strict=True)]
     drawn = (_largest(clipped, random, draws), _largest(residuals, random, draws))
     rank = int(level * (draws + 1) + 1e-9)
@@ -107,7 +113,7 @@ def permutation_intervals(
 
 
 def row_scatter(family: Sequence[RoundResults]) -> Mapping[str, RowScatter]:
-    """Return the scatter of each set-up over the workloads of a family, by name."""
+    """Return the scatter of each configuration over the workloads of a family, by name."""
     return scatter_by_row(
         [(_names(results), _columns(_residuals(_without_outliers(results), results.labels))) for results in family],
     )
@@ -124,7 +130,7 @@ def _columns(by_label: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
 def _p_of_baselines(
     family: Sequence[RoundResults], left: Sequence[Sequence[Sequence[float]]], contrasts: Sequence[_Contrasts]
 ) -> list[float]:
-    """Return for each member the chance that the baseline is as far from the others by its own scatter."""
+    """Return, for each member, the chance that the baseline's own scatter puts it this far from the others."""
     columns = [(_names(results), _columns(rows)) for results, rows in zip(family, left, strict=True)]
     by_row = scatter_by_row(columns)
     p = []
@@ -163,9 +169,9 @@ def _intervals(
 
 
 def _without_outliers(results: RoundResults) -> list[list[float]]:
-    """Of each round what its values are above its middle, without the outermost and without a rise along the rounds.
+    """Return the deviations of each round from its median, clipped and without a trend along the rounds.
 
-    No label has a say in it, so labels can be drawn anew behind it.
+    Labels have no influence on it, so they can be drawn again afterwards.
     """
     centred = [[value - middle for value in row] for row in results.values for middle in [median(row)]]
     most = CLIP * _NORMAL * median(abs(value) for row in centred for value in row)
@@ -192,14 +198,14 @@ def _residuals(rows: Sequence[Sequence[float]], labels: Sequence[Sequence[int]])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Contrasts:
-    """Means by label, and the standard error of the difference of two."""
+    """Means by label, and the standard error of the difference of two means."""
 
     means: tuple[float, ...]
     error: float
 
 
 def _contrasts(by_label: Sequence[Sequence[float]]) -> _Contrasts:
-    """Of rows that each have a mean of 0."""
+    """Return the contrasts of rows that each have a mean of 0."""
     squares = fsum(value * value for row in by_label for value in row)
     return _contrasts_of(list(map(fsum, zip(*by_label, strict=True))), squares, len(by_label))
 
@@ -214,19 +220,20 @@ def _contrasts_of(sums: Sequence[float], squares: float, rounds: int) -> _Contra
 def _largest(
     family: Sequence[Sequence[Sequence[float]]], random: Random, draws: int
 ) -> tuple[list[float], list[float]]:
-    """Return the largest of the family of each drawing, in standard errors: contrasts of a set-up and 0, and of a
-    set-up and the median of the others, 0 not among them.
+    """Return the largest contrasts of the family in each draw, in standard errors.
+
+    The first list compares configurations with 0, the second with the median of the others except 0.
     """
     squares = [fsum(value * value for row in rows for value in row) for rows in family]
     largest_contrasts, largest_alone = [], []
     for _ in range(draws):
         contrast = alone = 0.0
-        for rows, whole in zip(family, squares, strict=True):
+        for rows, row_squares in zip(family, squares, strict=True):
             drawn = [_shuffled(row, random) for row in rows]
-            contrasts = _contrasts_of(list(map(sum, zip(*drawn, strict=True))), whole, len(rows))
+            contrasts = _contrasts_of(list(map(sum, zip(*drawn, strict=True))), row_squares, len(rows))
             base, others = contrasts.means[0], sorted(contrasts.means[1:])
             contrast = max(contrast, (others[-1] - base) / contrasts.error, (base - others[0]) / contrasts.error)
-            if len(others) > 1:  # the outermost lie farthest from the median of the rest
+            if len(others) > 1:  # the outermost values are farthest from the median of the rest
                 alone = max(
                     alone,
                     (others[-1] - _middle(others, len(others) - 1, 0)) / contrasts.error,
@@ -238,11 +245,11 @@ def _largest(
 
 
 def _middle(ascending: Sequence[float], count: int, begin: int) -> float:
-    """Return the median of so many values from a place on."""
+    """Return the median of `count` values from `begin` on."""
     half = begin + count // 2
     return ascending[half] if count % 2 else (ascending[half - 1] + ascending[half]) / 2
 
 
 def _shuffled(row: Sequence[float], random: Random) -> list[float]:
-    """Half the time of `Random.shuffle`."""
+    """Return the row in random order; takes half the time of `Random.shuffle`."""
     return [value for _, value in sorted([(random.random(), value) for value in row])]

@@ -1,4 +1,4 @@
-"""Why a verdict is that and not more, in codes and numbers: `view` alone words them. No I/O."""
+"""Reasons of a verdict as codes and numbers; only the presentation has the sentences. No I/O."""
 
 from __future__ import annotations
 
@@ -8,77 +8,79 @@ from backends.values import dataclass
 
 
 class Reason(StrEnum):
-    """What a judgement rests on, or why there is no verdict."""
+    """The basis of a verdict, or why there is none."""
 
     INSIDE = "inside-threshold"
-    """The whole interval lies within the threshold."""
+    """The whole interval is within the threshold."""
     SMALL = "may-be-below-threshold"
-    """It differs, perhaps by less than the threshold."""
+    """There is a difference, but it may be smaller than the threshold."""
     NOT_SHOWN = "not-shown"
-    """The interval has 0 in it, and does not lie within the threshold."""
+    """The interval contains 0, and is not within the threshold."""
     FEW_PAIRS = "few-pairs"
     """Fewer pairs than any verdict needs."""
     BEFORE_LOOK = "before-its-look"
-    """A plan says when it is judged, and that is later."""
+    """The next interim analysis of the plan needs more pairs."""
     BEFORE_ROUNDS = "before-its-rounds"
-    """A sweep is judged when all rounds are measured."""
+    """A sweep is judged after all its rounds."""
     BEFORE_PAIRS = "before-its-pairs"
-    """What led a sweep is judged when all its fresh pairs are measured."""
+    """The winner of a sweep is judged after all its confirming pairs."""
     FEW_ROUNDS = "few-rounds"
-    """So few rounds of so many set-ups cannot show anything of that size."""
+    """The number of rounds is too small to show a difference among so many configurations."""
     ROUND_FAILED = "round-failed"
-    """One of the planned rounds has no value of it, and no step is left that could bring one."""
+    """One of the planned rounds has no value of it, and no remaining step can provide one."""
     BASELINE_ROUND_FAILED = "baseline-round-failed"
-    """The same of the baseline that it is compared with."""
+    """One of the planned rounds has no value of its baseline."""
     WIDER_SCATTER = "wider-scatter"
-    """The runs of the set-up scatter more than those of the others, so its level of false verdicts is not known."""
+    """The configuration's runs scatter more than those of the others, so its rate of false verdicts is unknown."""
     BASELINE_SCATTER = "baseline-scatter"
-    """The same of the baseline that it is compared with."""
+    """The runs of its baseline scatter more than those of the others."""
     ONE_OF_MANY = "one-of-many"
-    """Chance explains it, once all figures are counted."""
+    """Chance explains the difference when all metrics are counted."""
     NO_REPEATS = "no-repeats"
-    """How far runs of the same settings lie apart is not known."""
+    """The scatter of runs with the same settings is not known."""
     FEW_RUNS = "few-runs"
-    """Fewer runs of a side than any verdict needs."""
+    """Fewer runs on one side than any verdict needs."""
     NOT_IN_TURN = "not-in-turn"
-    """Drift cannot be told from an effect."""
+    """Drift cannot be distinguished from an effect."""
     STATE = "state"
-    """What was under way in the array, the battery or the policies during the runs: `Judgement.doubts` has what."""
+    """The array, the battery or the policies were not in normal state; `VerdictResult.doubts` has details."""
     MADE_ONCE = "made-once"
-    """Each array was made once: what came with that making cannot be told from what its level does."""
+    """Each array was created once, so the effect of that creation cannot be distinguished from that of its level."""
     NOT_DRAWN = "not-drawn"
-    """Pairs whose order nobody drew, or whose number nobody fixed beforehand: what happens at intervals, or looking
-    until a difference shows, cannot be told from an effect."""
+    """The order of the pairs was not random, or their number was not fixed in advance.
+
+    So periodic events, or looking until a difference shows, cannot be distinguished from an effect.
+    """
     OF_EXPERIMENT = "of-an-experiment"
-    """Pairs of an A/B whose plan is not at hand: it says when they are judged, and with which others."""
+    """Pairs of an experiment without its plan, which says when they are judged, and together with which others."""
     ENGINES = "other-engines"
-    """The runs reached the kernel in different ways, which makes a difference of its own."""
+    """The runs used different I/O engines, which affects the results."""
     NO_IO = "no-io"
     """Runs completed no I/O at all."""
     SLOW_ON_ONE_SIDE = "slow-on-one-side"
-    """All would lie within the threshold, but several runs are far slower, and all of them are on one side."""
+    """The interval is within the threshold, but several runs are far slower, and all of them are on one side."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedCount:
-    """What a plan asks for before it judges."""
+    """Amount that a plan requires before it judges."""
 
     number: int
     """Rounds, or pairs."""
     setups: int = 0
-    """Set-ups of a round; 0 of pairs."""
+    """Configurations of a round; 0 for pairs."""
     enough: int = 0
-    """Rounds of them that can show something; 0 of pairs."""
+    """Number of rounds that can show a difference; 0 for pairs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutlierPair:
-    """A pair that lies far from the others."""
+    """A pair far from the others."""
 
     pair: int
-    """Its place in the order of the pairs, counted from 1."""
+    """Its position in the order of the pairs, from 1."""
     percent: float
-    """B against A in it."""
+    """B compared with A in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,18 +90,18 @@ class SlowRuns:
     side: str
     """Its letter."""
     count: int
-    """How many."""
+    """Their number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caveat:
-    """Something that was said of runs while they were measured, and which runs."""
+    """Advice given during runs, and which runs."""
 
     key: str
-    """The advice, as docs/advice.md has it."""
+    """The key of the advice, as in docs/advice.md."""
     about: tuple[str, ...]
-    """What it was about: kinds of background tasks; empty where the key says all."""
+    """Its subject: kinds of background tasks; empty if the key is sufficient."""
     runs: tuple[str, ...]
-    """Ids of the runs, in the order of time."""
+    """Ids of the runs, in order of time."""
     all_runs: bool
-    """Whether these are all, and more than two."""
+    """Whether these are all runs, and more than two."""

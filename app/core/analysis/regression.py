@@ -1,8 +1,7 @@
-"""What a later session shows against an earlier one of the same: worse by a threshold, or not. No I/O.
+"""Comparison of a later session with an earlier one of the same measurement: worse by a threshold, or not. No I/O.
 
-Nothing was measured in turn, so the interval between the two groups of runs holds only if sessions of the same do not
-lie apart. How far they do is taken from other sessions where there are enough of them, and the interval is never
-narrower than that.
+The sessions were not measured in turn, so the interval between their runs holds only if sessions do not scatter. That
+scatter is taken from other sessions if there are enough, and the interval is never narrower than it.
 """
 
 from __future__ import annotations
@@ -20,46 +19,46 @@ from app.core.analysis.verdict import FEWEST_RUNS
 from backends.values import dataclass
 
 FEWEST_SESSIONS = 4
-"""Fewer tell too little of how far sessions lie apart."""
+"""With fewer sessions their scatter is not known well enough."""
 
 LATER_THRESHOLD_PERCENT = 5.0
-"""What sessions of the same often lie apart by themselves: less than this makes nobody look."""
+"""Sessions often differ by less than this without a cause."""
 
 _MEDIAN_OF_NORMAL = 0.6744897501960817
-"""Half of all values of a normal distribution lie within so many standard deviations."""
+"""Standard deviations around the mean that contain half of all values of a normal distribution."""
 
 
 class RegressionVerdict(StrEnum):
-    """How a later session stands to an earlier one."""
+    """Verdict on a later session compared with an earlier one."""
 
     WORSE = "worse"
-    """By the threshold or more: the whole interval lies beyond it; of nights, the one on which a loss is told."""
+    """Worse by the threshold or more: the whole interval is beyond it. Of nights, the first one that shows a loss."""
     STILL_WORSE = "still-worse"
-    """A later night of a loss that was told, and has not ended."""
+    """A later night of a reported loss that has not ended."""
     NOT_WORSE = "not-worse"
-    """By the threshold or more: the whole interval lies on this side of it."""
+    """Not worse by the threshold or more: the whole interval is on this side of it."""
     NOT_DECIDED = "not-decided"
-    """The interval reaches over the threshold, or there is none."""
+    """The threshold is within the interval, or there is no interval."""
     REFUSED = "refused"
     """The state of the array during the runs forbids a verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegressionResult:
-    """How it stands, and what that rests on."""
+    """The verdict and its basis."""
 
     standing: RegressionVerdict
-    """What was shown."""
+    """The verdict."""
     interval: ConfidenceInterval | None
-    """Of the later session against the earlier one; None where there is nothing to take a spread of."""
+    """Of the later session against the earlier one; None without repeats."""
     of_sessions: bool = False
-    """Whether it is as wide as sessions lie apart, which no number of runs makes narrower."""
+    """Whether its width is the scatter of sessions, which more runs do not reduce."""
 
 
 def session_scatter(values: Sequence[float]) -> MeanInterval | None:
-    """How far sessions lie apart, by one value of each in time, as logarithms; None of too few.
+    """Return the scatter of sessions as logarithms, from one value of each in order of time; None for too few.
 
-    From the median of the steps from one to the next: a change of level among them is one step, and does not hide the
+    It uses the median of the steps between consecutive sessions: a change of level is one step, and does not hide the
     next one.
     """
     if len(values) < FEWEST_SESSIONS:
@@ -78,18 +77,17 @@ def judge_later(
     threshold: float = LATER_THRESHOLD_PERCENT,
     least: float = 0.0,
 ) -> RegressionResult:
-    """How the later runs stand to the saved ones; `threshold` in percent, `between` as `apart` has it.
+    """Return the verdict on the later runs compared with the saved ones.
 
-    `least`: half of what the interval is wide at least, as a logarithm.
-
-    Raises ValueError of values without a logarithm.
+    `threshold`: in percent. `between`: the result of `session_scatter`. `least`: least half-width of the interval, as a
+    logarithm. Raises ValueError for values without a logarithm.
     """
     if min(len(saved), len(now)) < FEWEST_RUNS:
         return RegressionResult(standing=RegressionVerdict.NOT_DECIDED, interval=None)
     interval = welch_interval(saved, now)
     half = least
     if between is not None and between.sd is not None:
-        # Steps overlap and a median wastes some: with half as many degrees of freedom the interval keeps its level.
+        # Steps overlap, and a median is less efficient: with half the degrees of freedom the interval keeps its level.
         half = max(half, quantile(1 - LEVEL / 2, (between.n - 1) / 2) * between.sd * sqrt(2))
     of_sessions = half > interval.high - interval.mean
     if of_sessions:

@@ -1,4 +1,4 @@
-"""Which runs stand on which side of a comparison, and whether they were measured in turn. No I/O."""
+"""The runs on each side of a comparison, and the order in which they were measured. No I/O."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from backends.values import dataclass
 
 
 class RunOrder(StrEnum):
-    """How the runs of two sides were measured."""
+    """Order in which the runs of two sides were measured."""
 
     EXPERIMENT = "experiment"
-    """By the plan of an A/B, in pairs whose order was drawn."""
+    """As an experiment plans it: in pairs of random order."""
     SINGLE = "single"
     """One run of each."""
     IN_TURN = "in-turn"
-    """In pairs of neighbours, by hand."""
+    """In pairs of neighbours, started manually."""
     BETWEEN = "between"
     """The second side between two measurements of the first."""
     GROUPS = "groups"
@@ -35,31 +35,31 @@ class ComparisonSides:
     """The runs of both sides."""
 
     a: tuple[RunRecord, ...]
-    """What is compared with."""
+    """The reference."""
     b: tuple[RunRecord, ...]
-    """What is compared."""
+    """The side compared with the reference."""
     interleaved: bool
-    """Whether a[i] and b[i] are a pair and the pairs were measured in turn."""
+    """Whether a[i] and b[i] are a pair, and the pairs were measured in turn."""
     alike: bool = False
-    """Whether both are repeats of the same."""
+    """Whether both are repeats of the same measurement."""
     order: RunOrder = RunOrder.SINGLE
-    """How they were measured."""
+    """Order of the measurements."""
     experiment: str = ""
-    """The A/B they are of; "" else."""
+    """The experiment that they belong to; "" for none."""
     looks: tuple[InterimAnalysis, ...] = ()
-    """When the pairs were to be judged, those of others counted; none where no plan was made for them."""
+    """The planned interim analyses, with the pairs of earlier experiments counted; empty without a plan."""
     others: tuple[str, ...] = ()
-    """Earlier experiments of the session that asked the same, whose pairs come first."""
+    """Earlier experiments of the session with the same question, whose pairs come first."""
     before: int = 0
-    """How many pairs these have."""
-    known: bool = True
-    """Of an experiment, whether its plan is at hand."""
+    """Number of pairs of these experiments."""
+    has_plan: bool = True
+    """Whether the plan of their experiment is available."""
     apart: bool = False
-    """Whether they are of two sessions."""
+    """Whether they belong to two sessions."""
     threshold: float = THRESHOLD_PERCENT
-    """A difference within this many percent is none."""
+    """A difference within this many percent counts as none."""
     after: int = 0
-    """How many of the last runs of a were measured after all of b, where the others came before; else 0."""
+    """Number of the last runs of a that were measured after all of b, if the others were before; otherwise 0."""
 
 
 SUBJECT = (
@@ -68,32 +68,32 @@ SUBJECT = (
     *("controller", "controller_serial", "controller_firmware"),
     *("drive_model", "drive_serial", "drive_firmware"),
 )
-"""What of a run's provenance is the thing that was measured: another one under the same name is no repeat."""
+"""Provenance keys that identify the measured device: another device with the same name is no repeat."""
 
 Condition = tuple[str, tuple[tuple[str, str], ...], tuple[tuple[str, str], ...], tuple[str | None, ...]]
 
 
 def filled_fields(job: Mapping[str, str]) -> dict[str, str]:
-    """Return the fields of a job that have a value: an empty one says as little as one that an old log lacks."""
+    """Return the fields of a job that have a value: an empty field means the same as one that an old log lacks."""
     return {key: text for key, text in job.items() if text}
 
 
 def condition(run: RunRecord) -> Condition:
-    """What makes runs repeats of each other: target, job, every recorded setting, and the thing itself."""
+    """Return what repeats of a run have in common: target, job, every recorded setting, and the device itself."""
     start = run.start
-    # A scratch file is known by what lies beneath it: its name may be another one in each run.
+    # A scratch file is identified by the device below it: its name may differ in each run.
     where = start.target if start.scratch is None else start.device or start.target
     subject = tuple(start.provenance.get(key) for key in SUBJECT)
     return where, tuple(sorted(filled_fields(start.job_texts).items())), tuple(sorted(start.settings.items())), subject
 
 
 def engine_of(run: RunRecord) -> str:
-    """How its requests reached the kernel: as much of a difference as a setting makes."""
+    """Return the I/O engine of a run, which affects results as much as a setting."""
     return run.start.job.get("ioengine") or "libaio"
 
 
 def is_silent(run: RunRecord) -> bool:
-    """Whether it completed no I/O, though nobody ended it and fio did not fail by itself."""
+    """Return whether the run completed no I/O, although it was not stopped and fio itself did not fail."""
     figures = run.figures
     both = figures.transfers
     answered = any(side.total_ios or side.iops for side in both)
@@ -101,7 +101,7 @@ def is_silent(run: RunRecord) -> bool:
 
 
 def without_silent_runs(sides: ComparisonSides) -> ComparisonSides:
-    """The sides without runs that completed no I/O; of pairs those in which both runs did some."""
+    """Return the sides without runs that completed no I/O; of pairs only those with I/O in both runs."""
     if not any(map(is_silent, (*sides.a, *sides.b))):
         return sides
     if sides.interleaved:
@@ -115,13 +115,13 @@ def without_silent_runs(sides: ComparisonSides) -> ComparisonSides:
 
 
 def silent_side(sides: ComparisonSides) -> str:
-    """The letter of the only side that stopped answering, in one of its runs at least; "" where neither or both did."""
+    """Return the letter of the only side with runs that stopped answering; "" if neither or both have some."""
     a, b = (any(map(is_silent, runs)) for runs in (sides.a, sides.b))
     return "" if a == b else "A" if a else "B"
 
 
 def repeats(runs: Iterable[RunRecord]) -> dict[Condition, tuple[RunRecord, ...]]:
-    """Whole runs by what was measured, in their order."""
+    """Return the complete runs by what was measured, in order."""
     groups: dict[Condition, tuple[RunRecord, ...]] = {}
     for run in runs:
         if run.figures.status is RunStatus.OK:
@@ -130,11 +130,11 @@ def repeats(runs: Iterable[RunRecord]) -> dict[Condition, tuple[RunRecord, ...]]
 
 
 def pairs_of(session: Session, experiment_id: str) -> ComparisonSides:
-    """The whole pairs of an experiment, after those of earlier ones that asked the same; both sides may be empty."""
-    whole, record = _pairs(session, experiment_id), session.experiment(experiment_id)
-    others = _asked_before(session, record, whole[0]) if record is not None and whole else ()
+    """Return an experiment's complete pairs (maybe none), after those of earlier ones with the same question."""
+    pairs, record = _pairs(session, experiment_id), session.experiment(experiment_id)
+    others = _earlier_experiments(session, record, pairs[0]) if record is not None and pairs else ()
     earlier = [pair for other in others for pair in _pairs(session, other)]
-    both = (*earlier, *whole)
+    both = (*earlier, *pairs)
     return ComparisonSides(
         a=tuple(a for a, _ in both),
         b=tuple(b for _, b in both),
@@ -144,13 +144,15 @@ def pairs_of(session: Session, experiment_id: str) -> ComparisonSides:
         looks=() if record is None else repeated_looks(record.start.looks, len(others), len(earlier)),
         others=others,
         before=len(earlier),
-        known=record is not None,
+        has_plan=record is not None,
         threshold=(record and record.start.threshold_percent) or THRESHOLD_PERCENT,
     )
 
 
-def _asked_before(session: Session, record: ExperimentRecord, first: tuple[RunRecord, RunRecord]) -> tuple[str, ...]:
-    """Earlier experiments with whole pairs that asked the same of the same thing, drawn and judged as this one is."""
+def _earlier_experiments(
+    session: Session, record: ExperimentRecord, first: tuple[RunRecord, RunRecord]
+) -> tuple[str, ...]:
+    """Return earlier experiments with complete pairs, the same question and device, and the same kind of plan."""
     start = record.start
     if start.until_percent is not None:
         return ()
@@ -169,7 +171,7 @@ def _asked_before(session: Session, record: ExperimentRecord, first: tuple[RunRe
 
 
 def _pairs(session: Session, experiment_id: str) -> tuple[tuple[RunRecord, RunRecord], ...]:
-    """Run of A, run of B of each whole pair of one experiment."""
+    """Return the run of A and the run of B of each complete pair of one experiment."""
     pairs: dict[int, dict[str, RunRecord]] = {}
     record = session.experiment(experiment_id)
     left_out = () if record is None or record.end is None else record.end.not_counted
@@ -189,9 +191,9 @@ def sides_of(
     b_session: Sequence[RunRecord],
     experiments: Sequence[ExperimentRecord] = (),
 ) -> ComparisonSides:
-    """The sides that two runs stand for: the pairs of their experiment, or the repeats of each.
+    """Return the sides that two runs represent: the pairs of their experiment, or the repeats of each run.
 
-    `a_session` and `b_session` hold the runs of the session that each belongs to, `experiments` those of the first.
+    `a_session` and `b_session`: the runs of each run's session. `experiments`: those of the first session.
     """
     together = a_session is b_session or tuple(a_session) == tuple(b_session)
     if together and (pairs := _experiment_sides(a, b, a_session, experiments)) is not None:
@@ -215,7 +217,7 @@ def sides_of(
 def _experiment_sides(
     a: RunRecord, b: RunRecord, runs: Sequence[RunRecord], experiments: Sequence[ExperimentRecord]
 ) -> ComparisonSides | None:
-    """The pairs of the experiment that both belong to; the letter of `a` first."""
+    """Return the pairs of the experiment that has both runs; the letter of `a` is first."""
     mark, other = a.start.mark, b.start.mark
     if mark is None or other is None or mark.experiment != other.experiment or mark.letter == other.letter:
         return None
@@ -226,13 +228,13 @@ def _experiment_sides(
 
 
 def _with_repeats(run: RunRecord, runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
-    """The run with its repeats; itself at least, whole or not."""
+    """Return the run with its repeats; at least itself, complete or not."""
     records = repeats(runs).get(condition(run), ())
     return records if run in records else (run,)
 
 
 def _interleaved_sides(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> ComparisonSides | None:
-    """Pairs of neighbours in time, if every run is in one and not always the same side came first."""
+    """Return pairs of neighbours in time, if every run is in one and the first side varies; else None."""
     letters: Mapping[str, str] = {run.id: "A" for run in a} | {run.id: "B" for run in b}
     timed = sorted((*a, *b), key=place_in_session)
     if len(a) != len(b):
@@ -241,7 +243,7 @@ def _interleaved_sides(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> Co
     if any(letters[first.id] == letters[second.id] for first, second in pairs):
         return None
     if len({letters[first.id] for first, _ in pairs}) == 1:
-        return None  # always A before B: a drift falls on one side
+        return None  # always A before B: drift affects one side only
     ordered = [pair if letters[pair[0].id] == "A" else pair[::-1] for pair in pairs]
     return ComparisonSides(
         a=tuple(record for record, _ in ordered),
@@ -252,49 +254,49 @@ def _interleaved_sides(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> Co
 
 
 def place_in_session(run: RunRecord) -> tuple[int, float]:
-    """Return a sort key that orders the runs of one session as they began, whatever became of the clock."""
+    """Return a sort key for the start order of one session's runs, independent of the clock."""
     return run.number, run.start.at
 
 
 def _started_at(run: RunRecord) -> tuple[int, float]:
-    """Return a sort key that orders the runs of several sessions, of which only the clock tells the order."""
+    """Return a sort key for the runs of several sessions, whose order only the clock gives."""
     return 0, run.start.at
 
 
 def _runs_after(
     a: tuple[RunRecord, ...], b: tuple[RunRecord, ...], when: Callable[[RunRecord], tuple[int, float]]
 ) -> int:
-    """How many of a were measured after all of b; 0 unless all others were measured before."""
+    """Return how many runs of a were measured after all of b; 0 unless all others were before."""
     first, last = min(map(when, b)), max(map(when, b))
     before, after = sum(when(run) < first for run in a), sum(when(run) > last for run in a)
     return after if before and before + after == len(a) else 0
 
 
-# -- repeats of a run: the mean of what they measured, and how far it may be off ---------------------------------------
+# -- repeats of a run: the mean of their metrics, and its interval ----------------------------------------------------
 
 
 class Replicates:
-    """Runs of one list by what was measured."""
+    """Runs of one list, by what was measured."""
 
     def __init__(self, runs: Sequence[RunRecord]) -> None:
         self._groups: dict[Condition, tuple[RunRecord, ...]] = repeats(runs)
 
     def of(self, run: RunRecord) -> tuple[RunRecord, ...]:
-        """The whole runs that measured the same as this one, itself included; none if it is not whole."""
+        """Return the complete runs of the same measurement as this run, itself included; empty if incomplete."""
         records = self._groups.get(condition(run), ())
         return records if run in records else ()
 
 
 def spread_of(runs: Sequence[RunRecord], direction: str, figure: MetricKind) -> MeanInterval | None:
-    """Mean and 95 % interval of one figure; None where a run has none, or there is no run."""
+    """Return mean and 95 % interval of one metric; None if a run lacks it, or there is no run."""
     both = [run.figures.side(direction) for run in runs]
     values = [figure.read(figures) for figures in both if figures is not None]
-    known = [value for value in values if value is not None]
-    return mean_interval(known) if known and len(known) == len(runs) else None
+    present = [value for value in values if value is not None]
+    return mean_interval(present) if present and len(present) == len(runs) else None
 
 
 def spreads(runs: Sequence[RunRecord]) -> tuple[tuple[str, MetricKind, MeanInterval], ...]:
-    """Direction, figure and spread of all figures that repeats settle."""
+    """Return direction, metric and interval of all metrics that repeats can settle."""
     candidates = (
         (direction, figure, spread_of(runs, direction, figure))
         for direction in SIDES

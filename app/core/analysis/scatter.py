@@ -1,4 +1,4 @@
-"""How far the runs of each set-up of a matrix scatter, compared with those of the others. No I/O."""
+"""Scatter of the runs of each configuration in a matrix, compared with that of the others. No I/O."""
 
 from __future__ import annotations
 
@@ -9,33 +9,36 @@ from app.core.analysis.stats import incomplete_beta
 from backends.values import dataclass
 
 WIDER = 0.02
-"""Level of the test that takes the sign from a set-up."""
+"""Level of the test by which a configuration loses its verdict."""
 
 FREEDOM = 4
-"""Degrees of freedom below which that test sees too little: there a set-up is also held to its own scatter."""
+"""Degrees of freedom below which that test detects too little; then a configuration's own scatter counts too."""
 
 FAR_WIDER = 0.0001
-"""Level at which a set-up no longer counts in the scatter of the others. A lower one than `WIDER`: of many set-ups that
-scatter alike, those left over after the widest are gone would seem to scatter less than they do."""
+"""Level at which a configuration no longer counts in the scatter of the others.
+
+It is lower than `WIDER`: of many configurations with equal scatter, those left after removing the widest would seem to
+scatter less than they do.
+"""
 
 Columns = Sequence[tuple[Sequence[str], Sequence[Sequence[float]]]]
-"""Of each workload the names of the set-ups, and of each set-up its values less their mean, both in the same order."""
+"""For each workload the names of the configurations, and for each its residuals, both in the same order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowScatter:
-    """The scatter of one set-up over all workloads, and of the others of the same rounds."""
+    """The scatter of one configuration over all workloads, and of the others in the same rounds."""
 
     ratio: float
-    """Its variance by the mean variance of all set-ups; 1 where nothing scatters."""
+    """Its variance divided by the mean variance of all configurations; 1 without any scatter."""
     freedom: float
-    """Degrees of freedom of its variance (Satterthwaite): fewer where it scatters more under one workload."""
+    """Degrees of freedom of its variance (Satterthwaite): fewer if it scatters more with one workload."""
     p: float
-    """Chance of such a variance, or a larger one, if it scatters as the others do."""
+    """Chance of this variance or a larger one, if it scatters like the others."""
 
 
 def scatter_by_row(columns: Columns) -> Mapping[str, RowScatter]:
-    """Return the scatter of each set-up by its name. Each workload counts by its own scatter."""
+    """Return the scatter of each configuration by name. Each workload is scaled by its own scatter."""
     parts_by_name: dict[str, list[tuple[float, float, int, int]]] = {}
     for names, residuals in columns:
         ratios = variance_ratios(residuals)
@@ -48,10 +51,10 @@ def scatter_by_row(columns: Columns) -> Mapping[str, RowScatter]:
 
 
 def variance_ratios(residuals: Sequence[Sequence[float]]) -> list[float]:
-    """Return the variance of each set-up by the mean variance of all; 1 where nothing scatters."""
+    """Return the variance of each configuration divided by the mean variance of all; 1 without any scatter."""
     squares = [fsum(value * value for value in values) for values in residuals]
-    whole = fsum(squares)
-    return [part * len(squares) / whole if whole > 0 else 1.0 for part in squares]
+    total = fsum(squares)
+    return [part * len(squares) / total if total > 0 else 1.0 for part in squares]
 
 
 def _row_scatter(parts: Sequence[tuple[float, float, int, int]]) -> RowScatter:
@@ -63,5 +66,5 @@ def _row_scatter(parts: Sequence[tuple[float, float, int, int]]) -> RowScatter:
 
 
 def f_tail(f: float, freedom: float, freedom_of_others: float) -> float:
-    """Return the probability that a ratio of two variances of the same scatter is at least `f`."""
+    """Return the probability that a ratio of two equal variances is at least `f` (F distribution)."""
     return incomplete_beta(freedom_of_others / 2, freedom / 2, freedom_of_others / (freedom_of_others + freedom * f))

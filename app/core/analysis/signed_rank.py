@@ -1,12 +1,12 @@
-"""Pairs by their signed ranks: Wilcoxon's exact test and the interval of Hodges and Lehmann that belongs to it. No I/O.
+"""Verdicts on pairs by signed ranks: Wilcoxon's exact test with the interval of Hodges and Lehmann. No I/O.
 
-A run that took ten times as long moves a mean and blows up its scatter, so that more pairs made verdicts rarer; among
-ranks it is one value that is the largest. Where all is normal they find two points of a hundred less than Student's t.
+A run that took ten times as long moves a mean and increases its scatter, so that more pairs made verdicts rarer. Among
+ranks it is only the largest value. For normal values ranks detect two percentage points less than Student's t.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate, combinations_with_replacement
@@ -17,17 +17,17 @@ from app.core.analysis.pair_design import LEVEL
 from app.core.analysis.stats import ConfidenceInterval, quantile, ratio_interval
 
 RANKS_FROM = 8
-"""Pairs from which on ranks judge, below it Student's t: six have 64 patterns of signs, and no level below 3 %."""
+"""Fewest pairs that ranks judge; below, Student's t does: six pairs have 64 sign patterns, and no level below 3 %."""
 
 _MOST_EXACT = 100
-"""Pairs; beyond that the sum of the ranks is as good as normal."""
+"""Pairs beyond which the sum of the ranks is approximated by a normal distribution."""
 
 
 def uses_ranks(pairs: int, level: float) -> bool:
-    """Whether ranks judge so many pairs at this level: fixed by the numbers, never by what was measured.
+    """Return whether ranks judge this many pairs at this level; the measured values have no influence.
 
-    Two of the patterns of signs have to lie within the level. Where only one does, a single pair the other way decides
-    everything, and one pair more would have made verdicts rarer by up to twelve points of a hundred.
+    Two of the patterns of signs must be within the level. If only one is, a single pair in the other direction decides
+    everything, and one more pair would have made verdicts rarer by up to twelve percentage points.
     """
     return pairs >= RANKS_FROM and 2.0 ** (2 - pairs) <= level
 
@@ -35,9 +35,9 @@ def uses_ranks(pairs: int, level: float) -> bool:
 def pair_interval(
     ratios: Sequence[float], *, level: float = LEVEL, strictest: float | None = None
 ) -> ConfidenceInterval:
-    """The interval of the log-ratios of pairs, at least two.
+    """Return the interval of the log-ratios of pairs, at least two.
 
-    `strictest`: the level that p has to be held against where it is below `level`, as it is of one figure of many.
+    `strictest`: the level with which p is compared if it is below `level`, as for one metric of many.
     """
     if uses_ranks(len(ratios), level if strictest is None else strictest):
         return signed_ranks(ratios, level=level)
@@ -45,10 +45,10 @@ def pair_interval(
 
 
 def signed_ranks(ratios: Sequence[float], *, level: float = LEVEL) -> ConfidenceInterval:
-    """The median of the means of any two (a value with itself included), with the interval that the ranks give.
+    """Return the median of the means of any two values (or of one value alone), with the interval of the ranks.
 
-    Covers at least 1 - level: sums of ranks are whole numbers. The scatter is that with which Student's t would have an
-    interval of the same width. Raises ValueError where so few values reach no such level.
+    The interval covers at least 1 - level, because sums of ranks are whole numbers. `sd` is the scatter with which
+    Student's t would give an interval of the same width. Raises ValueError if there are too few values for that level.
     """
     n = len(ratios)
     means = sorted((value + other) / 2 for value, other in combinations_with_replacement(ratios, 2))
@@ -57,20 +57,16 @@ def signed_ranks(ratios: Sequence[float], *, level: float = LEVEL) -> Confidence
     if not out:
         raise ValueError(f"{n} pairs have no interval at a level of {level:g}")
     low, high = means[out - 1], means[-out]
-    against = min(bisect_right(means, 0.0), len(means) - _below_zero(means))
+    against = min(bisect_right(means, 0.0), len(means) - bisect_left(means, 0.0))
     sd = (high - low) / 2 * sqrt(n) / quantile(1 - below[out - 1], n - 1)
     return ConfidenceInterval(
         mean=median(means), low=low, high=high, sd=sd, n=n, p=min(1.0, 2 * below[against]), level=level
     )
 
 
-def _below_zero(means: Sequence[float]) -> int:
-    return sum(1 for mean in means if mean < 0)
-
-
 @lru_cache(maxsize=128)
 def _sums(n: int) -> tuple[float, ...]:
-    """How likely the ranks of one sign add up to 0, 1, 2 ... at most, where both signs are alike."""
+    """Return the chances that the ranks of one sign sum to at most 0, 1, 2 ..., if both signs are equally likely."""
     most = n * (n + 1) // 2
     if n > _MOST_EXACT:
         normal = NormalDist(most / 2, sqrt(n * (n + 1) * (2 * n + 1) / 24))

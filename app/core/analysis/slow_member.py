@@ -1,4 +1,4 @@
-"""Decide which of several alike members is slower than the others: each against its siblings. No I/O."""
+"""Test for a slow member among several of the same kind: each is compared with the others. No I/O."""
 
 from __future__ import annotations
 
@@ -11,72 +11,74 @@ from app.core.analysis.stats import quantile
 from backends.values import dataclass
 
 FALSE_ALARM = 0.04
-"""How often any of all is called slow where none is; with hiccups somewhat more, simulated at most 5 %."""
+"""Chance that any sound member is called slow; with single slow rounds slightly more, simulated at most 5 %."""
 
 POWER = 0.9
-"""How often a member is found that is slower by the share that `detectable` returns."""
+"""Chance of finding a member that is slower by the share that `detectable` returns."""
 
 MATTERS = 0.05
-"""A share by which one may be slower without being worth a word."""
+"""Share by which a member may be slower without being reported."""
 
 ALIKE = 0.02
-"""Standard deviation, as a share, by which sound members of one model are taken to differ: an assumption."""
+"""Assumed standard deviation, as a share, between sound members of one model."""
 
 FEWEST = 4
-"""Of fewer the others are too few to say what is usual."""
+"""Least number of members; fewer do not show what is normal."""
 
 FEWEST_ROUNDS = 3
-"""Rounds without which their own scatter is not known."""
+"""Least number of rounds; fewer do not show their own scatter."""
 
 MOST_ROUNDS = 50
-"""Rounds beyond which none is planned."""
+"""Most rounds that are planned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberComparison:
-    """One of them, against all others."""
+    """One member compared with all others."""
 
     name: str
-    """Which."""
+    """Its name."""
     value: float
-    """Its figure, the geometric mean of its rounds: what is longer is slower."""
+    """Its result, the geometric mean of its rounds; a larger value is slower."""
     slower: float
-    """By which share its figure lies above the median of the others; negative below."""
+    """Share by which its value is above the median of the others; negative below."""
     low: float
-    """The least by which it may, with the level held over all."""
+    """Lower end of the interval of that share, at a level for all members together."""
     high: float
-    """The most."""
+    """Upper end."""
     is_slow: bool
-    """Whether all of the interval lies above 0, and the figure above MATTERS."""
+    """Whether all of the interval is above 0, and the share above MATTERS."""
 
 
 def against_siblings(rounds: Sequence[Mapping[str, float]]) -> tuple[MemberComparison, ...]:
-    """Return each against the others, the slowest first.
+    """Return each member compared with the others, the slowest first.
 
-    `rounds`: figures by name (latencies, all positive), each with all of them, measured in an order that was drawn.
+    `rounds`: values by name (latencies, all positive), each with all members, measured in random order.
 
-    Each round is centred on its median, which removes what a whole round has in common (a load, a temperature). The
-    scatter between rounds is pooled over all members, with rounds far from their member's median drawn in. A member is
-    compared with the median of the others. Its interval covers that scatter and the difference of sound members
-    (ALIKE, or what many members show). `tests/core/analysis/test_siblings.py` simulates false alarms and power.
-    Raises ValueError with fewer than four, or fewer than three rounds.
+    Each round is centred on its median, which removes effects common to the round (a load, a temperature). The scatter
+    between rounds is pooled over all members, after rounds far from their member's median were clipped. A member is
+    compared with the median of the others. Its interval covers that scatter and the difference of sound members (ALIKE,
+    or the measured one of many members). `tests/core/analysis/test_siblings.py` simulates false alarms and power.
+    Raises ValueError for fewer than four members or three rounds.
     """
     names = tuple(rounds[0]) if rounds else ()
     if len(names) < FEWEST or len(rounds) < FEWEST_ROUNDS:
         raise ValueError("needs four siblings and three rounds")
     logs = [{name: log(record[name]) for name in names} for record in rounds]
     centres = [median(log.values()) for log in logs]
-    tamed = _tamed({name: [record[name] - by for record, by in zip(logs, centres, strict=True)] for name in names})
-    means = {name: fmean(values) for name, values in tamed.items()}
-    scatter = _scatter(tamed, means)
+    clipped = _clip_outliers(
+        {name: [record[name] - by for record, by in zip(logs, centres, strict=True)] for name in names}
+    )
+    means = {name: fmean(values) for name, values in clipped.items()}
+    scatter = _scatter(clipped, means)
     comparisons = [_against(name, means, scatter, rounds) for name in names]
     return tuple(sorted(comparisons, key=lambda comparison: -comparison.slower))
 
 
 def detectable(members: int, rounds: int, scatter: float) -> float:
-    """Return by which share a member has to be slower to be found with POWER.
+    """Return the share by which a member must be slower to be found with POWER.
 
-    `scatter`: standard deviation, as a share, of one member's figure from round to round.
+    `scatter`: standard deviation, as a share, of one member's value between rounds.
     """
     free = (members - 1) * (rounds - 1)
     error = hypot(scatter / sqrt(rounds), ALIKE) * _widened(members - 1)
@@ -84,7 +86,7 @@ def detectable(members: int, rounds: int, scatter: float) -> float:
 
 
 def rounds_to_show(share: float, members: int, scatter: float) -> int | None:
-    """Return the fewest rounds in which a member slower by `share` is found with POWER; None for over MOST_ROUNDS."""
+    """Return the fewest rounds that find a member slower by `share` with POWER; None if MOST_ROUNDS do not."""
     enough = (n for n in range(FEWEST_ROUNDS, MOST_ROUNDS + 1) if detectable(members, n, scatter) <= share)
     return next(enough, None)
 
@@ -107,41 +109,41 @@ def _against(
 
 
 _NORMAL = 1.4826
-"""Standard deviation by median absolute deviation, of values that scatter normally."""
+"""Standard deviation divided by median absolute deviation, for normally distributed values."""
 
 _FAR = 4.5
-"""Standard deviations from the middle beyond which a sibling says nothing of what is usual."""
+"""Standard deviations from the median beyond which a member does not show what is normal."""
 
 _HICCUP = 2.5
-"""Standard deviations from its member's median to which a round beyond them is drawn in."""
+"""Standard deviations from its member's median at which a round is clipped."""
 
 _MANY = 8
-"""Siblings from which on their own differences are measured: of fewer, the scatter of three or four says little."""
+"""Number of other members from which on their own differences are measured; three or four show too little."""
 
 _UNLIKE = 1.5
-"""Times the expected standard deviation from which siblings differ by more than sound ones are taken to."""
+"""Multiple of the expected standard deviation from which on members differ by more than sound ones."""
 
 
 def _beyond(members: int, free: float) -> float:
-    """Return the quantile of Student's t that holds FALSE_ALARM over all members."""
+    """Return the quantile of Student's t that keeps FALSE_ALARM over all members."""
     return quantile(1 - FALSE_ALARM / members, free)
 
 
 def _widened(others: int) -> float:
-    """Return how much wider the difference to a median of so many scatters than one member."""
+    """Return the factor by which the difference to the median of this many members scatters more than one member."""
     return sqrt(1 + pi / 2 / others)
 
 
 def _near(values: Sequence[float]) -> list[float]:
-    """Return the values without those far from the middle: a second slow one does not hide the first."""
+    """Return the values without those far from the median, so that a second slow member does not hide the first."""
     middle = median(values)
     reach = _FAR * _NORMAL * median(abs(value - middle) for value in values)
     return [value for value in values if abs(value - middle) <= reach]
 
 
-def _tamed(centred: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
-    """Return the figures with those drawn in that one round alone has: a hiccup is no slow member."""
-    # By differences of two rounds, which need no middle: that of three rounds is one of them.
+def _clip_outliers(centred: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
+    """Return the values with single outlier rounds clipped: one slow round is no slow member."""
+    # Differences of two rounds need no median; the median of three rounds is one of the three.
     pairs = [abs(value - other) for values in centred.values() for value, other in combinations(values, 2)]
     reach = _HICCUP * _NORMAL * median(pairs) / sqrt(2)
     middles = {name: median(values) for name, values in centred.items()}
@@ -151,8 +153,8 @@ def _tamed(centred: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
     }
 
 
-def _scatter(tamed: Mapping[str, Sequence[float]], means: Mapping[str, float]) -> float:
-    """Return the standard deviation of a figure from one round to the next, of all together."""
-    squares = [(value - means[name]) ** 2 for name, values in tamed.items() for value in values]
+def _scatter(clipped: Mapping[str, Sequence[float]], means: Mapping[str, float]) -> float:
+    """Return the standard deviation of a value between rounds, pooled over all members."""
+    squares = [(value - means[name]) ** 2 for name, values in clipped.items() for value in values]
     rounds = len(squares) // len(means)
     return sqrt(fsum(squares) / ((len(means) - 1) * (rounds - 1)))

@@ -1,4 +1,4 @@
-"""Intervals of log-ratios from Student's t, and what else is needed to tell a difference from chance. No I/O."""
+"""Intervals of log-ratios from Student's t, and other statistics for differences. No I/O."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TERMS = 10_000
 
 
 def incomplete_beta(a: float, b: float, x: float) -> float:
-    """The regularized incomplete beta function I_x(a, b); a, b > 0, 0 <= x <= 1."""
+    """Return the regularized incomplete beta function I_x(a, b); a, b > 0, 0 <= x <= 1."""
     if x <= 0:
         return 0.0
     if x >= 1:
@@ -55,13 +55,13 @@ def _away_from_zero(value: float) -> float:
 
 
 def tails(t: float, dof: float) -> float:
-    """The probability that |T| is at least |t|; `dof` > 0 need not be whole (Welch)."""
+    """Return the probability that |T| is at least |t|; `dof` > 0 need not be an integer (Welch)."""
     return incomplete_beta(dof / 2, 0.5, dof / (dof + t * t)) if t else 1.0
 
 
 @lru_cache(maxsize=4096)
 def quantile(p: float, dof: float) -> float:
-    """The t below which T lies with probability p. Raises ValueError unless 0 < p < 1 and dof > 0."""
+    """Return the t below which T is with probability p. Raises ValueError unless 0 < p < 1 and dof > 0."""
     if not 0 < p < 1 or dof <= 0:
         raise ValueError(f"no quantile of Student's t for p={p}, dof={dof}")
     if p == 0.5:
@@ -78,17 +78,17 @@ def quantile(p: float, dof: float) -> float:
     return (low + high) / 2 if p > 0.5 else -(low + high) / 2
 
 
-# -- intervals of log-ratios, and what else is needed to tell a difference from chance --------------------------------
+# -- intervals of log-ratios, multiple tests and outliers -------------------------------------------------------------
 
 # A run is one value; the samples within a run are not repeats. Two settings are compared in pairs measured in turn,
-# the first of each pair drawn, because drift and order make as much of a difference as most settings do (Duplyakin et
-# al., USENIX ATC 2023).
+# with the first of each pair drawn at random, because drift and order affect results as much as most settings do
+# (Duplyakin et al., USENIX ATC 2023).
 
 THRESHOLD_PERCENT = 2.0
-"""A difference smaller than this makes no one change a setting."""
+"""A smaller difference is no reason to change a setting."""
 
 POWER = 0.80
-"""How often an effect of the size named is to be found."""
+"""Probability of finding an effect of the stated size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ class ConfidenceInterval:
     """The mean of natural logarithms of ratios B/A with its two-sided interval."""
 
     mean: float
-    """ln(B/A), on the average."""
+    """Mean ln(B/A)."""
     low: float
     """Lower end."""
     high: float
@@ -104,96 +104,96 @@ class ConfidenceInterval:
     sd: float
     """Standard deviation of one log-ratio, of one run of B to one run of A."""
     n: int
-    """How many log-ratios; of groups the number of runs in the smaller one."""
+    """Number of log-ratios; for groups the number of runs in the smaller one."""
     p: float
-    """Two-sided p value of no difference at all."""
+    """Two-sided p value of no difference."""
     level: float = LEVEL
-    """It covers 1 - level: 0.05 for an interval of 95 %."""
+    """It covers 1 - level: 0.05 for a 95 % interval."""
 
     @property
     def smallest_percent(self) -> float:
-        """The smallest effect that so many runs with this scatter would have shown four times of five, in percent."""
+        """Return the smallest effect in percent that this many runs with this scatter show with 80 % probability."""
         error = self.sd / sqrt(self.n)
         return expm1((self.high - self.low) / 2 + quantile(POWER, self.n - 1) * error) * 100
 
     @property
     def percent(self) -> float:
-        """The mean as percent of A."""
+        """Return the mean as percent of A."""
         return expm1(self.mean) * 100
 
     @property
     def percent_low(self) -> float:
-        """The lower end as percent of A."""
+        """Return the lower end as percent of A."""
         return expm1(self.low) * 100
 
     @property
     def percent_high(self) -> float:
-        """The upper end as percent of A."""
+        """Return the upper end as percent of A."""
         return expm1(self.high) * 100
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether all of it lies on one side."""
+        """Return whether all of it is on one side of 0."""
         return self.low > 0 or self.high < 0
 
     def within(self, percent: float) -> bool:
-        """Whether all of it lies inside +-percent."""
+        """Return whether all of it is within +-percent."""
         return self.percent_low > -percent and self.percent_high < percent
 
     def at_least(self, half: float) -> ConfidenceInterval:
-        """The same interval, reaching at least `half` to both sides of the mean."""
+        """Return the interval, extended to at least `half` on both sides of the mean."""
         return replace(self, low=min(self.low, self.mean - half), high=max(self.high, self.mean + half))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanInterval:
-    """The mean of repeats of the same thing with its 95 % interval, in the unit of the values."""
+    """The mean of repeats with its 95 % interval, in the unit of the values."""
 
     mean: float
     """Arithmetic mean."""
     half: float | None
-    """Half the width of the interval; None of a single value."""
+    """Half the width of the interval; None for a single value."""
     sd: float | None
-    """Standard deviation from run to run; None of a single value."""
+    """Standard deviation between runs; None for a single value."""
     n: int
-    """How many runs."""
+    """Number of runs."""
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """Both ends of the interval, none below 0; None of a single value."""
+        """Return both ends of the interval, not below 0; None for a single value."""
         return None if self.half is None else (max(0.0, self.mean - self.half), self.mean + self.half)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogMeanInterval:
-    """The geometric mean of repeats of the same thing with its 95 % interval, in the unit of the values."""
+    """The geometric mean of repeats with its 95 % interval, in the unit of the values."""
 
     mean: float
     """Geometric mean."""
     low: float | None
-    """Lower end of the interval; None of a single value."""
+    """Lower end of the interval; None for a single value."""
     high: float | None
     """Upper end."""
     n: int
-    """How many runs."""
+    """Number of runs."""
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """Both ends of the interval; None of a single value."""
+        """Return both ends of the interval; None for a single value."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
 def ratio_interval(ratios: Sequence[float], *, level: float = LEVEL) -> ConfidenceInterval:
-    """The interval of log-ratios, at least two."""
+    """Return the interval of log-ratios, of which there must be at least two."""
     mean, variance = moments(ratios)
     n = len(ratios)
     return _interval(mean, sqrt(variance), sqrt(variance / n), n - 1, n, level)
 
 
 def welch_interval(a: Sequence[float], b: Sequence[float], *, level: float = LEVEL) -> ConfidenceInterval:
-    """The interval of the difference of the mean logarithms of two groups, after Welch.
+    """Return Welch's interval of the difference of the mean logarithms of two groups.
 
-    Raises ValueError unless both hold at least two positive values.
+    Raises ValueError unless both have at least two positive values.
     """
     if min(len(a), len(b)) < 2:
         raise ValueError(f"{len(a)} and {len(b)} values make no groups")
@@ -206,7 +206,7 @@ def welch_interval(a: Sequence[float], b: Sequence[float], *, level: float = LEV
 
 
 def mean_interval(values: Sequence[float]) -> MeanInterval:
-    """Mean and 95 % interval of repeats. Raises ValueError of no values."""
+    """Return mean and 95 % interval of repeats. Raises ValueError for no values."""
     if not values:
         raise ValueError("no values")
     if len(values) == 1:
@@ -217,7 +217,7 @@ def mean_interval(values: Sequence[float]) -> MeanInterval:
 
 
 def log_mean_interval(values: Sequence[float]) -> LogMeanInterval:
-    """Geometric mean and 95 % interval of repeats of what doubles and halves, such as a latency; positive values."""
+    """Return geometric mean and 95 % interval of positive repeats that scatter by factors, such as latencies."""
     if len(values) < 2:
         return LogMeanInterval(mean=geometric_mean(values), low=None, high=None, n=len(values))
     interval = ratio_interval([*map(log, values)])
@@ -225,7 +225,7 @@ def log_mean_interval(values: Sequence[float]) -> LogMeanInterval:
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """p values adjusted for their number after Holm, in the order given."""
+    """Return p values adjusted for their number by Holm's method, in the order given."""
     ranked = sorted(range(len(p_values)), key=lambda index: p_values[index])
     adjusted = [0.0] * len(p_values)
     largest = 0.0
@@ -236,10 +236,10 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 
 
 def outliers(values: Sequence[float]) -> tuple[int, ...]:
-    """The places of all values that do not belong to the others, a quarter of them at most.
+    """Return the indexes of all outliers, a quarter of the values at most.
 
-    One hides another, so the farthest is taken away again and again, and the last that is too far then counts with all
-    before it (Rosner, Technometrics 25, 1983).
+    One outlier can hide another, so the farthest value is removed repeatedly. The last removed value that is too far
+    counts, with all those removed before it (Rosner, Technometrics 25, 1983).
     """
     remaining, taken, outlier_count = [*range(len(values))], list[int](), 0
     for _ in range(len(values) // 4):
@@ -251,10 +251,10 @@ def outliers(values: Sequence[float]) -> tuple[int, ...]:
 
 
 def _farthest(values: Sequence[float]) -> tuple[int, bool]:
-    """The place of the value farthest from the mean, and whether it is too far; three values at least.
+    """Return the index of the value farthest from the mean, and whether it is too far; needs three values.
 
-    The externally studentised residual against Student's t, for the number of values (Bonferroni, 5 %), 3.5 at least:
-    of six values from one distribution one in seven times the largest is beyond 3.5 alone.
+    The externally studentised residual is compared with Student's t for the number of values (Bonferroni, 5 %), and
+    with 3.5 at least. With 3.5 alone, one in seven sets of six values from one distribution would have an outlier.
     """
     n = len(values)
     mean, variance = moments(values)
@@ -268,12 +268,12 @@ def _farthest(values: Sequence[float]) -> tuple[int, bool]:
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """Of positive values: the mean that belongs to log-ratios."""
+    """Return the geometric mean of positive values, which belongs to log-ratios."""
     return exp(fsum(map(log, values)) / len(values))
 
 
 def log_ratios(a: Sequence[float], b: Sequence[float]) -> list[float]:
-    """ln(b[i]/a[i]) of each pair. Raises ValueError of unequal numbers or of what has no logarithm."""
+    """Return ln(b[i]/a[i]) of each pair. Raises ValueError for unequal numbers or values without a logarithm."""
     return [log(other / value) for value, other in zip(a, b, strict=True)]
 
 

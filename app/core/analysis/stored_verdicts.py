@@ -1,4 +1,4 @@
-"""The verdicts of an experiment as they are kept, and as they are found again, whatever the rule is by now. No I/O."""
+"""The verdicts of an experiment, as stored in the log and restored from it, whatever the present rule is. No I/O."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.core.session.state import ExperimentRecord, Session
 
 
 def verdicts_of(comparison: Comparison) -> tuple[RecordedVerdict, ...]:
-    """What is kept of a comparison: a judgement of every figure that has one."""
+    """Return the verdicts to store: one for every metric that has one."""
     return tuple(_recorded(row, row.judgement) for row in comparison.rows if row.judgement is not None)
 
 
@@ -49,9 +49,9 @@ def _recorded(row: MetricComparison, judgement: VerdictResult) -> RecordedVerdic
 
 
 def stored_comparison(session: Session, experiment_id: str) -> Comparison | None:
-    """What an experiment has shown: as it was judged when it ended, or by the pairs so far while it goes on.
+    """Return the comparison of an experiment with its stored verdicts, or by the pairs so far while it continues.
 
-    None before the first whole pair.
+    None before the first complete pair.
     """
     comparison, record = compare_experiment(session, experiment_id), session.experiment(experiment_id)
     if comparison is None or record is None or record.end is None:
@@ -61,7 +61,7 @@ def stored_comparison(session: Session, experiment_id: str) -> Comparison | None
 
 
 def without_stored_verdicts(session: Session) -> Session:
-    """The session without the verdicts that were kept: its experiments are judged by the rule of now."""
+    """Return the session without stored verdicts, so that its experiments are judged by the present rule."""
     return replace(session, experiments=tuple(map(_without_verdicts, session.experiments)))
 
 
@@ -71,7 +71,7 @@ def _without_verdicts(record: ExperimentRecord) -> ExperimentRecord:
 
 
 def _rows(comparison: Comparison, end: ExperimentEnded) -> Iterator[MetricComparison]:
-    """With the verdicts that were kept."""
+    """Yield the rows with the stored verdicts."""
     verdicts = {
         (verdict.direction, verdict.figure): verdict for verdict in end.verdicts if verdict.verdict in {*Verdict}
     }
@@ -101,7 +101,7 @@ def _judgement(comparison: Comparison, kept: RecordedVerdict) -> VerdictResult:
 
 
 def interval_of(kept: RecordedVerdict) -> ConfidenceInterval | None:
-    """The interval that was kept; None of a figure that had none."""
+    """Return the stored interval; None for a metric that had none."""
     if kept.mean is None or kept.low is None or kept.high is None or kept.level is None:
         return None
     p = 1.0 if kept.p is None else kept.p

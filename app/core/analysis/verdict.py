@@ -1,8 +1,8 @@
 """The verdict on two settings: faster, slower, no difference, not decided, or refused. No I/O.
 
-The interval against the threshold, and nothing else: all of it inside is no difference, also where it excludes 0; else
-one that excludes 0 is faster or slower (of a latency lower or higher); else nothing is decided. More pairs make the
-interval narrower, also where a few of them lie far off, so they do not make a verdict less likely.
+Only the interval and the threshold decide. An interval within the threshold is no difference, even if it excludes 0.
+Any other interval that excludes 0 is faster or slower (for a latency lower or higher). All else is not decided. More
+pairs make the interval narrower, even if a few of them are outliers, so they do not make a verdict less likely.
 """
 
 from __future__ import annotations
@@ -22,84 +22,84 @@ from app.core.session.event_types import InterimAnalysis
 from backends.values import dataclass
 
 BETWEEN_LEVEL = 0.03
-"""Of what lies between two groups: a period that meets both alike makes 6 % of false verdicts at 0.05, 4 % here."""
+"""Level for one group between two others: a period that affects both gives 6 % of false verdicts at 0.05, 4 % here."""
 
 FEWEST_RUNS = 3
-"""Of each side, where they were not measured in turn: fewer tell nothing of how far runs lie apart."""
+"""Runs of each side that were not measured in turn: fewer do not show the scatter."""
 
 
 class Verdict(StrEnum):
-    """What a comparison shows of B against A: the one vocabulary of screens, command line, JSON and reports."""
+    """Verdict on B compared with A: the same codes on screens, command line, in JSON and in reports."""
 
     FASTER = "faster"
     """More I/Os or more bytes."""
     SLOWER = "slower"
-    """Fewer of them."""
+    """Fewer I/Os or fewer bytes."""
     LOWER = "lower"
     """Less latency."""
     HIGHER = "higher"
     """More latency."""
     NO_DIFFERENCE = "no-difference"
-    """The whole interval lies within the practical threshold."""
+    """The whole interval is within the practical threshold."""
     NOT_DECIDED = "not-decided"
     """Too few repeats for any of these."""
     REFUSED = "refused"
-    """The state of the array during the runs forbids one, however many there are."""
+    """The state of the array during the runs forbids a verdict, however many runs there are."""
     STOPPED_ANSWERING = "stopped-answering"
-    """One side completed no I/O, the other did: nothing else counts beside it."""
+    """One side completed no I/O, the other did: all else is irrelevant."""
 
     @property
     def decided(self) -> bool:
-        """Whether it answers the question."""
+        """Return whether it answers the question."""
         return self not in (Verdict.NOT_DECIDED, Verdict.REFUSED)
 
 
 BETTER = frozenset({Verdict.FASTER, Verdict.LOWER})
-"""A difference that is welcome."""
+"""A difference for the better."""
 
 WORSE = frozenset({Verdict.SLOWER, Verdict.HIGHER})
-"""A difference that is not."""
+"""A difference for the worse."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictResult:
-    """A verdict with what it rests on."""
+    """A verdict and its basis."""
 
     verdict: Verdict
-    """What was shown."""
+    """The verdict."""
     interval: ConfidenceInterval | None
-    """None where there is nothing to take a spread of."""
+    """None without repeats."""
     further_pairs: int | None = None
-    """Pairs to add that would decide it, three times of four at least; None where it is decided, or none would."""
+    """Additional pairs that would decide it with 75 % probability; None if it is decided, or none would."""
     interleaved: bool = False
     """Whether the runs were measured in turn."""
     reason: Reason | None = None
-    """Why it is that and not more; None where the verdict says all."""
+    """The reason; None if the verdict needs none."""
     threshold: float = THRESHOLD_PERCENT
-    """A difference within it is none, percent."""
+    """A difference within it counts as none, percent."""
     outliers: tuple[OutlierPair, ...] = ()
-    """Pairs that lie far from the others."""
+    """Outlier pairs."""
     slow: SlowRuns | None = None
-    """Runs that are far slower than the rest, where all of them are on one side."""
+    """Far slower runs, if all of them are on one side."""
     measured: int = 0
-    """Pairs that it rests on."""
+    """Number of its pairs."""
     drift: float | None = None
-    """By how many percent the runs before and after the second side differ; None where there are no such."""
+    """Difference in percent of the runs before and after the second side; None if there are no such runs."""
     figures: int = 0
-    """How many were counted together, of one of many."""
+    """Number of metrics judged together, for one of many."""
     wanted: PlannedCount | None = None
-    """What the plan of a sweep asks for; None elsewhere."""
+    """Amount that the plan of a sweep requires; None for other comparisons."""
     doubts: tuple[Caveat, ...] = ()
-    """Why the state of the array forbids a verdict."""
+    """Caveats about the state of the array that forbid a verdict."""
 
     @property
     def decided(self) -> bool:
-        """Whether there is a verdict."""
+        """Return whether there is a verdict."""
         return self.verdict.decided
 
     @property
     def differs(self) -> bool:
-        """Whether a difference was shown."""
+        """Return whether a difference was shown."""
         return self.verdict in BETTER or self.verdict in WORSE
 
 
@@ -117,15 +117,16 @@ def judge(
     ahead: Sequence[InterimAnalysis] = (),
     sees_slow_runs: bool = True,
 ) -> VerdictResult:
-    """The verdict on B against A.
+    """Return the verdict on B compared with A.
 
-    Interleaved: a[i] and b[i] are the two runs of pair i, and as many of each. Otherwise they are groups that were
-    measured one after the other, of which drift cannot be told from an effect: no verdict, only the interval.
-    `threshold` is in percent, `level` the share of false verdicts allowed, `inside_level` the same of "no difference"
-    (`level` where None), `strictest` what that comes to for the first
-    of several that are counted together, `step` how far the logarithm of a ratio may be off by the steps that the
-    values are measured in, `ahead` the looks at more pairs that may decide it, `sees_slow_runs` whether slow runs on
-    one side forbid "no difference". All values are positive and finite; raises ValueError if not.
+    Interleaved: a[i] and b[i] are the two runs of pair i, so both have the same length. Otherwise they are groups
+    measured one after the other, whose drift cannot be distinguished from an effect: no verdict, only the interval.
+
+    `threshold`: in percent. `level`: allowed rate of false verdicts. `inside_level`: that of "no difference" (`level`
+    if None). `strictest`: the level for the first of several metrics judged together. `step`: rounding error of the
+    logarithm of a ratio, from the resolution of the values. `ahead`: later interim analyses, with more pairs, that may
+    decide it. `sees_slow_runs`: whether slow runs on one side forbid "no difference". Raises ValueError unless all
+    values are positive and finite.
     """
     if not all(isfinite(value) and value > 0 for value in (*a, *b)):
         raise ValueError("only positive, finite values have a ratio")
@@ -161,10 +162,10 @@ def judge_between(
     level: float = BETWEEN_LEVEL,
     step: float = 0.0,
 ) -> VerdictResult:
-    """The verdict on B, measured between two groups of A: what A drifted by meanwhile is the yardstick.
+    """Return the verdict on B, measured between two groups of A: the drift of A is the reference.
 
-    The interval is that of B against all of A, made wider at both ends by the difference of the two As. Raises
-    ValueError of values without a logarithm.
+    The interval is that of B against all of A, extended at both ends by the difference of the two groups of A. Raises
+    ValueError for values without a logarithm.
     """
     a = (*before, *after)
     judgement = judge(a, b, interleaved=False, threshold=threshold, level=level, step=step)
@@ -179,9 +180,9 @@ def judge_between(
 
 
 def chance_of_silence(silent: int, side_runs: int, runs: int) -> float:
-    """How likely it is that all silent runs are on one side by chance, if that side has `side_runs` of all the `runs`.
+    """Return the chance that all silent runs are on one side, which has `side_runs` of all `runs`.
 
-    Two-sided, after Fisher: any side may be the one.
+    Two-sided, by Fisher's test, as it could have been either side.
     """
     return min(1.0, 2 * comb(side_runs, silent) / comb(runs, silent))
 
@@ -189,7 +190,7 @@ def chance_of_silence(silent: int, side_runs: int, runs: int) -> float:
 def judge_interval(
     interval: ConfidenceInterval, *, higher_is_better: bool = True, threshold: float = THRESHOLD_PERCENT
 ) -> VerdictResult:
-    """Return the verdict that an interval carries whose level has everything in it already. `threshold` in percent."""
+    """Return the verdict of an interval whose level needs no further correction. `threshold`: in percent."""
     verdict: Verdict = Verdict.NOT_DECIDED
     reason: Reason | None = Reason.NOT_SHOWN
     if interval.within(threshold):
@@ -225,25 +226,25 @@ def _judge_pairs(
 
 
 def _outlier_pairs(ratios: Sequence[float]) -> tuple[OutlierPair, ...]:
-    """Return the pairs that lie far from the others."""
+    """Return the outlier pairs."""
     return tuple(OutlierPair(pair=at + 1, percent=expm1(ratios[at]) * 100) for at in outliers(ratios))
 
 
 FAR_SLOWER = log(1.1)
-"""As a logarithm: a run that is less far below the middle is not called slow."""
+"""Logarithm: a run that is less far below the median is not called slow."""
 
 _FAR_SPREADS = 8 * 1.4826
-"""How many median deviations a slow run lies below the middle: eight standard deviations, where all is normal."""
+"""Median absolute deviations that a slow run is below the median: eight standard deviations if all is normal."""
 
 FEWEST_NAMED_SLOW = 2
-"""One run is on one side whatever happened."""
+"""Least number of slow runs to report, because a single run is always on one side."""
 
 FEWEST_SLOW = 3
-"""Slow runs on one side alone from which on there is no "no difference": the other runs may be alike, these are not."""
+"""Number of slow runs on one side from which on "no difference" is not possible."""
 
 
 def slow_runs(a: Sequence[float], b: Sequence[float], *, higher_is_better: bool = True) -> SlowRuns | None:
-    """Runs that are far slower than the rest, if they are two at least and all on one side; else None."""
+    """Return the far slower runs, if there are at least two and all are on one side; else None."""
     sign = 1 if higher_is_better else -1
     logs = [[sign * log(value) for value in side] for side in (a, b)]
     centre = median((*logs[0], *logs[1]))
@@ -264,18 +265,18 @@ def _judge_groups(a: Sequence[float], b: Sequence[float], level: float, threshol
     return VerdictResult(verdict=Verdict.NOT_DECIDED, interval=interval, reason=reason, threshold=threshold)
 
 
-# -- many figures at once: what is shown of one of them when all are counted ------------------------------------------
+# -- multiple metrics: correction for their number --------------------------------------------------------------------
 
 BESIDE = 0.2
-"""Of the level of the headline what all figures beside it share, so that the whole job stays at about that level."""
+"""Share of the headline's level that all other metrics share, so that the job as a whole stays near that level."""
 
 
 def correct_for_multiplicity(
     judgements: Sequence[VerdictResult | None], *, share: float = 1.0
 ) -> tuple[VerdictResult | None, ...]:
-    """The same judgements; a difference that chance explains, given their number, is not decided any more.
+    """Return the verdicts; a difference that chance explains, given their number, becomes not decided.
 
-    `share`: how much of the level the family has to itself.
+    `share`: share of the level that this family has.
     """
     family = [judgement for judgement in judgements if judgement is not None and judgement.interval is not None]
     if len(family) < 2:

@@ -1,1 +1,1 @@
-"""Changing settings: planned, journalled, applied, verified, tried, taken back."""
+"""Changes of settings: plan, journal, apply, verify, try and undo."""

@@ -1,4 +1,4 @@
-"""The changes of a session: applied, tried, taken back, recovered."""
+"""The changes of a session: apply, try, undo and recover."""
 
 from __future__ import annotations
 
@@ -41,27 +41,27 @@ from backends.settings import Risk
 
 
 class SessionChanges:
-    """Changes settings and remembers how to take that back."""
+    """Applies changes of settings in a session, and undoes them."""
 
     def __init__(self, record: Recorder, hardware: SessionInventory, host: Host) -> None:
-        """`host`: the one below what notes every command, which a journal of root's needs."""
+        """`host`: the host below the one that records commands, for a journal that the root helper keeps."""
         self._record, self._hardware = record, hardware
         self.journal = journal_on(host, self.journal_folder)
         self.undecided = UndecidedTrials(self.journal, record.locks)
-        """Trials of this machine, whichever session or user began them."""
+        """Undecided trials of this machine, of all sessions and users."""
         self._armed: float | None = None
         self._known_trials: tuple[UnresolvedChange, ...] = ()
         self._watching: asyncio.Task[str] | None = None
         self.watches_itself = False
-        """Whether this process lives on until a trial of a simulated machine is over, and takes it back itself."""
+        """Whether this process lives until a trial of a simulated machine ends, and reverts it itself."""
 
     @property
     def journal_folder(self) -> Path:
-        """Where journals lie of what this process itself does."""
+        """Return the folder of the journals that this process writes itself."""
         return self._record.paths.journal
 
     def _changer(self, journal: Journal | None = None) -> ChangeExecutor:
-        """`journal`: where what is put back stands, None for the own one."""
+        """Return an executor of changes; `journal`: that of the change to restore, None for the own one."""
         folder = self._record.require_recording()
         return ChangeExecutor(
             backends=self._hardware.machine.backends,
@@ -78,13 +78,13 @@ class SessionChanges:
         )
 
     def _next_id(self) -> str:
-        """Return an id that no change of the session has, nor one of an earlier session in the same folder."""
+        """Return an id that no change of this session has, nor of an earlier session in the same folder."""
         given = self.journal.given_ids(self._record.require_recording())
         numbers = count(len(self._record.session.changes) + 1)
         return next(f"c{number}" for number in numbers if f"c{number}" not in given)
 
     async def _arm(self, until: float) -> None:
-        """One watchdog for a set of trials."""
+        """Arm one watchdog for a set of trials."""
         if until != self._armed and self.watches_itself:
             self._watching = asyncio.create_task(self._end_in_time(until))
             self._armed = until
@@ -102,52 +102,52 @@ class SessionChanges:
             self._armed = until
 
     async def _end_in_time(self, until: float) -> str:
-        """What the watchdog of a real machine does in a process of its own."""
+        """Do in this process what the watchdog of a real machine does in a process of its own."""
         from app.core.changes.watchdog import watch
 
         return await watch(self._record.paths, str(self._record.folder), until, self._hardware.machine.backends)
 
     async def end_watching(self) -> None:
-        """Take back what is on trial where only this process watches over it, and it ends. Raises RaidbenchError."""
+        """Revert the trials that only this process watches, before it ends. Raises RaidbenchError if that fails."""
         if self.watches_itself and self._record.recording:
             for trial in self.trials():
                 await self.undo(trial.id)
 
     async def apply(self, change: Change, *, undoes: str | None = None) -> ChangeEnded:
-        """Make one change, which may take back another of the session. See `ChangeExecutor.apply`."""
+        """Make one change, which may undo another one of the session, as `ChangeExecutor.apply` does."""
         return await self._changer().apply(change, undoes=undoes)
 
     async def plan_remake(self, left: UnresolvedChange) -> tuple[Change, DeviceLabel]:
-        """What makes again what a change of the journal deleted, and the nameplate of what it is made of.
+        """Return the plan that re-creates what a change of the journal deleted, and the label of its members.
 
-        Raises BlockedError where nothing can, RefusedError, DeviceGoneError.
+        Raises BlockedError if nothing can re-create it, RefusedError, DeviceGoneError.
         """
         change = await self._changer().plan_remake(left)
         return change, device_label_of_parts(change.target, left.change.members)
 
     async def remake(self, left: UnresolvedChange, confirm: str) -> ChangeEnded:
-        """Do it. See `ChangeExecutor.remake`."""
+        """Re-create what a change of the journal deleted, as `ChangeExecutor.remake` does."""
         plate = device_label_of_parts(left.change.target, left.change.members)
         return await self._changer().remake(left, confirm=confirm, plate=plate)
 
     def apply_all(
         self, changes: Sequence[Change], *, trial: float | None = None
     ) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
-        """Make several changes in their order. See `ChangeExecutor.apply_all`; close it with `aclosing`.
+        """Make several changes in order, as `ChangeExecutor.apply_all` does; close the generator with `aclosing`.
 
-        `trial`: seconds after which all of them are taken back unless `keep_trials` is called before.
+        `trial`: seconds after which all of them are reverted unless `keep_trials` is called before.
         """
         until = None if trial is None else boot_clock() + check_seconds(trial)
         return self._changer().apply_all(changes, until=until)
 
     def trials(self) -> tuple[UnresolvedChange, ...]:
-        """Trials of this session that are not decided yet, newest first."""
+        """Return the undecided trials of this session, newest first."""
         trials = filter(self.journal.is_ours, self.journal.trials())
         changes = tuple(trial for trial in trials if trial.session == str(self._record.folder))
         if self._record.host.root_side is None and (
             is_absent(self.journal.file) or self.journal.read_error() is not None
         ):
-            # Its watchdog holds them still: a journal that is gone or unreadable has decided nothing.
+            # The watchdog still has them in memory: a missing or unreadable journal decides nothing.
             now = boot_clock()
             return tuple(
                 trial for trial in self._known_trials if trial.until is not None and now < trial.until + OVERDUE
@@ -156,7 +156,7 @@ class SessionChanges:
         return changes
 
     def trials_of_other_sessions(self) -> tuple[Undecided, ...]:
-        """Return the undecided trials that other sessions began, by the last look; the newest first."""
+        """Return the undecided trials of other sessions by the last refresh, newest first."""
         return tuple(
             undecided for undecided in self.undecided.current() if undecided.trial.session != str(self._record.folder)
         )
@@ -164,14 +164,15 @@ class SessionChanges:
     async def keep_trials(
         self, chosen: Sequence[Undecided] | None = None
     ) -> tuple[tuple[UnresolvedChange, ChangeEnded], ...]:
-        """Let the values on trial stand, those of this session or the `chosen` ones; which, and what is read by now.
+        """Confirm the trials of this session, or the `chosen` ones; return each with its present value.
 
-        Raises StorageError: the rest is then taken back. RefusedError for a trial that this user may not decide.
+        Raises StorageError: the remaining trials are then reverted. Raises RefusedError for a trial that this user may
+        not decide.
         """
         decided = [(self.journal, trial) for trial in self.trials()]
         if chosen is not None:
             decided = [(undecided.journal, undecided.trial) for undecided in chosen]
-        for journal, trial in decided:  # before anything is read: a card thinks slowly, and a deadline may come
+        for journal, trial in decided:  # before reading: a controller is slow, and the deadline may pass
             journal.write_outcome(trial.id, Path(trial.session), "kept")
         ends = [(trial, await self._kept_change(trial)) for _, trial in decided]
         for trial, ended in ends:
@@ -180,10 +181,10 @@ class SessionChanges:
         return tuple(ends)
 
     async def restore_trials(self, chosen: Sequence[Undecided]) -> tuple[UnresolvedChange, ...]:
-        """Put the old values of trials back now that other sessions began; return those that somebody else changed.
+        """Revert trials of other sessions now; return those whose value another program has changed.
 
-        Their session is not written: the raidbench that writes it, or the next one, reads what became of them.
-        Raises RaidbenchError: what is left is put back by its watchdog.
+        Their session is not written: its own raidbench, or the next one, reads the outcome in the journal. Raises
+        RaidbenchError: the watchdog then reverts the remaining ones.
         """
         changed = []
         for undecided in chosen:
@@ -192,7 +193,7 @@ class SessionChanges:
         return tuple(changed)
 
     async def _kept_change(self, trial: UnresolvedChange) -> ChangeEnded:
-        """What was verified when it was set may have gone back by itself since."""
+        """Return the end of a confirmed trial. Its verified value may have reverted since, so it is read again."""
         change = trial.change
         try:
             reading = (await self._hardware.read(change.target)).get(change.key)
@@ -203,7 +204,7 @@ class SessionChanges:
         return ChangeEnded(at=time.time(), id=trial.id, result="kept", now=now, message=message)
 
     def trial_sets(self) -> tuple[tuple[float, float, tuple[Change, ...]], ...]:
-        """Return the sets on trial of this session, the next to end first: deadline, seconds left, changes."""
+        """Return this session's sets on trial, the next to end first: deadline, seconds left, changes."""
         by_deadline: dict[float, list[Change]] = {}
         for record in self._record.session.changes:
             until = record.intent.trial_until
@@ -213,11 +214,11 @@ class SessionChanges:
         return tuple((until, until - now, tuple(changes)) for until, changes in sorted(by_deadline.items()))
 
     def trials_of_set(self, until: float) -> tuple[Undecided, ...]:
-        """Return one set of this session's trials, as the journal has it."""
+        """Return one set of this session's trials, as in the journal."""
         return tuple(Undecided(trial, self.journal, os.geteuid()) for trial in self.trials() if trial.until == until)
 
     def controller_of(self, target: Target) -> Target | None:
-        """The controller that a target is or hangs from, under any of its names; None where it has none of its own."""
+        """Return the controller of a target under any of its names, or None if it has none."""
         devices = (self._record.session.inventory.find(str(view)) for view in self._hardware.views_of(target))
         controllers = (
             device.target if isinstance(device, Controller) else device.controller for device in devices if device
@@ -225,7 +226,7 @@ class SessionChanges:
         return next((controller for controller in controllers if controller is not None), None)
 
     async def record_ended_trials(self) -> bool:
-        """Note in the session what the watchdog took back meanwhile; whether all of it is back."""
+        """Record in the session what the watchdog reverted; return whether all of it has its old value."""
         undecided = {trial.id for trial in self.trials()}
         all_back = True
         for record in self.undoable():
@@ -246,7 +247,7 @@ class SessionChanges:
         return all_back
 
     async def undo(self, change_id: str, *, confirm: str | None = None, shown: Change | None = None) -> ChangeEnded:
-        """Take a change of this session back; `shown`: its plan that somebody has seen. See `ChangeExecutor.undo`.
+        """Undo a change of this session, as `ChangeExecutor.undo` does; `shown`: the plan that the user has seen.
 
         Raises NotFoundError for an id that is not in the session, RefusedError, BlockedError, StorageError.
         """
@@ -257,40 +258,40 @@ class SessionChanges:
         plate = await self._hardware.device_label(record.change.target) if asked else None
         led_to = self._values_led_to(record)
         record = self._without_earlier(record)
-        cut_short = self._interrupted_undos(change_id)
-        if cut_short and record.end is not None:  # it may have moved what the change had moved
+        interrupted = self._interrupted_undos(change_id)
+        if interrupted and record.end is not None:  # the interrupted undo may have moved the same settings
             record = replace(record, end=replace(record.end, moved=None))
         ended = await self._changer().undo(record, confirm=confirm, plate=plate, shown=shown, led_to=led_to)
-        for undo in cut_short if ended.is_reverted else ():
+        for undo in interrupted if ended.is_reverted else ():
             self._end_interrupted_undo(undo, ended.now)
         return ended
 
     def _change(self, change_id: str) -> ChangeRecord:
-        """Return the change of that id. Raises NotFoundError."""
+        """Return the change of that id. Raises NotFoundError if there is none."""
         record = self._record.session.change(change_id)
         if record is None:
             raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
         return record
 
     def _interrupted_undos(self, change_id: str) -> tuple[ChangeRecord, ...]:
-        """Return undos of a change that a crash cut short."""
+        """Return the undos of a change that a crash interrupted."""
         changes = self._record.session.changes
         return tuple(other for other in changes if other.intent.undoes == change_id and other.end is None)
 
     def _end_interrupted_undo(self, undo: ChangeRecord, now: str | None) -> None:
-        """Give an undo that was cut short its end: nothing of it is to be taken back any more."""
+        """Record the end of an interrupted undo, so that nothing of it has to be undone."""
         message = "cut short; another undo did it"
         self._record.emit(ChangeEnded(at=time.time(), id=undo.id, result="restored", now=now, message=message))
         self.journal.write_outcome(undo.id, self._record.require_recording(), "restored")
 
     def _without_earlier(self, record: ChangeRecord) -> ChangeRecord:
-        """Return the record with the values before that were there without the changes that are taken back."""
+        """Return the record with the old values from before earlier changes that are undone by now."""
         changes = self._record.session.changes
         change = without_earlier(record, changes)
         return replace(record, intent=replace(record.intent, change=change))
 
     def _values_led_to(self, record: ChangeRecord) -> frozenset[str]:
-        """Return the values to which later changes of this session have moved the setting of a change along."""
+        """Return the values to which side effects of later changes of this session moved a change's setting."""
         changed_setting = record.change.target, record.change.key
         since = self._record.session.changes[self._record.session.changes.index(record) + 1 :]
         ends = (later.end for later in since if later.in_force and later.end is not None)
@@ -302,11 +303,11 @@ class SessionChanges:
         )
 
     async def restore_value(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
-        """Bring back the value that a change found, and what moved along. See `ChangeExecutor.restore_value`."""
+        """Restore the old value of a change and its side effects, as `ChangeExecutor.restore_value` does."""
         return await self._changer().restore_value(change, undoes=undoes, moved=moved)
 
     async def plan_undo(self, change_id: str) -> Change:
-        """What undoing a change will do by what was read since the last look. Raises as `plan_revert`."""
+        """Return the plan of an undo from the readings since the last scan. Raises the errors of `plan_revert`."""
         record = self._change(change_id)
         with contextlib.suppress(RaidbenchError), self._hardware.machine.using_last_scan(STALE):
             back = await self.plan_revert(self._without_earlier(record).change)
@@ -315,32 +316,32 @@ class SessionChanges:
         return await self.plan_revert(self._without_earlier(record).change)
 
     async def plan_revert(self, change: Change) -> Change:
-        """What takes a change back as things are now. Raises RaidbenchError where nothing can."""
+        """Return the plan that undoes a change now. Raises RaidbenchError if that is not possible."""
         return self._hardware.with_dependents(await plan_revert(self._hardware.machine.setter(change.target), change))
 
     def undoable(self) -> tuple[ChangeRecord, ...]:
-        """Changes in force, newest first; a reboot takes those back that it loses."""
+        """Return the changes in force, newest first, without those that a reboot has reverted."""
         return tuple(record for record in self._record.session.in_force if not reverted_by_reboot(record.intent))
 
     def hold_change_lock(self, change: Change) -> AbstractAsyncContextManager[None]:
-        """Inside, nobody sets what a change of the session sets. See `ChangeExecutor.hold_change_lock`."""
+        """Hold the lock of a change of the session, as `ChangeExecutor.hold_change_lock` does."""
         return self._changer().hold_change_lock(change)
 
     async def recovery_hint(self, change: Change) -> str | None:
-        """What to do first about a thing that a change, cut short, took apart; None where nothing is known."""
+        """Return the first step for an array that an interrupted change took apart, or None if none is known."""
         backend = self._hardware.machine.backends.get(change.target.backend)
         if backend is None or not isinstance(backend, InterruptedChangeReporter):
             return None
         return await backend.remains(change)
 
     async def recover(self, intent: UnresolvedChange) -> str:
-        """Restore what a crash left. See `ChangeExecutor.recover`."""
+        """Restore what a crash left, as `ChangeExecutor.recover` does."""
         return await self._changer().recover(intent)
 
     def keep(self, intent: UnresolvedChange) -> None:
-        """Leave what a crash left as it is and do not ask again.
+        """Leave what a crash left as it is, and do not ask again.
 
-        Raises HeldError while a program still sets it, so that nobody knows how it is; StorageError.
+        Raises HeldError while a program still makes the change, so that its state is not known; StorageError.
         """
         for left in self.journal.left_running():
             if (left.session, left.id) == (intent.session, intent.id):

@@ -1,4 +1,4 @@
-"""Changing a setting: lock, look again, intent on disk, write, read back, say how it ended."""
+"""Execution of a change: lock, read again, intent on disk, set, verify, record the end."""
 
 from __future__ import annotations
 
@@ -63,81 +63,74 @@ from backends.values import dataclass
 Emit = Callable[[AnyEvent], None]
 
 Arm = Callable[[float], Awaitable[None]]
-"""Sees to it that a watchdog waits for this deadline. Raises RefusedError."""
+"""Arms a watchdog for this deadline. Raises RefusedError if that is not possible."""
 
 
 PATIENCE = 5.0
-"""Seconds that whoever takes something back waits for a program that a killed raidbench left behind."""
+"""Seconds that an undo waits for a program that a killed raidbench left running."""
 
 _LOOK_AGAIN = 0.1
 _LOCK_TRIES = 3
 
 
+@dataclass(kw_only=True)
 class ChangeExecutor:
-    """Applies changes one at a time. What it promises is on disk before the first command."""
+    """Applies changes one at a time. What it is about to do is on disk before the first command."""
 
-    def __init__(
-        self,
-        *,
-        backends: Mapping[str, InventoryBackend | SettingsBackend],
-        journal: Journal,
-        locks: LockPlace,
-        folder: Path,
-        emit: Emit,
-        next_id: Callable[[], str],
-        arm: Arm | None = None,
-        controller_of: Callable[[Target], Target | None] = lambda _target: None,
-        disk_of: Callable[[Target], Target | None] = lambda _target: None,
-        side: HelperClient | None = None,
-        forget: Callable[[], None] = lambda: None,
-    ) -> None:
-        """`side`: the helper that makes changes, None where this process does; `forget` hears that it did.
-
-        `disk_of`: the kernel's disk that another target is.
-        """
-        self._backends = backends
-        self._journal = journal
-        self._locks = locks
-        self._folder = folder
-        self._emit = emit
-        self._next_id = next_id
-        self._arm_watchdog = arm
-        self._controller_of = controller_of
-        self._disk_of = disk_of
-        self._side = side
-        self._forget = forget
+    backends: Mapping[str, InventoryBackend | SettingsBackend]
+    """Backends of the host, by name."""
+    journal: Journal
+    """The write-ahead journal."""
+    locks: LockPlace
+    """Where the locks of controllers and disks are."""
+    folder: Path
+    """Folder of the session."""
+    emit: Emit
+    """Records an event in the session."""
+    next_id: Callable[[], str]
+    """Returns an unused change id."""
+    arm: Arm | None = None
+    """Arms the watchdog of a trial; None where no trials are possible."""
+    controller_of: Callable[[Target], Target | None] = lambda _target: None
+    """Returns the controller of a target."""
+    disk_of: Callable[[Target], Target | None] = lambda _target: None
+    """Returns the kernel disk of another target."""
+    side: HelperClient | None = None
+    """The root helper that makes the changes; None where this process makes them."""
+    forget: Callable[[], None] = lambda: None
+    """Drops cached readings after the root helper has made a change."""
 
     async def apply(
         self, change: Change, *, undoes: str | None = None, until: float | None = None, in_set: bool = False
     ) -> ChangeEnded:
-        """Make the change and verify it. Not cancelled half-way: whoever cancels waits until it came to its end.
+        """Make the change and verify it. It is never cancelled half-way: the cancelling task waits for its end.
 
-        With `until` (CLOCK_BOOTTIME) it is a trial: a watchdog is armed first and takes it back then. `undoes`: the
-        change of this session that it takes back. `in_set`: whether a value that already is the wanted one is enough.
+        With `until` (CLOCK_BOOTTIME) it is a trial: a watchdog is armed first, and reverts it at that time. `undoes`:
+        the change of this session that it undoes. `in_set`: whether an already correct value is sufficient.
 
-        Raises RefusedError (somebody else holds the device, another trial is not decided, the watchdog cannot be
-        armed, or the value is not what it was when planned), StorageError (nothing was done unless its message says
-        so).
+        Raises RefusedError if another process has the device locked, another trial is undecided, the watchdog cannot be
+        armed, or the value is not the planned old one. Raises StorageError: nothing was done unless its message says
+        so.
         """
         async with self._locked_and_cached(change, wait=0.0) as lock:
             if in_set and await is_as_wanted(self._backend(change.target), change):
-                self._require_no_other_trial(change, until)  # which would take it away again
+                self._require_no_other_trial(change, until)  # whose end would change the value again
                 return ChangeEnded(at=time.time(), id="", result="verified", now=change.after)
             return await self._apply(change, lock, undoes=undoes, until=until, as_read=False)
 
     @contextlib.asynccontextmanager
     async def locked(self, change: Change, *, wait: float | None = None) -> AsyncIterator[HeldLock]:
-        """Hold the lock of a change while inside; nobody sets anything under it then.
+        """Hold the lock of a change inside the block, so that nothing else is set under it.
 
-        `wait`: seconds that a program which a killed raidbench left behind is waited for, if not PATIENCE.
-        Raises HeldError naming who is at it, StorageError.
+        `wait`: seconds to wait for a program that a killed raidbench left running; PATIENCE if None. Raises HeldError,
+        which names the holder, and StorageError.
         """
         with contextlib.ExitStack() as held:
             yield await self._take_locks(held, change, time.monotonic() + (PATIENCE if wait is None else wait))
 
     @contextlib.asynccontextmanager
     async def _locked_and_cached(self, change: Change, *, wait: float | None = None) -> AsyncIterator[HeldLock]:
-        """As `locked`; what a program tells under the lock it is asked once, until something is set."""
+        """As `locked`; readings under the lock are cached until something is set."""
         async with self.locked(change, wait=wait) as lock:
             with cached_since(time.monotonic()):
                 yield lock
@@ -148,7 +141,7 @@ class ChangeExecutor:
             try:
                 return held.enter_context(self._exclusive_lock(change))
             except HeldError:
-                if left is None:  # somebody living is at it
+                if left is None:  # a live process holds the lock
                     raise
                 if time.monotonic() >= end:
                     raise still_running_error(left) from None
@@ -158,26 +151,27 @@ class ChangeExecutor:
     def _exclusive_lock(self, change: Change) -> Iterator[HeldLock]:
         with contextlib.ExitStack() as held:
             purpose = f"changing {change.key} of {change.target}"
-            lock, *_ = [held.enter_context(hold_lock(self._locks, name, purpose)) for name in change.locks]
-            if left := self._left_running(change):  # the lock alone does not tell: it may have closed what it inherited
+            lock, *_ = [held.enter_context(hold_lock(self.locks, name, purpose)) for name in change.locks]
+            if left := self._left_running(change):  # it may have closed the inherited lock
                 raise still_running_error(left)
             yield lock
 
     def _left_running(self, change: Change) -> UnresolvedChange | None:
-        """What a program of a killed raidbench still sets under the lock of a change."""
-        return next((left for left in self._journal.left_running() if left.change.shares_lock(change)), None)
+        """Return the change that a program of a killed raidbench still makes under the lock of `change`, or None."""
+        return next((left for left in self.journal.left_running() if left.change.shares_lock(change)), None)
 
     async def apply_all(
         self, changes: Sequence[Change], *, until: float | None = None
     ) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
-        """Make several changes in their order; the first that is not verified is the last.
+        """Make several changes in order; stop after the first that is not verified.
 
-        One change may move another's starting value (a new scheduler resets nr_requests): what follows on the same
-        target is planned again, and refused if it would take other steps than those that were shown. Steps that also
-        carry the value of a setting changed before in the same set (two fields of one register) may differ by that.
-        A step whose value already is the wanted one is done: nothing is set or recorded (`ChangeEnded.was_set`).
-        At the end all of them are read again: a value that a later change of the set has moved is set once more, and
-        told with its change a second time; so is one that somebody else has set meanwhile, as `differs`.
+        A change may move another's old value (a new scheduler resets nr_requests). So later changes of the same target
+        are planned again, and refused if they would execute other steps than those shown. Steps that also contain the
+        value of a setting changed earlier in the set (two fields of one register) may differ by that value. A change
+        whose value is already correct is done: nothing is set or recorded (`ChangeEnded.was_set`).
+
+        At the end all settings are read again. A value that a later change of the set has moved is set once more, and
+        its change is yielded a second time. A value that another program has set meanwhile is yielded as `differs`.
         """
         await self._announce_set(changes)
         made: dict[tuple[Target, str], tuple[Change, ChangeEnded]] = {}
@@ -193,7 +187,7 @@ class ChangeExecutor:
                 yield again
 
     async def _replan_in_set(self, shown: Change, made: Sequence[tuple[Change, ChangeEnded]]) -> Change:
-        """Return a change of a set as it is made after those before it. Raises RefusedError where it differs."""
+        """Return a change of a set, planned after the changes before it. Raises RefusedError if its steps differ."""
         done = {change.key for change, _ in made if change.target == shown.target}
         moved = _moved_by([ended for _, ended in made], shown.target, shown.key)
         if not done and not moved:
@@ -212,7 +206,7 @@ class ChangeExecutor:
     async def _verify_set(
         self, made: Mapping[tuple[Target, str], tuple[Change, ChangeEnded]], until: float | None
     ) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
-        """Read all that a set asked for again; yield what was set once more, and what is not as asked for."""
+        """Read all settings of a set again; yield those that were set once more, and those with another value."""
         ends = [ended for _, ended in made.values()]
         latest = dict(made)
         now = await self._read_values([change for change, _ in made.values()])
@@ -233,7 +227,7 @@ class ChangeExecutor:
                 yield change, self._record_lost_value(change, ended, now[setting])
 
     async def _read_values(self, changes: Sequence[Change]) -> Values:
-        """Return what the settings of changes read now; a program is asked once."""
+        """Return the present values of the changes' settings; each program runs once."""
         with cached_since(time.monotonic()):
             readings = {
                 (change.target, change.key): await read_for(self._backend(change.target), change) for change in changes
@@ -241,22 +235,22 @@ class ChangeExecutor:
         return {setting: None if reading is None else reading.now for setting, reading in readings.items()}
 
     def _record_lost_value(self, change: Change, ended: ChangeEnded, now: str | None) -> ChangeEnded:
-        """Put on record that a value of a set did not stay. Whose value this is, nobody saw: it is none of ours."""
+        """Record that a value of a set was lost. It is not known who set the present one, so it is not ours."""
         message = f"{change.label} reads {now or 'nothing'} at the end of the set: it was changed since it was set"
         lost = replace(ended, at=time.time(), result="differs", now=None, message=message)
         if ended.was_set:
-            self._emit(lost)
+            self.emit(lost)
         return lost
 
     async def _announce_set(self, changes: Sequence[Change]) -> None:
-        """Tell the helper what is changed together. Raises RaidbenchError where that cannot be planned any more."""
-        if self._side is None:
+        """Send the helper the changes that belong together. Raises RaidbenchError if it cannot plan them."""
+        if self.side is None:
             return
         sets: dict[Target, dict[str, str]] = {}
         for change in changes:
             sets.setdefault(change.target, {})[change.key] = change.wish
         for target, values in sets.items():
-            await self._side.ask("together", target=str(target), scope=target.scope, values=values)
+            await self.side.ask("together", target=str(target), scope=target.scope, values=values)
 
     @completed_when_cancelled
     async def _apply(
@@ -271,11 +265,11 @@ class ChangeExecutor:
         as_read: bool = True,
         debts: Debts = NO_DEBTS,
     ) -> ChangeEnded:
-        """See `apply`; its lock is held.
+        """Make a change under its lock, as `apply` describes.
 
-        `old`: the change that it takes back. `left`: what stands open in the journal, whose own intent covers the way
-        back as well. `as_read`: whether it was planned from what was read under this lock. `debts`: what a way back
-        owes to other settings.
+        `old`: the change that it undoes. `left`: the open change of the journal, whose own intent covers the undo as
+        well. `as_read`: whether it was planned from readings under this lock. `debts`: what an undo must restore in
+        other settings.
         """
         backend = self._backend(change.target)
         if until is not None:
@@ -287,8 +281,8 @@ class ChangeExecutor:
         before = await self._try_read_beside(change)
         change = side_effects.with_values_before(change, before)
         await self._plan_in_helper(change, old)
-        change_id = self._next_id()
-        covered = left is not None and self._side is None
+        change_id = self.next_id()
+        covered = left is not None and self.side is None
         await self._record_intent(
             ChangeIntended(
                 at=time.time(), id=change_id, change=change.recorded(), undoes=undoes, boot=boot_id(), trial_until=until
@@ -299,13 +293,13 @@ class ChangeExecutor:
         message = ""
         surprise: BaseException | None = None
         covering = left if covered else None
-        custody.set(self._tracking(change_id, lock, covering))  # in this task and what it starts, nowhere else
+        custody.set(self._tracking(change_id, lock, covering))  # for this task and its children only
         try:
             await self._run_steps(backend, change_id, change)
         except RaidbenchError as error:
             message = " ".join(filter(None, (error.message, error.hint)))
             surprise = error if isinstance(error, DeviceGoneError) else None
-        except (Exception, asyncio.CancelledError) as error:  # recorded like any failure, and then told
+        except (Exception, asyncio.CancelledError) as error:  # record as failure, then re-raise
             message = f"raidbench failed while setting it: {type(error).__name__}: {error}".rstrip(": ")
             surprise = error
         trouble = "" if message else await self._restore_side_effects(change, debts, lock, undoes, left)
@@ -322,26 +316,26 @@ class ChangeExecutor:
         return ended
 
     async def _try_read_beside(self, change: Change) -> Values:
-        """As `_read_beside`; nothing where the target is gone, which the change itself finds out."""
+        """As `_read_beside`; empty if the target is gone, which the change itself reports."""
         try:
             return await self._read_beside(change)
         except (DeviceGoneError, NotFoundError):
             return {}
 
     async def _read_beside(self, change: Change) -> Values:
-        """Return all settings of the target, and of the kernel's disk that it is.
+        """Return all settings of the target, and of its kernel disk.
 
-        Raises DeviceGoneError, NotFoundError.
+        Raises DeviceGoneError, NotFoundError if the target is gone.
         """
-        disk = self._disk_of(change.target) or side_effects.disk_beside(change)
-        return await side_effects.read_beside(self._backends, change, disk if disk != change.target else None)
+        disk = self.disk_of(change.target) or side_effects.disk_beside(change)
+        return await side_effects.read_beside(self.backends, change, disk if disk != change.target else None)
 
     async def _restore_side_effects(
         self, back: Change, debts: Debts, lock: HeldLock, undoes: str | None, left: UnresolvedChange | None
     ) -> str:
-        """Bring about what else a way back owes: settings that moved along and did not come back by its own steps.
+        """Restore the other settings of an undo that moved along and were not restored by its own steps.
 
-        Returns a sentence about what could not be restored, "" if all is as wanted.
+        Returns a sentence about the settings that could not be restored, "" if all were.
         """
         if not debts.all:
             return ""
@@ -350,7 +344,7 @@ class ChangeExecutor:
             value = debts.all[target, key]
             try:
                 change = await self._backend(target).plan(target, key, value)
-                if back.key in change.moves:  # two views of one thing: setting this one would move that one again
+                if back.key in change.moves:  # two views of one setting: setting this one would move the other again
                     continue
                 if unattended_reason(change) or not set(change.locks) <= set(back.locks):
                     raise BlockedError(f"{change.label} of {target} moved along and is not put back by itself.")
@@ -363,19 +357,19 @@ class ChangeExecutor:
         return " ".join(trouble)
 
     async def _record_intent(self, intended: ChangeIntended, change: Change, *, covered: bool) -> None:
-        """Put what is about to be done on disk. What an open intent covers is done even where nothing can be written.
+        """Put the intent of a change on disk. An undo that an open intent covers continues even if the disk is full.
 
         Raises StorageError, RefusedError: then nothing may be done.
         """
         if covered:
             with contextlib.suppress(StorageError):
-                self._emit(intended)
+                self.emit(intended)
             return
-        self._emit(intended)
+        self.emit(intended)
         try:
-            if intended.trial_until is not None and isinstance(self._locks, Path):
-                register_journal(self._locks, self._journal)
-            self._journal.write_intent(intended.id, self._folder, change, until=intended.trial_until)
+            if intended.trial_until is not None and isinstance(self.locks, Path):
+                register_journal(self.locks, self.journal)
+            self.journal.write_intent(intended.id, self.folder, change, until=intended.trial_until)
             if intended.trial_until is not None:
                 await self._arm(intended.trial_until)
         except (StorageError, RefusedError) as error:
@@ -383,38 +377,38 @@ class ChangeExecutor:
                 at=time.time(), id=intended.id, result="failed", now=change.starts_from, message=error.message
             )
             with contextlib.suppress(StorageError):
-                self._emit(failed)
+                self.emit(failed)
             if isinstance(error, RefusedError):
-                self._journal.write_outcome(intended.id, self._folder, "failed")
+                self.journal.write_outcome(intended.id, self.folder, "failed")
             raise
 
     async def _plan_in_helper(self, change: Change, old: Change | None) -> None:
-        """Let the helper plan it as well. Raises RefusedError where it would do something else than was shown."""
-        if self._side is None:
+        """Let the root helper plan the change as well. Raises RefusedError if its plan differs from the one shown."""
+        if self.side is None:
             return
         companions = None if old is None else old.companions
-        await self._side.ask("plan", change=unstructure(change), back=companions)
+        await self.side.ask("plan", change=unstructure(change), back=companions)
 
     async def _run_steps(self, backend: SettingsBackend, change_id: str, change: Change) -> None:
-        """Take the steps, here or there."""
-        if self._side is None:
+        """Execute the steps, in this process or in the root helper."""
+        if self.side is None:
             await backend.apply(change)
             return
         try:
-            await self._side.ask("apply", session=str(self._folder), id=change_id)
+            await self.side.ask("apply", session=str(self.folder), id=change_id)
         finally:
-            self._forget()
+            self.forget()
 
     def _tracking(self, change_id: str, lock: HeldLock, covering: UnresolvedChange | None) -> ProcessTracking:
-        """Programs of the change hold its lock too, and are in the journal before they begin.
+        """Return the tracking of a change's programs: they inherit its lock, and are in the journal before they start.
 
-        Of a way back that an open intent covers they are noted with that, where anything can be noted.
+        For an undo that an open intent covers they are recorded with that intent, if the disk allows it.
         """
-        id, folder = (change_id, self._folder) if covering is None else (covering.id, Path(covering.session))
+        id, folder = (change_id, self.folder) if covering is None else (covering.id, Path(covering.session))
 
         def begins(pid: int, program: str) -> None:
             try:
-                self._journal.write_setter(id, folder, pid, program)
+                self.journal.write_setter(id, folder, pid, program)
             except StorageError:
                 if covering is None:
                     raise
@@ -423,40 +417,41 @@ class ChangeExecutor:
         return ProcessTracking(lock=lock.descriptor, begins=begins)
 
     async def _arm(self, until: float) -> None:
-        if self._arm_watchdog is None:
+        if self.arm is None:
             raise RefusedError("There are no trials on this host.")
-        await self._arm_watchdog(until)
+        await self.arm(until)
 
     def _require_no_other_trial(self, change: Change, until: float | None) -> None:
-        """A trial of the same set may go on; another undecided one on this disk or card stands in the way.
+        """Check that no undecided trial is in the way. Raises RefusedError if one is.
 
-        One anywhere on the same controller stands in the way of a further trial: there is one at a time.
+        A trial of the same set is not. Any other one on the same disk or lock is, and for a trial also one anywhere on
+        the same controller, because a controller has one trial at a time.
         """
-        own = self._controller_of(change.target)
-        elsewhere = trials_elsewhere(self._locks, self._journal) if isinstance(self._locks, Path) else ()
-        for trial in (*self._journal.trials(), *elsewhere):
-            if until is not None and trial.until == until and trial.session == str(self._folder):
+        controller = self.controller_of(change.target)
+        elsewhere = trials_elsewhere(self.locks, self.journal) if isinstance(self.locks, Path) else ()
+        for trial in (*self.journal.trials(), *elsewhere):
+            if until is not None and trial.until == until and trial.session == str(self.folder):
                 continue
             same_place = trial.change.target == change.target or trial.change.shares_lock(change)
-            same_controller = own is not None and self._controller_of(trial.change.target) == own
+            same_controller = controller is not None and self.controller_of(trial.change.target) == controller
             if same_place or (until is not None and same_controller):
                 raise undecided_trial_error(trial)
 
     def _record_end(self, change: Change, ended: ChangeEnded, *, covered: bool) -> None:
-        """In the session and in the journal, and in the other one if one cannot be written.
+        """Record the end in the session and in the journal; if one is unwritable, still in the other.
 
-        Of what an open intent covers, whoever closes that intent tells the journal, and what cannot be told is not
-        held against it. Raises StorageError saying what was done: the change is made, whatever the disk says.
+        If an open intent covers the change, the caller closes that intent, and a failure to record is ignored. Raises
+        StorageError, which says what was done: the change has been made.
         """
         trouble: StorageError | None = None
         try:
-            self._emit(ended)
+            self.emit(ended)
         except StorageError as error:
             trouble = error
         if covered:
             return
         try:
-            self._journal.write_outcome(ended.id, self._folder, ended.result)
+            self.journal.write_outcome(ended.id, self.folder, ended.result)
         except StorageError as error:
             trouble = trouble or error
         if trouble is not None:
@@ -476,12 +471,11 @@ class ChangeExecutor:
         shown: Change | None = None,
         led_to: Collection[str] = (),
     ) -> ChangeEnded:
-        """Take a change back, as its backend plans it now; a value that is neither new nor old is left alone.
+        """Undo a change as its backend plans it now; a value that is neither new nor old is left alone.
 
-        So is what moved along with it and has been set since. `led_to`: values to which side effects of later changes
-        have moved it. `confirm`: the word of its nameplate, typed by somebody, where taking it back destroys
-        data; `shown`: the plan of it that this somebody has seen.
-        Raises RefusedError, BlockedError, NotFoundError, StorageError.
+        The same holds for its side effects if they were set since. `led_to`: values to which side effects of later
+        changes moved it. `confirm`: the confirmation token that the user typed, for an undo that destroys data.
+        `shown`: the plan that this user has seen. Raises RefusedError, BlockedError, NotFoundError, StorageError.
         """
         change = record.change
         require_reversible(change)
@@ -489,7 +483,7 @@ class ChangeExecutor:
             moved = None if record.end is None else record.end.moved
             async with self._locked_revert(change, shown, moved) as way:
                 return await self._undo(record, way, confirm, plate, shown, led_to)
-        except UnknownSettingError:  # the device is there
+        except UnknownSettingError:  # the device exists
             raise
         except (NotFoundError, DeviceGoneError) as error:
             return self._record_device_gone(record, await self.with_recovery_hint(change, error))
@@ -508,7 +502,7 @@ class ChangeExecutor:
         state = PendingValueState.OURS if now in led_to else pending_state_of(record, now)
         if state is PendingValueState.BEFORE and not way.owes:
             if change.persistence is Persistence.LOST_AT_REBOOT and isinstance(back, Change):
-                require_its_device(change, back)  # any other may have been made anew since, by us
+                require_its_device(change, back)  # any other device may have been re-created since, by us
             return self._record_nothing_left(record, "restored", now, "it already had its old value")
         if state is PendingValueState.FOREIGN:
             raise RefusedError(
@@ -530,14 +524,14 @@ class ChangeExecutor:
             _for_changed_device(back, change), way.lock, undoes=record.id, old=way.change, debts=way.debts
         )
         if ended.result == "verified":
-            self._journal.write_outcome(record.id, self._folder, "restored")  # ends a trial; says nothing new otherwise
+            self.journal.write_outcome(record.id, self.folder, "restored")  # ends a trial; without one it adds nothing
         return ended
 
     async def restore_value(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
-        """Bring back the value that a change found, and what moved along, whatever was set since in its place.
+        """Restore the old value of a change and its side effects, whatever was set since then.
 
-        `undoes`: the change of this session that is recorded as taken back; `moved`: the side effects of the last one.
-        Raises RaidbenchError where that is not possible.
+        `undoes`: the change of this session that is recorded as undone. `moved`: the side effects of the last change.
+        Raises RaidbenchError if that is not possible.
         """
         async with self._locked_revert(change, None, moved) as way:
             if not isinstance(way.back, Change):
@@ -547,30 +541,30 @@ class ChangeExecutor:
             )
 
     async def remake(self, left: UnresolvedChange, *, confirm: str, plate: DeviceLabel) -> ChangeEnded:
-        """Make what a change of the journal deleted and, cut short, did not make again.
+        """Re-create what an interrupted change of the journal deleted and did not re-create.
 
-        `confirm`: the word of its nameplate, typed by somebody. Raises RefusedError, BlockedError where nothing can,
-        DeviceGoneError for a drive that is not there, StorageError.
+        `confirm`: the confirmation token that the user typed. Raises RefusedError, BlockedError if it cannot be
+        re-created, DeviceGoneError for a missing drive, StorageError.
         """
         if confirm != plate.word:
             raise RefusedError(
                 f"Making {left.change.target} again takes {plate.words}.", hint=f"Confirm it by the word {plate.word}."
             )
         async with self._locked_and_cached(left.change) as lock:
-            if self._side is None:
+            if self.side is None:
                 ended = await self._apply(await self.plan_remake(left), lock, left=left)
             else:
-                await self._side.ask("remake", session=left.session, id=left.id)
-                self._forget()
+                await self.side.ask("remake", session=left.session, id=left.id)
+                self.forget()
                 ended = await verdict(self._backend(left.change.target), left.id, left.change, "")
         if ended.result == "verified":
-            self._journal.write_outcome(left.id, Path(left.session), "verified")
+            self.journal.write_outcome(left.id, Path(left.session), "verified")
         return ended
 
     async def plan_remake(self, left: UnresolvedChange) -> Change:
-        """What would make it. Raises as `remake`."""
+        """Return the plan that re-creates it. Raises the errors of `remake`."""
         change = left.change
-        backend = self._backends.get(change.target.backend)
+        backend = self.backends.get(change.target.backend)
         if backend is None or not isinstance(backend, Recreatable) or not change.members:
             error = BlockedError(f"{change.target} is gone, and cannot be made again from here.")
             raise await self.with_recovery_hint(change, error)
@@ -580,12 +574,11 @@ class ChangeExecutor:
     async def _locked_revert(
         self, change: Change, shown: Change | None = None, moved: Sequence[MovedSetting] | None = None
     ) -> AsyncIterator[_LockedRevert]:
-        """Hold the lock of what was changed, and what takes it back, planned from what is read under that lock.
+        """Hold the lock of a change, and yield its undo, planned from readings under that lock.
 
-        `moved`: what moved along with it, None where that is not known. Why it cannot be planned where it cannot, with
-        the lock that is known. A log does not say which lock that is, the plan that somebody was `shown` does: where it
-        is another than that, or without one than the device's names tell, it is taken instead, and everything read
-        again.
+        If the undo cannot be planned, the reason is yielded, under the lock that is known. A log does not name the
+        lock; a plan that the user was `shown` does. If the planned undo needs another lock, that one is acquired
+        instead, and everything is read again. `moved`: the side effects of the change, None if they are not known.
         Raises NotFoundError, DeviceGoneError, HeldError, StorageError.
         """
         backend = self._backend(change.target)
@@ -597,7 +590,7 @@ class ChangeExecutor:
                 owed = side_effects.with_companions(change, debts.all)
                 back: Change | RaidbenchError
                 try:
-                    back = await plan_revert(backend, change)  # what a log says is judged, whatever comes back of it
+                    back = await plan_revert(backend, change)  # checks the logged change, whatever companions it has
                     if owed != change:
                         back = await plan_revert(backend, owed)
                 except (NotFoundError, DeviceGoneError):
@@ -613,13 +606,13 @@ class ChangeExecutor:
         raise HeldError(f"{change.target} has another lock each time.", hint=LOOK_AGAIN)
 
     async def _read_value(self, change: Change) -> str | None:
-        """What it reads; a setting that cannot be seen now is still to go back."""
+        """Return the present value; the new value for a setting that is not visible now, so that it gets reverted."""
         reading = await read_for(self._backend(change.target), change)
         return change.after if reading is None else reading.now
 
     @contextlib.asynccontextmanager
     async def hold_change_lock(self, change: Change) -> AsyncIterator[None]:
-        """As `locked`, for a change of a log, which does not say under which lock it is made."""
+        """As `locked`, for a change of a log, which does not name its lock."""
         try:
             locked_change = await plan_revert(self._backend(change.target), change)
         except RaidbenchError:
@@ -628,17 +621,17 @@ class ChangeExecutor:
             yield
 
     async def with_recovery_hint(self, change: Change, error: RaidbenchError) -> RaidbenchError:
-        """The error about a thing that is not there, with what to do first where its parts still hold it."""
-        backend = self._backends.get(change.target.backend)
+        """Return the error about a missing device, with the first step if its parts still exist."""
+        backend = self.backends.get(change.target.backend)
         if backend is None or not isinstance(backend, InterruptedChangeReporter):
             return error
         first = await backend.remains(change)
         return error if first is None else type(error)(error.message, hint=first, evidence=error.evidence)
 
     def _record_device_gone(self, record: ChangeRecord, error: RaidbenchError) -> ChangeEnded:
-        """A setting that lives in the kernel went with its device; any other one is still to be taken back.
+        """Record that a setting of the kernel disappeared with its device.
 
-        Raises the error for the latter.
+        Raises the error for any other setting, which still has to be reverted.
         """
         if record.change.persistence is not Persistence.LOST_AT_REBOOT:
             raise error
@@ -647,26 +640,26 @@ class ChangeExecutor:
         )
 
     def _record_nothing_left(self, record: ChangeRecord, result: str, now: str | None, message: str) -> ChangeEnded:
-        """There is nothing left to be taken back: so in session and journal."""
+        """Record in session and journal that there is nothing to undo."""
         ended = ChangeEnded(at=time.time(), id=record.id, result=result, now=now, message=message)
-        self._emit(ended)
-        self._journal.write_outcome(record.id, self._folder, result)
+        self.emit(ended)
+        self.journal.write_outcome(record.id, self.folder, result)
         return ended
 
     async def recover(self, left: UnresolvedChange) -> str:
-        """Restore what a crash left unresolved: `restored`, or `conflict` with nothing touched.
+        """Restore what a crash left unresolved; return `restored`, or `conflict` if nothing was touched.
 
-        Raises RaidbenchError when the device is gone or refuses, HeldError while somebody is at it, RefusedError when
-        putting it back destroys data: nobody has named the device for that. StorageError: it is back, and cannot be
-        recorded.
+        Raises RaidbenchError if the device is gone or refuses, HeldError while it is locked, and RefusedError if the
+        undo destroys data, because the user has not confirmed that. Raises StorageError if it is restored, but that
+        cannot be recorded.
         """
         result = await self.restore_settings(left)
         if result == "restored":
-            self._journal.write_outcome(left.id, Path(left.session), "restored")
+            self.journal.write_outcome(left.id, Path(left.session), "restored")
         return result
 
     async def restore_settings(self, left: UnresolvedChange) -> str:
-        """As `recover`; the journal is not told of it yet."""
+        """Restore what a crash left, as `recover` does, without recording it in the journal."""
         change = left.change
         if change.before is None:
             return "conflict"
@@ -692,8 +685,8 @@ class ChangeExecutor:
                 f"Putting {change.key} of {change.target} back destroys what lies on it now.",
                 hint=f"Keep it, or set {change.key}={change.before} and confirm that.",
             )
-        own = left.session == str(self._folder)
-        undoes = left.id if own else f"{Path(left.session).name}/{left.id}"
+        is_own_session = left.session == str(self.folder)
+        undoes = left.id if is_own_session else f"{Path(left.session).name}/{left.id}"
         ended = await self._apply(
             _for_changed_device(back, change), way.lock, undoes=undoes, left=left, old=way.change, debts=way.debts
         )
@@ -702,7 +695,7 @@ class ChangeExecutor:
         return "restored"
 
     def _backend(self, target: Target) -> SettingsBackend:
-        backend = self._backends.get(target.backend)
+        backend = self.backends.get(target.backend)
         if not isinstance(backend, SettingsBackend):
             raise NotFoundError(f"Nothing here manages {target}.", hint="`raidbench doctor` says what is missing.")
         return backend
@@ -710,26 +703,26 @@ class ChangeExecutor:
 
 @dataclass(frozen=True, slots=True)
 class _LockedRevert:
-    """A way back, planned under the lock that is held."""
+    """An undo, planned under its acquired lock."""
 
     lock: HeldLock
     """The lock."""
     back: Change | RaidbenchError
-    """What takes the change back, or why that cannot be planned."""
+    """The undo, or why it cannot be planned."""
     change: Change
-    """The change that is taken back, with the companions that its way back brings along."""
+    """The undone change, with the companions that its undo restores."""
     debts: Debts
-    """What it owes to other settings."""
+    """Values of other settings that the undo must restore."""
     owes: bool
-    """Whether one of those that it restores has another value now."""
+    """Whether one of the settings to restore has another value now."""
 
 
 def _moved_by(ends: Iterable[ChangeEnded], target: Target, key: str) -> tuple[str | None, ...]:
-    """Return the values to which side effects of earlier changes of a set have moved a setting."""
+    """Return the values to which side effects of earlier changes of a set moved a setting."""
     moved = (setting for ended in ends for setting in ended.moved or () if setting.explained)
     return tuple(setting.now for setting in moved if (setting.target, setting.key) == (target, key))
 
 
 def _for_changed_device(back: Change, change: Change) -> Change:
-    """The way back for the very device that was changed: what applies it compares that with the one that is there."""
+    """Return the undo for the device that was changed; its identity is compared with that of the present device."""
     return replace(back, identity=change.identity)

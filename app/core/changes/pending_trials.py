@@ -1,4 +1,4 @@
-"""Trials of this machine that are not decided yet, whichever session or user began them."""
+"""Undecided trials of this machine, of all sessions and users."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """A trial, and the journal that decides it."""
+    """A trial, and the journal in which it is decided."""
 
     trial: UnresolvedChange
-    """What is on trial."""
+    """The change on trial."""
     journal: Journal
-    """Where it is kept or restored."""
+    """The journal in which it is confirmed or reverted."""
     uid: int
-    """The user whose trial it is."""
+    """The user who owns the trial."""
 
     @property
     def seconds_left(self) -> float:
-        """Return the seconds until it is restored; below 0 while its watchdog is late."""
+        """Return the seconds until it is reverted; below 0 while its watchdog is late."""
         return (self.trial.until or 0.0) - boot_clock()
 
     @property
     def trial_set(self) -> tuple[str, float]:
-        """Return what the changes of one set share: they are kept or restored together."""
+        """Return what the changes of one set share: they are confirmed or reverted together."""
         return self.trial.session, self.trial.until or 0.0
 
     @property
     def is_decidable(self) -> bool:
-        """Whether the user of this process may keep or restore it: its owner, and root."""
+        """Return whether the user of this process may decide it: its owner, or root."""
         return os.geteuid() in (0, self.uid)
 
     @property
     def owner(self) -> str:
-        """Return the name of the user whose trial it is."""
+        """Return the name of the user who owns the trial."""
         try:
             return pwd.getpwuid(self.uid).pw_name
         except KeyError:
@@ -49,23 +49,23 @@ class Undecided:
 
 
 class UndecidedTrials:
-    """Every undecided trial that this process can read of, newest first.
+    """Every undecided trial that this process can read, newest first.
 
-    Root's journals enrol beside the locks, so root reads all of them. Another user reads the own journal, or, through
-    the root helper, that of the machine. A journal is read again only when it has changed.
+    Root's journals register in the folder of the locks, so root reads all of them. Another user reads the own journal,
+    or that of the machine through the root helper. A journal is read again only if it has changed.
     """
 
     def __init__(self, journal: Journal, locks: LockPlace) -> None:
         self._journal = journal
         self._locks = locks
         self._read: dict[Path, tuple[tuple[int, int, int] | None, tuple[UnresolvedChange, ...]]] = {}
-        self._told: tuple[UnresolvedChange, ...] = ()
+        self._helper_trials: tuple[UnresolvedChange, ...] = ()
 
     def current(self) -> tuple[Undecided, ...]:
-        """Return the trials by the journals as they are now; by the last `look` where a helper has to be asked."""
+        """Return the trials by the present journals; those of the root helper are from the last `refresh`."""
         trials: list[Undecided] = []
         if isinstance(self._journal, HelperJournal):
-            trials += (self._of(self._journal, trial, 0) for trial in self._told)
+            trials += (self._of(self._journal, trial, 0) for trial in self._helper_trials)
         else:
             others = other_journals(self._locks, self._journal) if isinstance(self._locks, Path) else ()
             for journal in (self._journal, *others):
@@ -73,14 +73,14 @@ class UndecidedTrials:
         return tuple(trials)
 
     async def refresh(self) -> None:
-        """Ask the root helper, where it keeps the journal. Never raises."""
+        """Ask the root helper, if it keeps the journal. Never raises."""
         if isinstance(self._journal, HelperJournal):
-            self._told = await self._journal.fetch_trials()
+            self._helper_trials = await self._journal.fetch_trials()
 
     def refresh_now(self) -> tuple[Undecided, ...]:
-        """Return the trials as they are now, waiting for the root helper where it keeps the journal. Never raises."""
+        """Return the present trials; waits for the root helper if it keeps the journal. Never raises."""
         if isinstance(self._journal, HelperJournal):
-            self._told = self._journal.trials()
+            self._helper_trials = self._journal.trials()
         return self.current()
 
     def _trials(self, journal: Journal) -> Iterable[UnresolvedChange]:
@@ -100,7 +100,7 @@ class UndecidedTrials:
 
 
 def trials_by_set(undecideds: Iterable[Undecided]) -> tuple[Sequence[Undecided], ...]:
-    """Return the trials by the sets that are kept or restored together, in the order in which they end."""
+    """Return the trials by their sets, which are confirmed or reverted together, in the order of their deadlines."""
     by_set: dict[tuple[str, float], list[Undecided]] = {}
     for undecided in undecideds:
         by_set.setdefault(undecided.trial_set, []).append(undecided)

@@ -1,4 +1,4 @@
-"""Keeping values after a reboot: the file that does it, planned and installed."""
+"""Values that survive a reboot: the file that sets them at boot, planned and installed."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class SettingPersister:
         self._record, self._hardware = record, hardware
 
     async def plan_rule(self, target: Target, values: Mapping[str, str]) -> PersistRule:
-        """The file that would keep `values` after a reboot; an empty mapping takes the target's lines out.
+        """Return the file that would persist `values`; an empty mapping removes the target's lines.
 
-        Raises BlockedError.
+        Raises BlockedError if the target's settings cannot be persisted this way.
         """
         keeper = self.keeper_of(target, values)
         backend = self._hardware.machine.backend(keeper)
@@ -32,9 +32,9 @@ class SettingPersister:
         return await backend.persist(keeper, values)
 
     def keeper_of(self, target: Target, values: Mapping[str, str]) -> Target:
-        """The view of the target that has all of the values; for none, the first that can keep any.
+        """Return the view of the target that has all of the values; for no values the first that can persist any.
 
-        Raises BlockedError where different views have them.
+        Raises BlockedError if different views have them.
         """
         homes = tuple(dict.fromkeys(self._hardware.owner_of_setting(target, key) for key in values))
         if len(homes) > 1:
@@ -50,9 +50,9 @@ class SettingPersister:
         return homes[0] if homes else next(able, target)
 
     async def install_rule(self, target: Target, rule: PersistRule, values: Mapping[str, str]) -> None:
-        """Write the file and make it known.
+        """Write the file and activate it.
 
-        Raises StorageError, ToolFailedError, RefusedError.
+        Raises StorageError, ToolFailedError, RefusedError if that fails.
         """
         if not rule.changes:
             return
@@ -68,7 +68,7 @@ class SettingPersister:
             await self._reload(argv)
 
     async def _reload(self, argv: Sequence[str]) -> None:
-        """Make a rule known; without the tool it is in force at the next boot, which is what was asked."""
+        """Activate a rule; without the tool it takes effect at the next boot, which is sufficient."""
         program = self._record.host.which((argv[0],))
         if program is not None:
             await self._record.host.run(Command(argv=(program, *argv[1:]), mutates=True))

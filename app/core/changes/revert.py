@@ -1,6 +1,6 @@
-"""The one way back of a change: whether the present value may be reverted, and the plan of its backend for that.
+"""How a change is undone: whether the present value may be reverted, and the backend's plan for it.
 
-A way back is planned anew out of what was changed, never out of how.
+An undo is always planned again from the changed setting and its old value, never from recorded commands.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ _UNKNOWN = (None, "unknown", NOT_THERE)
 
 
 class PendingValueState(StrEnum):
-    """How the present value stands to a change."""
+    """Relation of the present value to a change."""
 
     BEFORE = "before"
-    """The value of before: there is nothing to be taken back."""
+    """The old value: there is nothing to undo."""
     OURS = "ours"
-    """What the change brought about: it may be taken back."""
+    """The value that the change set: it may be reverted."""
     FOREIGN = "foreign"
-    """Neither old nor new: somebody else set it since, so nobody touches it."""
+    """Neither old nor new: another program set it since, so it is not touched."""
 
 
 def pending_state(change: Change, now: str | None, *read_back: str | None) -> PendingValueState:
-    """How the value `now` stands to a change; `read_back`: values that were read when it ended, None if none was.
+    """Return the relation of the value `now` to a change; `read_back`: values read when it ended, None for none.
 
-    A value that is not understood does not prove that somebody else has set it: the old one may be restored.
-    What an earlier change of the same set had moved it to is ours as well: a crash may have come before its own step.
+    An unknown value does not prove that another program has set it, so the old one may be restored. A value to which an
+    earlier change of the same set moved the setting counts as ours: a crash may have come before its own step.
     """
     if now == change.before:
         return PendingValueState.BEFORE
@@ -45,12 +45,12 @@ def pending_state(change: Change, now: str | None, *read_back: str | None) -> Pe
 
 
 def pending_state_of(record: ChangeRecord, now: str | None) -> PendingValueState:
-    """How the value `now` stands to a change of a session, by what was wanted and what was read back."""
+    """Return the relation of the value `now` to a change of a session, by its planned and its read value."""
     return pending_state(record.change, now, None if record.end is None else record.end.now)
 
 
 def still_running_text(left: UnresolvedChange) -> str:
-    """A sentence about the program that a killed raidbench started and that still sets something; "" for none."""
+    """Return a sentence about the program that a killed raidbench left running; "" if there is none."""
     if left.setter is None:
         return ""
     since = time.strftime("%H:%M:%S", time.localtime(left.setter.at))
@@ -61,12 +61,12 @@ def still_running_text(left: UnresolvedChange) -> str:
 
 
 def still_running_error(left: UnresolvedChange) -> HeldError:
-    """The error for whoever would read, set or judge what such a program may still change."""
+    """Return the error for an operation on a device that such a program may still change."""
     return HeldError(still_running_text(left), hint="Wait until it has ended, then do this again.")
 
 
 def undecided_trial_error(trial: UnresolvedChange) -> RefusedError:
-    """The error for whoever would change what a trial may still take back."""
+    """Return the error for a change of a value that a trial may still revert."""
     return RefusedError(
         f"{trial.change.key} of {clean(str(trial.change.target), 200)} is on trial and not decided yet.",
         hint="Keep it, or wait until it is taken back.",
@@ -74,13 +74,13 @@ def undecided_trial_error(trial: UnresolvedChange) -> RefusedError:
 
 
 def reverted_by_reboot(intent: ChangeIntended) -> bool:
-    """Whether a reboot since has taken the change back."""
+    """Return whether a reboot since then has reverted the change."""
     lost = intent.change.persistence is Persistence.LOST_AT_REBOOT
     return lost and bool(intent.boot) and intent.boot != boot_id()
 
 
 def with_unrestored(error: StorageError, left: Sequence[str]) -> StorageError:
-    """The error of a session that takes nothing any more, with what is not back as it was, a sentence each."""
+    """Return the error of an unwritable session, with a sentence for each value that was not restored."""
     if not left:
         return error
     return StorageError(
@@ -91,7 +91,7 @@ def with_unrestored(error: StorageError, left: Sequence[str]) -> StorageError:
 
 
 def require_reversible(change: Change) -> str:
-    """The value that a change goes back to. Raises BlockedError where it is not known."""
+    """Return the value to which a change is reverted. Raises BlockedError if it is not known."""
     if change.before is None or change.before in _UNKNOWN:
         raise BlockedError(
             f"{change.label} of {change.target} cannot be taken back: its old value is not known.",
@@ -101,10 +101,11 @@ def require_reversible(change: Change) -> str:
 
 
 async def plan_revert(backend: SettingsBackend, change: Change) -> Change:
-    """Return the change that restores the old value of a recorded one; see `SettingsBackend.back`.
+    """Return the change that restores the old value of a recorded change, planned by `SettingsBackend.back`.
 
-    Recorded steps decide nothing. A value that is not legal while another change of the same set stands gives way to
-    the one to which that change had moved it. Raises also BlockedError where the old value is not known.
+    Recorded commands are not used. If the old value is not legal while another change of the same set is in force, the
+    value to which that change moved the setting is used. Raises BlockedError if the old value is not known, and the
+    errors of the backend.
     """
     value = require_reversible(change)
     try:
@@ -116,7 +117,7 @@ async def plan_revert(backend: SettingsBackend, change: Change) -> Change:
 
 
 async def _plan_value(backend: SettingsBackend, change: Change, value: str) -> Change:
-    """Return the way back as the backend plans it. Raises UnknownSettingError of a key unknown to this version."""
+    """Return the undo as the backend plans it. Raises UnknownSettingError for a key that this version does not know."""
     try:
         return await backend.back(change.target, change.key, value, change.companions)
     except UnknownSettingError as error:

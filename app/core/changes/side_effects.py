@@ -1,8 +1,8 @@
-"""Side effects of a change: which other settings moved along, whose doing that was, and what an undo restores.
+"""Side effects of a change: settings that moved along, what caused that, and what an undo restores.
 
-A difference is attributed to a change only where its backend declares that side effect (`Change.moves`,
-`Change.moves_disk`) and the value is one that the effect leads to (`Change.resets_to`). Every other difference is
-somebody else's change: it is reported, and left alone.
+A difference is attributed to a change only under two conditions. Its backend declares that side effect (`Change.moves`,
+`Change.moves_disk`), and the value is one that the effect leads to (`Change.resets_to`). Every other difference was
+made by another program: it is reported, and left alone.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ Values = Mapping[tuple[Target, str], str | None]
 """Values by target and key, as read."""
 
 Wanted = Mapping[tuple[Target, str], str]
-"""Values by target and key, as they are to be."""
+"""Intended values by target and key."""
 
 
 async def read_beside(
     backends: Mapping[str, InventoryBackend | SettingsBackend], change: Change, disk: Target | None
 ) -> Values:
-    """Return all settings of the target of a change, and of the kernel's disk that it is (`disk`).
+    """Return all settings of a change's target, and of its kernel disk (`disk`).
 
-    What cannot be read has none: the change itself finds out why. A vendor whose tool takes seconds is asked only for
-    what the setting depends on. Raises DeviceGoneError, NotFoundError where the target is gone.
+    Unreadable settings are omitted: the change itself reports the error. A vendor whose tool takes seconds is asked
+    only for what the setting depends on. Raises DeviceGoneError, NotFoundError if the target is gone.
     """
     values: dict[tuple[Target, str], str | None] = {}
     for target in (change.target, disk):
@@ -46,7 +46,7 @@ async def read_beside(
         except (DeviceGoneError, NotFoundError):
             if target == change.target:
                 raise
-        except Exception:  # a reading for a report must not keep a change from its end
+        except Exception:  # a reading that is only reported must not stop the change
             continue
         else:
             values |= {(target, key): reading.now for key, reading in readings.items()}
@@ -54,7 +54,7 @@ async def read_beside(
 
 
 def disk_beside(change: Change) -> Target | None:
-    """Return the kernel's disk of which a change has values before, or that it was planned for; None for neither."""
+    """Return the kernel disk for which a change has old values, or was planned; None if there is none."""
     for before in change.beside:
         if before.target.backend == KERNEL != change.target.backend:
             return before.target
@@ -64,10 +64,10 @@ def disk_beside(change: Change) -> Target | None:
 
 
 def with_values_before(change: Change, before: Values) -> Change:
-    """Return the change with the values before of all that it may move, as read when its turn came.
+    """Return the change with the old values of all settings that it may move, as read just before it is made.
 
-    They are in the journal before anything is set, so that a crash at any moment leaves a way back. A change that makes
-    a thing anew has its own companions.
+    They are in the journal before anything is set, so an undo is possible after a crash at any moment. A change that
+    re-creates an array has its own companions.
     """
     if change.effect is Effect.RECREATED:
         return change
@@ -77,7 +77,7 @@ def with_values_before(change: Change, before: Values) -> Change:
 
 
 def _may_move(change: Change, values: Values) -> Iterator[tuple[tuple[Target, str], str]]:
-    """Yield the settings that a change may move by what its backend declares, with their values."""
+    """Yield the settings that a change may move by its backend's declaration, with their values."""
     for (target, key), value in values.items():
         declared = change.moves if target == change.target else change.moves_disk
         if value is not None and key in declared and (target, key) != (change.target, change.key):
@@ -85,9 +85,9 @@ def _may_move(change: Change, values: Values) -> Iterator[tuple[tuple[Target, st
 
 
 def side_effects_of(change: Change, before: Values, after: Values, restored: Wanted) -> tuple[MovedSetting, ...]:
-    """Return the settings besides its own that read otherwise after a change than before it.
+    """Return the other settings that read differently after a change than before it.
 
-    `restored`: the values that a way back was to bring about.
+    `restored`: the values that an undo was meant to restore.
     """
     declared = {setting for setting, _ in _may_move(change, after)}
     return tuple(
@@ -105,26 +105,26 @@ def side_effects_of(change: Change, before: Values, after: Values, restored: Wan
 
 
 def _is_led_to(change: Change, key: str, value: str | None) -> bool:
-    """Return whether the side effect of a change may have led a setting to this value."""
+    """Return whether the side effect of a change can lead a setting to this value."""
     return key not in change.resets_to or value in change.resets_to[key]
 
 
 @dataclass(frozen=True, slots=True)
 class Debts:
-    """What taking a change back owes to other settings, which it moved or its way back may move."""
+    """Values of other settings that an undo must restore: the change moved them, or the undo may move them."""
 
     restored: Wanted
-    """Values of before: of settings that still are as the change left them."""
+    """Old values of settings that still are as the change left them."""
     kept: Wanted
-    """Present values of settings that somebody else has set since."""
+    """Present values of settings that another program has set since."""
 
     @property
     def all(self) -> Wanted:
-        """Return the values of both."""
+        """Return the values of both kinds."""
         return {**self.restored, **self.kept}
 
     def kept_text(self, change: Change, after: Values) -> str:
-        """Return what became of the settings of others, in a sentence without its end; "" where there are none."""
+        """Return a sentence without its full stop about the settings of other programs; "" if there are none."""
         lines = []
         for (target, key), value in self.kept.items():
             now = after.get((target, key))
@@ -139,15 +139,15 @@ class Debts:
 
 
 NO_DEBTS = Debts(restored={}, kept={})
-"""Of a change that takes none back."""
+"""Debts of a change that is no undo."""
 
 
 def debts_of_revert(change: Change, moved: Sequence[MovedSetting] | None, now: Values) -> Debts:
-    """Return what taking a change back owes, by what is read now.
+    """Return what undoing a change must restore, by the present readings.
 
-    `moved`: as recorded when it ended, None where that is not known (a crash). A setting that still
-    has the value to which the change moved it gets its value of before. Any other has been set by somebody since; where
-    the way back may reset it, it gets its present value again.
+    `moved`: the side effects recorded when it ended; None if they are not known (after a crash). A setting that still
+    has the value to which the change moved it gets its old value. Any other value was set by another program since; if
+    the undo may reset it, it gets its present value again.
     """
     recorded = {(moved_setting.target, moved_setting.key): moved_setting for moved_setting in moved or ()}
     restored: dict[tuple[Target, str], str] = {}
@@ -163,31 +163,31 @@ def debts_of_revert(change: Change, moved: Sequence[MovedSetting] | None, now: V
             ours = setting is not None and setting.explained and setting.now == present
         if ours or present == before:
             restored[target, key] = before
-        elif target != change.target or key in change.companions:  # of other settings its own steps reset none
+        elif target != change.target or key in change.companions:  # its own steps reset no other settings
             kept[target, key] = present
     return Debts(restored=restored, kept=kept)
 
 
 def _value_before(change: Change, target: Target, key: str) -> str | None:
-    """Return the value before of a setting that a change may move; None where it may not."""
-    own = change.companions.get(key) if target == change.target and key in change.moves else None
-    return next((before.value for before in change.beside if (before.target, before.key) == (target, key)), own)
+    """Return the old value of a setting that a change may move; None if it may not move it."""
+    companion = change.companions.get(key) if target == change.target and key in change.moves else None
+    return next((before.value for before in change.beside if (before.target, before.key) == (target, key)), companion)
 
 
 def with_companions(change: Change, values: Wanted) -> Change:
-    """Return the change whose way back brings these values of its own target along, where it brings any of the kind."""
-    own = {key: value for (target, key), value in values.items() if target == change.target}
-    companions = {key: own.get(key, value) for key, value in change.companions.items()}
+    """Return the change with these values as companions of its undo, for the companions that it has."""
+    present = {key: value for (target, key), value in values.items() if target == change.target}
+    companions = {key: present.get(key, value) for key, value in change.companions.items()}
     return replace(change, companions=companions)
 
 
 def unrestored_settings(wanted: Wanted, now: Values) -> tuple[tuple[Target, str], ...]:
-    """Return the settings that do not have the value that they are to have."""
+    """Return the settings that do not have their intended value."""
     return tuple(setting for setting, value in wanted.items() if now.get(setting) != value)
 
 
 def moved_settings_of(records: Iterable[ChangeRecord]) -> dict[tuple[Target, str], tuple[str, frozenset[str | None]]]:
-    """Return what changes have moved along, in their order: its value before the first time, and all it was led to."""
+    """Return all moved settings of the changes: the value before the first move, and all values they were led to."""
     moved_settings: dict[tuple[Target, str], tuple[str, frozenset[str | None]]] = {}
     for record in records:
         for setting in () if record.end is None else record.end.moved or ():
@@ -198,10 +198,9 @@ def moved_settings_of(records: Iterable[ChangeRecord]) -> dict[tuple[Target, str
 
 
 def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Change:
-    """Return the change of a record as if those that were in force then, and are taken back by now, had not been made.
+    """Return the change of a record as if earlier changes that are undone by now had never been made.
 
-    `made`: all changes of the session. A value of before that such a change had set or moved to is not what was there
-    before both.
+    `made`: all changes of the session. An old value that such a change had set, or moved to, was not there originally.
     """
     at = made.index(record)
     since = {other.id for other in made[at:]}
@@ -228,7 +227,7 @@ def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Chang
 
 
 def _value_changes(record: ChangeRecord) -> Iterator[tuple[tuple[Target, str], str, str | None]]:
-    """Yield what a change has set and moved along, each with its values before and afterwards."""
+    """Yield the settings that a change has set or moved, each with its values before and after."""
     change, end = record.change, record.end
     if end is None:
         return
@@ -240,12 +239,12 @@ def _value_changes(record: ChangeRecord) -> Iterator[tuple[tuple[Target, str], s
 
 
 def _is_restored_after(other: ChangeRecord, at: int) -> bool:
-    """Return whether a change restored itself after the change number `at` of the session, from 0, had begun."""
+    """Return whether a change restored itself after change number `at` of the session (from 0) had begun."""
     return other.undone_by == other.id and other.begun_before_end > at
 
 
 def _values_before(change: Change) -> dict[tuple[Target, str], str]:
-    """Return the values before of the settings that a change may move, by target and key."""
+    """Return the old values of the settings that a change may move, by target and key."""
     disk = disk_beside(change)
     settings = [(change.target, key) for key in change.moves]
     settings += [(disk, key) for key in change.moves_disk] if disk is not None else []

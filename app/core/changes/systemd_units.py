@@ -1,4 +1,4 @@
-"""Units of systemd: the one that reverts trials at boot, and those that run a command of raidbench by the clock."""
+"""systemd units: the one that reverts trials at boot, and units that run a raidbench command by a timer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BY_HAND = "Have what boots this machine run `raidbench recover --trials` once t
 
 _FIRST_LINE = "Written by `raidbench recover --install-unit`; `raidbench recover --remove-unit` removes it."
 _OURS = f"# {_FIRST_LINE}\n"
-"""What an installed unit begins with."""
+"""First line of an installed unit."""
 
 _TEXT = """\
 # {first_line}
@@ -41,18 +41,19 @@ WantedBy=multi-user.target
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootUnit:
-    """The unit as it is to be."""
+    """The planned unit."""
 
     text: str
-    """What the file will hold."""
+    """Content of the file."""
     there: bool
-    """Whether it holds that already."""
+    """Whether the file already has that content."""
 
 
 async def plan_unit(host: Host, command: Sequence[str], journal: Path, environment: Mapping[str, str]) -> BootUnit:
-    """The unit that runs `command`, which is this program, with `recover --trials` at boot.
+    """Return the unit that runs `command`, which is this program, with `recover --trials` at boot.
 
-    `environment`: variables that decide where the journal lies. Raises RefusedError where it could not do its work.
+    `environment`: variables that decide where the journal is. Raises RefusedError without systemd or root, or if other
+    users could replace the program.
     """
     await _require_systemd(host)
     for word in command:
@@ -68,15 +69,15 @@ async def plan_unit(host: Host, command: Sequence[str], journal: Path, environme
         first_line=_FIRST_LINE,
         description="Take back storage settings that were on trial and that nobody kept",
     )
-    return BootUnit(text=text, there=await _unit_there(host) == text.encode())
+    return BootUnit(text=text, there=await _installed_unit(host) == text.encode())
 
 
 def unit_text(
     command: Sequence[str], journal: Path, environment: Mapping[str, str], *, first_line: str, description: str
 ) -> str:
-    """A unit that runs `command` once at boot, when the disks are there, if there is a journal.
+    """Return a unit that runs `command` once at boot, after the disks are present, if there is a journal.
 
-    `first_line` is a comment. Raises RefusedError for words that a unit cannot hold.
+    `first_line`: a comment. Raises RefusedError for text that a unit cannot contain.
     """
     return _TEXT.format(
         first_line=first_line,
@@ -88,16 +89,16 @@ def unit_text(
 
 
 async def install_unit(host: Host, unit: BootUnit) -> None:
-    """Write the unit and enable it; doing it again changes nothing. Raises StorageError, ToolFailedError."""
-    await host.install(PATH, unit.text.encode(), before=await _unit_there(host))
+    """Write the unit and enable it; a second call changes nothing. Raises StorageError, ToolFailedError."""
+    await host.install(PATH, unit.text.encode(), before=await _installed_unit(host))
     await _systemctl(host, "daemon-reload")
     await _systemctl(host, "enable", NAME)
 
 
 async def remove_unit(host: Host) -> bool:
-    """Disable and remove the unit; whether there was one. Raises RefusedError, StorageError, ToolFailedError."""
+    """Disable and remove the unit; return whether there was one. Raises RefusedError, StorageError, ToolFailedError."""
     await _require_systemd(host)
-    before = await _unit_there(host)
+    before = await _installed_unit(host)
     if before is None:
         return False
     await _systemctl(host, "disable", NAME)
@@ -106,10 +107,10 @@ async def remove_unit(host: Host) -> bool:
     return True
 
 
-async def _unit_there(host: Host) -> bytes | None:
+async def _installed_unit(host: Host) -> bytes | None:
     """Return the unit that an earlier installation wrote; None if there is none.
 
-    Raises RefusedError for a link (a masked unit is one) and for a unit that somebody else wrote.
+    Raises RefusedError for a link (such as a masked unit) and for a unit that raidbench did not write.
     """
     content = await host.read_whole(PATH)
     if content and not content.startswith(_OURS.encode()):
@@ -138,15 +139,15 @@ async def _systemctl(host: Host, *arguments: str) -> None:
 
 
 def _program(command: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the fields of a template that say what a service starts. Raises RefusedError as `unit_word`."""
+    """Return the fields of a template for the started program. Raises RefusedError as `unit_word` does."""
     variables = (f"Environment={unit_word(f'{name}={value}')}\n" for name, value in environment.items())
     return {"environment": "".join(variables), "command": " ".join(map(unit_word, command))}
 
 
 def unit_word(text: str) -> str:
-    """A word as systemd reads it again (systemd.service(5), COMMAND LINES).
+    """Return a word in the quoting of systemd (systemd.service(5), COMMAND LINES).
 
-    Raises RefusedError for what a line cannot hold.
+    Raises RefusedError for text that a line cannot contain.
     """
     if not text.isprintable():
         raise RefusedError(f"A unit cannot hold {text!r}.")
@@ -193,10 +194,10 @@ def units_text(
     environment: Mapping[str, str],
     well: Sequence[int] = (),
 ) -> str:
-    """`which` of them, `service`, `timer` or `both`, each below the path where it belongs.
+    """Return a `service`, a `timer` or `both`, each after a comment with its path.
 
-    `calendar` and `spread`: as in systemd.timer(5). `well`: exit statuses besides 0 that are no failure. Raises
-    RefusedError for words that a unit cannot hold.
+    `calendar` and `spread`: as in systemd.timer(5). `well`: exit statuses that count as success in addition to 0.
+    Raises RefusedError for text that a unit cannot contain.
     """
     service = _SERVICE.format(
         name=name,

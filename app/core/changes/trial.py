@@ -1,4 +1,4 @@
-"""Trials: a change that comes back by itself unless somebody keeps it, whatever becomes of the terminal."""
+"""Trials: changes that are reverted automatically unless the user confirms them, whatever happens to the terminal."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from backends.system.local import start_detached
 from backends.text import clean
 
 SHORTEST, LONGEST = 10.0, 600.0
-"""Seconds a trial may last."""
+"""Legal lengths of a trial in seconds."""
 
 LONGEST_WAIT = 3600.0
-"""Seconds after the deadline for which it is tried again: a program still sets the value, a disk is away or full."""
+"""Seconds after the deadline of further tries: a program may still set the value, or a disk be missing or full."""
 
 ARM_SECONDS = 60.0
-"""How long the watchdog may take to say that it is armed: it reads what is on trial once, and cards think slowly."""
+"""Time limit for arming the watchdog: it reads the values on trial once, and controllers are slow."""
 
 
 _WATCHDOG, _SIMULATED_WATCHDOG = "app.core.changes.watchdog", "app.cli.simulated_watchdog"
-"""Modules that are started to revert a trial: on this machine, and on a simulated one that the engine does not know."""
+"""Modules started to revert a trial: on this machine, and on a simulated one that the core does not import."""
 
 
 def check_seconds(seconds: float) -> float:
-    """The length of a trial. Raises RefusedError outside 10 to 600 s."""
+    """Return the length of a trial. Raises RefusedError outside of 10 to 600 s."""
     if not SHORTEST <= seconds <= LONGEST:
         raise RefusedError(f"A trial lasts {SHORTEST:g} to {LONGEST:g} seconds, not {seconds:g}.")
     return seconds
@@ -44,7 +44,7 @@ _LATER = {
 
 
 def unattended_reason(change: Change) -> str:
-    """Why it must not be set with nobody there to look: `takes a reshape of hours`; "" if it may."""
+    """Return why it must not be set without an attending user: `takes a reshape of hours`; "" if it may."""
     if change.effect in _LATER:
         return _LATER[change.effect]
     if change.effect is not Effect.AT_ONCE or change.risk is Risk.DESTROYS_DATA:
@@ -53,12 +53,12 @@ def unattended_reason(change: Change) -> str:
 
 
 def trial_refusal_reason(change: Change) -> str:
-    """Why it cannot come back by itself, in the same words; "" if it can."""
+    """Return why it cannot be reverted automatically, in the same form; "" if it can."""
     return unattended_reason(change) or ("" if change.undo else "has no way back")
 
 
 def require_triable(change: Change) -> None:
-    """Raises RefusedError for what cannot be tried for a while."""
+    """Check that a change can be tried. Raises RefusedError if it cannot be reverted automatically."""
     if reason := trial_refusal_reason(change):
         raise RefusedError(
             f"{change.label} of {change.target} cannot be tried for a while: it {reason}.",
@@ -67,9 +67,9 @@ def require_triable(change: Change) -> None:
 
 
 async def arm(paths: Paths, session: Path, until: float) -> None:
-    """Start the watchdog of a set of trials and wait until it says that nothing but its deadline can stop it.
+    """Start the watchdog of a set of trials, and wait until it reports that only its deadline can stop it.
 
-    Raises RefusedError when it does not: then nothing may be set.
+    Raises RefusedError if it does not report that: then nothing may be set.
     """
     try:
         await _start(paths, str(session), until)
@@ -79,18 +79,18 @@ async def arm(paths: Paths, session: Path, until: float) -> None:
 
 
 async def rehearse(paths: Paths) -> None:
-    """Start the watchdog with nothing on trial: it does all that it does before it is armed, changes nothing, and ends.
+    """Start the watchdog without a trial: it does everything up to arming, changes nothing, and ends.
 
-    Raises RaidbenchError where it is not armed.
+    Raises RaidbenchError if it could not be armed.
     """
     await _start(paths, "", None)
 
 
 async def _start(paths: Paths, session: str, until: float | None) -> None:
-    """Start a watchdog and wait until it says that it is armed. Raises RaidbenchError where it is not."""
+    """Start a watchdog, and wait until it reports that it is armed. Raises RaidbenchError if it does not."""
     places = {name: str(getattr(paths, name)) for name in ("sessions", "journal", "locks", "config")}
     order = json.dumps({**places, "apart": paths.apart, "session": session, "until": until})
-    # The time of an unset deadline tells the units of two rehearsals apart.
+    # Without a deadline the present time makes the unit names of two rehearsals differ.
     unit = f"raidbench-trial-{os.getpid()}-{boot_clock() if until is None else until:.0f}"
     try:
         line = await start_detached(
@@ -103,10 +103,10 @@ async def _start(paths: Paths, session: str, until: float | None) -> None:
 
 
 def _refusal_in(line: str) -> RaidbenchError | None:
-    """What the line of a watchdog says against it; None where it is armed."""
+    """Return the error in the answer of a watchdog; None if it is armed."""
     try:
         answer = json.loads(line)
         return None if answer == {"armed": True} else decode_error(answer["error"])
-    except (ValueError, TypeError, KeyError):  # it is no answer
+    except (ValueError, TypeError, KeyError):  # not an answer of a watchdog
         reason = f"it ended without an answer: {clean(line, 300)}" if line else "it said nothing"
         return RefusedError(f"{reason}.")

@@ -1,4 +1,4 @@
-"""What is read of a device before and after it is changed: whether it still is as planned, and how the change ended."""
+"""Readings of a device before and after a change: whether it is still as planned, and how the change ended."""
 
 from __future__ import annotations
 
@@ -15,28 +15,31 @@ from backends.settings import Effect, Reading
 
 
 async def read_for(backend: SettingsBackend, change: Change) -> Reading | None:
-    """The setting of a change as it is now; None where it cannot be seen. Raises as `SettingsBackend.read`."""
+    """Return the present reading of a change's setting, or None. Raises the errors of `SettingsBackend.read`."""
     return (await read_around(backend, change.target, change)).get(change.key)
 
 
 async def read_around(backend: SettingsBackend, target: Target, change: Change) -> Mapping[str, Reading]:
-    """Return the readings of a target: of that of the change only what its setting depends on, where a vendor can."""
+    """Return the readings of a target; for the change's own target only those its setting depends on, if possible."""
     if isinstance(backend, SingleSettingReader) and target == change.target:
         return await backend.read_for(target, change.key)
     return await backend.read(target)
 
 
 async def is_as_wanted(backend: SettingsBackend, change: Change) -> bool:
-    """Return whether the setting reads what the change is to bring about, whoever has set it.
+    """Return whether the setting already has the value that the change would set.
 
-    Raises as `SettingsBackend.read`.
+    Raises the errors of `SettingsBackend.read`.
     """
     reading = await read_for(backend, change)
     return reading is not None and reading.now == change.after
 
 
 async def require_as_planned(backend: SettingsBackend, change: Change) -> None:
-    """Raises DeviceGoneError, RefusedError (the value is another one since), BlockedError."""
+    """Check that the setting still has the value from which the change was planned.
+
+    Raises DeviceGoneError without the setting, RefusedError for another value, BlockedError if it cannot be set now.
+    """
     reading = await read_for(backend, change)
     if reading is None:
         raise DeviceGoneError(f"{change.target} no longer has the setting {change.key}.")
@@ -51,14 +54,14 @@ async def require_as_planned(backend: SettingsBackend, change: Change) -> None:
 
 
 async def verdict(backend: SettingsBackend, change_id: str, change: Change, message: str) -> ChangeEnded:
-    """How a change ended, by what is read back: the tool's word is not proof. `message`: what went wrong so far."""
+    """Return how a change ended, by a new reading: the tool's success is no proof. `message`: the error so far."""
     try:
         reading = await read_for(backend, change)
         now = None if reading is None else reading.now
     except RaidbenchError as error:
         now = None
         message = message or error.message
-    except Exception as error:  # not knowing is a failure; it must not leave the change without an end
+    except Exception as error:  # an unknown value is a failure, and the change needs an end
         now = None
         message = message or f"raidbench failed while reading it back: {type(error).__name__}: {error}"
     if message:
@@ -72,10 +75,10 @@ async def verdict(backend: SettingsBackend, change_id: str, change: Change, mess
 
 
 def require_its_device(change: Change, back: Change) -> None:
-    """Another device that reads as the one of before is no proof that this one was put back.
+    """Check that the device is the one that was changed: an equal value on another device proves nothing.
 
-    `back`: what would take the change back on the device that is there. Where one is made anew it is another one by
-    that. Raises DeviceGoneError.
+    `back`: the plan that would undo the change on the present device. A re-created device always has another identity.
+    Raises DeviceGoneError if it is another device.
     """
     if back.effect is not Effect.RECREATED and back.identity is not None and change.identity is not None:
         require_same_device(change, back.identity)

@@ -1,1 +1,1 @@
-"""fio: a typed job, its argument file, its live stream and its histograms."""
+"""fio: typed jobs, job files, the process, its output stream and its histograms."""

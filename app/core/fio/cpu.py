@@ -1,4 +1,4 @@
-"""Processor time of fio and of the host while a job runs."""
+"""CPU time of fio and of the host while a job runs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class CpuSampler:
-    """Reads two counters a call; shares are those since the call before."""
+    """Reads the CPU time of fio and of the host. Each call returns the shares since the call before."""
 
     def __init__(self, pid: int) -> None:
-        """`pid`: fio's process, whose threads do the I/O; 0 if it cannot be seen from here."""
-        import psutil  # when a job is run, not when the program starts
+        """`pid`: fio's process, whose threads do the I/O; 0 if it is not visible from here."""
+        import psutil  # only when a job runs: the import is slow
 
         self._psutil = psutil
         self._process: psutil.Process | None = None
@@ -28,20 +28,20 @@ class CpuSampler:
         self._last = self._mark = self._now()
 
     def begin(self) -> None:
-        """From here on counts for `whole`."""
+        """Start the period that `total` reports."""
         self._last = self._mark = self._now()
 
     def tick(self) -> CpuStats:
-        """Shares since the last tick."""
+        """Return the shares since the last tick."""
         before, self._last = self._last, self._now()
         return _shares(before, self._last)
 
-    def whole(self) -> CpuStats:
-        """Shares since `begin`, up to the last tick."""
+    def total(self) -> CpuStats:
+        """Return the shares from `begin` to the last tick."""
         return _shares(self._mark, self._last)
 
     def _now(self) -> tuple[float, float | None, float, float]:
-        """Clock, fio's seconds, the host's busy and total seconds."""
+        """Return the clock, fio's CPU seconds, and the host's busy and total CPU seconds."""
         used: float | None = None
         if self._process is not None:
             try:
@@ -53,7 +53,7 @@ class CpuSampler:
             host = self._psutil.cpu_times()
         except (self._psutil.Error, OSError):
             return time.monotonic(), used, 0.0, 0.0
-        # Guests' time is contained in user and nice.
+        # The kernel counts the time of guests in user and nice as well.
         parts = host._asdict()
         total = sum(value for key, value in parts.items() if not key.startswith("guest"))
         idle = parts.get("idle", 0.0) + parts.get("iowait", 0.0)

@@ -1,4 +1,4 @@
-"""One JSON document of fio, any version from 2.1 on, read without trusting it."""
+"""Reader for one JSON document of any fio since 2.1; the content is not trusted."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _OLD_PER_GROUP = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counters:
-    """One direction, all jobs together, since the job (or its measured phase) began."""
+    """Counters of one direction, for all jobs together, since the start of the job or of its measured phase."""
 
     io_bytes: int = 0
     """Bytes moved."""
     total_ios: int = 0
-    """I/Os issued: with those that failed, and mid-run those in flight."""
+    """I/Os issued, including failed ones and, in mid-run, those in flight."""
     completed: int = 0
-    """I/Os whose latency was taken (its N); 0 during the ramp and with latency switched off."""
+    """I/Os whose latency was timed (fio's N); 0 during the ramp and with latency switched off."""
     runtime_ms: int = 0
-    """Milliseconds; the longest of the jobs."""
+    """Run time of the longest job, in milliseconds."""
     iops: float = 0.0
     """fio's own average."""
     bytes_per_second: float = 0.0
@@ -44,89 +44,87 @@ class Counters:
     histogram: Histogram = field(default_factory=Histogram)
     """Latencies; empty without json+ and during the ramp."""
     percentiles: Mapping[float, int] = field(default_factory=dict)
-    """fio's own percentiles in ns, of one job only (they cannot be merged)."""
+    """fio's own percentiles in ns, of one job only, because percentiles cannot be merged."""
     short_ios: int = 0
-    """I/Os that moved less than asked."""
+    """I/Os that moved fewer bytes than requested."""
     drop_ios: int = 0
-    """I/Os the engine dropped."""
+    """I/Os that the engine dropped."""
     completion: Counters | None = None
-    """The same I/Os by the time from submission to completion alone; None where the latency is that already, or where
-    it was not asked for.
-    """
+    """The same I/Os by completion latency; None if the latency above already is that, or if it was not requested."""
     submission: Counters | None = None
-    """The same I/Os by the time that submitting them took; None where it is not known, or was not asked for."""
+    """The same I/Os by submission latency; None if it is not known or was not requested."""
 
     @property
     def has_distribution(self) -> bool:
-        """Whether the latencies are known by more than their mean."""
+        """Return whether more than the mean of the latencies is known."""
         return bool(self.histogram.total or self.percentiles)
 
 
 class FioDocument:
-    """Tolerant accessors: what is missing or of the wrong kind is 0, None or empty; nothing raises."""
+    """Accessors for a document of fio; a missing or wrong value is 0, None or empty, and nothing raises."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         """`data`: the JSON object."""
         self._data = data
         jobs = data.get("jobs")
         if not isinstance(jobs, list):
-            # A client's result; its own "All clients" entry counts the same I/Os twice, or only the first second.
+            # Output of fio --client: its "All clients" entry counts I/Os twice, or only those of the first second.
             jobs = _list(data.get("client_stats"))
             jobs = [job for job in jobs if isinstance(job, dict) and job.get("jobname") != "All clients"]
         self._jobs: list[Mapping[str, Any]] = [job for job in jobs if isinstance(job, dict)]
         self._parsed: dict[tuple[int, bool], Counters] = {}
 
     def section(self, name: str) -> FioDocument:
-        """The same document of one section of the job file alone; what was read of it is known to both."""
+        """Return the document for one section of the job file alone. Both share what was already parsed."""
         document = FioDocument({**self._data, "jobs": [job for job in self._jobs if job.get("jobname") == name]})
         document._parsed = self._parsed
         return document
 
     @property
     def version(self) -> str:
-        """`fio-3.33`."""
+        """Return fio's version: `fio-3.33`."""
         return clean(str(self._data.get("fio version", "")), 40)
 
     @property
     def timestamp_ms(self) -> int | None:
-        """When the document was made, milliseconds since 1970; None before fio 2.12."""
+        """Return the time of the document in milliseconds since 1970; None before fio 2.12."""
         if (stamp := _int(self._data.get("timestamp_ms"))) > 0:
             return stamp
         return _int(self._data.get("timestamp")) * 1000 or None
 
     @property
     def errors(self) -> tuple[int, ...]:
-        """errno of each job that failed."""
+        """Return the errno of each failed job."""
         return tuple(code for job in self._jobs if (code := _int(job.get("error"))))
 
     @property
     def errors_passed_over(self) -> int:
-        """I/Os that failed and were passed over (continue_on_error)."""
+        """Return the number of failed I/Os that fio ignored (continue_on_error)."""
         return sum(_int(job.get("total_err")) for job in self._jobs)
 
     @property
     def jobs(self) -> int:
-        """Number of entries; one under group_reporting."""
+        """Return the number of entries; 1 with group_reporting."""
         return len(self._jobs)
 
     @property
     def total_ios(self) -> int:
-        """I/Os issued in all directions."""
+        """Return the I/Os issued in all directions."""
         parts = (self.counters(name) for name in ("read", "write", "trim", "mixed"))
         return sum(part.total_ios for part in parts if part)
 
     @property
     def options(self) -> Mapping[str, str]:
-        """Options of the first job over the global ones, as fio repeats them; "1" for a bare word."""
+        """Return the options of the file and of the first job, as fio repeats them; "1" for an option with no value."""
         first = self._jobs[0] if self._jobs else {}
         merged = {**_dict(self._data.get("global options")), **_dict(first.get("job options"))}
         return {clean(str(key), 80): clean(str(value), 400) or "1" for key, value in merged.items()}
 
     @property
     def cpu_percent_of_core(self) -> float | None:
-        """User and system time of all workers, 100 is one core; None before anything ran.
+        """Return user and system CPU time of all workers in percent of one core; None before any I/O.
 
-        fio's `usr_cpu` is relative to the summed time of the workers, so it is scaled by them again.
+        fio's `usr_cpu` is relative to the summed time of the workers, so it is multiplied by their number.
         """
         shares: list[float] = []
         for job in self._jobs:
@@ -134,16 +132,16 @@ class FioDocument:
             span = max(spans)
             if span <= 0 or not any(key in job for key in ("usr_cpu", "sys_cpu")):
                 continue
-            # Under group_reporting job_runtime is the sum over the workers, the run time that of the longest.
+            # With group_reporting job_runtime is the sum over the workers, and runtime that of the longest worker.
             threads = max(1.0, _int(job.get("job_runtime")) / span)
             shares.append((_float(job.get("usr_cpu")) + _float(job.get("sys_cpu"))) * threads)
         return sum(shares) if shares else None
 
     def counters(self, direction: str, *, split: bool = False) -> Counters | None:
-        """`read`, `write`, `trim` or `mixed`, all jobs together; None if no I/O of that kind was issued.
+        """Return the counters of `read`, `write`, `trim` or `mixed` for all jobs together; None without such I/Os.
 
-        `sync` are the flushes, which move nothing and last as long as the writes. `split`: with completion and
-        submission apart, whose histograms are two thirds of a document.
+        `sync` are the flushes: they move no bytes, and their run time is that of the writes. `split`: also return
+        completion and submission latency, whose histograms are two thirds of a document.
         """
         if direction == "sync":
             return self._flushes()
@@ -152,7 +150,7 @@ class FioDocument:
         return merge_counters(parts) if parts else None
 
     def _cached_counters(self, entry: Mapping[str, Any], split: bool) -> Counters:
-        """Read once: of several targets each is looked at by itself, and all together."""
+        """Return the counters of an entry, parsed once: several targets are read one by one and all together."""
         key = (id(entry), split)
         if key not in self._parsed:
             self._parsed[key] = _counters(entry, split)
@@ -168,7 +166,7 @@ class FioDocument:
 
 
 def merge_counters(parts: Iterable[Counters]) -> Counters:
-    """Several jobs as one: counts add up, times are the longest, deviations are pooled."""
+    """Return several jobs as one: counts add up, times are the longest, standard deviations are pooled."""
     rows = list(parts)
     if len(rows) == 1:
         return rows[0]
@@ -209,18 +207,18 @@ def _has_ios(entry: Mapping[str, Any]) -> bool:
 
 
 def _counters(entry: Mapping[str, Any], split: bool) -> Counters:
-    whole = _block(entry, "lat")
-    apart = split or whole is None or not whole.has_distribution
+    total = _block(entry, "lat")
+    apart = split or total is None or not total.has_distribution
     completion, submission = (_block(entry, kind) if apart else None for kind in ("clat", "slat"))
-    # The total has a histogram only where fio was asked for it; before, or elsewhere, completion alone has.
-    total = whole is not None and (completion is None or whole.has_distribution or not completion.has_distribution)
-    latency = (whole if total else completion) or Counters()
+    # The total latency has a histogram only if fio was asked for one; otherwise only the completion latency has one.
+    use_total = total is not None and (completion is None or total.has_distribution or not completion.has_distribution)
+    latency = (total if use_total else completion) or Counters()
     runtime = _int(entry.get("runtime"))
     iops = _float(entry.get("iops"))
-    # io_bytes were KiB until 2.21 brought io_kbytes beside it; total_ios came with 2.1.14.
+    # io_bytes was in KiB until fio 2.21 added io_kbytes; total_ios was added in 2.1.14.
     moved = _int(entry.get("io_bytes")) * (1 if "io_kbytes" in entry else 1024)
     issued = _int(entry.get("total_ios")) if "total_ios" in entry else round(iops * runtime / 1000)
-    # N came with 3.18; before, the bins tell how many were timed, and without bins all were.
+    # N was added in 3.18. Before, the histogram has the number of timed I/Os; without a histogram all were timed.
     untimed = not latency.completed and latency.max_ns
     return replace(
         latency,
@@ -232,13 +230,13 @@ def _counters(entry: Mapping[str, Any], split: bool) -> Counters:
         bytes_per_second=_float(entry.get("bw_bytes")) or _float(entry.get("bw")) * 1024,
         short_ios=_int(entry.get("short_ios")),
         drop_ios=_int(entry.get("drop_ios")),
-        completion=completion if total else None,
-        submission=submission if total else None,
+        completion=completion if use_total else None,
+        submission=submission if use_total else None,
     )
 
 
 def _block(entry: Mapping[str, Any], kind: str) -> Counters | None:
-    """One of fio's three latencies; None where it was not taken."""
+    """Return one of fio's three latencies, or None if it was not timed."""
     for name, scale in ((f"{kind}_ns", 1), (kind, _US)):
         block = _dict(entry.get(name))
         if block and (_float(block.get("max")) > 0 or _int(block.get("N")) > 0):
@@ -247,7 +245,7 @@ def _block(entry: Mapping[str, Any], kind: str) -> Counters | None:
 
 
 def _latency_counters(latency: Mapping[str, Any], scale: int) -> Counters:
-    """What a block of latencies tells; `scale`: its unit in ns."""
+    """Return the counters of a block of latencies; `scale`: its unit in ns."""
     histogram = _histogram(latency, scale)
     completed = _int(latency.get("N")) if "N" in latency else histogram.total
     timed = completed > 0 or _float(latency.get("max")) > 0
@@ -264,7 +262,7 @@ def _latency_counters(latency: Mapping[str, Any], scale: int) -> Counters:
 
 def _histogram(latency: Mapping[str, Any], scale: int) -> Histogram:
     bins = _dict(latency.get("bins"))
-    numbered = "FIO_IO_U_PLAT_BITS" in bins  # 2.2.12 to 2.19: keyed by bucket number, all of them, microseconds
+    numbered = "FIO_IO_U_PLAT_BITS" in bins  # fio 2.2.12 to 2.19: all buckets, keyed by number, in microseconds
     counts: dict[int, int] = {}
     for key, value in bins.items():
         if isinstance(value, int) and value > 0 and (number := _bin(key)) is not None:
@@ -273,13 +271,13 @@ def _histogram(latency: Mapping[str, Any], scale: int) -> Histogram:
     return Histogram(counts)
 
 
-@lru_cache(maxsize=4096)  # fio knows fewer than 2,000, and says most of them four times a second
+@lru_cache(maxsize=4096)  # fio has fewer than 2,000 buckets, and prints most of them four times a second
 def _bin(key: str) -> int | None:
     return int(key) if key.isascii() and key.isdigit() and len(key) < 19 else None
 
 
 def _old_value(bucket: int) -> int:
-    """Midpoint of a bucket number of fio 2.x, microseconds."""
+    """Return the midpoint, in microseconds, of a bucket number of fio 2.x."""
     bucket = min(bucket, 19 * _OLD_PER_GROUP - 1)
     if bucket < 2 * _OLD_PER_GROUP:
         return bucket
@@ -288,7 +286,7 @@ def _old_value(bucket: int) -> int:
 
 
 def _percentiles(latency: Mapping[str, Any], scale: int) -> Mapping[float, int]:
-    """fio's own; the "0.00" fillers of 3.0 to 3.16 are left out."""
+    """Return fio's own percentiles, without the "0.00" fillers of fio 3.0 to 3.16."""
     percentiles: dict[float, int] = {}
     for key, value in _dict(latency.get("percentile")).items():
         if re.fullmatch(r"\d{1,3}\.\d+", key, re.ASCII) and (percent := float(key)) > 0:
@@ -315,8 +313,8 @@ def _float(value: object) -> float:
 
 
 def _int(value: object) -> int:
-    """A count; fio prints counters below zero when its own race bites."""
+    """Return a count, 0 at least: a race in fio can make its counters negative."""
     if isinstance(value, int) and not isinstance(value, bool):
-        # Beyond a signed 64-bit number no counter of fio can be.
+        # No counter of fio exceeds a signed 64-bit number.
         return max(0, min(value, 1 << 63))
     return int(_float(value))

@@ -1,4 +1,4 @@
-"""What fio's words and error numbers mean to a storage administrator, and what to do next."""
+"""fio's messages and error numbers, explained for a storage administrator, with the next step."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What went wrong."""
+    """The reason of a failure and the next step."""
 
     reason: str
     """A sentence."""
     hint: str = ""
-    """What to do next."""
+    """The next step."""
 
 
 _ENGINE_FAILED = re.compile(r"err=(\d+)/file:[^,]*,\s*func=io_queue_init")
@@ -137,10 +137,10 @@ _ERRNO: dict[int, Diagnosis] = {
 }
 
 _PASSING = frozenset({5, 11, 16, 35, 61, 84, 110, 121})
-"""Error numbers after which a second run may go well: device errors, what is busy, what was not answered in time."""
+"""Error numbers of failures that may be temporary: device errors, busy devices, time-outs."""
 
 _PASSING_WORDS = ("fio gave up waiting for its own statistics", "fio gave up on a worker")
-"""Beginnings of reasons of `_WORDS` of which the same is true."""
+"""Beginnings of reasons in `_WORDS` that may be temporary."""
 
 _LASTING = (
     *(diagnosis.reason for _, diagnosis in _WORDS if not diagnosis.reason.startswith(_PASSING_WORDS)),
@@ -151,9 +151,9 @@ _LASTING = (
 
 
 def is_lasting(reason: str) -> bool:
-    """Return whether a run that failed for this reason would fail again: a full disk, an option that fio does not know.
+    """Return whether a run that failed for this reason would fail again, as on a full disk or an unknown option.
 
-    What is not known may pass.
+    An unknown reason counts as temporary.
     """
     return any(text in reason for text in _LASTING)
 
@@ -168,7 +168,7 @@ _SIGNALS = {
 
 
 def engine_refusal(lines: Iterable[str]) -> Diagnosis | None:
-    """Why the kernel did not let the asynchronous engine start; None if it did."""
+    """Return why the kernel refused to start the asynchronous engine, or None if it started."""
     for line in lines:
         if match := _ENGINE_FAILED.search(line):
             engine = "io_uring" if "io_uring" in line else "libaio" if "libaio" in line else "the I/O engine"
@@ -192,7 +192,7 @@ def engine_refusal(lines: Iterable[str]) -> Diagnosis | None:
 
 
 def diagnose(lines: Sequence[str], errors: Sequence[int] = ()) -> Diagnosis | None:
-    """The most telling of fio's messages and error numbers; None if none tells a failure."""
+    """Return the most useful explanation of fio's messages and error numbers, or None if they show no failure."""
     if refusal := engine_refusal(lines):
         return refusal
     for pattern, diagnosis in _WORDS:
@@ -209,17 +209,17 @@ def diagnose(lines: Sequence[str], errors: Sequence[int] = ()) -> Diagnosis | No
 
 
 def signal_from_outside(lines: Iterable[str]) -> int | None:
-    """The number of the signal fio says it ended on."""
+    """Return the number of the signal on which fio says that it ended, or None."""
     return next((int(match[1]) for line in lines if (match := _TERMINATED.search(line))), None)
 
 
 def signal_diagnosis(signal: int) -> Diagnosis:
-    """fio was ended by a signal, without a word."""
+    """Return the diagnosis for a fio that a signal ended without a message."""
     how = _SIGNALS.get(signal, f"by signal {signal}")
     hint = "Look into the kernel log (out of memory?)." if signal in (9, 11) else ""
     return Diagnosis(f"fio was ended {how}", hint)
 
 
 def quoted_first_line(lines: Iterable[str]) -> str:
-    """Return the first line of fio's output behind a colon, for a failure nothing here knows; "" for no output."""
+    """Return the first line of fio's output after a colon, for an unknown failure; "" for no output."""
     return next((f": {clean(line, 200)}" for line in lines if line.strip()), "")

@@ -1,4 +1,4 @@
-"""Rare options of fio that a job passes on to it, by an allow-list with the values of each.
+"""Rare fio options that a job passes on unchanged: an allow-list with the legal values of each option.
 
 None of them runs a program, opens a file, names a device or hides a failure.
 """
@@ -14,21 +14,21 @@ from backends.text import clean
 from backends.values import dataclass
 
 Extra = tuple[tuple[str, str], ...]
-"""Options with their values, sorted by name."""
+"""Options and their values, sorted by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraOption:
-    """An option that is passed on."""
+    """An option that is passed on to fio."""
 
     default: str
-    """The value of a job that does not name the option, as `read` returns it; "" where fio decides."""
+    """The value of a job that does not set the option, as `read` returns it; "" if fio decides."""
     read: Callable[[str], str]
-    """Return the value as it is written for fio. Raises InvalidValueError."""
+    """Returns the value as fio expects it. Raises InvalidValueError for an illegal value."""
 
     @property
     def is_flag(self) -> bool:
-        """Whether it is 0 or 1."""
+        """Return whether the value is 0 or 1."""
         return self.read is _flag
 
 
@@ -90,11 +90,11 @@ EXTRA: Mapping[str, ExtraOption] = {
     "thinktime_spin": ExtraOption(default="0", read=_short_time),
     "write_hint": ExtraOption(default="", read=_word("none", "short", "medium", "long", "extreme")),
 }
-"""All that are passed on."""
+"""All options that are passed on."""
 
 
 def parse_extra(text: str) -> Extra | None:
-    """Return the options that `end_fsync=1 iodepth_low=8` names, None for none. Raises InvalidValueError."""
+    """Return the options in `end_fsync=1 iodepth_low=8`, None for none. Raises InvalidValueError for illegal ones."""
     options: dict[str, str] = {}
     for word in text.split():
         key, equals, value = word.partition("=")
@@ -107,5 +107,5 @@ def parse_extra(text: str) -> Extra | None:
 
 
 def format_extra(value: object) -> str:
-    """Return options as `parse_extra` reads them."""
+    """Return the options as text that `parse_extra` reads."""
     return " ".join(f"{key}={text}" for key, text in value) if isinstance(value, tuple) else str(value)

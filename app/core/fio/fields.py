@@ -1,4 +1,4 @@
-"""The fields of a job, declared once: form, command line, sweep axis and job files derive from this table."""
+"""The fields of a job, declared once for the form, the command line, sweep axes and job files."""
 
 from __future__ import annotations
 
@@ -16,51 +16,51 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobField:
-    """One field of a job: its name on the command line, its words, how it is read and written."""
+    """A field of a job: its name on the command line, its texts, its parser and its formatter."""
 
     key: str
     """Name of the attribute of `Job`; `--rate-iops` on the command line is `rate_iops` here."""
     label: str
-    """What a form shows before it."""
+    """Label in a form."""
     help: str
     """One sentence."""
     parse: Callable[[str], object]
-    """Text to value. Raises InvalidValueError."""
+    """Converts text to a value. Raises InvalidValueError for an illegal text."""
     format: Callable[[object], str] = str
-    """Value to text that `parse` reads back."""
+    """Converts a value to text that `parse` reads."""
     choices: tuple[str, ...] = ()
-    """All values there are; empty for free text."""
+    """All legal values; empty for free text."""
     optional: bool = False
-    """Whether an empty text is a value (None)."""
+    """Whether an empty text is legal and means None."""
     unit: str = ""
-    """What a bare number counts; "" where that is plain, or stands in the text."""
+    """Unit of a bare number; "" if it is obvious, or part of the text."""
     option: str = ""
-    """fio's name of it; "" where it is `key`."""
+    """fio's name of the field; "" if it is `key`."""
     aliases: tuple[str, ...] = ()
-    """Other names that fio has for it."""
+    """fio's aliases of the field."""
 
     @property
     def fio(self) -> str:
-        """fio's name of it."""
+        """Return fio's name of the field."""
         return self.option or self.key
 
     @property
     def is_size(self) -> bool:
-        """Whether it is in bytes."""
+        """Return whether the value is in bytes."""
         return self.parse is parse_size
 
     @property
     def is_flag(self) -> bool:
-        """Whether it is yes or no."""
+        """Return whether the value is yes or no."""
         return self.format is values.format_flag
 
     def in_fio(self, value: object) -> str:
-        """The value as a job file has it."""
+        """Return the value as a job file has it."""
         match value:
             case bool():
                 return str(int(value))
-            case SyncMode() if value is SyncMode.SYNC:  # by its type: the engine sync has the same text
-                return "1"  # the spelling that every version knows
+            case SyncMode() if value is SyncMode.SYNC:  # compared by type, because the engine sync has the same text
+                return "1"  # the only spelling that every fio version knows
             case StrEnum():
                 return value.value
             case _:
@@ -68,12 +68,12 @@ class JobField:
 
 
 def field_text(key: str, text: str) -> str:
-    """`queue depth 8`, `read share 70 %`: a field of a job and its value, as they stand within a line."""
+    """Return a field and its value as part of a sentence: `queue depth 8`, `read share 70 %`."""
     return f"{within_sentence(FIELDS_BY_KEY[key].label)} {text_in_unit(text, unit_of(key))}"
 
 
 def unit_of(key: str) -> str:
-    """What a bare number of it counts; "" where that is plain."""
+    """Return the unit of a bare number of a field; "" if it is obvious."""
     return FIELDS_BY_KEY[key].unit
 
 
@@ -99,7 +99,9 @@ def _flag(key: str, label: str, about: str) -> JobField:
     )
 
 
-def _optional_flag(key: str, label: str, about: str, parse: Callable[[str], object] = values.parse_wish) -> JobField:
+def _optional_flag(
+    key: str, label: str, about: str, parse: Callable[[str], object] = values.parse_yes_or_none
+) -> JobField:
     return replace(_flag(key, label, about), parse=parse, optional=True)
 
 
@@ -336,7 +338,7 @@ FIELDS: tuple[JobField, ...] = (
         "scramble_buffers",
         "Scramble buffers",
         "Change a few bytes of the buffer before every write; fio's default is yes.",
-        values.parse_waiver,
+        values.parse_no_or_none,
     ),
     JobField(
         key="buffer_pattern",
@@ -353,7 +355,7 @@ FIELDS: tuple[JobField, ...] = (
         "nonvectored",
         "Non-vectored",
         "Use non-vectored requests where the kernel has them (io_uring); fio's default is yes.",
-        values.parse_waiver,
+        values.parse_no_or_none,
     ),
     _optional_flag("uncached", "Uncached", "Drop the data from the page cache after buffered I/O (io_uring)."),
     JobField(
@@ -365,7 +367,7 @@ FIELDS: tuple[JobField, ...] = (
         optional=True,
     ),
 )
-"""All of them, in the order of a job file; forms and helps show them by `GROUPS`."""
+"""All fields, in the order of a job file; forms and helps show them by `GROUPS`."""
 
 FIELDS_BY_KEY: Mapping[str, JobField] = {field.key: field for field in FIELDS}
 
@@ -396,4 +398,4 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 """Keys of all fields by the headings under which forms and helps show them."""
 
 COMMON = frozenset(("rw", "bs", "iodepth", "numjobs", "rwmixread", "runtime", "ramp", "size", "ioengine", "direct"))
-"""Keys of the fields that most jobs are told by; a form shows the others where they have a value of their own."""
+"""Keys of the fields that most jobs set; a form shows other fields only if their value is not the default."""

@@ -1,8 +1,8 @@
-"""fio's latency histogram: buckets of 1/64 of their value, exact differences, fio's own percentiles.
+"""fio's latency histogram: buckets of 1/64 of their value, with exact differences and fio's own percentiles.
 
-A bucket is named by the value fio prints for it in `bins`, its midpoint in nanoseconds. Values below 128 ns
-have a bucket each; above, 64 buckets share each power of two, so the midpoint is at most 0.78 % off.
-Everything from 17.18 s on is in the last bucket (fio's stat.h, FIO_IO_U_PLAT_BITS 6, 29 groups).
+A bucket is identified by the value that fio prints for it in `bins`, its midpoint in nanoseconds. Values below 128 ns
+have a bucket each. Above, 64 buckets share each power of two, so the midpoint is at most 0.78 % off. The last bucket
+has everything from 17.18 s on (fio's stat.h, FIO_IO_U_PLAT_BITS 6, 29 groups).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from widgets.text_utils.ticks import bin_of
 
 @dataclass(frozen=True)
 class Histogram:
-    """How often each latency was seen. Immutable; treat `counts` as such."""
+    """Number of I/Os for each latency. Immutable; do not change `counts`."""
 
     counts: Mapping[int, int] = field(default_factory=dict)
     """Bucket value in ns to a count above 0."""
 
     @classmethod
     def merged(cls, parts: Iterable[Histogram]) -> Self:
-        """The sum of several: exact across jobs, directions, intervals, hosts and runs."""
+        """Return the sum of several histograms: exact across jobs, directions, intervals, hosts and runs."""
         counts: dict[int, int] = {}
         for part in parts:
             for value, count in part.counts.items():
@@ -34,28 +34,28 @@ class Histogram:
 
     @cached_property
     def total(self) -> int:
-        """Number of I/Os."""
+        """Return the number of I/Os."""
         return sum(self.counts.values())
 
     @cached_property
     def bins(self) -> tuple[tuple[int, int], ...]:
-        """(value in ns, count), ascending."""
+        """Return (value in ns, count) pairs, ascending."""
         return tuple(sorted(self.counts.items()))
 
     @property
     def top(self) -> int | None:
-        """Value of the highest bucket in use, ns; None when empty."""
+        """Return the value of the highest used bucket in ns; None for an empty histogram."""
         return max(self.counts, default=None)
 
     @property
     def mean(self) -> float | None:
-        """Mean estimated from midpoints, at most 0.78 % off; None when empty."""
+        """Return the mean estimated from midpoints, at most 0.78 % off; None for an empty histogram."""
         if not self.total:
             return None
         return sum(value * count for value, count in self.counts.items()) / self.total
 
     def spread(self) -> tuple[int, tuple[int, ...]]:
-        """The lowest bin and the counts from there on; bins are those of `widgets.text_utils.ticks`, of ns."""
+        """Return the lowest bin and the counts from it upwards; bins of ns as in `widgets.text_utils.ticks`."""
         counts: dict[int, int] = {}
         for value, count in self.counts.items():
             index = bin_of(value)
@@ -66,10 +66,10 @@ class Histogram:
         return lowest, tuple(counts.get(index, 0) for index in range(lowest, max(counts) + 1))
 
     def since(self, earlier: Histogram) -> Histogram:
-        """What came after `earlier`.
+        """Return the I/Os counted after `earlier`.
 
-        Counts are never negative: fio reads them while they change, so one may fall by a few. A histogram
-        that holds less than `earlier` was restarted (end of the ramp): all of it is new.
+        Counts are never negative: fio reads them while they change, so one may fall by a few. A histogram with fewer
+        I/Os than `earlier` was reset at the end of the ramp, so all of it is new.
         """
         # At the end of the ramp fio empties its histogram.
         if self.total < earlier.total:
@@ -81,21 +81,21 @@ class Histogram:
         return Histogram(counts)
 
     def percentile(self, percent: float) -> int | None:
-        """The value below or at which `percent` of the I/Os are, ns, as fio computes it; None when empty.
+        """Return the latency in ns at or below which `percent` of the I/Os are, computed as fio does; None if empty.
 
-        fio takes the first bucket whose running count reaches percent/100 of all, comparing without rounding.
+        fio uses the first bucket whose running count reaches percent/100 of all, and compares without rounding.
         """
         return self.percentiles((percent,))[0]
 
     def percentiles(self, percents: Iterable[float]) -> tuple[int | None, ...]:
-        """Several percentiles, in ascending order of `percents`, in one pass."""
+        """Return several percentiles in one pass; `percents` must be ascending."""
         wanted = list(percents)
         results: list[int | None] = []
         running_count = 0
         rows = iter(self.bins)
         value: int | None = None
         for percent in wanted:
-            # fio compares without rounding; floats would pick the wrong bucket at exact shares such as 99.9 %.
+            # Integers compare without rounding; floats would select the wrong bucket at exact shares such as 99.9 %.
             numerator, denominator = float(percent).as_integer_ratio()
             target = numerator * self.total
             while self.total and (value is None or running_count * 100 * denominator < target):

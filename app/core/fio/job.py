@@ -1,4 +1,4 @@
-"""A job: what fio is to open, and every field of what it is to do there. Pure."""
+"""A job: the targets that fio opens, and every field of the workload. No I/O."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from backends.values import dataclass
 if TYPE_CHECKING:
     from app.core.fio.sections import JobSection
 
-# -- what fio is to open, and what people call it ---------------------------------------------------------------------
+# -- the target that fio opens ----------------------------------------------------------------------------------------
 
 _UNSAFE = "$`;#\\*?[]\"'"
 
 
 class TargetKind(StrEnum):
-    """What kind of thing is measured."""
+    """Kind of a target."""
 
     FILE = "file"
     BLOCK = "block"
@@ -35,29 +35,29 @@ class TargetKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobTarget:
-    """A laid out scratch file or a raw device, already judged by the guard.
+    """A laid out scratch file or a raw device that the guard has approved.
 
     Raises InvalidValueError for a path that fio's job file syntax would read as something else.
     """
 
     path: str
-    """Absolute path fio opens; for a device held exclusively it is `/proc/<pid>/fd/N`, never a bare sdX."""
+    """Absolute path that fio opens; `/proc/<pid>/fd/N` for a device opened exclusively, never a bare sdX."""
     name: str
-    """What to show instead: `/dev/sdb`, `/srv/scratch.dat`."""
+    """Name to show instead: `/dev/sdb`, `/srv/scratch.dat`."""
     kind: TargetKind
     """File or block device."""
     size: int
-    """Bytes that may be used."""
+    """Usable bytes."""
     logical_block_size: int = 512
-    """Smallest unit of direct I/O, bytes."""
+    """Smallest unit of direct I/O, in bytes."""
     root: HelperClaim | None = None
-    """By what the root helper has it, of a device that it holds for reading."""
+    """The root helper's claim on a device that it has opened for reading."""
 
     def __post_init__(self) -> None:
         shown = clean(self.path)
         if not self.path.startswith("/"):
             raise InvalidValueError(f"{shown} is not an absolute path")
-        # fio cuts a job file line at ';' and '#', expands '$', and knows no quoting: the rest of the path
+        # fio ends a job file line at ';' and '#', expands '$', and has no quoting: the rest of the path
         # would name another file. (':' is escaped when the job file is written.)
         unsafe = sorted({char for char in self.path if char in _UNSAFE or not char.isprintable()})
         if unsafe or self.path != self.path.strip():
@@ -71,11 +71,11 @@ class JobTarget:
 
     @property
     def escaped(self) -> str:
-        r"""The path for `filename=`: fio splits it at ':' unless written `\:`."""
+        r"""Return the path for `filename=`: fio splits it at ':' unless it is written `\:`."""
         return self.path.replace(":", r"\:")
 
 
-# -- a job: what to measure, as a value that is valid or does not exist -----------------------------------------------
+# -- a job: a value that is always valid ----------------------------------------------------------------------------
 
 __all__ = [
     "Arrival",
@@ -98,7 +98,7 @@ _AMOUNTS = ("number_ios", "io_size", "passes")
 
 
 class InvalidJobError(InvalidValueError):
-    """Fields that do not make a job; `fields` has a sentence for each, for a form to show at the field."""
+    """Error for invalid fields of a job; `fields` has a sentence for each, to be shown next to the field."""
 
     def __init__(self, problems: Mapping[str, str]) -> None:
         super().__init__("; ".join(f"{key}: {problem}" for key, problem in problems.items()))
@@ -107,35 +107,35 @@ class InvalidJobError(InvalidValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A workload. Sizes are bytes, times seconds.
+    """A workload. Sizes are in bytes, times in seconds.
 
-    Raises InvalidJobError when the fields do not fit together.
+    Raises InvalidJobError if the fields do not fit together.
     """
 
     rw: Pattern = Pattern.RANDREAD
     """Sequential or random; reads, writes or trims."""
     bs: int = 4096
-    """Bytes of one I/O; of no effect beside `bssplit` or `bsrange`."""
+    """Bytes of one I/O; no effect if `bssplit` or `bsrange` is set."""
     bs_write: int | None = None
-    """Bytes of one write of a mixed pattern; None is those of a read."""
+    """Bytes of one write of a mixed pattern; None for the size of a read."""
     bssplit: Split | None = None
     """Block sizes with percentages that add up to 100."""
     bsrange: Span | None = None
-    """The smallest and the largest block size, with all multiples of the smallest between them."""
+    """The smallest and the largest block size; all multiples of the smallest between them occur."""
     blockalign: int | None = None
-    """Random offsets are multiples of it; None is fio's default, the smallest block size."""
+    """Unit of random offsets; None for fio's default, the smallest block size."""
     iodepth: int = 1
     """I/Os each job keeps in flight."""
     numjobs: int = 1
-    """Threads doing the same at once."""
+    """Threads that do the same at the same time."""
     rwmixread: int = 50
-    """Percent of reads of a mixed pattern."""
+    """Percent of reads in a mixed pattern."""
     runtime: int = 60
-    """Measured seconds, after the ramp; 0 is no limit, for a job that ends by amount."""
+    """Measured seconds, after the ramp; 0 for no limit, for a job that ends by amount."""
     ramp: int = 10
-    """Seconds of warm-up before."""
+    """Seconds of warm-up before measuring."""
     size: int | None = None
-    """Bytes of the target to use, from its start or `offset`; None is all of it."""
+    """Bytes of the target to use, from its start or `offset`; None for all of it."""
     size_percent: int | None = None
     """Percent of the target to use, instead of `size`."""
     offset: int | None = None
@@ -145,11 +145,12 @@ class Job:
     ioengine: Engine = Engine.LIBAIO
     """How requests reach the kernel."""
     direct: bool = True
-    """Past the page cache."""
+    """Whether I/O bypasses the page cache."""
     rate_iops: int | None = None
-    """Limit of I/Os per second and job, reads and writes together; of trims and writes in turn, that of each."""
+    """Limit of I/Os per second and job, reads and writes together. It applies to each of alternating trims and writes.
+    """
     arrival: Arrival | None = None
-    """When the requests of a held rate come; None is evenly."""
+    """Arrival of rate-limited requests; None for evenly."""
     rate: int | None = None
     """Limit of bytes per second and job, reads and writes together."""
     rate_iops_read: int | None = None
@@ -161,73 +162,73 @@ class Job:
     rate_write: int | None = None
     """Limit of bytes written per second and job of a mixed pattern; None is no limit."""
     thinktime: int | None = None
-    """Microseconds that each job pauses."""
+    """Microseconds of each pause of a job."""
     thinktime_blocks: int | None = None
-    """I/Os between two pauses; None is one."""
+    """I/Os between two pauses; None for one."""
     random_distribution: str | None = None
-    """Where random I/Os go, in fio's words (`zipf:1.1`); None is everywhere alike."""
+    """Distribution of random I/Os in fio's syntax (`zipf:1.1`); None for uniform."""
     percentage_random: int | None = None
-    """Percent of the I/Os of a random pattern that are at random; None is all."""
+    """Percent of random I/Os in a random pattern; None for all."""
     offset_increment: int | None = None
-    """Bytes between the starts of the jobs; None shares the target out between sequential jobs."""
+    """Bytes between the starts of the jobs; None to divide the target among sequential jobs."""
     norandommap: bool = True
-    """Random blocks may repeat before all were touched."""
+    """Whether random blocks may repeat before all were used."""
     randseed: int | None = None
-    """Seed of the random offsets; None lets fio draw one."""
+    """Seed of the random offsets; None for a seed drawn by fio."""
     fsync: int | None = None
     """Writes between two fsync calls; None for none."""
     fdatasync: int | None = None
     """Writes between two fdatasync calls; None for none."""
     number_ios: int | None = None
-    """I/Os after which each job ends; None for by time alone."""
+    """I/Os after which each job ends; None for no such end."""
     io_size: int | None = None
-    """Bytes after which each job ends; None for by time alone."""
+    """Bytes after which each job ends; None for no such end."""
     passes: int | None = None
-    """How often each job moves its region, or `io_size`, until it ends; None for by time alone."""
+    """How often each job moves its region, or `io_size`, before it ends; None for no such end."""
     hipri: bool | None = None
-    """Completions are polled for; None is by interrupts."""
+    """Whether completions are polled for; None for interrupts."""
     cpus_allowed: str | None = None
-    """Processors that jobs may run on; None is all."""
+    """Processors that jobs may use; None for all."""
     cpus_allowed_policy: CpuPolicy | None = None
-    """Whether the jobs share them; None is fio's default, shared."""
+    """Whether the jobs share them; None for fio's default, shared."""
     numa_cpu_nodes: str | None = None
-    """NUMA nodes on whose processors jobs run; None is all."""
+    """NUMA nodes whose processors jobs use; None for all."""
     numa_mem_policy: str | None = None
-    """Where the buffers lie; None is the kernel's choice."""
+    """NUMA policy for the buffers; None for the kernel's choice."""
     sync: SyncMode | None = None
-    """How the target is opened for synchronous writes; None for plain writes."""
+    """How the target is opened for synchronous writes; None for normal writes."""
     buffer_compress_percentage: int | None = None
-    """Percent of the written data that compression can remove; None is fio's default, random data."""
+    """Percent of the written data that compression can remove; None for fio's default, random data."""
     buffer_compress_chunk: int | None = None
-    """Bytes over which that share holds; None is fio's default, 512."""
+    """Bytes over which that share applies; None for fio's default, 512."""
     dedupe_percentage: int | None = None
-    """Percent of the written blocks that are copies; None is fio's default, none."""
+    """Percent of the written blocks that are copies; None for fio's default, none."""
     dedupe_mode: DedupeMode | None = None
-    """What the copies are copies of; None is fio's default, the previous block."""
+    """Source of the copies; None for fio's default, the previous block."""
     dedupe_working_set_percentage: int | None = None
-    """Size of the working set of copies, percent of the target; None is fio's default, 5."""
+    """Size of the working set of copies, in percent of the target; None for fio's default, 5."""
     zero_buffers: bool | None = None
-    """Zeros are written; None for random data."""
+    """Whether zeros are written; None for random data."""
     refill_buffers: bool | None = None
-    """Every write has new random data; None is fio's default, the first data again."""
+    """Whether every write has new random data; None for fio's default, the same data again."""
     scramble_buffers: bool | None = None
-    """False where the data stay the same; None is fio's default, a few bytes change with every write."""
+    """False if the data stay the same; None for fio's default, where a few bytes change with every write."""
     buffer_pattern: str | None = None
-    """Pattern of the data in fio's words; None for random data."""
+    """Pattern of the data in fio's syntax; None for random data."""
     sqthread_poll: bool | None = None
-    """A kernel thread submits the requests of io_uring."""
+    """Whether a kernel thread submits the requests of io_uring."""
     sqthread_poll_cpu: int | None = None
-    """Processor of that thread; None is any."""
+    """Processor of that thread; None for any."""
     fixedbufs: bool | None = None
-    """The buffers are mapped into the kernel once."""
+    """Whether the buffers are mapped into the kernel once."""
     registerfiles: bool | None = None
-    """The target is registered with the ring once."""
+    """Whether the target is registered with the ring once."""
     nonvectored: bool | None = None
-    """False for vectored requests of io_uring; None is fio's default, what the kernel takes."""
+    """False for vectored requests of io_uring; None for fio's default, which depends on the kernel."""
     uncached: bool | None = None
-    """Data leave the page cache after the I/O."""
+    """Whether data leave the page cache after the I/O."""
     extra: Extra | None = None
-    """Rare options of fio with their values, passed on to it."""
+    """Rare options of fio with their values, passed on unchanged."""
 
     def __post_init__(self) -> None:
         if problems := problems_of(self):
@@ -235,57 +236,57 @@ class Job:
 
     @property
     def sections(self) -> tuple[JobSection, ...]:
-        """The sections of a job that has several; empty for a job of one."""
+        """Return the sections of a job that has several; empty for a job of one section."""
         return ()
 
     @property
     def parts(self) -> tuple[Job, ...]:
-        """The job of each section; a job of one section is its own only part."""
+        """Return the job of each section; a job of one section is its own only part."""
         return (self,)
 
     @property
     def reads(self) -> bool:
-        """Whether it reads; of several sections whether any does."""
+        """Return whether the job, or any of its sections, reads."""
         return any(part.rw in _READING for part in self.parts)
 
     @property
     def writes(self) -> bool:
-        """Whether it, or any of its sections, writes or trims, so whether the data of the target are lost."""
+        """Return whether the job, or any of its sections, writes or trims, so that data on the target are lost."""
         return any(part.rw not in (Pattern.READ, Pattern.RANDREAD) for part in self.parts)
 
     @property
     def trims(self) -> bool:
-        """Whether it trims; of several sections whether any does."""
+        """Return whether the job, or any of its sections, trims."""
         return any(part.rw in _TRIMMING for part in self.parts)
 
     @property
     def writes_data(self) -> bool:
-        """Whether data are written, alone, beside reads or after trims; of several sections whether any writes them."""
+        """Return whether the job, or any of its sections, writes data: alone, mixed with reads, or after trims."""
         return any(part.writes and part.rw not in (Pattern.TRIM, Pattern.RANDTRIM) for part in self.parts)
 
     @property
     def size_named(self) -> bool:
-        """Whether it says how much of the target it uses; of several sections whether all do."""
+        """Return whether the job, or every one of its sections, sets how much of the target it uses."""
         return all(part.size is not None or part.size_percent is not None for part in self.parts)
 
     @property
     def mixed(self) -> bool:
-        """Whether it reads and writes, in one section or in several."""
+        """Return whether the job reads and writes, in one section or in several."""
         return self.reads and self.writes
 
     @property
     def sequential(self) -> bool:
-        """Whether offsets follow each other; of several sections whether they do in all."""
+        """Return whether offsets are sequential, in every section."""
         return all(part.rw in _SEQUENTIAL for part in self.parts)
 
     @property
     def block_sizes(self) -> tuple[int, ...]:
-        """All block sizes in use, ascending, bytes."""
+        """Return all used block sizes in bytes, ascending."""
         return tuple(sorted({size for part in self.parts for size, percent in part.shares if percent}))
 
     @property
     def shares(self) -> Split:
-        """All block sizes with their percentages; of a range a few of those between its ends."""
+        """Return all block sizes with their percentages; for a range a sample of the sizes between its ends."""
         if self.bssplit is not None:
             return self.bssplit
         if self.bsrange is not None:
@@ -298,7 +299,7 @@ class Job:
         return ((self.bs, 100),)
 
     def mean_size_of(self, direction: str) -> float:
-        """Bytes of an average `read` or `write`."""
+        """Return the mean bytes of a `read` or `write`."""
         if self.bssplit is not None:
             return sum(size * percent for size, percent in self.bssplit) / 100
         if self.bsrange is not None:
@@ -306,81 +307,82 @@ class Job:
         return float(self.bs if direction == "read" or self.bs_write is None else self.bs_write)
 
     def smallest_of(self, direction: str) -> int:
-        """Bytes of the smallest `read` or `write`."""
+        """Return the bytes of the smallest `read` or `write`."""
         if self.bssplit is None and self.bsrange is None:
             return int(self.mean_size_of(direction))
         return self.block_sizes[0]
 
     @property
     def whole_rate_iops(self) -> int | None:
-        """Limit of I/Os per second and job; None where not all of them are limited by their count."""
+        """Return the limit of I/Os per second and job; None if not all I/Os are limited by their number."""
         if self.rate_iops_read is not None and self.rate_iops_write is not None:
             return self.rate_iops_read + self.rate_iops_write
         return self.rate_iops
 
     @property
     def whole_rate(self) -> int | None:
-        """Limit of bytes per second and job; None where not all of them are limited by bytes."""
+        """Return the limit of bytes per second and job; None if not all I/Os are limited by bytes."""
         if self.rate_read is not None and self.rate_write is not None:
             return self.rate_read + self.rate_write
         return self.rate
 
     @property
     def has_rate(self) -> bool:
-        """Whether the rate of all I/Os of all sections is fixed, so that latency is what it is about."""
+        """Return whether the rate of all I/Os in all sections is limited, so that latency is what the job is about."""
         return all(part.whole_rate_iops is not None or part.whole_rate is not None for part in self.parts)
 
     @property
     def idle_s(self) -> float:
-        """Seconds that a job of any section pauses by itself between two I/Os, at most."""
+        """Return the longest pause, in seconds, that a job of any section makes between two I/Os."""
         pauses = ((part.thinktime or 0) / 1e6 for part in self.parts)
         return max(*pauses, *(1 / part.whole_rate_iops if part.whole_rate_iops else 0.0 for part in self.parts))
 
     @property
     def flushes(self) -> bool:
-        """Whether it flushes as it writes; of several sections whether any does."""
+        """Return whether the job, or any of its sections, flushes while it writes."""
         return any(part.fsync is not None or part.fdatasync is not None for part in self.parts)
 
     @property
     def is_durable(self) -> bool:
-        """Whether writes of any section reach stable media: by flushes, or because each write is synchronous."""
+        """Return whether writes of any section reach stable media: by flushes, or because writes are synchronous."""
         return self.flushes or any(part.sync is not None for part in self.parts)
 
     @property
     def ends_by_amount(self) -> bool:
-        """Whether it, or any of its sections, may end before its run time."""
+        """Return whether the job, or any of its sections, may end before its run time."""
         return any(getattr(part, key) is not None for part in self.parts for key in _AMOUNTS)
 
     @property
     def reach(self) -> int | None:
-        """Bytes from the start of the target to the end of what is used; None where the target decides."""
-        whole = self.size is None or self.offset_percent is not None
-        return None if whole or self.size is None else (self.offset or 0) + self.size
+        """Return the bytes from the start of the target to the end of the used region; None if the target decides."""
+        if self.size is None or self.offset_percent is not None:
+            return None
+        return (self.offset or 0) + self.size
 
     @property
     def longest_s(self) -> float | None:
-        """Seconds of ramp and run time; None for a job that only an amount ends."""
+        """Return the seconds of ramp and run time; None for a job that only an amount ends."""
         return float(self.ramp + self.runtime) if self.runtime else None
 
     @property
     def required_alignment(self) -> int:
-        """The largest logical block size of a device that can serve every section, bytes; 1 without direct I/O."""
+        """Return the largest logical block size in bytes of a device for every section; 1 without direct I/O."""
         direct = (part for part in self.parts if part.direct)
         return min((_power_of_two_in(math.gcd(*part.block_sizes, part.blockalign or 0)) for part in direct), default=1)
 
     @property
     def queue(self) -> int:
-        """I/Os in flight altogether."""
+        """Return the I/Os in flight of all jobs together."""
         return self.numjobs * (self.iodepth if self.keeps_a_queue else 1)
 
     @property
     def keeps_a_queue(self) -> bool:
-        """Whether one job of each section can have several I/Os in flight: fio waits for each trim, with any engine."""
+        """Return whether each section can have several I/Os in flight per job; with trims none can, with any engine."""
         trims = (Pattern.TRIM, Pattern.RANDTRIM)
         return all(part.ioengine.keeps_a_queue and part.rw not in trims for part in self.parts)
 
     def describe(self) -> str:
-        """One line: `4k random read · QD 64 · 1 job · 60 s · direct`."""
+        """Return one line: `4k random read · QD 64 · 1 job · 60 s · direct`."""
         sizes = self.block_sizes
         blocks = format_size(sizes[0]) if len(sizes) == 1 else f"{format_size(sizes[0])}-{format_size(sizes[-1])}"
         if self.bs_write is not None and self.mixed:
@@ -398,27 +400,27 @@ class Job:
         return " · ".join(parts)
 
     def _described_fields(self) -> Iterator[tuple[JobField, str, object]]:
-        """Fields with their words, where they are not what most jobs have."""
+        """Yield the fields that are set to a value unlike that of most jobs, with their texts."""
         for key, text in _WORDS.items():
             if (value := getattr(self, key)) not in (None, Engine.LIBAIO):
                 yield FIELDS_BY_KEY[key], _ONCE.get(key, text) if value == _FEWEST.get(key) else text, value
 
     def texts(self) -> dict[str, str]:
-        """Every field as text that `from_fields` reads back; "" where there is none."""
+        """Return every field as text that `from_fields` reads; "" for None."""
         values = {field.key: getattr(self, field.key) for field in FIELDS}
         return {field.key: "" if values[field.key] is None else field.format(values[field.key]) for field in FIELDS}
 
     def with_fields(self, texts: Mapping[str, str]) -> Job:
-        """The job with the fields that the texts name; see `from_fields`."""
+        """Return the job with the given fields set, as `from_fields` does."""
         return Job.from_fields(texts, self)
 
     @classmethod
     def from_fields(cls, texts: Mapping[str, str], base: Job | None = None) -> Job:
-        """The job that texts of a form or command line ask for; absent fields are those of `base`.
+        """Return the job that the texts of a form or command line describe; absent fields are those of `base`.
 
-        A run time as short as the base's ramp shortens the ramp too, and an end by amount takes it away, unless the
-        texts name one. Of a base with several sections each section is changed.
-        Raises InvalidJobError with a sentence for each field that is wrong.
+        A run time as short as the base's ramp shortens the ramp too, and an end by amount removes the ramp, unless the
+        texts set a ramp. If the base has several sections, each section is changed. Raises InvalidJobError with a
+        sentence for each invalid field.
         """
         if base is not None and base.sections:
             return base.with_fields(texts)
@@ -491,11 +493,11 @@ _WORDS = {
     "offset_increment": "jobs {} apart",
     "extra": "{}",
 }
-"""What a description says of a field that is set."""
+"""Text for each set field in a description."""
 
 _FEWEST = {"passes": 1, "offset_increment": 0}
 _ONCE = {"passes": "ends after its region", "offset_increment": "all jobs in one place"}
-"""What it says of a field with its least value."""
+"""Text for a field with its smallest value."""
 
 
 _GIVES_WAY: Mapping[str, tuple[str, ...]] = {
@@ -507,7 +509,7 @@ _GIVES_WAY: Mapping[str, tuple[str, ...]] = {
     "rate_iops": ("rate_iops_read", "rate_iops_write"),
     "rate": ("rate_read", "rate_write"),
 }
-"""Fields of a base that another field replaces when it is named."""
+"""Fields of a base that another field replaces when it is set."""
 
 
 def with_replaced_fields(texts: Mapping[str, str], base: Job) -> dict[str, str]:
@@ -517,7 +519,7 @@ def with_replaced_fields(texts: Mapping[str, str], base: Job) -> dict[str, str]:
 
 
 def field_problems(texts: Mapping[str, str], base: Job | None = None) -> Mapping[str, str]:
-    """A sentence for each field that is wrong; empty when the texts make a job. Never raises."""
+    """Return a sentence for each invalid field; empty if the texts make a job. Never raises."""
     try:
         Job.from_fields(texts, base)
     except InvalidJobError as error:
@@ -526,10 +528,10 @@ def field_problems(texts: Mapping[str, str], base: Job | None = None) -> Mapping
 
 
 def fit_to_flushes(job: Job) -> tuple[Job, tuple[str, ...]]:
-    """The job with the engine by which the latency of its flushes is that of a flush, and a sentence on it.
+    """Return the job with an engine that measures the latency of a flush correctly, and a note about it.
 
-    With libaio fio flushes while the write before is still in flight, and the flush seems to take about twice as long:
-    7.7 to 8.1 us in the median against 3.9 to 4.2 with psync, measured on one machine. psync does one after the other.
+    With libaio fio flushes while the previous write is still in flight, so a flush seems to take about twice as long.
+    Measured on one machine, the median is 7.7 to 8.1 us, against 3.9 to 4.2 with psync, which does one after the other.
     """
     if not job.flushes or job.ioengine is not Engine.LIBAIO:
         return job, ()
@@ -544,9 +546,9 @@ def fit_to_flushes(job: Job) -> tuple[Job, tuple[str, ...]]:
 
 
 def fit_to_block_size(job: Job, logical_block_size: int) -> tuple[Job, tuple[str, ...]]:
-    """The job as a device with this logical block size can serve it, and sentences saying what was changed.
+    """Return the job as a device with this logical block size can serve it, and notes about the changes.
 
-    A 4Kn device refuses smaller direct I/Os with EINVAL; their share is given to the smallest size it takes.
+    A 4Kn device refuses smaller direct I/Os with EINVAL; their share goes to the smallest size that it accepts.
     """
     if not job.direct or job.required_alignment >= logical_block_size:
         return job, ()

@@ -1,4 +1,4 @@
-"""What is wrong with each field of a job."""
+"""Checks of the fields of a job."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _LONGEST = 7 * 86400
 _POLLING = (Engine.IO_URING, Engine.PVSYNC2)
 
 _Problems = Iterator[tuple[str, bool, str]]
-"""Field, whether it is sound, and the sentence where it is not."""
+"""Field, whether it is valid, and the sentence to show if it is not."""
 
 
 def problems_of(job: Job) -> dict[str, str]:
-    """A sentence for each field that is wrong, the first complaint of each."""
+    """Return a sentence for each invalid field: the first problem of the field."""
     problems: dict[str, str] = {}
     for rules in (_texts, _blocks, _load, _times, _region, _rates, _flushes, _amount, _processors, _data, _ring):
         for key, sound, sentence in rules(job):
@@ -35,7 +35,7 @@ def problems_of(job: Job) -> dict[str, str]:
 
 
 def _texts(job: Job) -> _Problems:
-    """Fields that are fio's own words."""
+    """Check the fields whose text goes to fio."""
     for field in FIELDS:
         if isinstance(value := getattr(job, field.key), str) and not field.choices:
             yield field.key, not (complaint := _complaint(field.parse, value)), complaint
@@ -79,9 +79,9 @@ def _blocks(job: Job) -> _Problems:
         yield "bs_write", job.bssplit is None and job.bsrange is None, "only with a single block size of reads"
         uneven = job.random_distribution is None or job.random_distribution.startswith("zoned")
         yield "bs_write", uneven, "with such a distribution fio ends the job at once"
-    whole = all(size % _SECTOR == 0 for size in sizes)
+    is_aligned = all(size % _SECTOR == 0 for size in sizes)
     sentence = "direct I/O moves whole sectors: use a multiple of 512 bytes, or switch direct off"
-    yield where, whole or not job.direct, sentence
+    yield where, is_aligned or not job.direct, sentence
     if job.blockalign is not None:
         yield "blockalign", job.blockalign >= 1, "must be at least one byte"
         yield "blockalign", not job.direct or job.blockalign % _SECTOR == 0, "must be a multiple of 512 bytes"
@@ -109,7 +109,7 @@ def _times(job: Job) -> _Problems:
     yield "ramp", not job.runtime or job.ramp < job.runtime, "the ramp must be shorter than the run time"
     if job.thinktime is not None:
         yield "thinktime", job.thinktime >= 1, "at least 1us; leave it empty for none"
-        # fio says nothing while a job pauses, so a pause has to end before it is missed.
+        # fio reports nothing during a pause, so a pause must end before it looks like a stall.
         yield "thinktime", job.thinktime <= 10**6, "at most a second"
     if job.thinktime_blocks is not None:
         yield "thinktime_blocks", job.thinktime_blocks >= 1, "at least 1"
@@ -134,7 +134,7 @@ def _region(job: Job) -> _Problems:
     if job.random_distribution is not None:
         yield "random_distribution", not job.sequential, "only of a random pattern"
         smallest = min(_sizes(job))
-        # fio draws a zipf block by the number of smallest blocks and multiplies it by the alignment.
+        # fio draws a zipf block number among the smallest blocks and multiplies it by the alignment.
         narrow = job.random_distribution.startswith("zipf") and (job.blockalign or smallest) < smallest
         sentence = (
             f"with an alignment below the smallest block fio's zipf stays in a part of the region: align to"
@@ -155,14 +155,14 @@ def _rates(job: Job) -> _Problems:
         yield "rate_iops", job.rate_iops >= least, f"at least {least}, for one read and one write a second"
     yield from _rates_by_direction(job)
     if job.arrival is Arrival.POISSON:
-        # fio divides by the rate of the direction that has none.
+        # fio divides by the rate of a direction that has no rate.
         yield "arrival", job.has_rate, "only of a held rate: name an IOPS limit of all reads and writes"
-        # axboe/fio#2028: fio looks up the rate of a flush where there is none.
+        # axboe/fio#2028: fio reads the rate of a flush, which has none, and crashes.
         yield "arrival", not job.flushes, "fio crashes when flushes come at random: take uniform, or no flushes"
 
 
 def _rates_by_direction(job: Job) -> _Problems:
-    """Rates of reads and writes by themselves."""
+    """Check the separate rates of reads and writes."""
     counts = {"rate_iops_read": job.rate_iops_read, "rate_iops_write": job.rate_iops_write}
     amounts = {"rate_read": job.rate_read, "rate_write": job.rate_write}
     for key, value in counts.items():
@@ -191,7 +191,7 @@ _DATA = ("buffer_compress_percentage", "dedupe_percentage", "zero_buffers", "ref
 
 
 def _data(job: Job) -> _Problems:
-    """What the written data consist of."""
+    """Check the fields about the content of the written data."""
     for key in (*_DATA, "scramble_buffers"):
         yield key, getattr(job, key) is None or job.writes_data, "only for jobs that write"
     for key in ("buffer_compress_percentage", "dedupe_percentage", "dedupe_working_set_percentage"):
@@ -215,7 +215,7 @@ RING_OPTIONS = ("sqthread_poll", "sqthread_poll_cpu", "fixedbufs", "registerfile
 
 
 def _ring(job: Job) -> _Problems:
-    """Options of the engine io_uring."""
+    """Check the options of the engine io_uring."""
     for key in RING_OPTIONS:
         yield key, getattr(job, key) is None or job.ioengine is Engine.IO_URING, "only with the engine io_uring"
     polled = job.sqthread_poll_cpu is None or job.sqthread_poll is True
@@ -229,7 +229,7 @@ def _amount(job: Job) -> _Problems:
     yield "io_size", job.io_size is None or job.number_ios is None, "an end after I/Os or after bytes, not both"
     passes = job.passes is None or 1 <= job.passes < 1 << 31
     yield "passes", passes, "between 1 and 2147483647; leave it empty to end by time"
-    # fio counts the ramp in, so nothing is known of an amount of measured I/Os.
+    # fio counts the ramp as well, so the amount of measured I/Os is unknown.
     named = job.number_ios is not None or job.io_size is not None
     yield "ramp", not job.ramp or not named, "a job that ends by amount has none: fio counts it in"
 

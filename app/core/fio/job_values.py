@@ -1,4 +1,4 @@
-"""What the fields of a job hold, and how each is read from text."""
+"""Types of the fields of a job, and the parsers for their text."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Pattern(StrEnum):
 
 
 class Engine(StrEnum):
-    """fio's `ioengine`, those that measure a local device."""
+    """fio's `ioengine`, limited to engines that measure a local device."""
 
     LIBAIO = "libaio"
     IO_URING = "io_uring"
@@ -44,12 +44,12 @@ class Engine(StrEnum):
 
     @property
     def keeps_a_queue(self) -> bool:
-        """Whether one job can have more than one I/O in flight."""
+        """Return whether one job can have more than one I/O in flight."""
         return self in (Engine.LIBAIO, Engine.IO_URING, Engine.POSIXAIO)
 
 
 class Arrival(StrEnum):
-    """When requests of a held rate come: fio's `rate_process`."""
+    """Arrival times of rate-limited requests: fio's `rate_process`."""
 
     UNIFORM = "uniform"
     POISSON = "poisson"
@@ -91,7 +91,7 @@ _ALIASES = {"readwrite": "rw", "linear": "uniform"}
 
 
 def parse_seconds(text: str) -> int:
-    """Whole seconds meant by `60`, `60s`, `5m`, `2h`. Raises InvalidValueError."""
+    """Return the seconds in `60`, `60s`, `5m` or `2h`. Raises InvalidValueError for any other text."""
     match = re.fullmatch(r"(\d{1,9})\s*([a-z]*)", text.strip().lower())
     if match is None or match[2] not in _SECONDS:
         raise InvalidValueError(f"'{clean(text, 40)}' is not a time in whole seconds", hint="Write 60, 60s, 5m or 2h.")
@@ -99,27 +99,33 @@ def parse_seconds(text: str) -> int:
 
 
 def parse_number(text: str) -> int:
-    """A whole number, not negative. Raises InvalidValueError."""
+    """Return a whole number that is not negative. Raises InvalidValueError for any other text."""
     if not re.fullmatch(r"\d{1,18}", text.strip(), re.ASCII):
         raise InvalidValueError(f"'{clean(text, 40)}' is not a whole number")
     return int(text)
 
 
 def parse_flag(text: str) -> bool:
-    """Yes or no in any usual spelling. Raises InvalidValueError."""
+    """Return the boolean of a yes or no in any usual spelling. Raises InvalidValueError for any other text."""
     flag = _YES.get(text.strip().lower())
     if flag is None:
         raise InvalidValueError(f"'{clean(text, 40)}' is neither yes nor no")
     return flag
 
 
-def parse_wish(text: str) -> bool | None:
-    """Yes, or None for no: what fio leaves out unless asked. Raises InvalidValueError."""
+def parse_yes_or_none(text: str) -> bool | None:
+    """Return True for yes, or None for no, which is fio's default.
+
+    Raises InvalidValueError for any other text.
+    """
     return parse_flag(text) or None
 
 
-def parse_waiver(text: str) -> bool | None:
-    """Return False for no, or None for yes, which is fio's default. Raises InvalidValueError."""
+def parse_no_or_none(text: str) -> bool | None:
+    """Return False for no, or None for yes, which is fio's default.
+
+    Raises InvalidValueError for any other text.
+    """
     return None if parse_flag(text) else False
 
 
@@ -127,7 +133,7 @@ _SYNC = {"none": None, "0": None, "sync": SyncMode.SYNC, "1": SyncMode.SYNC, "ds
 
 
 def parse_sync(text: str) -> SyncMode | None:
-    """Return the mode of synchronous writes, None for plain writes. Raises InvalidValueError."""
+    """Return the mode of synchronous writes, or None for normal writes. Raises InvalidValueError for any other text."""
     word = text.strip().lower()
     if word not in _SYNC:
         raise InvalidValueError(
@@ -141,9 +147,9 @@ _LONGEST_PATTERN = 512
 
 
 def parse_buffer_pattern(text: str) -> str:
-    """Return fio's `buffer_pattern`: numbers, strings in double quotes, or both. Raises InvalidValueError.
+    """Return fio's `buffer_pattern`: numbers, strings in double quotes, or both.
 
-    A name in single quotes is refused: fio would read that file.
+    Raises InvalidValueError for any other text. A name in single quotes is refused, because fio would read that file.
     """
     pattern = text.strip()
     if "'" in pattern:
@@ -156,7 +162,7 @@ def parse_buffer_pattern(text: str) -> str:
 
 
 def parse_split(text: str) -> Split:
-    """`512/10:4k/90` as ((512, 10), (4096, 90)). Raises InvalidValueError."""
+    """Return `512/10:4k/90` as ((512, 10), (4096, 90)). Raises InvalidValueError for any other text."""
     if "," in text:
         raise InvalidValueError("different block sizes for reads and writes are not supported")
     parts: list[tuple[int, int]] = []
@@ -172,7 +178,7 @@ def parse_split(text: str) -> Split:
 
 
 def parse_span(text: str) -> Span:
-    """Return the block sizes that `4k-64k` names. Raises InvalidValueError."""
+    """Return the block sizes in `4k-64k`. Raises InvalidValueError for any other text."""
     first, dash, last = text.strip().replace(":", "-").partition("-")
     if not dash:
         raise InvalidValueError(f"'{clean(text, 40)}' is not a range of block sizes", hint="Write 4k-64k.")
@@ -180,13 +186,13 @@ def parse_span(text: str) -> Span:
 
 
 def parse_arrival(text: str) -> Arrival | None:
-    """When requests come; None for fio's default, evenly. Raises InvalidValueError."""
+    """Return the kind of arrivals, or None for evenly, fio's default. Raises InvalidValueError for any other text."""
     value = one_of(Arrival, "a way for requests to arrive")(text)
     return Arrival.POISSON if value is Arrival.POISSON else None
 
 
 def one_of(kind: type[StrEnum], description: str) -> Callable[[str], object]:
-    """Reads one of a fixed set of words; the reader raises InvalidValueError."""
+    """Return a parser for a fixed set of words; the parser raises InvalidValueError for any other word."""
 
     def parse(text: str) -> object:
         word = text.strip().lower()
@@ -204,7 +210,7 @@ _MICROSECONDS = {"": 1, "us": 1, "usec": 1, "ms": 1000, "msec": 1000, "s": 10**6
 
 
 def parse_microseconds(text: str) -> int:
-    """Microseconds meant by `500`, `500us`, `2ms`, `1s`. Raises InvalidValueError."""
+    """Return the microseconds in `500`, `500us`, `2ms` or `1s`. Raises InvalidValueError for any other text."""
     match = re.fullmatch(r"(\d{1,9})\s*([a-z]*)", text.strip().lower(), re.ASCII)
     if match is None or match[2] not in _MICROSECONDS:
         raise InvalidValueError(f"'{clean(text, 40)}' is not a short time", hint="Write 500us, 2ms or 1s.")
@@ -222,7 +228,7 @@ _RANGES: Mapping[str, tuple[str, Callable[[float], bool]]] = {
 
 
 def parse_distribution(text: str) -> str | None:
-    """Where random I/Os go, in fio's words; None for everywhere alike. Raises InvalidValueError."""
+    """Return fio's distribution of random I/Os, None for a uniform one. Raises InvalidValueError for illegal text."""
     spelling = "".join(text.lower().split())
     match = _DISTRIBUTION.fullmatch(spelling)
     if match is None:
@@ -250,7 +256,7 @@ _LIST = re.compile(rf"{_RANGE}(?:,{_RANGE})*", re.ASCII)
 
 
 def parse_list(text: str) -> str:
-    """Numbers of processors or nodes: `0-3,8`. Raises InvalidValueError."""
+    """Return a list of processor or node numbers, `0-3,8`. Raises InvalidValueError for any other text."""
     numbers = "".join(text.split())
     wrong = not _LIST.fullmatch(numbers)
     if wrong or any(int(part.partition("-")[0]) > int(part.rpartition("-")[2]) for part in numbers.split(",")):
@@ -259,12 +265,12 @@ def parse_list(text: str) -> str:
 
 
 def parse_nodes(text: str) -> str:
-    """Numbers of NUMA nodes, or `all`. Raises InvalidValueError."""
+    """Return a list of NUMA node numbers, or `all`. Raises InvalidValueError for any other text."""
     return "all" if text.strip().lower() == "all" else parse_list(text)
 
 
 def parse_memory_policy(text: str) -> str:
-    """fio's `numa_mem_policy`: `local`, `bind:0`, `prefer:1`, `interleave:0-1`. Raises InvalidValueError."""
+    """Return fio's `numa_mem_policy`, such as `local` or `bind:0`. Raises InvalidValueError for any other text."""
     mode, colon, nodes = text.strip().lower().partition(":")
     if mode in ("default", "local") and not colon:
         return mode
@@ -278,29 +284,29 @@ def parse_memory_policy(text: str) -> str:
 
 
 def format_bytes(value: object) -> str:
-    """A size as `parse_size` reads it."""
+    """Return a size as text that `parse_size` reads."""
     return format_size(value) if isinstance(value, int) else str(value)
 
 
 def format_split(value: object) -> str:
-    """Block sizes as `parse_split` reads them."""
+    """Return block sizes as text that `parse_split` reads."""
     if not isinstance(value, tuple):
         return str(value)
     return ":".join(f"{format_size(size)}/{percent}" for size, percent in value)
 
 
 def format_span(value: object) -> str:
-    """Return a range of block sizes as `parse_span` reads it."""
+    """Return a range of block sizes as text that `parse_span` reads."""
     return "-".join(format_size(size) for size in value) if isinstance(value, tuple) else str(value)
 
 
 def format_flag(value: object) -> str:
-    """Yes or no."""
+    """Return yes or no."""
     return "yes" if value else "no"
 
 
 def format_microseconds(value: object) -> str:
-    """A short time as `parse_microseconds` reads it: 2000 -> `2ms`."""
+    """Return a short time as text that `parse_microseconds` reads: 2000 -> `2ms`."""
     if not isinstance(value, int):
         return str(value)
     unit = next((unit for unit in ("s", "ms") if value and value % _MICROSECONDS[unit] == 0), "us")

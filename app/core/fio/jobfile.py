@@ -1,7 +1,7 @@
-"""Job files of fio, imported by an allow-list: nothing that runs a program or names another target gets through.
+"""Importer for fio job files, by an allow-list: nothing that runs a program or names another target gets through.
 
-The text is parsed here, never by fio: `--readonly` does not keep `exec_prerun` from running, and fio expands `$`
-and reads other files. What is not known is refused, so that a new dangerous option of fio is refused as well.
+raidbench parses the text itself and never lets fio do it. `--readonly` does not keep `exec_prerun` from running, and
+fio expands `$` and reads other files. Unknown options are refused, so a new dangerous option of fio is refused as well.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from app.core.fio.job_values import parse_flag
 from app.core.fio.jobfile_options import SectionDraft
 from app.core.fio.option_table import SHIPPED, OptionTable, option_names
 from app.core.fio.option_values import split_by_direction
-from app.core.fio.sections import JobSection, distinct_names, join_sections
+from app.core.fio.sections import JobSection, distinct_names, join_sections, merge_notes
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
 from backends.values import dataclass
@@ -34,19 +34,20 @@ class ImportedJob:
     """One section of a job file."""
 
     name: str
-    """The section's name, cleaned."""
+    """The section's name, without control characters."""
     job: Job
-    """What it asks for, as far as raidbench does it."""
+    """The job, as far as raidbench supports it."""
     notes: tuple[str, ...] = ()
-    """Sentences about what was not taken over."""
+    """Sentences about what was not imported."""
     names_runtime: bool = False
-    """Whether it names its run time."""
+    """Whether the section sets its run time."""
     stonewall: bool = False
     """Whether it waits for the jobs above it; fio also starts a new group with it."""
     new_group: bool = False
-    """Whether a new group of figures starts with it."""
+    """Whether a new group of results starts with it."""
     raw: Mapping[str, str] = field(default_factory=dict)
-    """All options of the section and the globals above it, by fio's names without aliases, as the file writes them."""
+    """All options of the section and of the globals above it, by fio's names without aliases, as written in the file.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,40 +55,33 @@ class Imported:
     """A job file."""
 
     jobs: tuple[ImportedJob, ...]
-    """At least one, in the file's order."""
+    """At least one, in the order of the file."""
     notes: tuple[str, ...] = ()
     """Sentences about the file as a whole."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the sections; one that occurs again has a number behind it."""
+        """Return the names of the sections; a repeated name has a number added."""
         return distinct_names([job.name for job in self.jobs])
 
     @property
-    def whole(self) -> ImportedJob:
-        """The whole file as one job. Raises InvalidValueError for too many sections."""
+    def combined_job(self) -> ImportedJob:
+        """Return all sections as one job. Raises InvalidValueError for too many sections."""
         if len(self.jobs) == 1:
             return self.jobs[0]
         sections = [
             JobSection(name=name, job=job.job, waits=job.stonewall, new_group=job.new_group)
             for name, job in zip(self.names, self.jobs, strict=True)
         ]
-        shared = [note for note in self.jobs[0].notes if all(note in job.notes for job in self.jobs)]
-        own = [
-            f"{name}: {note}"
-            for name, job in zip(self.names, self.jobs, strict=True)
-            for note in job.notes
-            if note not in shared
-        ]
         return ImportedJob(
             name=", ".join(self.names),
             job=join_sections(sections),
-            notes=(*shared, *own),
+            notes=merge_notes([(name, job.notes) for name, job in zip(self.names, self.jobs, strict=True)]),
             names_runtime=all(job.names_runtime for job in self.jobs),
         )
 
     def section(self, name: str) -> ImportedJob:
-        """The section of this name. Raises NotFoundError with the names there are."""
+        """Return the section of this name. Raises NotFoundError, which lists the names, if there is none."""
         for section_name, job in zip(self.names, self.jobs, strict=True):
             if section_name == name:
                 return job
@@ -104,12 +98,12 @@ class _Section:
 
 
 def import_jobfile(content: str | bytes, table: OptionTable = SHIPPED) -> Imported:
-    """The jobs of a `.fio` file; `table` has the options that the fio knows which is to run them.
+    """Return the jobs of a `.fio` file; `table` has the options of the fio that will run them.
 
-    Raises InvalidValueError naming each refused line with its reason; never anything else.
+    Raises only InvalidValueError, which names each refused line with its reason.
     """
     text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
-    text = text.replace("\r\n", "\n").replace("\r", "\n")  # a file from elsewhere is not one long line
+    text = text.replace("\r\n", "\n").replace("\r", "\n")  # line ends of Windows and old Macs
     _require_text(text)
     problems: list[str] = []
     base, sections = _sections(text, problems)
@@ -118,9 +112,10 @@ def import_jobfile(content: str | bytes, table: OptionTable = SHIPPED) -> Import
     jobs: list[ImportedJob] = []
     for section in sections:
         above = base[section.name, section.line]
-        # The section's own options come last, so that one wins over another that sets the same of [global].
-        own = {key: (_fill_blanks(key, value, above.get(key)), line) for key, (value, line) in section.options.items()}
-        options = {**{key: above[key] for key in above if key not in own}, **own}
+        # The section's own options come last, so they win over options of [global] that set the same.
+        options = {key: option for key, option in above.items() if key not in section.options} | {
+            key: (_fill_blanks(key, value, above.get(key)), line) for key, (value, line) in section.options.items()
+        }
         if (job := _job(section, options, table, problems)) is not None:
             jobs.append(job)
     if problems or not jobs:
@@ -129,7 +124,7 @@ def import_jobfile(content: str | bytes, table: OptionTable = SHIPPED) -> Import
 
 
 def depends_on_fio(content: str | bytes) -> bool:
-    """Return whether a job file names options that not every fio has, so that the installed one should be asked."""
+    """Return whether a job file has options that not every fio knows, so that the installed fio must be asked."""
     names = option_names(content)
     return bool(names - SHIPPED.names) or not names.isdisjoint(EXTRA)
 
@@ -160,13 +155,13 @@ def _require_text(text: str) -> None:
 def _sections(
     text: str, problems: list[str]
 ) -> tuple[dict[tuple[str, int], dict[str, tuple[str, int]]], list[_Section]]:
-    """Sections in order, and for each the global options above it; both as key -> (value, line)."""
+    """Return the sections in order, and for each the global options above it; both as key -> (value, line)."""
     shared: dict[str, tuple[str, int]] = {}
     above: dict[tuple[str, int], dict[str, tuple[str, int]]] = {}
     sections: list[_Section] = []
     current: dict[str, tuple[str, int]] | None = None
     for number, raw in enumerate(text.split("\n"), 1):
-        # As fio does: a comment begins anywhere, with either character.
+        # As in fio, a comment begins anywhere in a line, with either character.
         line = re.split("[;#]", raw, maxsplit=1)[0].strip()
         if not line:
             continue
@@ -178,7 +173,7 @@ def _sections(
             if not bracket or not name or rest:
                 problems.append(f"line {number}: '{clean(line, 40)}' is not a section name in brackets")
                 current = {}
-            elif name.startswith("global"):  # as fio reads it: by its first letters, in lower case
+            elif name.startswith("global"):  # fio compares only the first letters, in lower case
                 current = shared
             else:
                 section = _Section(clean(name, 80), number)
@@ -204,7 +199,7 @@ def _sections(
                 wrong := rules.misspelling_reason(key, value.strip() if separator else "1")
             ):
                 problems.append(f"line {number}: {rules.FIO_NAMES.get(key, key)}: {wrong}")
-            # The last line wins, whatever it calls the option.
+            # The last line wins, also if it uses an alias of the option.
             current[key] = (_fill_blanks(key, value.strip() if separator else "1", current.pop(key, None)), number)
     if len(sections) > _MOST_SECTIONS:
         raise InvalidValueError(f"The file holds {len(sections)} jobs, more than anyone can choose from")
@@ -212,25 +207,26 @@ def _sections(
 
 
 _BY_DIRECTION = ("bs", "rate", "rate_iops")
-"""Options with a value for reads, writes and trims each."""
+"""Options that have one value each for reads, writes and trims."""
 
 
 def _fill_blanks(key: str, value: str, earlier: tuple[str, int] | None) -> str:
-    """Return the value with its blank parts filled from the earlier line: fio leaves those as they are."""
+    """Return the value with its empty parts taken from the earlier line: fio does not change those parts."""
     if earlier is None or key not in _BY_DIRECTION or "," not in value:
         return value
     try:
         return ",".join(
-            own or before for own, before in zip(split_by_direction(value), split_by_direction(earlier[0]), strict=True)
+            part or before
+            for part, before in zip(split_by_direction(value), split_by_direction(earlier[0]), strict=True)
         )
     except InvalidValueError:
-        return value  # refused where it is read
+        return value  # the parser of the option refuses it
 
 
 def _job(
     section: _Section, options: Mapping[str, tuple[str, int]], table: OptionTable, problems: list[str]
 ) -> ImportedJob | None:
-    """The job of a section; None with problems added if it is refused."""
+    """Return the job of a section, or None if it is refused; the reasons are added to `problems`."""
     before = len(problems)
     draft = SectionDraft()
     where: dict[str, int] = {}
@@ -240,10 +236,11 @@ def _job(
             problems.append(f"line {number}: {shown} is refused, {reason}")
             continue
         try:
-            if not rules.apply_option(key, value, draft):
-                problems.append(f"line {number}: {key} is refused, {_unknown_reason(key, table)}")
-            elif table.installed and key in EXTRA and table.lacks(key):
+            applied = rules.apply_option(key, value, draft)
+            if table.lacks(key) and (not applied or (table.installed and key in EXTRA)):
                 problems.append(f"line {number}: {key} is refused, {table.version} does not know it")
+            elif not applied:
+                problems.append(f"line {number}: {key} is refused, raidbench does not support this option of fio")
             where |= dict.fromkeys(draft.texts.keys() - where.keys(), number)
         except InvalidValueError as error:
             problems.append(f"line {number}: {shown}: {error.message}")
@@ -273,15 +270,8 @@ def _job(
     )
 
 
-def _unknown_reason(key: str, table: OptionTable) -> str:
-    """Why an option without a rule is refused."""
-    if table.lacks(key):
-        return f"{table.version} does not know it"
-    return "raidbench does not support this option of fio"
-
-
 def _is_set(raw: Mapping[str, str], key: str) -> bool:
-    """Whether a flag of fio is set; a value that is no flag counts as set."""
+    """Return whether a fio flag is set; a value that is no flag counts as set."""
     try:
         return parse_flag(raw.get(key, "0"))
     except InvalidValueError:

@@ -1,4 +1,4 @@
-"""The options of fio's job files: which are honoured, which are replaced by a note, which are refused and why."""
+"""Rules for the options of fio job files: honoured, replaced with a note, or refused with a reason."""
 
 from __future__ import annotations
 
@@ -97,16 +97,16 @@ HARMLESS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replaced:
-    """An option that raidbench replaces by its own way."""
+    """An option that raidbench replaces with its own mechanism."""
 
     default: str = ""
-    """fio's default value, which needs no note; "" where every value needs one."""
+    """fio's default value, which needs no note; "" if every value needs one."""
     why: str
     """What raidbench does instead, as a clause."""
 
 
 TARGET_NAMES = ("filename", "directory", "filename_format")
-"""Options that name the target; their values reach neither fio nor the file system."""
+"""Options that name the target; their values reach neither fio nor the filesystem."""
 _CHOSEN = Replaced(why="the target is chosen in raidbench")
 _LAID_OUT = "the target is laid out in full beforehand"
 _NO_LOG = "raidbench keeps fio's output of each run, and no logs of fio"
@@ -139,10 +139,10 @@ PASSED_OVER: Mapping[str, Replaced] = {
     **dict.fromkeys(("log_offset", "log_prio", "log_unix_epoch", "per_job_logs"), Replaced(why=_NO_LOG)),
     **dict.fromkeys(("bwavgtime", "iopsavgtime"), Replaced(default="500", why=_NO_LOG)),
 }
-"""Options that have no effect on what is measured, or that raidbench must replace."""
+"""Options that do not affect the measurement, or that raidbench must replace."""
 
 BESIDE_OTHERS = frozenset(("new_group", "stonewall"))
-"""Options about how a section follows the one above it; they are kept beside its job."""
+"""Options for how a section follows the section above it; they are stored with the section, not in its job."""
 
 _FIELD_NAMES = {name: field.key for field in FIELDS for name in (field.fio, *field.aliases)}
 
@@ -169,13 +169,13 @@ FIO_ALIASES: Mapping[str, str] = {
     "ss_dur": "steadystate_duration",
     "ss_ramp": "steadystate_ramp_time",
 }
-"""fio's other names of its options, and the name that its help lists."""
+"""fio's aliases of its options, and the name that its help lists."""
 
 ALIASES: Mapping[str, str] = {**_FIELD_NAMES, **FIO_ALIASES, "ba": "blockalign", "blockalign": "blockalign"}
-"""All names of options, and the one that the tables here use."""
+"""All names of options, and the name used in the tables here."""
 
 OWN_NAMES = frozenset(field.key for field in FIELDS) - SHIPPED.names
-"""Names of fields that no option of fio has."""
+"""Names of fields that are no option of fio."""
 
 FIO_NAMES: Mapping[str, str] = {field.key: field.fio for field in FIELDS}
 """fio's names of fields."""
@@ -186,57 +186,57 @@ SWITCHES = frozenset(
         *("zero_buffers", "refill_buffers", "norandommap", "hipri", "fixedbufs", "registerfiles", "sqthread_poll"),
     )
 )
-"""Options that fio takes without a value; it refuses a file that has another option without one."""
+"""Options that fio accepts without a value; it refuses a file with any other option without one."""
 
 FIRST = ("rw",)
-"""Options by which others mean something else."""
+"""Options that change the meaning of other options."""
 
 
 @dataclass(slots=True)
 class SectionDraft:
-    """What the options of a section say so far."""
+    """The options of a section as read so far."""
 
     texts: dict[str, str] = field_of(default_factory=dict)
-    """Fields of a job, as text."""
+    """Fields of the job, as text."""
     notes: list[str] = field_of(default_factory=list)
-    """Sentences about what raidbench does in another way."""
+    """Sentences about what raidbench does differently."""
     extra: dict[str, str] = field_of(default_factory=dict)
-    """Options that are passed on."""
+    """Options that are passed on to fio."""
     loops: int = 1
-    """How often the job is run."""
+    """How often the job runs."""
     time_based: bool = False
     """Whether only its run time ends it."""
     names_a_file: bool = False
-    """Whether it names the file or device that all of its jobs work on."""
+    """Whether it names the file or device that all of its jobs use."""
     names_all: bool = False
-    """Whether `size` names all of the target."""
+    """Whether `size` covers all of the target."""
     file_size: int | None = None
-    """Bytes of the file that fio would make."""
+    """Bytes of the file that fio would create."""
 
     @property
     def mixed(self) -> bool:
-        """Whether it reads and writes."""
+        """Return whether it reads and writes."""
         return self.texts.get("rw", "read") in ("rw", "readwrite", "randrw")
 
     @property
     def trims_and_writes(self) -> bool:
-        """Whether each block is trimmed and then written."""
+        """Return whether each block is trimmed and then written."""
         return self.texts.get("rw", "read") in ("trimwrite", "randtrimwrite")
 
     @property
     def side(self) -> int:
-        """The place of its direction in a value for reads and writes."""
+        """Return the position of its direction in a value for reads, writes and trims."""
         match self.texts.get("rw", "read"):
             case "trim" | "randtrim":
                 return 2
-            case "write" | "randwrite" | "trimwrite" | "randtrimwrite":  # the trims go before the writes
+            case "write" | "randwrite" | "trimwrite" | "randtrimwrite":  # each trim precedes its write
                 return 1
             case _:
                 return 0
 
 
 def refusal_reason(key: str, value: str) -> str:
-    """Why an option is refused; "" if it is not."""
+    """Return why an option is refused; "" if it is not."""
     if _is_harmless(key, value):
         return ""
     if key in _REFUSED:
@@ -258,7 +258,7 @@ def _is_harmless(key: str, value: str) -> bool:
 
 
 def misspelling_reason(key: str, value: str) -> str:
-    """Return why fio refuses a value that raidbench could read; "" if it takes it. No I/O."""
+    """Return why fio refuses a value that raidbench could read; "" if fio accepts it. No I/O."""
     name = FIO_NAMES.get(key, key)
     if not value:
         return f"fio refuses {name} without a value"
@@ -281,7 +281,7 @@ def _is_flag(key: str) -> bool:
 
 
 def apply_option(key: str, value: str, draft: SectionDraft) -> bool:
-    """Put an option's meaning into `draft`; False if it is unknown. Raises InvalidValueError."""
+    """Store an option in `draft`; return False if it is unknown. Raises InvalidValueError for an illegal value."""
     if key in BESIDE_OTHERS or _is_harmless(key, value):
         return True
     if (special := _SPECIAL.get(key)) is not None:
@@ -325,11 +325,11 @@ _NONE_IF_ZERO = frozenset(
         *("fsync", "fdatasync", "thinktime", "thinktime_blocks"),
     )
 )
-"""Fields in which fio's zero is none."""
+"""Fields in which 0 means none to fio."""
 
 
 def _seconds(field: JobField, value: str, draft: SectionDraft) -> str:
-    """Whole seconds, with a note where fio would take a part of one."""
+    """Return whole seconds, with a note if fio would use a fraction of a second."""
     microseconds = read_microseconds(value, bare="s")
     seconds = -(-microseconds // SECOND)
     if microseconds % SECOND:
@@ -338,7 +338,7 @@ def _seconds(field: JobField, value: str, draft: SectionDraft) -> str:
 
 
 def _same(value: str, default: str) -> bool:
-    """Whether a value is fio's default, however it is written."""
+    """Return whether a value is fio's default, in any spelling."""
     if default in ("0", "1"):
         try:
             return parse_flag(value) == parse_flag(default)
@@ -350,7 +350,7 @@ def _same(value: str, default: str) -> bool:
         return value == default
 
 
-# -- options that mean several fields, or something else than a field of that name ------------------------------------
+# -- options that set several fields, or differ from the field of the same name -------------------------------------
 
 
 def _buffered(value: str, draft: SectionDraft) -> None:
@@ -372,14 +372,14 @@ def _loops(value: str, draft: SectionDraft) -> None:
 
 
 _REPORTED = (50.0, 95.0, 99.0, 99.9, 99.99, 99.999, 99.9999)
-"""Percentiles of every run, as far as its I/Os carry them."""
+"""Percentiles that every run reports if it has enough I/Os."""
 
 
 def _percentiles(value: str, draft: SectionDraft) -> None:
-    asked = value.split(":")
-    if not all(re.fullmatch(r"\d{1,3}(\.\d{1,12})?", part.strip(), re.ASCII) for part in asked):
+    parts = value.split(":")
+    if not all(re.fullmatch(r"\d{1,3}(\.\d{1,12})?", part.strip(), re.ASCII) for part in parts):
         raise InvalidValueError("percentiles are separated by colons: 99:99.9:99.99")
-    if any(float(part) not in _REPORTED for part in asked):
+    if any(float(part) not in _REPORTED for part in parts):
         reported = ":".join(f"{percent:g}" for percent in _REPORTED)
         draft.notes.append(f"percentile_list={clean(value, 80)} was not taken over: raidbench reports {reported}")
 
@@ -388,8 +388,8 @@ def _file_size(value: str, draft: SectionDraft) -> None:
     draft.file_size = read_size(value) or None
 
 
-def _place(key: str) -> Callable[[str, SectionDraft], None]:
-    """A size of the target in bytes or percent."""
+def _position(key: str) -> Callable[[str, SectionDraft], None]:
+    """Return a parser for a position or size on the target, in bytes or percent."""
 
     def read(value: str, draft: SectionDraft) -> None:
         for name in (key, f"{key}_percent"):
@@ -427,7 +427,7 @@ def _block_size(value: str, draft: SectionDraft) -> None:
 
 
 def _of_one_side(value: str, draft: SectionDraft) -> str:
-    """The part of a value that concerns the job's direction. Raises InvalidValueError."""
+    """Return the part for the job's direction. Raises InvalidValueError if it is missing, or mixed sides differ."""
     parts = split_by_direction(value)
     if draft.mixed and parts[0] != parts[1]:
         raise InvalidValueError("different mixes of block sizes for reads and writes are not supported")
@@ -468,7 +468,7 @@ def _distribution(value: str, draft: SectionDraft) -> None:
 
 
 def _rate(key: str) -> Callable[[str, SectionDraft], None]:
-    """A rate for reads and writes; fio holds each of them by it, whatever their shares are."""
+    """Return a parser for a rate of reads and writes; fio applies it to each of them, whatever their shares are."""
 
     def read(value: str, draft: SectionDraft) -> None:
         for name in (key, f"{key}_read", f"{key}_write"):
@@ -476,7 +476,7 @@ def _rate(key: str) -> Callable[[str, SectionDraft], None]:
         rates = dict(
             zip(DIRECTIONS, (read_number(part) if part else 0 for part in split_by_direction(value)), strict=True)
         )
-        if draft.trims_and_writes:  # they take turns, so the smaller limit holds both
+        if draft.trims_and_writes:  # trims and writes alternate, so the smaller limit applies to both
             rates["write"] = min((rates[name] for name in ("write", "trim") if rates[name]), default=0)
         names = DIRECTIONS[:2] if draft.mixed else DIRECTIONS[draft.side : draft.side + 1]
         for name in names:
@@ -492,8 +492,8 @@ _SPECIAL: Mapping[str, Callable[[str, SectionDraft], None]] = {
     "time_based": _time_based,
     "loops": _loops,
     "filesize": _file_size,
-    "size": _place("size"),
-    "offset": _place("offset"),
+    "size": _position("size"),
+    "offset": _position("offset"),
     "io_size": _not_in_percent("io_size"),
     "offset_increment": _not_in_percent("offset_increment"),
     "bs": _block_size,
@@ -506,11 +506,11 @@ _SPECIAL: Mapping[str, Callable[[str, SectionDraft], None]] = {
 }
 
 
-# -- what the options mean together -----------------------------------------------------------------------------------
+# -- options that depend on each other --------------------------------------------------------------------------------
 
 
 def complete_draft(draft: SectionDraft) -> bool:
-    """Fill in what fio takes for granted; returns whether the file names a run time. Raises InvalidValueError."""
+    """Fill in fio's defaults; return whether the file sets a run time. Raises InvalidValueError for a conflict."""
     texts = draft.texts
     # fio's own defaults where they differ from ours.
     for key, default in (("direct", "no"), ("ioengine", "psync"), ("rw", "read"), ("norandommap", "no")):
@@ -530,7 +530,7 @@ def complete_draft(draft: SectionDraft) -> bool:
 
 
 def _leave_out_idle(draft: SectionDraft) -> None:
-    """Leave out options that have no effect with fio, as one that [global] gives to jobs of another kind."""
+    """Remove options that have no effect in fio, such as options of [global] for jobs of another kind."""
     texts = draft.texts
     sequential = not texts["rw"].startswith("rand")
     reading = texts["rw"] in ("read", "randread")
@@ -550,7 +550,7 @@ def _leave_out_idle(draft: SectionDraft) -> None:
 
 
 def _complete_end(draft: SectionDraft) -> None:
-    """By time, or by the amount that fio ends a job by where no time_based is set."""
+    """Set the end of the job: by time, or without time_based by the amount at which fio ends it."""
     texts = draft.texts
     texts.setdefault("ramp", "0")
     limit = texts.setdefault("runtime", "0")
@@ -568,7 +568,7 @@ def _complete_end(draft: SectionDraft) -> None:
 
 
 def _complete_place(draft: SectionDraft) -> None:
-    """Where each job works: fio gives all jobs the same size, raidbench shares a region out."""
+    """Set the region of each job: fio gives all jobs the same size, raidbench divides a region among them."""
     texts = draft.texts
     if draft.names_all and "passes" in texts and {"offset", "offset_percent"} & texts.keys():
         raise InvalidJobError({"size": "all of the target is more than there is behind an offset: leave it out"})
@@ -590,13 +590,13 @@ def _complete_place(draft: SectionDraft) -> None:
 
 
 def _complete_file(draft: SectionDraft, file_size: int) -> None:
-    """Take the size of fio's file as the region, and a smaller `size` as the amount. Raises InvalidValueError."""
+    """Use fio's file size as the region, a smaller `size` as the amount. Raises InvalidValueError with an offset."""
     texts = draft.texts
     if {"offset", "offset_percent", "size_percent"} & texts.keys():
         raise InvalidJobError({"filesize": "is not supported beside an offset or a share of the target: name a size"})
     size = read_size(texts["size"]) if "size" in texts else file_size
     if size < file_size and texts["rw"].startswith("rand"):
-        # fio draws places in all of the file, and ends after the size.
+        # fio uses random offsets in all of the file, and ends after `size` bytes.
         texts["size"] = format_size(file_size)
         if "passes" in texts and not {"io_size", "number_ios"} & texts.keys():
             texts["io_size"] = format_size(size)
@@ -605,7 +605,7 @@ def _complete_file(draft: SectionDraft, file_size: int) -> None:
 
 
 def _complete_rates(draft: SectionDraft) -> None:
-    """fio counts an IOPS limit in units of the smallest block; raidbench counts I/Os."""
+    """Convert IOPS limits: fio counts them in units of the smallest block, raidbench in I/Os."""
     texts = draft.texts
     for key in ("rate_iops", "rate"):
         both = [int(texts[f"{key}_{side}"]) for side in ("read", "write") if f"{key}_{side}" in texts]
@@ -628,7 +628,7 @@ def _complete_rates(draft: SectionDraft) -> None:
 
 
 def _blocks(texts: Mapping[str, str]) -> tuple[int, float]:
-    """The smallest and the mean block size of a mix or a range; equal for a single size."""
+    """Return the smallest and the mean block size of a mix or a range; equal for a single size."""
     if split := texts.get("bssplit"):
         parts = [
             (read_size(size), int(percent)) for size, _, percent in (part.partition("/") for part in split.split(":"))

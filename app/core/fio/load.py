@@ -1,4 +1,4 @@
-"""The load: whatever does I/O to a target and tells how it goes."""
+"""The load of a run: fio started on a host, and the protocol that it implements."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from backends.text import clean
 from backends.values import dataclass
 
 TARGETS_A_DOCUMENT = 8
-"""Targets or sections whose figures are asked for at the full pace; of twice as many half as often."""
+"""Targets or sections up to which documents come at the full rate; twice as many halve the rate."""
 
 _NAMES = {Phase.FILLING: "fill", Phase.LAYOUT: "layout"}
 
 
 class Load(Protocol):
-    """Does I/O and tells how it goes: fio, or a simulation that answers in fio's words.
+    """Runner of I/O that reports its progress: fio, or a simulation that prints what fio prints.
 
-    The methods are async generators whose last event is `WorkloadFinished`, whatever happens to the I/O; consume them
-    inside `contextlib.aclosing`, since an abandoned generator would keep the program alive. Setting `stop` ends
-    the load in good order: figures so far are kept, the status is STOPPED. `workdir` exists and receives
-    `job.fio`, `fio.out` (standard output as it came) and `stderr` (a layout: `layout.fio`, ...).
+    The methods are async generators whose last event is `WorkloadFinished`, whatever happens to the I/O. Consume them
+    inside `contextlib.aclosing`, because an abandoned generator would keep the program alive. Setting `stop` ends the
+    load normally: results so far are kept, and the status is STOPPED. `workdir` must exist; it receives `job.fio`,
+    `fio.out` (standard output unchanged) and `stderr` (a layout: `layout.fio`, ...).
 
-    Raise ToolMissingError (no fio), RefusedError (read-only host and a job that writes), InvalidValueError
-    (the target is too small for the job), StorageError (`workdir` cannot be written).
+    They raise ToolMissingError without fio, RefusedError for a job that writes on a read-only host, InvalidValueError
+    if the target is too small for the job, and StorageError if `workdir` is not writable.
     """
 
     def run(
@@ -51,17 +51,17 @@ class Load(Protocol):
         *,
         steady: SteadyPlan | None = None,
     ) -> AsyncGenerator[LoadEvent, None]:
-        """Run the job on all targets at once; `steady`: when measuring starts and when it may end before its time."""
+        """Run the job on all targets at the same time; `steady`: the plan for waiting and for ending early."""
         ...
 
     def layout(self, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
-        """Write `target.size` bytes to the scratch file, so that reads have something to read."""
+        """Write `target.size` bytes to the scratch file, so that there is data to read."""
         ...
 
     def fill(
         self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine, block: int
     ) -> AsyncGenerator[LoadEvent, None]:
-        """Write all of the target in order, `loops` times, `block` bytes at once."""
+        """Write all of the target in order, `loops` times, with `block` bytes per write."""
         ...
 
 
@@ -72,24 +72,24 @@ class _FioStart:
     rendering: JobRendering
     workdir: Path
     name: str
-    """Beginning of the names of its files."""
+    """Prefix of the names of its files."""
     course: RunPhases
     job: Job | None
-    """None for what ends by amount and has no plan to be compared with."""
+    """None for a layout or fill, which ends by amount and has no plan to compare with."""
     targets: tuple[JobTarget, ...]
     seconds: int | None
-    """Ramp and run time as fio has them; None for what ends by amount."""
+    """Ramp and run time as fio gets them; None for a job that ends by amount."""
     interval_ms: int
     """Milliseconds between two documents."""
     cap_s: int | None = None
-    """Seconds that it may wait for the steady state; None for no wait."""
+    """Seconds to wait for the steady state at most; None for no wait."""
 
     @property
     def raw(self) -> Path:
         return self.workdir / (f"{self.name}.out" if self.job is None else "fio.out")
 
     def prepare(self) -> BinaryIO:
-        """Write the job file, open the file for the output. Raises StorageError."""
+        """Write the job file and open the output file. Raises StorageError if the folder is not writable."""
         try:
             self.workdir.joinpath(f"{self.name}.fio").write_text(self.rendering.text, encoding="utf-8")
             return open_raw(self.raw)
@@ -97,17 +97,17 @@ class _FioStart:
             raise StorageError(f"{self.workdir} cannot be written: {error.strerror}", evidence=str(error)) from error
 
     def keep_stderr(self, text: str) -> None:
-        """fio's messages, beside the session; a full disk costs them, not the run."""
+        """Write fio's messages next to its output; a full disk loses them, not the run."""
         path = self.workdir / (f"{self.name}.stderr" if self.job is None else "stderr")
         with contextlib.suppress(OSError):
             path.write_text(text, encoding="utf-8", errors="replace")
 
 
 class FioLoad:
-    """The load that is fio, started on a host."""
+    """Runs fio on a host."""
 
     def __init__(self, host: Host, *, interval_ms: int = 250, patience: Timeouts | None = None) -> None:
-        """`interval_ms`: between two documents; 250 costs less than 1 % of the IOPS, 100 is the least sensible."""
+        """`interval_ms`: between two documents. 250 costs less than 1 % of the IOPS; use 100 at least."""
         self._host = host
         self._interval_ms = interval_ms
         self._patience = patience or Timeouts()
@@ -121,42 +121,42 @@ class FioLoad:
         *,
         steady: SteadyPlan | None = None,
     ) -> AsyncGenerator[LoadEvent, None]:
-        """Run the job on all targets at the same time; see `Load`."""
-        errand = self._measuring_start(job, targets, workdir, steady or SteadyPlan())
-        async with aclosing(self._run_fio(errand, stop)) as events:
+        """Run the job on all targets at the same time, as `Load` specifies."""
+        start = self._measuring_start(job, targets, workdir, steady or SteadyPlan())
+        async with aclosing(self._run_fio(start, stop)) as events:
             async for event in events:
                 yield event
 
     async def fill(
         self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine, block: int
     ) -> AsyncGenerator[LoadEvent, None]:
-        """Write all of the target in order; see `Load`."""
-        # fio leaves out a last piece smaller than its block.
-        whole = target.size // block * block * loops
-        errand = self._writing_start(
+        """Write all of the target in order, as `Load` specifies."""
+        # fio omits a last part smaller than a block.
+        total = target.size // block * block * loops
+        start = self._writing_start(
             Phase.FILLING, target, workdir, render_fill, loops=loops, engine=engine, block=block
         )
-        async with aclosing(self._run_fio(errand, stop)) as events:
+        async with aclosing(self._run_fio(start, stop)) as events:
             async for event in events:
                 if isinstance(event, WorkloadFinished):
-                    event = replace(event, figures=_require_all_written(event.figures, target, whole))
+                    event = replace(event, figures=_require_all_written(event.figures, target, total))
                 elif isinstance(event, PhaseChanged) and event.phase is Phase.FILLING:
-                    event = replace(event, total_bytes=whole)
+                    event = replace(event, total_bytes=total)
                 yield event
 
     async def layout(self, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
-        """Write the scratch file in full; see `Load`.
+        """Write the scratch file completely, as `Load` specifies.
 
-        Past the page cache where the filesystem allows, else through it with a flush at the end. Raises
-        InvalidValueError for what is not a regular file or has no folder to be in.
+        Uses direct I/O if the filesystem supports it, otherwise the page cache with a flush at the end. Raises
+        InvalidValueError if the target is not a regular file or its folder does not exist.
         """
         create = await self._may_create(target)
         for direct in (True, False):
-            errand = self._writing_start(Phase.LAYOUT, target, workdir, render_layout, direct=direct, create=create)
-            async with aclosing(self._run_fio(errand, stop)) as events:
+            start = self._writing_start(Phase.LAYOUT, target, workdir, render_layout, direct=direct, create=create)
+            async with aclosing(self._run_fio(start, stop)) as events:
                 async for event in events:
                     if isinstance(event, WorkloadFinished):
-                        # Whether a filesystem has direct I/O is only known when tried: then again, through the cache.
+                        # Only a try shows whether a filesystem has direct I/O; if not, use the page cache.
                         if direct and not stop.is_set() and _direct_refused(event.figures):
                             break
                         event = replace(event, figures=_require_all_written(event.figures, target, target.size))
@@ -166,7 +166,7 @@ class FioLoad:
 
     def _measuring_start(self, job: Job, targets: Sequence[JobTarget], workdir: Path, steady: SteadyPlan) -> _FioStart:
         workdir = workdir.resolve()
-        # A document has so much for each target or section: reading them is not to cost more than a few do.
+        # A document grows with each target or section: lower the rate so that parsing costs no more than for a few.
         entries = max(len(targets), len(job.sections))
         interval_ms = self._interval_ms * -(-entries // TARGETS_A_DOCUMENT)
         return _FioStart(
@@ -198,7 +198,7 @@ class FioLoad:
     def _writing_start(
         self, phase: Phase, target: JobTarget, workdir: Path, rendered: Callable[..., JobRendering], **how: object
     ) -> _FioStart:
-        """What writes all of a target and ends by amount; its files are called after the phase."""
+        """Return the start of a fio that writes all of a target; its files are named after the phase."""
         workdir, name = workdir.resolve(), _NAMES[phase]
         jobfile, fio = str(workdir / f"{name}.fio"), find_fio(self._host)
         return _FioStart(
@@ -213,7 +213,7 @@ class FioLoad:
         )
 
     async def _may_create(self, target: JobTarget) -> bool:
-        """Whether fio has to create the file; a mistyped device name must not become a file in memory."""
+        """Return whether fio must create the file: a mistyped device name must not become a file in memory."""
         if target.kind is not TargetKind.FILE:
             raise InvalidValueError(f"{target.name} is a device: only files are laid out")
         status = await self._host.stat(target.path)
@@ -232,13 +232,13 @@ class FioLoad:
             )
         return True
 
-    def _start(self, errand: _FioStart, command: Command) -> AbstractAsyncContextManager[Process]:
-        """fio: started here, or by the root helper where it reads what is in use. Raises RefusedError."""
-        held = [target.name for target in errand.targets if target.root is not None and not target.root.lent]
+    def _start(self, start: _FioStart, command: Command) -> AbstractAsyncContextManager[Process]:
+        """Start fio here, or in the root helper for a device that it has opened. Raises RefusedError if neither can."""
+        held = [target.name for target in start.targets if target.root is not None and not target.root.lent]
         side = self._host.root_side
-        if not held or side is None or errand.job is None:
+        if not held or side is None or start.job is None:
             return self._host.stream(command)
-        others = [target.name for target in errand.targets if target.root is None]
+        others = [target.name for target in start.targets if target.root is None]
         if others:
             raise RefusedError(
                 f"{clean(held[0])} is in use, so only the root helper reads it, and {clean(others[0])} it cannot open.",
@@ -247,38 +247,38 @@ class FioLoad:
         from backends.system.privsep.program import HelperProcess
 
         request = {
-            "holds": [target.root.number for target in errand.targets if target.root is not None],
-            "job": errand.job.parts[0].texts(),
-            "more": [{"job": section.job.texts(), "waits": section.waits} for section in errand.job.sections[1:]]
+            "holds": [target.root.number for target in start.targets if target.root is not None],
+            "job": start.job.parts[0].texts(),
+            "more": [{"job": section.job.texts(), "waits": section.waits} for section in start.job.sections[1:]]
             or None,
-            "cap": errand.cap_s,
-            "interval": errand.interval_ms,
-            "fio": os.path.realpath(command.argv[0]),  # the helper follows no link of a user
+            "cap": start.cap_s,
+            "interval": start.interval_ms,
+            "fio": os.path.realpath(command.argv[0]),  # the helper follows no symbolic links of a user
         }
         return HelperProcess(side, request)
 
-    async def _run_fio(self, errand: _FioStart, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
-        """Start fio, pass its events on, end with the verdict."""
-        job = errand.job
-        # Before fio starts: a folder that cannot be written to must not cost a run.
-        with errand.prepare() as out:
+    async def _run_fio(self, start: _FioStart, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
+        """Start fio, pass its events on, and end with the result."""
+        job = start.job
+        # Before fio starts, so that an unwritable folder does not waste a run.
+        with start.prepare() as out:
             if stop.is_set():
                 figures = RunResult(status=RunStatus.STOPPED, reason="Stopped before it began")
-                yield WorkloadFinished(figures=figures, raw=errand.raw)
+                yield WorkloadFinished(figures=figures, raw=start.raw)
                 return
             command = Command(
-                argv=errand.rendering.argv,
+                argv=start.rendering.argv,
                 mutates=job is None or job.writes,
-                # fio looks there for a file that asks for extra reports: not in /tmp, where anybody can make one,
-                # but in its private working folder.
+                # fio looks in TMPDIR for a file that requests extra reports. Any user can create one in /tmp, so use
+                # the private working folder.
                 env={"TMPDIR": "."},
             )
-            async with self._start(errand, command) as process:
+            async with self._start(start, command) as process:
                 running = FioProcess(
                     process,
-                    errand.course,
+                    start.course,
                     out,
-                    planned_s=errand.seconds,
+                    planned_s=start.seconds,
                     stop=stop,
                     patience=self._patience,
                     local=self._host.capabilities.shares_processes,
@@ -289,20 +289,20 @@ class FioLoad:
                         yield event
                 finally:
                     await running.finish()
-                figures = await running.figures(job, errand.targets)
-                errand.keep_stderr(process.stderr())
+                figures = await running.result(job, start.targets)
+                start.keep_stderr(process.stderr())
         yield PhaseChanged(phase=Phase.DONE)
-        yield WorkloadFinished(figures=figures, raw=errand.raw)
+        yield WorkloadFinished(figures=figures, raw=start.raw)
 
 
 def _direct_refused(figures: RunResult) -> bool:
-    """Whether the filesystem has no direct I/O (tmpfs of older kernels, some network filesystems)."""
+    """Return whether the filesystem has no direct I/O (tmpfs of older kernels, some network filesystems)."""
     evidence = figures.evidence
     return figures.status is RunStatus.FAILED and ("direct IO errored" in evidence or "err=22/" in evidence)
 
 
 def _require_all_written(figures: RunResult, target: JobTarget, wanted: int) -> RunResult:
-    """What is to be written is good only if all of it was."""
+    """Return the result, changed to failed if less than `wanted` was written."""
     written = figures.write.total_bytes if figures.write else 0
     if figures.status is not RunStatus.OK or written >= wanted:
         return figures

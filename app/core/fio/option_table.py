@@ -1,4 +1,4 @@
-"""The names of fio's options: those of the installed fio, or of all versions up to 3.42 where none was asked."""
+"""The names of fio's options: those of the installed fio, or of all versions up to 3.42 if none was asked."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class OptionTable:
     """The options that a fio knows."""
 
     version: str
-    """Its name in a sentence: `fio-3.33`."""
+    """Name of that fio in a sentence: `fio-3.33`."""
     names: frozenset[str]
     """All names and aliases."""
     installed: bool = False
@@ -69,7 +69,7 @@ SHIPPED = OptionTable(version="fio up to 3.42", names=frozenset(_NAMES.split()))
 
 
 def listed_names(helps: Iterable[str]) -> frozenset[str]:
-    """Return the names in answers of `--cmdhelp=all` and `--enghelp=ENGINE`."""
+    """Return the option names in the output of `--cmdhelp=all` and `--enghelp=ENGINE`."""
     return frozenset(re.findall(r"^ *([a-z][a-z0-9_-]*) *: ", "\n".join(helps), re.MULTILINE))
 
 

@@ -1,7 +1,8 @@
-"""Values of fio's job files as fio's own parser reads them, in the spelling of raidbench.
+"""Parsers for values in fio job files: they read a value as fio's own parser does, and return raidbench's form.
 
-fio passes over what follows a number that it does not understand: `5 m` is five seconds, `60sec` are 60 microseconds,
-`1.5k` is one byte. Such a value is refused, because its writer means something else than fio.
+fio silently ignores what follows a number that it does not understand. `5 m` is five seconds, `60sec` is 60
+microseconds, and `1.5k` is one byte. Such values are refused, because the author means something different from what
+fio does.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ _MICROSECONDS = {
 }
 _LARGEST = (1 << 63) - 1
 SECOND = 10**6
-"""Microseconds."""
+"""Microseconds in a second."""
 
 
 def read_number(text: str) -> int:
-    """Return a whole number with fio's suffixes: `1k` is 1024, `0x10` is 16. Raises InvalidValueError."""
+    """Return a number with fio's suffixes: `1k` is 1024, `0x10` is 16. Raises InvalidValueError for any other text."""
     match = _NUMBER.fullmatch(text)
     shown = clean(text, 40)
     if match is None:
@@ -47,7 +48,7 @@ def read_number(text: str) -> int:
 
 
 def read_size(text: str) -> int:
-    """Return a size in bytes. Raises InvalidValueError."""
+    """Return a size in bytes. Raises InvalidValueError if fio would not read the text as a size."""
     try:
         return read_number(text)
     except InvalidValueError as error:
@@ -59,7 +60,7 @@ def read_size(text: str) -> int:
 
 
 def read_microseconds(text: str, *, bare: str) -> int:
-    """Return a time in microseconds; `bare` is the unit of a number without one. Raises InvalidValueError."""
+    """Return a time in microseconds; `bare`: unit of a number without one. Raises InvalidValueError for other text."""
     match = _TIME.fullmatch(text)
     if match is None:
         raise InvalidValueError(
@@ -69,7 +70,7 @@ def read_microseconds(text: str, *, bare: str) -> int:
 
 
 def read_percent(text: str) -> int | None:
-    """Return the percentage that `50%` means, None for a value without a percent sign. Raises InvalidValueError."""
+    """Return the percentage in `50%`, None without a percent sign. Raises InvalidValueError outside of 0 to 100."""
     if not text.endswith("%"):
         return None
     if not re.fullmatch(r"[0-9]{1,3}", text[:-1], re.ASCII) or int(text[:-1]) > 100:
@@ -78,9 +79,10 @@ def read_percent(text: str) -> int | None:
 
 
 def split_by_direction(text: str) -> tuple[str, str, str]:
-    """Return the parts of a value for reads, writes and trims, "" where the value names none.
+    """Return the parts of a value for reads, writes and trims; an empty part is "".
 
-    The last part is for all that follow: `a` is for all three, `a,b` has the trims as the writes.
+    The last part applies to all that follow: `a` applies to all three, and in `a,b` the trims have the value of the
+    writes. Raises InvalidValueError for more than three parts or no value.
     """
     parts = text.split(",")
     if len(parts) > 3 or not any(parts):
@@ -90,7 +92,7 @@ def split_by_direction(text: str) -> tuple[str, str, str]:
 
 
 def fill_shares(shares: Sequence[int | None]) -> tuple[int, ...]:
-    """Return percentages with the empty ones filled up to 100 in equal parts, as fio fills them."""
+    """Return the percentages with missing ones filled up to 100 in equal parts, as fio does."""
     empty = sum(share is None for share in shares)
     if not empty:
         return tuple(share or 0 for share in shares)

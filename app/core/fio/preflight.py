@@ -1,4 +1,5 @@
-"""Is fio there, new enough, and does the kernel let its engines work? Asked once per host and engine."""
+"""Checks whether fio is installed and new enough, and whether the kernel supports its engines; once per host and
+engine."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from backends.text import clean, clean_lines
 from backends.values import dataclass
 
 MINIMUM = (3, 18)
-"""Since 3.18 fio says how many latencies it timed (`N`), by which an I/O that failed is told from one done."""
+"""Since 3.18 fio reports how many latencies it timed (`N`), which distinguishes failed I/Os from completed ones."""
 
 _ELSEWHERE = "Where that one is as old, a static fio in /usr/local/bin runs too: `make package-fio` builds it."
 _FALLBACK = (Engine.IO_URING, Engine.LIBAIO, Engine.PSYNC)
@@ -32,24 +33,24 @@ _TRIED = (Engine.IO_URING, Engine.LIBAIO)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preflight:
-    """What fio on a host can do."""
+    """Capabilities of the fio on a host."""
 
     path: str
     """Absolute path of fio."""
     version: str
     """`fio-3.33`."""
     engines: frozenset[str]
-    """What `--enghelp` lists."""
+    """Engines that `--enghelp` lists."""
     refused: Mapping[Engine, Diagnosis] = field(default_factory=dict)
-    """Engines that did not work when tried, with the reason and what to use instead."""
+    """Engines that failed when tried, each with the reason and the replacement."""
     tried: frozenset[Engine] = frozenset()
     """Engines that were tried."""
 
     def substitute(self, job: Job) -> tuple[Job, tuple[str, ...]]:
-        """The job with an engine that works here, and a sentence if it is another one.
+        """Return the job with an engine that works here, and a sentence if the engine was replaced.
 
-        io_uring falls back to libaio, libaio to psync; with psync a queue depth has no meaning. Raises RefusedError for
-        a job with options that only the missing engine has.
+        io_uring falls back to libaio, and libaio to psync; with psync a queue depth has no effect. Raises RefusedError
+        if the job has options that only the missing engine supports.
         """
         engine = job.ioengine
         if self._works(engine):
@@ -67,7 +68,7 @@ class Preflight:
         return replace(job, ioengine=instead), (sentence,)
 
     def untried(self, job: Job | None) -> Engine | None:
-        """An engine that has to be tried before it is known what works, for `job` or for any."""
+        """Return the next engine to try for `job` (None: for any job), or None if all were tried."""
         wanted = _TRIED if job is None else (self.substitute(job)[0].ioengine,)
         return next(
             (engine for engine in wanted if engine in _TRIED and engine in self.engines and engine not in self.tried),
@@ -82,7 +83,7 @@ _preflights: weakref.WeakKeyDictionary[Host, Preflight] = weakref.WeakKeyDiction
 
 
 def find_fio(host: Host) -> str:
-    """Absolute path of fio. Raises ToolMissingError with what to install."""
+    """Return the absolute path of fio. Raises ToolMissingError, which says what to install, if there is none."""
     path = host.which(("fio",))
     if path is None:
         raise ToolMissingError("fio is not installed: raidbench measures with it", hint=install_hint(host, "fio"))
@@ -90,10 +91,11 @@ def find_fio(host: Host) -> str:
 
 
 async def preflight(host: Host, job: Job | None = None) -> Preflight:
-    """What fio on this host can do: every engine is tried, or only the one of `job` and what is used instead of it.
+    """Return the capabilities of the fio on this host.
 
-    An engine is tried once, which takes a quarter of a second.
-    Raises ToolMissingError (not there, too old), ToolFailedError (it does not even say its version).
+    Tries every engine, or only the engine of `job` and its replacements. Each engine is tried once, which takes a
+    quarter of a second. Raises ToolMissingError if fio is missing or too old, and ToolFailedError if it does not report
+    its version.
     """
     ready = await identify_fio(host)
     if job is not None and job.sync is SyncMode.DSYNC:
@@ -108,15 +110,15 @@ async def preflight(host: Host, job: Job | None = None) -> Preflight:
 
 
 async def identify_fio(host: Host) -> Preflight:
-    """What fio on this host says of itself; no engine is tried. Raises as `preflight`."""
+    """Return fio's path, version and engines, without trying any. Raises ToolMissingError, ToolFailedError."""
     try:
         return _preflights.get(host) or await _identify(host)
-    except TypeError:  # a host that cannot be remembered
+    except TypeError:  # a host without weak references
         return await _identify(host)
 
 
 async def option_table(host: Host) -> OptionTable:
-    """Return the options of the installed fio; those of all versions where none is installed, or it lists none."""
+    """Return the options of the installed fio, or those of all versions if none is installed or it lists none."""
     try:
         ready = await identify_fio(host)
     except (ToolMissingError, ToolFailedError):
@@ -127,7 +129,8 @@ async def option_table(host: Host) -> OptionTable:
     help_options = ("--cmdhelp=all", *(f"--enghelp={engine}" for engine in Engine if engine in ready.engines))
     helps = [(await host.run(Command(argv=(ready.path, option), timeout=20))).stdout for option in help_options]
     # The help leaves out aliases, which no version of fio has changed.
-    names = listed_names(helps) | {alias for alias, name in FIO_ALIASES.items() if name in listed_names(helps)}
+    listed = listed_names(helps)
+    names = listed | {alias for alias, name in FIO_ALIASES.items() if name in listed}
     if "rw" not in names:
         return SHIPPED
     table = OptionTable(version=ready.version, names=names | _HIDDEN, installed=True)
@@ -136,10 +139,10 @@ async def option_table(host: Host) -> OptionTable:
 
 
 _tables: dict[tuple[str, str], OptionTable] = {}
-"""Of each path and version of fio that was asked."""
+"""Option tables by path and version of fio."""
 
 _HIDDEN = frozenset(("iomem_align", "verify_async_cpus"))
-"""Options that fio takes and its help leaves out."""
+"""Options that fio accepts but does not list in its help."""
 
 
 async def _identify(host: Host) -> Preflight:
@@ -169,7 +172,7 @@ async def _version(host: Host, path: str) -> str:
 
 
 async def _require_dsync(host: Host, ready: Preflight) -> None:
-    """Raise ToolMissingError where fio knows O_SYNC only; its help names all values, and older ones name none."""
+    """Raise ToolMissingError if fio's help lists O_SYNC only; older versions, which list no values, pass."""
     answer = await host.run(Command(argv=(ready.path, "--cmdhelp=sync"), timeout=20))
     if "sync" in answer.stdout and "dsync" not in answer.stdout:
         raise ToolMissingError(
@@ -178,7 +181,7 @@ async def _require_dsync(host: Host, ready: Preflight) -> None:
 
 
 async def _try(host: Host, path: str, engine: Engine) -> Diagnosis | None:
-    """Read 64 KiB of a file of fio's own, in the command's private folder; None if that worked."""
+    """Read 64 KiB of a file that fio creates in the command's private folder; return the failure, None for success."""
     options = (
         f"--output-format=json --eta=never --thread --name=probe --filename=probe --ioengine={engine}"
         " --rw=read --bs=4k --size=64k --iodepth=4"

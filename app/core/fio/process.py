@@ -1,4 +1,4 @@
-"""One fio from its first byte to its verdict: how long it is given for what, and how it is made to stop."""
+"""Supervision of one fio process, from its first byte to its result: time limits, and how it is stopped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.core.fio.document import FioDocument
 from app.core.fio.job import Job, JobTarget
 from app.core.fio.run_phases import RunPhases
 from app.core.fio.stream import Event, FioJsonDocument, MalformedDocument, NonJsonLine, StreamParser
-from app.core.fio.summary import FioResult, Window, summarize
+from app.core.fio.summary import FioResult, summarize
 from app.core.session.event_types import CpuSampled, LoadEvent, PhaseChanged, SampleTaken, SteadyStateUpdated
 from app.core.session.results import CpuStats, Phase, RunResult
 from backends.host import Process
@@ -26,31 +26,34 @@ _NOISE_LINES = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeouts:
-    """Seconds. fio reports nothing while a worker is stuck in an I/O, so silence alone is no reason to kill it."""
+    """Time limits in seconds.
+
+    fio reports nothing while a worker is stuck in an I/O, so silence alone is no reason to kill it.
+    """
 
     before_signal: float = 0.5
-    """Without a byte of output fio may not have its signal handler yet, and would die without a summary."""
+    """Before the first byte of output fio may have no signal handler yet, and would die without a summary."""
     remark: float = 10.0
-    """After the interrupt, until it is said what is being waited for."""
+    """After the interrupt, until a message says what the run is waiting for."""
     terminate: float = 30.0
     """After the interrupt, until SIGTERM."""
     kill: float = 40.0
     """After the interrupt, until SIGKILL."""
     look: float = 1.0
-    """Between two looks at the clock and at processor time."""
+    """Between two checks of the clock and of CPU time."""
     silence: float = 10.0
-    """Without a document, until it is said."""
+    """Without a document, until a message reports it."""
     overdue: float = 60.0
-    """Beyond ramp and run time, until it is said."""
+    """Beyond ramp and run time, until a message reports it."""
     give_up: float = 300.0
-    """Beyond ramp and run time, until it is made to stop."""
+    """Beyond ramp and run time, until fio is stopped."""
 
 
 class FioProcess:
-    """Reads a process without ever waiting for whoever looks on, and puts events into `queue`.
+    """Reads fio's output and puts events into `queue`, without ever waiting for the consumer.
 
-    The queue has no limit: it gets four small values a second, and a reader that waits would fill the pipe, on
-    which fio stops. None in it means the end.
+    The queue has no limit: it gets four small values a second. A reader that waits would fill the pipe, and a full pipe
+    stops fio. None in the queue means the end.
     """
 
     def __init__(
@@ -64,7 +67,7 @@ class FioProcess:
         patience: Timeouts,
         local: bool,
     ) -> None:
-        """`planned_s`: ramp and run time, None if it ends by amount. `local`: its processor time can be read."""
+        """`planned_s`: ramp and run time, None for an end by amount. `local`: whether fio's CPU time is readable."""
         self.queue: asyncio.Queue[LoadEvent | None] = asyncio.Queue()
         self._process = process
         self._course = course
@@ -75,7 +78,7 @@ class FioProcess:
         self._patience = patience
         self._parser = StreamParser()
         self._local = local
-        # A process number of another machine would be a stranger's here.
+        # A process number of another machine belongs to a different process here.
         self._cpu = CpuSampler(process.pid if local else 0)
         self._started = self._heard = time.monotonic()
         self._first_byte = asyncio.Event()
@@ -90,13 +93,13 @@ class FioProcess:
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        """Begin to read, to watch the clock and to heed `stop`."""
+        """Start to read, to watch the clock and to react to `stop`."""
         self._report(Phase.PREPARING)
         parts = (self._read(), self._stop_when_asked(), self._end_when_measured(), self._tick())
         self._tasks = [asyncio.create_task(part, name="fio") for part in parts]
 
     async def finish(self) -> None:
-        """End all watching; whatever went wrong in the reader comes up here."""
+        """End all tasks; re-raise an error of the reader."""
         for task in self._tasks:
             task.cancel()  # of no effect on those that are done
         await asyncio.wait(self._tasks)
@@ -104,15 +107,15 @@ class FioProcess:
         if not reader.cancelled() and (error := reader.exception()) is not None:
             raise error
 
-    async def figures(self, job: Job | None, targets: Sequence[JobTarget]) -> RunResult:
-        """The verdict; only after the end."""
+    async def result(self, job: Job | None, targets: Sequence[JobTarget]) -> RunResult:
+        """Return the result of the run; call it only after the end."""
         try:
             async with asyncio.timeout(self._patience.terminate):
                 returncode = await self._process.wait()
-        except TimeoutError:  # it closed its output and hangs
+        except TimeoutError:  # fio closed its output and hangs
             self._process.kill()
             returncode = await self._process.wait()
-        cpu = self._cpu.whole() if self._local else CpuStats()
+        cpu = self._cpu.total() if self._local else CpuStats()
         outcome = FioResult(
             document=self._last,
             returncode=returncode,
@@ -121,12 +124,10 @@ class FioProcess:
             broken=self._broken,
             stopped=self._stopped,
             overdue=self._overdue,
-            window=Window(
-                since=self._course.since,
-                until=self._course.until,
-                settling=self._course.settling,
-                ended_early=self._course.ended_early,
-            ),
+            since=self._course.since,
+            until=self._course.until,
+            settling=self._course.settling,
+            ended_early=self._course.ended_early,
         )
         run_result = summarize(outcome, job, targets, cpu)
         run_result = replace(run_result, steady=self._course.verdict)
@@ -145,12 +146,12 @@ class FioProcess:
             for event in self._parser.close():
                 self._handle(event)
         finally:
-            # None ends the queue even when reading failed: whoever listens would wait for ever.
+            # None ends the queue even if reading failed, otherwise the consumer would wait forever.
             self._over.set()
             self.queue.put_nowait(None)
 
     def _write_raw(self, chunk: bytes) -> None:
-        """Onto disk as it came. A full disk costs the raw output, not the run."""
+        """Write output to disk unchanged. A full disk loses the raw output, not the run."""
         if self._raw is None:
             return
         try:
@@ -165,7 +166,7 @@ class FioProcess:
                 self._heard = time.monotonic()
                 self._last = FioDocument(event.data)
                 self._report_document(self._last)
-                # By itself fio ends those of the same group only, and each target or section has its own.
+                # exitall_on_error ends the jobs of one group only, and each target or section has its own group.
                 if self._last.jobs > 1 and self._last.errors:
                     self._ending = f"a {self._course.part} failed: fio ends"
                     self._measured.set()
@@ -176,7 +177,7 @@ class FioProcess:
                 self._broken += 1
 
     def _report_document(self, document: FioDocument) -> None:
-        """Tell what a document shows: an interval, a round, another phase."""
+        """Report what a document shows: an interval, a round, a new phase."""
         sample, judged = self._course.add_document(document, ending=self._stopped or self._overdue)
         phase = self._course.phase if sample is None else sample.phase
         self._enter(phase)
@@ -185,14 +186,14 @@ class FioProcess:
             self.queue.put_nowait(SampleTaken(sample=sample, **bins))
         if judged and (steady := self._course.steady) is not None:
             self.queue.put_nowait(SteadyStateUpdated(steady=steady))
-        self._enter(self._course.phase)  # the interval that ends the wait belongs to it
+        self._enter(self._course.phase)  # the interval that ends the wait is still part of the wait
         if self._course.complete:
             self._measured.set()
 
     def _enter(self, phase: Phase) -> None:
         if self._phase in (phase, Phase.STOPPING):
             return
-        # The share that is kept is that of the measured time; laying out and ramp are left out.
+        # The recorded CPU share is that of the measured time, without layout and ramp.
         if phase is not Phase.RAMP:
             self._cpu.begin()
         self._report(phase)
@@ -202,19 +203,19 @@ class FioProcess:
         self.queue.put_nowait(PhaseChanged(phase=phase, message=note))
 
     async def _stop_when_asked(self) -> None:
-        """Stop fio when asked to."""
+        """Stop fio when `stop` is set."""
         await self._stop.wait()
         if self._measured.is_set():
-            return  # it is being ended
+            return  # fio is already being ended
         self._stopped = not self._overdue
         self._report(Phase.STOPPING)
-        # A fio that gets SIGINT before it has set up its handler dies without a word: its first byte is waited for.
+        # On SIGINT before its handler is set up fio dies without a summary, so wait for its first byte.
         wait = self._patience.before_signal - (time.monotonic() - self._started)
         await _wait(self._first_byte, max(0.0, wait))
         await self._end()
 
     async def _end_when_measured(self) -> None:
-        """End fio when all was measured that is wanted, or one of several targets or sections failed."""
+        """End fio when measuring is complete, or when one of several targets or sections failed."""
         await self._measured.wait()
         if self._stop.is_set():
             return
@@ -225,13 +226,13 @@ class FioProcess:
         await end_fio(self._process, self._patience, self._over, lambda note: self._report(Phase.STOPPING, note))
 
     async def _tick(self) -> None:
-        """Processor shares once a second, and remarks when fio is silent or late."""
+        """Report CPU shares once a second, and messages when fio is silent or late."""
         silent = late = False
         while True:
             await asyncio.sleep(self._patience.look)
             now = time.monotonic()
             shares = self._cpu.tick()
-            if not self._local:  # fio's own count; of the other host nothing is known
+            if not self._local:  # fio's own value; the CPU use of the other host is not known
                 shares = CpuStats(fio_percent_of_core=self._last.cpu_percent_of_core if self._last else None)
             silence = now - self._heard
             self.queue.put_nowait(
@@ -247,7 +248,7 @@ class FioProcess:
                 silent = not silent
                 if silent:
                     self._report(self._phase, f"fio has been silent for {silence:.0f} s: some I/O does not come back")
-            # fio waits for every I/O in flight, and one stuck in a driver never returns: it is given time, then ended.
+            # fio waits for every I/O in flight, and one stuck in a driver never returns: wait, then stop fio.
             beyond = now - self._started - self._planned if self._planned is not None else 0.0
             if beyond > self._patience.overdue and not late:
                 late = True
@@ -261,15 +262,15 @@ class FioProcess:
 
 
 def open_raw(path: Path) -> BinaryIO:
-    """The file for fio's standard output, unbuffered, readable by the owner only."""
+    """Return a new file for fio's standard output, unbuffered, readable by the owner only."""
     raw = open(path, "wb", buffering=0)  # noqa: SIM115  (closed by the load)
     path.chmod(0o600)
     return raw
 
 
 async def end_fio(process: Process, patience: Timeouts, over: asyncio.Event, say: Callable[[str], None]) -> None:
-    """Interrupt fio and wait until `over`; it answers with its summary once outstanding I/O came back."""
-    # SIGINT, because fio answers it with a whole summary.
+    """Interrupt fio and wait for `over`: fio prints its summary once outstanding I/O has completed."""
+    # On SIGINT fio prints a complete summary.
     process.interrupt()
     if await _wait(over, patience.remark):
         return

@@ -1,4 +1,4 @@
-"""What the workloads are called. Completion needs the names alone, and at once."""
+"""Titles of the workloads, in a module of their own because shell completion must load them fast."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ TITLES: Mapping[str, str] = {
     "iometer-database": "Database (sector aligned)",
     "iometer-database-4k": "Database (4k aligned)",
 }
-"""A few words for a list, by the word on the command line, in the order to show them."""
+"""A short title for each workload name, in display order."""

@@ -1,4 +1,4 @@
-"""The workloads by name, each with its source."""
+"""The named workloads, each with its source."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Profile:
     """A named workload."""
 
     name: str
-    """Word on the command line."""
+    """Name on the command line."""
     title: str
-    """A few words for a list."""
+    """A short title for lists."""
     help: str
-    """What it stands for and where it comes from."""
+    """What it represents, and its source."""
     job: Job
-    """What is run."""
+    """The job."""
 
 
 _FILE_SERVER: Split = (
@@ -149,11 +149,11 @@ _ALL: tuple[Profile, ...] = (
 )
 
 PROFILES: Mapping[str, Profile] = MappingProxyType({profile.name: profile for profile in _ALL})
-"""Every profile by name, in the order to show them."""
+"""Every profile by name, in display order."""
 
 
 def profile(name: str) -> Profile:
-    """The profile of that name. Raises NotFoundError, naming those there are."""
+    """Return the profile of that name. Raises NotFoundError, which suggests names, if there is none."""
     match = PROFILES.get(name)
     if match is None:
         raise NotFoundError(

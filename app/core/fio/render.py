@@ -1,4 +1,4 @@
-"""A job as fio reads it: the text of a job file, and the few words of the command line."""
+"""Renderer for fio: the text of the job file and the arguments of the command line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from backends.errors import InvalidValueError
 from backends.sizes import size_words
 
 JOB_NAME = "raidbench"
-"""Of the section of a job file; of several sections each has its number behind it."""
+"""Name of the section in a job file; with several sections each name has a number added."""
 
 FILL_BLOCK = 128 * 1024
 """Bytes of one write when a target is filled."""
@@ -24,27 +24,27 @@ _SECTOR = 512
 
 
 class JobRendering(NamedTuple):
-    """What is written to disk and what is started."""
+    """A job file and the command that runs it."""
 
     text: str
-    """The job file."""
+    """Content of the job file."""
     argv: tuple[str, ...]
-    """Program and words."""
+    """Program and arguments."""
 
 
 def argv(fio: str, jobfile: str, *, readonly: bool, create: bool = False, interval_ms: int = 250) -> tuple[str, ...]:
-    """fio's words before the job file.
+    """Return fio's command line for a job file.
 
-    Options stand before the job, else the banner is printed in place of JSON. getopt takes abbreviations on
-    the command line (`--bss` is `--bssplit`), so everything about the job is in the file instead.
+    Options precede the job file, otherwise fio prints its banner in place of JSON. getopt accepts abbreviations on the
+    command line (`--bss` is `--bssplit`), so the job's own options are in the file only.
     """
     arguments = [
         fio,
         "--output-format=json+",  # the histogram of each direction: exact percentiles of every interval
-        f"--status-interval={interval_ms}ms",  # always with `ms`: a bare 250 is 250 seconds
+        f"--status-interval={interval_ms}ms",  # always with `ms`: fio reads a bare 250 as seconds
         "--eta=never",
-        "--thread",  # forked workers call setsid() and go on after fio is killed; threads cannot
-        f"--allow_file_create={int(create)}",  # a mistyped /dev name would become a file in memory
+        "--thread",  # forked workers call setsid() and survive a killed fio; threads do not
+        f"--allow_file_create={int(create)}",  # a mistyped /dev name would become a file in memory, as /dev is a tmpfs
     ]
     if readonly:
         arguments.append("--readonly")  # fio itself refuses to write, and to extend a file
@@ -52,7 +52,7 @@ def argv(fio: str, jobfile: str, *, readonly: bool, create: bool = False, interv
 
 
 def section_names(count: int) -> tuple[str, ...]:
-    """Names of so many sections of a file, in their order; fio gives them back with the figures."""
+    """Return names for `count` sections of a file, in order; fio repeats them with the results."""
     return (JOB_NAME,) if count == 1 else tuple(f"{JOB_NAME}-{number}" for number in range(1, count + 1))
 
 
@@ -65,27 +65,27 @@ def render(
     interval_ms: int = 250,
     steady: SteadyPlan | None = None,
 ) -> JobRendering:
-    """Job file text and argv for `job` on all of `targets` at the same time; `jobfile` is where the text will be.
+    """Return job file text and argv for running `job` on all of `targets` at the same time.
 
-    Each target has a section, or on a single target each section of the job. Their names in the file are those of
-    `section_names`: no name that somebody else chose gets into it.
-    fio is given more time than the job's where `steady` has it wait.
-    Raises InvalidValueError if a target is too small for the streams, or for several targets and several sections.
+    `jobfile`: path that the text will have. Each target has a section; on a single target each section of the job has
+    one. Section names come from `section_names`, so no name from outside gets into the file. With a `steady` plan that
+    waits, fio gets a longer run time than the job's. Raises InvalidValueError if a target is too small for the streams,
+    or for several targets combined with several sections.
     """
     written = _section_options(job, targets, steady)
     names = section_names(len(written))
-    # Without a group of its own the figures of a section would be added to those of the first.
-    own = [("new_group", 1)] if len(written) > 1 else []
-    sections = [_section(name, [*options, *own]) for name, options in zip(names, written, strict=True)]
+    # Without its own group fio would add the results of a section to those of the first section.
+    group = [("new_group", 1)] if len(written) > 1 else []
+    sections = [_section(name, [*options, *group]) for name, options in zip(names, written, strict=True)]
     # Written data: fio fills buffers with random bytes and changes them before each write (scramble_buffers,
-    # the default), so nothing can be compressed; refilling them whole would cost a core per GB/s.
+    # the default), so nothing can be compressed; refilling them completely would cost a core per GB/s.
     return JobRendering("".join(sections), argv(fio, jobfile, readonly=not job.writes, interval_ms=interval_ms))
 
 
 def _section_options(
     job: Job, targets: Sequence[JobTarget], steady: SteadyPlan | None
 ) -> list[list[tuple[str, object]]]:
-    """The options of each section of the file."""
+    """Return the options of each section of the file."""
     if not job.sections:
         return [_options(job, target, steady) for target in targets]
     if len(targets) > 1:
@@ -99,44 +99,44 @@ def _section_options(
 
 
 SEVERAL_OF_BOTH = "A job of several sections runs on one target: each section would run on each of several"
-"""Why such a job is not run on several targets."""
+"""Reason why such a job does not run on several targets."""
 
 NOT_STEADY = "A job of several sections does not wait for the steady state: each section becomes steady by itself"
-"""Why such a job neither starts nor ends by the steady state."""
+"""Reason why such a job neither waits for the steady state nor ends with it."""
 
 ONE_SECTION = "Run one of its sections: --section NAME."
-"""What to do with a job file whose sections cannot run together."""
+"""Hint for a job file whose sections cannot run together."""
 
 
 def _options(job: Job, target: JobTarget, steady: SteadyPlan | None) -> list[tuple[str, object]]:
-    """What fio is told of the job on one target."""
+    """Return fio's options for the job on one target."""
     options = [
         ("filename", target.escaped),
         *_field_options(job),
         *_region_options(job, target),
         *_length_options(job, steady),
         *_rate_options(job),
-        # One entry for all jobs of a target: 40 kB a document however many there are.
+        # One entry for all jobs of a target keeps a document at 40 kB, whatever the number of jobs.
         ("group_reporting", 1),
-        # A run of which one job failed is no measurement: stop the others.
+        # A run with a failed job is no measurement: stop the other jobs.
         ("exitall_on_error", 1),
-        # The latency of an I/O with its submission, beside the usual one of its completion.
+        # Total latency (submission and completion), in addition to the default completion latency.
         ("lat_percentiles", 1),
-        # The default replays the same blocks in every run, and the second run finds them in the cache.
+        # By default every run uses the same blocks, so the second run finds them in the cache.
         ("randrepeat", 0),
-        # What an earlier run left in the page cache must not answer.
+        # Data from an earlier run in the page cache must not serve the reads.
         ("invalidate", 1),
-        # The file is laid out beforehand; a sparse or preallocated extent would answer without the device.
+        # The file is laid out beforehand; reads of a sparse or preallocated extent would skip the device.
         ("fallocate", "none"),
     ]
-    asked = dict(job.extra or ())
-    return [*((key, value) for key, value in options if key not in asked), *asked.items()]
+    extra = dict(job.extra or ())
+    return [*((key, value) for key, value in options if key not in extra), *extra.items()]
 
 
 def render_layout(
     target: JobTarget, *, direct: bool, create: bool, fio: str = "fio", jobfile: str, interval_ms: int = 250
 ) -> JobRendering:
-    """The job that writes a scratch file of `target.size` bytes in full, in order, with random data."""
+    """Return the job that writes a scratch file of `target.size` bytes completely, in order, with random data."""
     options: list[tuple[str, object]] = [
         ("filename", target.escaped),
         ("rw", "write"),
@@ -144,13 +144,13 @@ def render_layout(
         ("ioengine", "psync"),
         ("direct", int(direct)),
         ("size", target.size),
-        # Extends the file by these very writes; otherwise fio unlinks it and lays it out before it starts.
+        # These writes extend the file; without the option fio unlinks it and lays it out before the job.
         ("create_on_open", 1),
         ("fallocate", "none"),
-        # Compressible or repeated data would be stored as less than it seems.
+        # Compressible or repeated data would take less space on the device than the file size.
         ("refill_buffers", 1),
         ("randrepeat", 0),
-        # On the device before a read is measured.
+        # The data must be on the device before a read is measured.
         ("end_fsync", 1),
         ("group_reporting", 1),
     ]
@@ -169,9 +169,9 @@ def render_fill(
     jobfile: str,
     interval_ms: int = 250,
 ) -> JobRendering:
-    """The job that writes all of the target in order, `loops` times, `block` bytes at once.
+    """Return the job that writes all of the target in order, `loops` times, with `block` bytes per write.
 
-    By amount, not by time: a run time would cut it short.
+    It ends by amount, because a run time would cut it short.
     """
     options: list[tuple[str, object]] = [
         ("filename", target.escaped),
@@ -191,7 +191,7 @@ def render_fill(
 
 
 def start_of(job: Job, target: JobTarget) -> int:
-    """Return the first byte of the target that the job works on; of several sections the first of all."""
+    """Return the first byte of the target that the job uses; with several sections the lowest of all."""
     if job.sections:
         return min(start_of(part, target) for part in job.parts)
     if job.offset_percent is None:
@@ -200,7 +200,7 @@ def start_of(job: Job, target: JobTarget) -> int:
 
 
 def usable_size(job: Job, target: JobTarget) -> int:
-    """Return the bytes of the target that the job works on, from `start_of`; of several sections up to the last."""
+    """Return the bytes of the target that the job uses from `start_of`; with several sections up to the highest end."""
     if job.sections:
         return max(start_of(part, target) + usable_size(part, target) for part in job.parts) - start_of(job, target)
     rest = max(0, target.size - start_of(job, target))
@@ -210,9 +210,9 @@ def usable_size(job: Job, target: JobTarget) -> int:
 
 
 def region_of_a_job(job: Job, target: JobTarget) -> int:
-    """Return the bytes that each of the job's threads works on, of several the mean.
+    """Return the bytes that each thread of the job uses; if they differ, the mean.
 
-    Raises InvalidValueError for a target too small.
+    Raises InvalidValueError if the target is too small.
     """
     placed = dict(_placement(job, target))
     if "size" in placed:
@@ -221,7 +221,7 @@ def region_of_a_job(job: Job, target: JobTarget) -> int:
 
 
 def amount_of(job: Job, target: JobTarget | None) -> int | None:
-    """Return the bytes after which the job has ended, of all its threads; None where no number of bytes ends it."""
+    """Return the bytes after which the job ends, for all threads together; None if no amount of bytes ends it."""
     repeats = (job.passes or 1) * job.numjobs
     if job.io_size is not None:
         return job.io_size * repeats
@@ -229,9 +229,9 @@ def amount_of(job: Job, target: JobTarget | None) -> int | None:
 
 
 def most_bytes(job: Job, target: JobTarget) -> int | None:
-    """Return the bytes that a job that ends by amount moves at most; None for a job that ends by time alone.
+    """Return the most bytes that the job moves before it ends by amount; None if it ends by time alone.
 
-    Of several sections their sum; None where one of them ends by time alone.
+    With several sections it is their sum, or None if one of them ends by time alone.
     """
     if job.sections:
         amounts = [most_bytes(part, target) for part in job.parts]
@@ -241,7 +241,7 @@ def most_bytes(job: Job, target: JobTarget) -> int | None:
 
 
 def _whole_blocks(job: Job, size: int) -> int:
-    """Return a share of a target, rounded down to whole blocks as fio rounds it."""
+    """Return a share of a target, rounded down to whole blocks as fio does."""
     unit = math.lcm(min(job.block_sizes), _SECTOR)
     return size // unit * unit
 
@@ -258,19 +258,19 @@ _JOINTLY = frozenset(
         *("bs_write", "extra"),
     )
 )
-"""Fields that are written together with others, or with what is known of the target."""
+"""Fields that are rendered together with other fields, or that depend on the target."""
 
 _ONLY: Mapping[str, Callable[[Job], bool]] = {
     "bs": lambda job: job.bssplit is None and job.bsrange is None and job.bs_write is None,
     "rwmixread": lambda job: job.mixed,
-    # One bit a block: 270 MB for 8 TiB. Without the map blocks may repeat, as in real life.
+    # The map takes one bit per block: 270 MB for 8 TiB. Without it blocks may repeat, as in real workloads.
     "norandommap": lambda job: not job.sequential,
 }
-"""Fields that say nothing in some jobs."""
+"""Fields that have no effect in some jobs, with the condition under which they have one."""
 
 
 def _field_options(job: Job) -> Iterator[tuple[str, object]]:
-    """Fields that are one option of fio each."""
+    """Yield the fields that correspond to exactly one option of fio."""
     for field in FIELDS:
         value = getattr(job, field.key)
         says = _ONLY.get(field.key)
@@ -279,16 +279,16 @@ def _field_options(job: Job) -> Iterator[tuple[str, object]]:
     if job.bs_write is not None:
         yield "bs", f"{format_size(job.bs)},{format_size(job.bs_write)}"
     if job.thinktime_blocks is not None:
-        # By completions, a deep queue is refilled during the pause.
+        # Counted by completions, a deep queue would be refilled during the pause.
         yield "thinktime_blocks_type", "issue"
 
 
 def _length_options(job: Job, steady: SteadyPlan | None) -> list[tuple[str, object]]:
-    """How long it runs: by time, not by amount, unless an amount is named: runs of equal length compare."""
+    """Return how the job ends: by time, so that runs of equal length compare, unless the job sets an amount."""
     seconds = job.runtime if steady is None else steady.fio_seconds(job.runtime)
     pairs: list[tuple[str, object]] = [("runtime", f"{seconds}s")] if seconds else []
     if job.ramp:
-        pairs.append(("ramp_time", f"{job.ramp}s"))  # its I/Os are dropped by fio
+        pairs.append(("ramp_time", f"{job.ramp}s"))  # fio discards the results of the ramp
     if not job.ends_by_amount:
         return [("time_based", 1), *pairs]
     if steady is not None and steady.until:
@@ -300,7 +300,7 @@ def _length_options(job: Job, steady: SteadyPlan | None) -> list[tuple[str, obje
     if job.io_size is not None:
         pairs.append(("io_size", job.io_size))
     if job.passes is None and job.io_size is None and job.number_ios is not None:
-        # By itself, it would end with the region although I/Os are left.
+        # With number_ios alone fio ends at the end of the region, even if I/Os are left.
         pairs.append(("io_size", job.number_ios * max(job.block_sizes)))
     if job.passes is not None and job.passes > 1:
         pairs.append(("loops", job.passes))
@@ -308,13 +308,13 @@ def _length_options(job: Job, steady: SteadyPlan | None) -> list[tuple[str, obje
 
 
 def _rate_options(job: Job) -> list[tuple[str, object]]:
-    """What holds the load; fio holds reads and writes each by a rate of its own, and forgets their shares."""
+    """Return the options that limit the rate. fio limits reads and writes separately, and ignores their shares."""
     kind = "rate" if any((job.rate, job.rate_read, job.rate_write)) else "rate_iops"
     reads, writes = _rates_of_sides(job, kind)
     if reads is None and writes is None:
         return []
     if kind == "rate_iops" and job.arrival is not Arrival.POISSON:
-        # Evenly, fio counts bytes in units of the smallest block: a mix would come at a lower rate.
+        # Without Poisson arrivals fio counts bytes in units of the smallest block, so a mix would run too slowly.
         reads, writes = (
             None if count is None else round(count * job.mean_size_of(side) / job.smallest_of(side))
             for side, count in (("read", reads), ("write", writes))
@@ -326,24 +326,24 @@ def _rate_options(job: Job) -> list[tuple[str, object]]:
 
 def _rates_of_sides(job: Job, kind: str) -> tuple[int | None, int | None]:
     """Return the rates of reads and of writes, None for no limit."""
-    whole: int | None = getattr(job, kind)
-    if whole is None:
+    limit: int | None = getattr(job, kind)
+    if limit is None:
         return getattr(job, f"{kind}_read"), getattr(job, f"{kind}_write")
     if not job.mixed:
-        return (whole, None) if job.reads else (None, whole)
-    reads = round(whole * job.rwmixread / 100)
-    return reads, whole - reads
+        return (limit, None) if job.reads else (None, limit)
+    reads = round(limit * job.rwmixread / 100)
+    return reads, limit - reads
 
 
 def _region_options(job: Job, target: JobTarget) -> list[tuple[str, object]]:
-    """Which part of the target each job uses."""
+    """Return the options for the part of the target that each job uses."""
     placed = _placement(job, target)
-    whole = placed == [("size", target.size)] and job.size is None and job.size_percent is None
-    return [] if whole and target.kind is TargetKind.BLOCK else [*placed]
+    uses_all = placed == [("size", target.size)] and job.size is None and job.size_percent is None
+    return [] if uses_all and target.kind is TargetKind.BLOCK else [*placed]
 
 
 def _placement(job: Job, target: JobTarget) -> list[tuple[str, int]]:
-    """The start of the first job, the distance of the others, and the bytes of each."""
+    """Return the start of the first job, the distance between jobs, and the bytes of each job."""
     total = usable_size(job, target)
     first = start_of(job, target)
     start = [("offset", first)] if first else []
@@ -356,7 +356,7 @@ def _placement(job: Job, target: JobTarget) -> list[tuple[str, int]]:
         )
     step = job.offset_increment
     if step is None and job.sequential and job.numjobs > 1:
-        # Streams that all read the same blocks are served by the first one's cache: each gets its own part.
+        # Streams that read the same blocks would hit the cache of the first stream: each gets its own part.
         unit = _MEBI if total // job.numjobs >= 16 * _MEBI and _MEBI % largest == 0 else largest
         step = total // job.numjobs // unit * unit
         if step == 0:
@@ -373,7 +373,7 @@ def _placement(job: Job, target: JobTarget) -> list[tuple[str, int]]:
                 f" {target.name}",
                 hint="Use fewer jobs or a smaller stream distance.",
             )
-        if not job.size_named:  # each job goes on to the end of the target
+        if not job.size_named:  # each job uses the rest of the target
             return [*start, ("offset_increment", step)]
         return [*start, ("offset_increment", step), ("size", rest)]
     return [*start, ("size", total)]

@@ -1,4 +1,4 @@
-"""The course of one run, document by document: ramp, settling, measuring, and where the measured window lies."""
+"""The phases of one run (ramp, settling, measuring) and its measured window, tracked document by document."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _JUDGED = (Phase.SETTLING, Phase.MEASURING)
 
 
 class RunPhases:
-    """Feed it the documents of one run in turn; `ending` once the run was told to stop.
+    """Tracks the phase of a run. Feed it fio's documents in order; set `ending` once fio was asked to stop.
 
-    fio's counters cannot be made to start anew when the run has become steady. So it is given a longer time, what it
-    measured is the difference of two of its documents, and it is interrupted after the second.
+    fio's counters cannot be reset when a run becomes steady. So fio gets a longer run time, the result is the
+    difference of two of its documents, and fio is interrupted after the second one.
     """
 
     def __init__(
@@ -38,22 +38,23 @@ class RunPhases:
         targets: Sequence[str] = (),
         sections: Sequence[JobSection] = (),
     ) -> None:
-        """`ramp`: a ramp comes first. `planned_s`: length of what is measured, None if it ends by amount.
+        """Prepare to track one run.
 
-        `plan`: None for a phase that is not judged. `targets`: their names, where several are to be told apart.
-        `sections`: those of a job that has several. Each has a ramp and an end of its own, so the steady state of the
-        whole is not judged.
+        `ramp`: whether the run starts with a ramp. `planned_s`: planned seconds of measuring, None for a job that ends
+        by amount. `plan`: the steady state plan, None for a phase that is not judged. `targets`: names of the targets,
+        if there are several. `sections`: the sections of a job that has several. Each section has its own ramp and end,
+        so the steady state of the run is not judged.
         """
         if sections:
             plan = None
         self.part = "section" if sections else "target"
-        """What each entry of a document is about."""
+        """The kind of entry in a document: `section` or `target`."""
         self._plan = plan
         self._waits = plan is not None and plan.until
         self._planned = planned_s
         self._sampler: Sampler | SectionSampler = Sampler(
             ramp=ramp,
-            # While it waits for the steady state fio has cap and run time together: no document tells the end.
+            # While waiting for the steady state, fio's run time includes the cap, so no document shows the end.
             planned_s=None if self._waits else planned_s,
             period_s=period_s,
             phase=Phase.SETTLING if self._waits else phase,
@@ -64,42 +65,42 @@ class RunPhases:
         self._watch = None if plan is None else SteadyStateDetector(plan)
         self._waited: SteadyStateResult | None = None
         self.ended_early = False
-        """Whether fio may be interrupted before its time."""
+        """Whether the run is steady and may end before its planned time."""
         self.since: FioDocument | None = None
-        """The document from which on it is measured; None if that is the beginning, or has not come."""
+        """The document at which measuring began; None if measuring begins with the run, or has not begun."""
         self.until: FioDocument | None = None
-        """The document at which all was measured that is wanted; None before, and of a fio that ends by itself."""
+        """The document at which measuring was complete; None before that, and for a run that fio ends."""
 
     @property
     def phase(self) -> Phase:
-        """As of the last document."""
+        """Return the phase as of the last document."""
         return self._sampler.phase
 
     @property
     def bins(self) -> Mapping[str, Bins]:
-        """Return the histograms of the last interval by direction."""
+        """Return the latency histograms of the last interval, by direction."""
         return self._sampler.bins
 
     @property
     def complete(self) -> bool:
-        """Whether fio may be interrupted, because all was measured that is wanted."""
+        """Return whether measuring is complete, so that fio may be interrupted."""
         return self.until is not None
 
     @property
     def settling(self) -> bool:
-        """Whether measuring has not begun because it is waited for the steady state."""
+        """Return whether the run is still waiting for the steady state."""
         return self._waits and self.since is None
 
     @property
     def verdict(self) -> SteadyStateResult | None:
-        """How the whole run stood to the rule; None of one too short for a window, unless it waited."""
+        """Return the steady state result; None if the run did not wait for it and is too short for one window."""
         verdict = self.steady
         return verdict if verdict is not None and (self._waits or verdict.rounds >= verdict.window) else None
 
     @property
     def steady(self) -> SteadyStateResult | None:
-        """How it stands to the rule; None before a round has ended, and where nothing is judged."""
-        # What counts is how it stood when measuring began, not how the measured part went on.
+        """Return the steady state result so far; None before the first round, or if nothing is judged."""
+        # The state at the start of measuring counts, not the later course of the measured part.
         if self._waited is not None and not self.ended_early:
             return self._waited
         if self._watch is None:
@@ -109,14 +110,14 @@ class RunPhases:
         return replace(verdict, waited_s=waited, ended_early=self.ended_early) if verdict.rounds else None
 
     def add_document(self, document: FioDocument, *, ending: bool = False) -> tuple[Sample | None, bool]:
-        """The interval this document ends, None for none; and whether a round ended with it."""
+        """Return the interval that this document ends (None for no interval), and whether it ended a round."""
         if self.complete:
             return None, False
         sample = self._sampler.add_document(document, ending=ending)
         if sample is None or sample.phase not in _JUDGED or self._watch is None:
             return sample, False
         judged = self._watch.add(sample)
-        # A document that comes after a stall holds counts of different moments: no window begins or ends there.
+        # A document after a stall has counts of different moments, so no window begins or ends there.
         if not ending and not sample.stalled:
             self._decide(document, sample, judged=judged)
         return sample, judged
@@ -140,22 +141,22 @@ class RunPhases:
             self.until = document
 
 
-# -- the intervals of a run that is over, from the raw output of fio --------------------------------------------------
+# -- the intervals of a finished run, from the raw output of fio -----------------------------------------------------
 
 _CHUNK = 1 << 20
 
 
 def read_samples(raw: Path, course: RunPhases) -> tuple[Sample, ...]:
-    """Every interval in the file `fio.out` of a run folder, as they were shown live; none if it cannot be read.
+    """Return all intervals in the file `fio.out` of a run folder, as they were shown live.
 
-    `course`: as it was when the run began.
+    `course`: the phases as at the start of the run. Returns an empty tuple if the file cannot be read.
     """
     taken = (course.add_document(FioDocument(data))[0] for data in read_documents(raw))
     return tuple(sample for sample in taken if sample is not None)
 
 
 def read_documents(raw: Path) -> Iterator[Mapping[str, Any]]:
-    """Every document in the file, one at a time: those of an hour take gigabytes together. None if it is not there."""
+    """Yield the file's documents one at a time, as an hour's would take gigabytes; none if the file is unreadable."""
     parser = StreamParser()
     try:
         with open_input(raw) as file:
@@ -167,7 +168,7 @@ def read_documents(raw: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def with_seconds(samples: Sequence[Sample]) -> list[tuple[float, Sample]]:
-    """With the seconds since what is measured began, at the end of each interval; those before are negative."""
+    """Return each interval with the seconds from the start of measuring to its end, negative for earlier phases."""
     placed: list[tuple[float, Sample]] = []
     after = 0.0
     for phase in (Phase.MEASURING, Phase.SETTLING, Phase.RAMP):  # backwards, as each ends where the next begins

@@ -1,4 +1,4 @@
-"""What a run did between two of fio's documents, and from that the figures of each interval."""
+"""Differences between two of fio's documents, and from them the results of each interval."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from app.core.session.results import DIRECTIONS, DirectionSample, Phase, Sample,
 from backends.fio_buckets import LAST_VALUE
 from backends.values import dataclass
 
-# -- what a run did between two of its documents ----------------------------------------------------------------------
+# -- the difference of two documents of a run -------------------------------------------------------------------------
 
 
 def counters_since(now: Counters, before: Counters | None) -> Counters:
-    """What was counted between two documents of one run.
+    """Return what was counted between two documents of one run.
 
-    Counts and the histogram are differences, exact to its buckets. The mean follows exactly from the sums; minimum and
-    maximum are exact where the run's own fell or rose meanwhile, else those of the buckets in use, at most 0.78 % off.
+    Counts and the histogram are exact differences. The mean follows exactly from the sums. Minimum and maximum are
+    exact if the run's own minimum fell or its maximum rose in between. Otherwise they are those of the used buckets, at
+    most 0.78 % off.
     """
     if before is None or now.total_ios < before.total_ios or now.completed < before.completed:
-        return now  # counted anew meanwhile: all of it came after
+        return now  # the counters were reset in between
     histogram = now.histogram.since(before.histogram)
     completed = now.completed - before.completed
     mean, stddev = _moments_since(now, before, completed)
     lowest = min(histogram.counts, default=None)
     highest = histogram.top
-    # The run's minimum and maximum are kept, not the interval's: known exactly only where they moved in it.
+    # fio keeps minimum and maximum of the run, so those of the interval are exact only if they changed in it.
     fell = now.min_ns is not None and before.min_ns is not None and now.min_ns < before.min_ns
     rose = now.max_ns is not None and (before.max_ns is None or now.max_ns > before.max_ns)
     return Counters(
@@ -52,7 +53,7 @@ def counters_since(now: Counters, before: Counters | None) -> Counters:
 
 
 def _moments_since(now: Counters, before: Counters, count: int) -> tuple[float | None, float | None]:
-    """Mean and standard deviation of the I/Os that came between, from the sums that both documents imply."""
+    """Return mean and standard deviation of the I/Os between two documents, from the sums that both imply."""
     if count <= 0 or now.mean_ns is None:
         return None, None
     mean = (now.mean_ns * now.completed - (before.mean_ns or 0.0) * before.completed) / count
@@ -64,13 +65,13 @@ def _moments_since(now: Counters, before: Counters, count: int) -> tuple[float |
     return max(0.0, mean), math.sqrt(max(0.0, variance))
 
 
-# -- fio's running totals turned into figures of each interval --------------------------------------------------------
+# -- results of each interval from fio's running totals ---------------------------------------------------------------
 
 _DIRECTIONS = (*DIRECTIONS, "mixed")
-# Clock and run time of one document differ by up to some tens of milliseconds on a busy machine; more is a stall.
+# Timestamp and run time of a document differ by some tens of milliseconds on a busy machine; more is a stall.
 _STALL_S = 0.1
 _WINDOW_S = 5.0
-# I/Os that a percentile needs: one must lie beyond it.
+# I/Os that a percentile needs, so that one is beyond it.
 _NEEDED = {50.0: 1, 99.0: 100, 99.9: 1000}
 _IN_TURN = tuple(_NEEDED)
 
@@ -82,13 +83,13 @@ Bins = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
-    """What one document says."""
+    """The counters of one document."""
 
     at_ms: int
     runtime_ms: int
     parts: Mapping[str, Counters]
     rows: tuple[Mapping[str, Counters], ...] = ()
-    """The same of each of several targets."""
+    """The counters of each target, if there are several."""
 
     @property
     def issued(self) -> int:
@@ -110,7 +111,7 @@ class LatencyWindow:
     intervals: deque[tuple[float, Histogram]] = field(default_factory=deque)
 
     def add(self, seconds: float, part: Histogram) -> None:
-        """One more interval."""
+        """Add an interval."""
         self.intervals.append((seconds, part))
         held = sum(length for length, _ in self.intervals)
         while len(self.intervals) > 1 and held - self.intervals[0][0] >= _WINDOW_S:
@@ -118,28 +119,28 @@ class LatencyWindow:
 
     @property
     def last(self) -> Bins:
-        """The histogram of the last interval."""
+        """Return the histogram of the last interval."""
         return self.intervals[-1][1].bins
 
     def percentile(self, percent: float) -> int | None:
-        """The percentile of the shortest stretch up to now that holds enough I/Os; None if 5 s do not."""
+        """Return the percentile of the shortest latest stretch with enough I/Os; None if 5 s do not have enough."""
         parts: list[Histogram] = []
         count = 0
         for _, part in reversed(self.intervals):
             parts.append(part)
             count += part.total
             if count >= _NEEDED[percent]:
-                whole = parts[0] if len(parts) == 1 else Histogram.merged(parts)
-                return whole.percentile(percent)
+                histogram = parts[0] if len(parts) == 1 else Histogram.merged(parts)
+                return histogram.percentile(percent)
         return None
 
 
 class Sampler:
-    """Feed it the documents of one run in turn; `ending` once the run was told to stop.
+    """Samples one run. Feed it fio's documents in order; set `ending` once fio was asked to stop.
 
-    IOPS is the difference of timed I/Os over that of the timestamps, bandwidth the difference of bytes over that
-    of the run times, because fio takes the two pairs at different moments: with a worker stuck in an I/O, bytes
-    and run time stem from before the stall, the counts from after it.
+    IOPS are timed I/Os by timestamp, and bandwidth is bytes by run time, because fio updates these two pairs at
+    different moments. With a worker stuck in an I/O, bytes and run time date from before the stall, counts and
+    timestamp from after it.
     """
 
     def __init__(
@@ -151,9 +152,10 @@ class Sampler:
         phase: Phase = Phase.MEASURING,
         targets: Sequence[str] = (),
     ) -> None:
-        """`ramp`: a ramp precedes `phase`. `planned_s`: length of the phase, None if it ends by amount.
+        """Prepare to sample one run.
 
-        `targets`: their names, where several are to be told apart.
+        `ramp`: whether a ramp precedes `phase`. `planned_s`: length of the phase, None for a job that ends by amount.
+        `targets`: names of the targets, if there are several.
         """
         self._targets = tuple(targets) if len(targets) > 1 else ()
         self._wanted = phase
@@ -165,51 +167,50 @@ class Sampler:
         self._start_ms = self._start_runtime_ms = 0
         self._lag = 0.0
         self.bins: Mapping[str, Bins] = {}
-        """Histograms of the last interval by direction; what has no direction is with the reads."""
+        """Latency histograms of the last interval by direction; I/O without a direction counts as reads."""
         self._windows = {name: LatencyWindow() for name in _DIRECTIONS}
         self._row_windows = [{name: LatencyWindow() for name in _DIRECTIONS} for _ in self._targets]
 
     def enter(self, phase: Phase) -> None:
-        """From the last document on it is another phase; fio counts on, time and percentiles begin anew."""
+        """Begin another phase at the last document: time and percentiles restart, fio's counters do not."""
         self.phase = phase
         if self._before is not None:
             self._start_ms, self._start_runtime_ms = self._before.at_ms, self._before.runtime_ms
         self._clear_windows()
 
     def _clear_windows(self) -> None:
-        """Percentiles begin anew."""
+        """Restart the percentiles."""
         for windows in (self._windows, *self._row_windows):
             for window in windows.values():
                 window.intervals.clear()
 
     def add_document(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
-        """The interval this document ends; None for a first, a restarted, a repeated or too short one."""
+        """Return the interval that this document ends; None for a first, restarted, repeated or too short one."""
         now = _snapshot(document, section_names(len(self._targets)) if self._targets else ())
         if now is None:
             return None
         before = self._before
         restarted = before is not None and _has_restarted(now, before)
         if self.phase is Phase.RAMP and (restarted or now.completed):
-            # The counters start anew at the end of the ramp, each worker's at its own moment.
+            # The counters restart at the end of the ramp, for each worker at a different moment.
             self.phase = self._wanted
             restarted = True
         if before is None or restarted:
             self._begin(now)
-            # While one worker is still in its ramp, what it moved there is counted but not timed.
-            torn = restarted and now.issued > now.completed * 1.1
-            if torn or now.runtime_ms < self._period * 500:
+            # While a worker is still in its ramp, its I/Os are counted but not timed.
+            incomplete = restarted and now.issued > now.completed * 1.1
+            if incomplete or now.runtime_ms < self._period * 500:
                 return None
             return self._sample(now, _Snapshot(self._start_ms, 0, {}), ending=ending)
-        # fio stamps its documents by the wall clock.
+        # fio uses the wall clock for its timestamps, which may be set back.
         if now.at_ms < before.at_ms - 500:
-            # Somebody set the clock back.
             self._start_ms += now.at_ms - before.at_ms - (now.runtime_ms - before.runtime_ms)
             self._before = now
             return None
-        # The first documents may be late; the earliest start that any of them implies is the right one.
+        # The first documents may be late, so the earliest start that any document implies is correct.
         self._start_ms = min(self._start_ms, now.at_ms - (now.runtime_ms - self._start_runtime_ms))
         if now.at_ms - before.at_ms < self._period * 500:
-            return None  # joins the next interval; after the last one, fio often repeats itself
+            return None  # part of the next interval; after the last one fio often repeats its document
         sample = self._sample(now, before, ending=ending)
         self._before = now
         return sample
@@ -221,22 +222,22 @@ class Sampler:
         self._clear_windows()
 
     def _sample(self, now: _Snapshot, before: _Snapshot, *, ending: bool) -> Sample | None:
-        # Two clocks: the stamp of the document, and the run time of the longest job, which is updated when an I/O ends.
+        # Two clocks: the timestamp, and the run time of the longest job, which fio updates when an I/O completes.
         by_clock = (now.at_ms - before.at_ms) / 1000
         by_runtime = (now.runtime_ms - before.runtime_ms) / 1000
         over = ending or (self._planned_ms is not None and now.runtime_ms >= self._planned_ms)
-        # At its end fio repeats its totals once more: that is no interval without I/O.
+        # At the end fio repeats its totals: that is no interval without I/O.
         if over and by_runtime <= 0 and now.completed == before.completed:
             return None
         stalled = False
         seconds = by_clock
         if over and by_runtime > 0:
-            # The last document may be stamped long after the last I/O, while fio joins its threads.
+            # The last document may be long after the last I/O, because fio waits for its threads.
             seconds = min(by_clock, by_runtime)
         elif by_clock - by_runtime > _STALL_S:
             stalled = True
         elif by_runtime - by_clock > self._lag + _STALL_S:
-            # The document before carried an older count than its timestamp says.
+            # The previous document had counts older than its timestamp.
             seconds = by_runtime
         self._lag = by_clock - by_runtime if stalled else 0.0
         if seconds <= 0 or (over and seconds < self._period / 2):
@@ -252,7 +253,7 @@ class Sampler:
             }
             return _by_direction(samples)
 
-        whole = sides(self._windows, now.parts, before.parts)
+        totals = sides(self._windows, now.parts, before.parts)
         self.bins = _by_direction({name: window.last for name, window in self._windows.items() if name in now.parts})
         earlier = before.rows or tuple({} for _ in now.rows)
         rows = [sides(*row) for row in zip(self._row_windows, now.rows, earlier, strict=True)]
@@ -262,14 +263,14 @@ class Sampler:
             phase=self.phase,
             stalled=stalled,
             targets=tuple(TargetSample(target=target, **row) for target, row in zip(self._targets, rows, strict=True)),
-            read=whole.get("read"),
-            write=whole.get("write"),
-            trim=whole.get("trim"),
+            read=totals.get("read"),
+            write=totals.get("write"),
+            trim=totals.get("trim"),
         )
 
 
 def _by_direction(parts: Mapping[str, _Part]) -> dict[str, _Part]:
-    """Return the parts by direction: unified_rw_reporting has none, and is shown as reads."""
+    """Return the parts by direction; those of unified_rw_reporting have no direction and count as reads."""
     return {"read" if name == "mixed" else name: part for name, part in parts.items()}
 
 
@@ -279,7 +280,7 @@ def _direction_sample(
     before = before or Counters()
     ios = max(0, _timed_ios(now) - _timed_ios(before))
     moved = max(0, now.io_bytes - before.io_bytes)
-    # Bytes go with run time, counts with the stamp: fio takes each pair at one moment, the two at different ones.
+    # Bytes by run time, counts by timestamp: fio reads each pair at one moment, but the two pairs at different ones.
     runtime = (now.runtime_ms - before.runtime_ms) / 1000 or by_runtime
     part = now.histogram.since(before.histogram)
     window.add(seconds, part)
@@ -299,8 +300,8 @@ def _direction_sample(
 
 
 def window_percentiles(window: LatencyWindow, part: Histogram) -> tuple[int | None, ...]:
-    """The median, 99 % and 99.9 % of an interval, by the window where its own I/Os are too few."""
-    # Enough in this interval: the window is only for slow devices.
+    """Return p50, p99 and p99.9 of an interval, from the window if the interval has too few I/Os."""
+    # A fast device has enough I/Os in this interval.
     if part.total >= _NEEDED[99.9]:
         return part.percentiles(_IN_TURN)
     return tuple(window.percentile(percent) for percent in _IN_TURN)
@@ -318,12 +319,12 @@ def _snapshot(document: FioDocument, sections: Sequence[str]) -> _Snapshot | Non
 def _parts(document: FioDocument) -> dict[str, Counters]:
     parts = {name: part for name in _DIRECTIONS if (part := document.counters(name)) is not None}
     if "mixed" in parts and len(parts) > 1:
-        del parts["mixed"]  # unified_rw_reporting=both says everything twice
+        del parts["mixed"]  # unified_rw_reporting=both reports everything twice
     return parts
 
 
 def _timed_ios(part: Counters) -> int:
-    """Timed I/Os; those issued where none are timed (the ramp, latency switched off)."""
+    """Return the timed I/Os, or the issued ones if none are timed (in the ramp, or with latency switched off)."""
     return part.completed or part.total_ios
 
 
@@ -332,7 +333,7 @@ def _has_restarted(now: _Snapshot, before: _Snapshot) -> bool:
 
 
 def _maximum(now: Counters, before: Counters, part: Histogram) -> int | None:
-    """Exact if the run's maximum rose in this interval, else the top bucket in use."""
+    """Return the largest latency: exact if the run's maximum rose in this interval, else that of the top bucket."""
     if not part.total:
         return None
     if now.max_ns is not None and now.max_ns > (before.max_ns or 0):

@@ -1,4 +1,4 @@
-"""Figures of each interval of a job of several sections: of each section, and of all that run at the time."""
+"""Results of each interval of a job with several sections: per section, and the sum of all running sections."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from app.core.fio.sections import JobSection, phases
 from app.core.session.results import DIRECTIONS, DirectionSample, Phase, Sample, SectionSample
 
 _ABOUT_OVER = 0.98
-"""Share of its run time from which a section without progress is over."""
+"""Share of the run time after which a section without progress counts as ended."""
 
 
 class SectionSampler:
-    """Feed it the documents of one run in turn; `ending` once the run was told to stop.
+    """Samples a job of several sections. Feed it fio's documents in order; set `ending` once fio was asked to stop.
 
-    Each section has a sampler of its own, because each starts, ends its ramp and ends at a time of its own. The sample
-    of the whole adds up all sections that did I/O in the interval, those in their ramp too. It belongs to the measured
-    phase as soon as a section is measured.
+    Each section has its own sampler, because sections start, end their ramp and end at different times. The total
+    sample adds up all sections that did I/O in the interval, including sections in their ramp. It belongs to the
+    measured phase as soon as any section is measured.
     """
 
     def __init__(self, sections: Sequence[JobSection], *, period_s: float = 0.25) -> None:
@@ -33,10 +33,10 @@ class SectionSampler:
         self._start_ms: float | None = None
         self._windows = {name: LatencyWindow() for name in DIRECTIONS}
         self.bins: Mapping[str, Bins] = {}
-        """Histograms of the last interval by direction, of all sections together."""
+        """Latency histograms of the last interval by direction, for all sections together."""
 
     def add_document(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
-        """The interval this document ends; None for one in which no section was running."""
+        """Return the interval that this document ends, or None if no section was running."""
         moved = [row.update(document) for row in self._rows]
         taken = [(row, row.add_document(document, ending=ending, others=any(moved))) for row in self._rows]
         running = [(row, sample) for row, sample in taken if sample is not None]
@@ -46,7 +46,7 @@ class SectionSampler:
         if self.phase is Phase.RAMP and any(sample.phase is Phase.MEASURING for _, sample in running):
             self.phase, self._start_ms = Phase.MEASURING, None
         if self._start_ms is None:
-            # Sections of a later ramp do not make it start later.
+            # A section with a later ramp does not delay the start of the phase.
             wanted = [sample.at for _, sample in running if sample.phase is self.phase]
             self._start_ms = now - 1000 * max(wanted)
         seconds = max(sample.seconds for _, sample in running)
@@ -63,7 +63,7 @@ class SectionSampler:
             read=sums.get("read"),
             write=sums.get("write"),
             trim=sums.get("trim"),
-            # One section that goes on shows that fio tells its counts.
+            # If one section makes progress, fio is updating its counts.
             stalled=all(sample.stalled for _, sample in running),
             sections=tuple(
                 SectionSample(name=row.name)
@@ -76,7 +76,7 @@ class SectionSampler:
         )
 
     def _sum(self, name: str, running: Sequence[tuple[_SectionRow, Sample]], seconds: float) -> DirectionSample | None:
-        """One direction of all that run; None where none of them has it."""
+        """Return one direction of all running sections, or None if none of them has it."""
         parts = [(part, sample.seconds) for _, sample in running if (part := sample.side(name)) is not None]
         if not parts:
             return None
@@ -99,10 +99,10 @@ class SectionSampler:
 
 
 class _SectionRow:
-    """One section of the file."""
+    """One section of the job."""
 
     def __init__(self, entry: str, section: JobSection, period_s: float) -> None:
-        """`entry`: its name in fio's documents."""
+        """`entry`: the name of the section in fio's documents."""
         job = section.job
         self.name = section.name
         self._entry = entry
@@ -113,21 +113,22 @@ class _SectionRow:
 
     @property
     def bins(self) -> Mapping[str, Bins]:
-        """Histograms of its last interval by direction."""
+        """Return the latency histograms of the section's last interval, by direction."""
         return self._sampler.bins
 
     def update(self, document: FioDocument) -> bool:
-        """Whether it did anything since the last document."""
-        own = document.section(self._entry)
-        parts = [part for name in (*DIRECTIONS, "mixed") if (part := own.counters(name)) is not None]
+        """Read the counters of a document; return whether they changed since the last document."""
+        section = document.section(self._entry)
+        parts = [part for name in (*DIRECTIONS, "mixed") if (part := section.counters(name)) is not None]
         self._before = self._now
         self._now = max((part.runtime_ms for part in parts), default=0), sum(part.total_ios for part in parts)
         return self._now != self._before
 
     def add_document(self, document: FioDocument, *, ending: bool, others: bool) -> Sample | None:
-        """Its interval; None before it starts and after its end, for which fio repeats its last counts.
+        """Return the interval of the section; None before its start and after its end, when fio repeats its last
+        counts.
 
-        `others`: whether any section did something, so that fio and the device go on.
+        `others`: whether any section made progress, which shows that fio and the device are working.
         """
         runtime, ios = self._now
         if self._over or not ios:
@@ -136,7 +137,7 @@ class _SectionRow:
             measured = self._sampler.phase is not Phase.RAMP
             late = measured and 0 < 1000 * _ABOUT_OVER * self._job.runtime <= runtime
             self._over = late
-            # No document tells that an amount is done: it may also do nothing for a while, and go on.
+            # No document shows that an amount is complete: the section may also pause and continue.
             if late or (self._job.ends_by_amount and others):
                 return None
         return self._sampler.add_document(document.section(self._entry), ending=ending)

@@ -1,4 +1,4 @@
-"""Job files of several sections: what runs at the same time, what runs after it, and the whole as one job. Pure."""
+"""Jobs of several sections: their phases and groups, and the fields of the combined job. No I/O."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from backends.text import clean
 from backends.values import dataclass
 
 MOST_SECTIONS = 64
-"""Sections of one run. fio repeats all of them in each document."""
+"""Most sections of one run, because fio repeats all of them in each document."""
 
 _LONGEST_NAME = 80
 _SHOWN_NAMES = 6
@@ -26,74 +26,75 @@ class JobSection:
     """One section of a job file."""
 
     name: str
-    """Its name, distinct among the sections of the job."""
+    """Its name, unique among the sections of the job."""
     job: Job
-    """What it does."""
+    """Its job."""
     waits: bool = False
     """Whether it starts when all sections above it have ended (`stonewall`)."""
     new_group: bool = False
-    """Whether a group of figures starts with it; one that waits always starts a group."""
+    """Whether it starts a group of results; a section that waits always starts one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionedJob(Job):
-    """A job of several sections; made by `join_sections`.
+    """A job of several sections, as `join_sections` makes it.
 
-    Each field has the value that all sections have. Where they differ, it has the one that is right for the whole, or
-    fio's default. Properties of `Job` ask every section by `parts`; where they are about safety, one section decides.
+    A field has the value that all sections share. If they differ, it has the value that is correct for the combined
+    job, or fio's default. Properties of `Job` ask every section by `parts`; for safety properties one section is
+    enough.
     """
 
     sections: tuple[JobSection, ...] = field()
     """Two or more, in the order of the file."""
 
     def __post_init__(self) -> None:
-        """Raises ValueError where a field was changed without the sections."""
+        """Check the fields. Raises ValueError if a field was changed without the sections."""
         for key, value in _joined_fields(self.sections).items():
             if getattr(self, key) != value:
                 raise ValueError(f"{key}: a job of several sections is changed section by section")
 
     @property
     def parts(self) -> tuple[Job, ...]:
-        """The job of each section."""
+        """Return the job of each section."""
         return tuple(section.job for section in self.sections)
 
     @property
     def reach(self) -> int | None:
-        """Bytes from the start of the target to the end of what any section uses; None where the target decides."""
+        """Return the bytes from the start of the target to the highest end of a section; None if the target decides."""
         ends = [job.reach for job in self.parts]
         return None if None in ends else max(end for end in ends if end is not None)
 
     @property
     def shares(self) -> Split:
-        """All block sizes, each with an equal percentage: how many I/Os a section does is not known before."""
+        """Return all block sizes with equal percentages: the number of I/Os of a section is not known in advance."""
         sizes = self.block_sizes
         return tuple((size, 100 // len(sizes) + (at < 100 % len(sizes))) for at, size in enumerate(sizes))
 
     def mean_size_of(self, direction: str) -> float:
-        """Bytes of the smallest average I/O of a section in this direction."""
+        """Return the mean I/O size in bytes of the section with the smallest mean, in this direction."""
         return min(job.mean_size_of(direction) for job in self.parts)
 
     def smallest_of(self, direction: str) -> int:
-        """Bytes of the smallest I/O of any section in this direction."""
+        """Return the bytes of the smallest I/O of any section, in this direction."""
         return min(job.smallest_of(direction) for job in self.parts)
 
     @property
     def whole_rate_iops(self) -> int | None:
-        """None: a limit of the whole job is not known, as each section has its own."""
+        """Return None: each section has its own limit."""
         return None
 
     @property
     def whole_rate(self) -> int | None:
-        """None: a limit of the whole job is not known, as each section has its own."""
+        """Return None: each section has its own limit."""
         return None
 
     @property
     def queue(self) -> int:
-        """The most I/Os in flight at the same time."""
+        """Return the most I/Os in flight at the same time."""
         return max(sum(section.job.queue for section in phase) for phase in phases(self.sections))
 
     def describe(self) -> str:
-        """One line: `3 sections: reader + writer, then check · 40 s`."""
+        """Return one line: `3 sections: reader + writer, then check · 40 s`."""
         shown = self.sections[:_SHOWN_NAMES]
         names = ", then ".join(" + ".join(section.name for section in phase) for phase in phases(shown))
         more = len(self.sections) - len(shown)
@@ -102,25 +103,27 @@ class SectionedJob(Job):
         return f"{len(self.sections)} sections: {names} · {seconds}"
 
     def with_fields(self, texts: Mapping[str, str]) -> Job:
-        """The job with these fields in every section. Raises InvalidJobError that names the section."""
+        """Return the job with these fields set in every section. Raises InvalidJobError, which names the section."""
         return change_sections(self, lambda job: (job.with_fields(texts), ()))[0]
 
     def texts(self) -> dict[str, str]:
-        """The fields on which all sections agree, and those that are known of the whole; "" for the others."""
+        """Return the fields that all sections share and those of the combined job; "" for the other fields."""
         texts = [job.texts() for job in self.parts]
         shared = {key: text if all(record[key] == text for record in texts) else "" for key, text in texts[0].items()}
-        whole = {key: getattr(self, key) for key in _OF_THE_WHOLE}
-        return shared | {key: "" if value is None else FIELDS_BY_KEY[key].format(value) for key, value in whole.items()}
+        combined = {key: getattr(self, key) for key in _OF_THE_WHOLE}
+        return shared | {
+            key: "" if value is None else FIELDS_BY_KEY[key].format(value) for key, value in combined.items()
+        }
 
 
 _OF_THE_WHOLE = ("rw", "runtime", "ramp", "size")
-"""Fields that are told of the whole job though the sections differ."""
+"""Fields that are reported for the combined job even if the sections differ."""
 
 
 def join_sections(sections: Sequence[JobSection]) -> Job:
-    """The job of these sections: that of a single one itself. Names that occur twice get a number.
+    """Return the job of these sections; for a single section its own job. Repeated names get a number.
 
-    Raises InvalidValueError for none or too many.
+    Raises InvalidValueError for no section or too many.
     """
     if not sections:
         raise InvalidValueError("A job has at least one section")
@@ -137,12 +140,12 @@ def join_sections(sections: Sequence[JobSection]) -> Job:
 
 
 def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
-    """The names, cleaned, each with a number behind it from its second occurrence on: `reader`, `reader #2`."""
+    """Return the cleaned names; from its second occurrence on a name has a number added: `reader`, `reader #2`."""
     cleaned = [clean(name, _LONGEST_NAME).strip() or "unnamed" for name in names]
     distinct: list[str] = []
     for name in cleaned:
         number, wanted = 1, name
-        # A later section may really be called "reader #2"; the first one keeps the name.
+        # A later section may have the name "reader #2" in the file; the first one keeps the name.
         while wanted in distinct or (number > 1 and wanted in cleaned):
             number += 1
             wanted = f"{name} #{number}"
@@ -151,10 +154,10 @@ def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def change_sections(job: Job, change: Callable[[Job], tuple[Job, Iterable[str]]]) -> tuple[Job, tuple[str, ...]]:
-    """The job with every section changed, and all sentences about it, each with the name of its section.
+    """Return the job with every section changed, and the notes of all sections, each after the name of its section.
 
-    A sentence that is said of every section is said once, without a name.
-    Raises what `change` raises, with the name of the section in front.
+    A note that all sections share appears once, without a name. Raises the errors of `change`, with the name of the
+    section in front.
     """
     if not job.sections:
         changed, notes = change(job)
@@ -165,15 +168,20 @@ def change_sections(job: Job, change: Callable[[Job], tuple[Job, Iterable[str]]]
         changed, notes = _change_section(section.name, change, section.job)
         sections.append(replace(section, job=changed))
         notes_by_section.append((section.name, tuple(notes)))
+    return join_sections(sections), merge_notes(notes_by_section)
+
+
+def merge_notes(notes_by_section: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
+    """Return the notes that all sections share, then the others, each after the name of its section."""
     shared = [note for note in notes_by_section[0][1] if all(note in notes for _, notes in notes_by_section)]
-    own = [f"{name}: {note}" for name, notes in notes_by_section for note in notes if note not in shared]
-    return join_sections(sections), (*shared, *own)
+    named = [f"{name}: {note}" for name, notes in notes_by_section for note in notes if note not in shared]
+    return (*shared, *named)
 
 
 def _change_section(
     name: str, change: Callable[[Job], tuple[Job, Iterable[str]]], job: Job
 ) -> tuple[Job, Iterable[str]]:
-    """The changed job of a section; what is wrong with it gets the name of the section in front."""
+    """Return the changed job of a section; errors get the name of the section in front."""
     try:
         return change(job)
     except InvalidJobError as error:
@@ -183,20 +191,20 @@ def _change_section(
 
 
 def with_size(job: Job, size: int) -> Job:
-    """The job with this size wherever it names none."""
+    """Return the job with this size in every section that sets none."""
     return change_sections(job, lambda part: (part if part.size_named else replace(part, size=size), ()))[0]
 
 
-# -- what runs when ---------------------------------------------------------------------------------------------------
+# -- phases and groups ------------------------------------------------------------------------------------------------
 
 
 def phases(sections: Sequence[JobSection]) -> tuple[tuple[JobSection, ...], ...]:
-    """The sections that run at the same time, in the order in which the phases follow each other."""
+    """Return the phases in order; the sections of a phase run at the same time."""
     return _split(sections, lambda section: section.waits)
 
 
 def groups(sections: Sequence[JobSection]) -> tuple[tuple[JobSection, ...], ...]:
-    """The sections whose figures fio adds up with `group_reporting`."""
+    """Return the groups of sections whose results fio adds up with `group_reporting`."""
     return _split(sections, lambda section: section.waits or section.new_group)
 
 
@@ -206,13 +214,13 @@ def _split(sections: Sequence[JobSection], begins: Callable[[JobSection], bool])
 
 
 def phase_seconds(phase: Iterable[JobSection]) -> int | None:
-    """Seconds of a phase: those of its longest section, ramp included; None where one has no run time."""
+    """Return the seconds of the longest section of a phase, ramp included; None if a section has no run time."""
     jobs = [section.job for section in phase]
     return max(job.ramp + job.runtime for job in jobs) if all(job.runtime for job in jobs) else None
 
 
 def planned_starts(sections: Sequence[JobSection]) -> tuple[int | None, ...]:
-    """The second in which each section is planned to start; None after a phase without a run time."""
+    """Return the planned start of each section in seconds; None after a phase without a run time."""
     seconds: list[int | None] = []
     passed: int | None = 0
     for phase in phases(sections):
@@ -222,11 +230,11 @@ def planned_starts(sections: Sequence[JobSection]) -> tuple[int | None, ...]:
     return tuple(seconds)
 
 
-# -- the whole as one job ---------------------------------------------------------------------------------------------
+# -- the combined job -----------------------------------------------------------------------------------------------
 
 
 def _joined_fields(sections: Sequence[JobSection]) -> dict[str, Any]:
-    """Every field of the whole job."""
+    """Return every field of the combined job."""
     usual = {
         field.name: field.default if field.default is not MISSING else None
         for field in fields(Job)

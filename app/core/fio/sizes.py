@@ -1,4 +1,4 @@
-"""Sizes as people and fio write them: `4k`, `256M`, `4 KiB`, to bytes and back."""
+"""Sizes as users and fio write them (`4k`, `256M`, `4 KiB`), to bytes and back."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from backends.sizes import fraction_of
 from backends.text import clean
 
 _SPELLED = re.compile(r"[0-9.]+\s*[a-z]*", re.ASCII | re.IGNORECASE)
-"""Nothing before or behind it, no commas: they stand between sizes."""
+"""One size and nothing else; a comma separates two sizes."""
 _LARGEST = 1 << 62
 _LETTERS = "kMGTP"
 
 
 def parse_size(text: str) -> int:
-    """Bytes meant by `4k`, `4K`, `4 KiB`, `0.5M` or `4096`; units are powers of 1024, as fio's are by
-    default.
+    """Return the bytes in `4k`, `4K`, `4 KiB`, `0.5M` or `4096`; units are powers of 1024, as in fio by default.
 
-    Raises InvalidValueError: not a size, or not a whole number of bytes.
+    Raises InvalidValueError for a text that is not a size, or not a whole number of bytes.
     """
     size = fraction_of(text, bare="b") if _SPELLED.fullmatch(text.strip()) else None
     if size is None:
@@ -33,7 +32,7 @@ def parse_size(text: str) -> int:
 
 
 def format_size(size: int) -> str:
-    """The shortest exact spelling fio understands: 4096 -> `4k`, 1048576 -> `1M`, 1000 -> `1000`."""
+    """Return the shortest exact spelling that fio understands: 4096 -> `4k`, 1048576 -> `1M`, 1000 -> `1000`."""
     letter = ""
     for candidate in _LETTERS:
         if size == 0 or size % 1024:

@@ -1,4 +1,4 @@
-"""Stretches of a run in which nothing was completed: found sample by sample, while it runs and afterwards. Pure."""
+"""Detection of I/O stalls: stretches of a run in which no I/O completed, found live or afterwards. No I/O."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ from app.core.session.results import Phase, Sample
 from backends.values import dataclass
 
 _ENOUGH: Final = 10
-"""I/Os that a stretch would have had, from which on it is no chance that it had none."""
+"""Number of I/Os expected in a stretch from which on their absence is no coincidence."""
 
 STILL_S: Final = 1.0
-"""Seconds without a completed I/O from which it is told: longer than any I/O of a disk that works takes."""
+"""Seconds without a completed I/O from which on a stall is reported; a working disk never takes that long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IoStall:
-    """A stretch of time in which nothing was completed."""
+    """A stretch of time in which no I/O completed."""
 
     at: float
-    """When it began, seconds of the measured phase."""
+    """Start of the stall, in seconds of the measured phase."""
     seconds: float
-    """How long it lasted, or lasts so far."""
+    """Length of the stall so far."""
 
     @property
     def text(self) -> str:
-        """How it is told, while it lasts and afterwards."""
+        """Return the sentence that reports the stall."""
         return f"No I/O completed for {self.seconds:.1f} s"
 
 
 @dataclass(slots=True)
 class IoStallDetector:
-    """Those of a run so far. The ramp has none: fio tells nothing of it."""
+    """Collects the stalls of a run. The ramp has none, because fio reports nothing during the ramp."""
 
     stalls: list[IoStall] = field(default_factory=list)
-    """In the order of time; the last one may go on."""
+    """In order of time; the last one may still continue."""
     _since: float | None = None
     _length: float = 0.0
 
     @property
     def current_stall(self) -> IoStall | None:
-        """The one that has not ended yet."""
+        """Return the stall that has not ended yet."""
         return self.stalls[-1] if self._since is not None and self._length >= STILL_S else None
 
     def add(self, sample: Sample) -> None:
-        """One more sample; stalled ones, in which fio itself told nothing, and empty ones are alike."""
+        """Add a sample. A stalled sample, in which fio reported nothing, counts like an empty one."""
         if sample.phase is not Phase.MEASURING:
             return
         if not sample.stalled and _completed(sample):
@@ -61,7 +61,7 @@ class IoStallDetector:
 
 
 def find_stalls(samples: Iterable[Sample]) -> tuple[IoStall, ...]:
-    """Those of a whole run."""
+    """Return all stalls of a run."""
     course = IoStallDetector()
     for sample in samples:
         course.add(sample)
@@ -71,11 +71,11 @@ def find_stalls(samples: Iterable[Sample]) -> tuple[IoStall, ...]:
 def longest_unexplained_stall(
     samples: Sequence[Sample], *, idle_s: float = 0.0, flush_s: float = 0.0
 ) -> IoStall | None:
-    """The longest standstill that is the device's; None where the job is as slow as that by itself.
+    """Return the longest stall that the device caused, or None if the job itself explains it.
 
-    `idle_s`: seconds that the job pauses by itself between I/Os, `flush_s`: the longest flush of the run. A job of few
-    I/Os (one of 256 MiB takes a disk two seconds) stands still for none of them: the pace outside of the stretch says
-    how many it would have had in it.
+    `idle_s`: seconds that the job pauses between I/Os. `flush_s`: seconds of the longest flush of the run. A slow job
+    is no stall: the I/O rate outside of the stretch says how many I/Os the stretch would have had. For example, a disk
+    takes two seconds for one I/O of 256 MiB.
     """
     stalls = [
         standstill
@@ -87,7 +87,7 @@ def longest_unexplained_stall(
         return None
     begin, end = longest.at, longest.at + longest.seconds
     measured = [sample for sample in samples if sample.phase is Phase.MEASURING]
-    # The pace of other sections, of an earlier phase, tells nothing of those that ran in the stretch.
+    # The rate of the sections of an earlier phase says nothing about the sections that ran in the stretch.
     sections = {_running(sample) for sample in measured if begin < sample.at <= end}
     outside = [sample for sample in measured if not begin < sample.at <= end and _running(sample) in sections]
     seconds = sum(sample.seconds for sample in outside if _completed(sample))
@@ -96,7 +96,7 @@ def longest_unexplained_stall(
 
 
 def _running(sample: Sample) -> frozenset[str]:
-    """The sections that ran in an interval; none of a job of one section."""
+    """Return the names of the sections that ran in an interval; empty for a job of one section."""
     return frozenset(row.name for row in sample.sections if row.phase is not None)
 
 

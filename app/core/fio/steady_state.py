@@ -1,4 +1,4 @@
-"""Whether what is measured has settled: the steady state rule of SNIA's SSS PTS 2.0.2, round by round. Pure."""
+"""The steady state rule of SNIA's SSS PTS 2.0.2, applied to the rounds of a run. No I/O."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from app.core.session.results import Sample, SteadyStateResult
 from backends.values import dataclass
 
 RANGE_SHARE = 0.20
-"""Largest minus smallest round, as share of their mean."""
+"""Limit of the largest minus the smallest round, as a share of their mean."""
 
 SLOPE_SHARE = 0.10
-"""Rise or fall of the best linear fit over the window, as share of the mean."""
+"""Limit of the rise or fall of the best linear fit over the window, as a share of the mean."""
 
 _HALF_A_SAMPLE = 0.13
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteadyStateRule:
-    """The last rounds against the rule."""
+    """The last rounds compared with the rule."""
 
     steady: bool
-    """Whether both limits hold over a whole window."""
+    """Whether both limits hold over a full window."""
     range_share: float | None
-    """Largest minus smallest round by their mean, 0.2 for 20 %; None before there is a window."""
+    """Largest minus smallest round by their mean, 0.2 for 20 %; None before the first full window."""
     slope_share: float | None
-    """Rise or fall of the linear fit over the window by the mean, never negative; None before there is a window."""
+    """Rise or fall of the linear fit over the window by the mean, never negative; None before the first full window."""
 
 
 def judge_rounds(rounds: Sequence[float], *, window: int = WINDOW) -> SteadyStateRule:
-    """Judge the last `window` rounds: means of equally long stretches (of at least 10 s), oldest first."""
+    """Return how the last `window` rounds compare; `rounds`: means of equal stretches (10 s at least), oldest first."""
     last = rounds[-window:]
     if window < 2 or len(last) < window:
         return SteadyStateRule(steady=False, range_share=None, slope_share=None)
@@ -45,7 +45,7 @@ def judge_rounds(rounds: Sequence[float], *, window: int = WINDOW) -> SteadyStat
 
 
 def slope(values: Sequence[float]) -> float:
-    """Of the least-squares line, per round. Raises ZeroDivisionError of fewer than two values."""
+    """Return the slope of the least-squares line, per round. Raises ZeroDivisionError for fewer than two values."""
     middle = (len(values) - 1) / 2
     mean = fsum(values) / len(values)
     across = fsum((index - middle) ** 2 for index in range(len(values)))
@@ -53,10 +53,10 @@ def slope(values: Sequence[float]) -> float:
 
 
 class SteadyStateDetector:
-    """Feed it the samples of one phase in turn; it makes rounds of them and judges the last window.
+    """Judges the steady state of one phase. Feed it the samples in order; it makes rounds and judges the last window.
 
-    What is tracked are IOPS of both directions together. A round ends with the sample that fills it, so rounds
-    differ in length by less than a sample; each is divided by its own.
+    It tracks the IOPS of all directions together. A round ends with the sample that fills it, so rounds differ in
+    length by less than a sample. Each round is divided by its own length.
     """
 
     def __init__(self, plan: SteadyPlan) -> None:
@@ -66,7 +66,7 @@ class SteadyStateDetector:
         self._held_s = 0.0
 
     def add(self, sample: Sample) -> bool:
-        """Whether this sample ended a round."""
+        """Add a sample; return whether it ended a round."""
         self._ios += sum(direction.ios for direction in sample.transfers)
         self._held_s += sample.seconds
         if self._held_s < self._plan.round_s - _HALF_A_SAMPLE:
@@ -77,11 +77,11 @@ class SteadyStateDetector:
 
     @property
     def steady(self) -> bool:
-        """Whether the rule holds over the last window."""
+        """Return whether the rule holds over the last window."""
         return judge_rounds(self._rounds, window=self._plan.window).steady
 
     def result(self) -> SteadyStateResult:
-        """How it looks after the last round."""
+        """Return the result after the last round."""
         judged = judge_rounds(self._rounds, window=self._plan.window)
         return SteadyStateResult(
             attained=judged.steady,

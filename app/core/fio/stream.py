@@ -1,9 +1,8 @@
-"""fio's standard output, cut into documents and noise as it comes. No I/O, no exceptions.
+"""Splitter for fio's standard output: yields JSON documents and other lines as they arrive. No I/O, no exceptions.
 
-fio prints one JSON document after another: `{` alone on a line, everything inside indented by at least two
-blanks, `}` alone on a line. Nothing counts them and nothing marks the last. Messages stand between them, and
-output of helpers may even stand inside. The parser looks at lines only, so how the bytes were cut when they
-were read makes no difference.
+fio prints one JSON document after another: a line `{`, lines indented by at least two blanks, and a line `}`. Documents
+are not numbered, and nothing marks the last one. Messages appear between documents, and output of helper programs may
+even appear inside one. The parser looks at lines only, so the size of the chunks makes no difference.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any
 from backends.values import dataclass
 
 LIMIT = 64 * 1024 * 1024
-"""Bytes after which a document without an end is given up."""
+"""Bytes after which a document without an end is abandoned."""
 
 _NOISE_WIDTH = 4096
 _ATTEMPTS = 32
@@ -33,28 +32,28 @@ class FioJsonDocument:
 
 @dataclass(frozen=True, slots=True)
 class NonJsonLine:
-    """A line that belongs to no document."""
+    """A line outside of documents."""
 
     line: str
-    """Undecodable bytes replaced, at most 4096 characters, not cleaned."""
+    """At most 4096 characters, undecodable bytes replaced, control characters kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class MalformedDocument:
-    """A document that was begun and could not be read."""
+    """A document that could not be parsed."""
 
     lines: int
-    """How many lines it had."""
+    """Number of its lines."""
 
 
 Event = FioJsonDocument | NonJsonLine | MalformedDocument
 
 
 class StreamParser:
-    """Feed it bytes in pieces of any size; `close` when no more will come."""
+    """Incremental parser. Feed it chunks of any size, and call `close` at the end of the output."""
 
     def __init__(self, limit: int = LIMIT) -> None:
-        """`limit`: bytes after which a document is given up."""
+        """`limit`: bytes after which a document is abandoned."""
         self._limit = limit
         self._parts: list[bytes] = []
         self._partial = 0
@@ -64,7 +63,7 @@ class StreamParser:
         self._failed_at_end = False
 
     def feed(self, chunk: bytes) -> list[Event]:
-        """Events that are complete with this piece."""
+        """Return the events that this chunk completes."""
         events: list[Event] = []
         end = chunk.find(b"\n")
         self._extend(chunk if end < 0 else chunk[:end])
@@ -73,7 +72,7 @@ class StreamParser:
         self._line(self._take_partial(), events)
         start, last = end + 1, chunk.rfind(b"\n")
         while start <= last:
-            # Nearly all lines are these, hundreds in a row: inside a document, and neither its beginning nor its end.
+            # Fast path for nearly all lines: hundreds of indented lines in a row inside a document.
             if self._inside and not self._failed_at_end and (indented := _INDENTED.match(chunk, start)):
                 end = indented.end()
                 if self._size + end - start <= self._limit:
@@ -88,7 +87,7 @@ class StreamParser:
         return events
 
     def close(self) -> list[Event]:
-        """The events of what is left at the end of the output."""
+        """Return the events for the rest of the output."""
         events: list[Event] = []
         if self._partial:
             self._line(self._take_partial(), events)
@@ -97,7 +96,7 @@ class StreamParser:
         return events
 
     def _extend(self, piece: bytes) -> None:
-        """Keep a piece of an unfinished line; of an endless line only as much as the limit."""
+        """Keep a part of an unfinished line, up to the limit."""
         piece = piece[: self._limit + 1 - self._partial]
         if piece:
             self._parts.append(piece)
@@ -134,12 +133,12 @@ class StreamParser:
         self._failed_at_end = False
 
     def _try_end(self, events: list[Event]) -> None:
-        """A line that may end the document: it does if what was collected is one."""
+        """Handle a line that may end the document: it does if the collected lines are valid JSON."""
         self._attempts += 1
         start = 0
         pair = _read(self._inside)
         if pair is None:
-            # Cut off in the middle, with a whole document behind it?
+            # The document may be truncated and followed by a complete one.
             start = _last_open(self._inside)
             pair = _read(self._inside[start:]) if start else None
         if pair is not None:
@@ -152,32 +151,32 @@ class StreamParser:
         elif self._attempts >= _ATTEMPTS or self._size > self._limit:
             self._give_up(events)
         else:
-            # A "}" inside a name with a line feed looks like this too: go on, unless the next line is "{".
+            # A name with a line feed before "}" looks the same: continue, unless the next line is "{".
             self._failed_at_end = True
 
     def _give_up(self, events: list[Event]) -> None:
-        """Call what was collected broken, up to the next line that opens a document, and go on from there."""
+        """Report the collected lines up to the next `{` line as malformed, and continue from there."""
         lines = self._inside
         self._inside = []
         self._failed_at_end = False
-        again = next((at for at in range(1, len(lines)) if lines[at] == b"{"), len(lines))
-        events.append(MalformedDocument(again))
-        for line in lines[again:]:
+        resume = next((at for at in range(1, len(lines)) if lines[at] == b"{"), len(lines))
+        events.append(MalformedDocument(resume))
+        for line in lines[resume:]:
             self._line(line, events)
 
 
 def _last_open(lines: list[bytes]) -> int:
-    """Where the last line that opens a document is; 0 if only the first one does."""
+    """Return the index of the last `{` line; 0 if it is the first line."""
     return next((at for at in range(len(lines) - 1, 0, -1) if lines[at] == b"{"), 0)
 
 
 def _read(lines: list[bytes]) -> tuple[dict[str, Any], list[NonJsonLine]] | None:
-    """The document these lines make, with the foreign lines left out of it; None if they make none."""
+    """Return the document in these lines and the foreign lines removed from it; None if they are no document."""
     data = _load(lines)
     if data is not None:
         return data, []
     inner = [line for line in lines[1:-1] if line.startswith(b"  ")]
-    # Nothing foreign in it, so leaving lines out would not mend it.
+    # No foreign lines, so removing lines cannot fix it.
     if len(inner) == len(lines) - 2:
         return None
     data = _load([b"{", *inner, b"}"])
@@ -191,7 +190,7 @@ def _load(lines: list[bytes]) -> dict[str, Any] | None:
     text = b"\n".join(lines).decode("utf-8", "replace")
     data = _decode(text)
     if data is None:
-        repaired = _BARE_NUMBER.sub(r"\1null", text)  # fio prints nan and inf as C does
+        repaired = _BARE_NUMBER.sub(r"\1null", text)  # fio prints nan and inf as C does, which is not valid JSON
         if repaired != text:
             data = _decode(repaired)
     return data if isinstance(data, dict) and "fio version" in data else None
@@ -199,7 +198,7 @@ def _load(lines: list[bytes]) -> dict[str, Any] | None:
 
 def _decode(text: str) -> object:
     try:
-        # strict=False: fio escapes no control characters in names.
+        # strict=False, because fio does not escape control characters in names.
         return json.loads(text, strict=False, parse_constant=lambda _: None)
     except (ValueError, RecursionError):
         return None

@@ -1,7 +1,7 @@
-"""The verdict on a whole run: figures of the last document, and whether they may be believed.
+"""The result of a run: metrics of fio's last document, and whether they are valid.
 
-fio's exit status says little: refusals (a mounted device, a missing file, an offset beyond the end) exit with 0,
-without an error, after no I/O at all; errors that are passed over count as I/Os.
+fio's exit status says little. Refusals (a mounted device, a missing file, an offset beyond the end) exit with 0,
+without an error, after no I/O at all. Ignored errors count as I/Os.
 """
 
 from __future__ import annotations
@@ -37,59 +37,46 @@ _INTERRUPTED = 128
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
-    """The part of a run that counts, where it is not all that follows the ramp."""
-
-    since: FioDocument | None = None
-    """It begins with this document; None: with the end of the ramp."""
-    until: FioDocument | None = None
-    """It ends with this document; None: with the last."""
-    settling: bool = False
-    """It never began: the run was over while it was waited for the steady state."""
-    ended_early: bool = False
-    """It is shorter than planned because the run became steady, as was asked for."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FioResult:
-    """Everything a finished fio left behind."""
+    """Everything that a finished fio left behind."""
 
     document: FioDocument | None
     """The last complete document."""
     returncode: int
-    """Exit status; -N when killed by signal N."""
+    """Exit status; -N if signal N killed it."""
     noise: Sequence[str] = ()
     """Lines of standard output outside documents."""
     stderr: str = ""
     """Standard error."""
     broken: int = 0
-    """Documents that could not be read."""
+    """Number of unreadable documents."""
     stopped: bool = False
-    """Whether we asked it to stop."""
+    """Whether raidbench asked it to stop."""
     overdue: bool = False
-    """Whether it did not end when it should have and was ended."""
-    window: Window = Window()
-    """The part that counts."""
+    """Whether it did not end in time and was stopped."""
+    since: FioDocument | None = None
+    """The first document of the measured window; None if the window begins at the end of the ramp."""
+    until: FioDocument | None = None
+    """The last document of the measured window; None if the window ends with the last document."""
+    settling: bool = False
+    """Whether the run ended while it was still waiting for the steady state, so nothing was measured."""
+    ended_early: bool = False
+    """Whether the run was ended before its planned time because it became steady, as requested."""
 
     def measured(self, direction: str) -> Counters | None:
-        """Counters of what was measured; None if nothing was."""
-        last = self.window.until or self.document
-        now = None if last is None or self.window.settling else last.counters(direction, split=True)
-        if now is None or self.window.since is None:
+        """Return the counters of the measured window, or None if nothing was measured."""
+        last = self.until or self.document
+        now = None if last is None or self.settling else last.counters(direction, split=True)
+        if now is None or self.since is None:
             return now
-        return counters_since(now, self.window.since.counters(direction, split=True))
+        return counters_since(now, self.since.counters(direction, split=True))
 
     def section(self, name: str) -> FioResult:
-        """The same of one section of the job file alone."""
-        window, document = self.window, self.document
-        since, until = (
-            None if document is None else document.section(name) for document in (window.since, window.until)
+        """Return the result of one section of the job file."""
+        document, since, until = (
+            None if document is None else document.section(name) for document in (self.document, self.since, self.until)
         )
-        return replace(
-            self,
-            document=None if document is None else document.section(name),
-            window=replace(window, since=since, until=until),
-        )
+        return replace(self, document=document, since=since, until=until)
 
 
 def summarize(
@@ -98,7 +85,7 @@ def summarize(
     targets: Sequence[JobTarget] = (),
     cpu: CpuStats | None = None,
 ) -> RunResult:
-    """Figures and verdict. Without `job` (a layout, a result file) nothing is compared with a plan."""
+    """Return metrics and status of a run; without `job` (a layout, a result file) nothing is compared with a plan."""
     parts = _parts(outcome, job, targets)
     sections = () if job is None else job.sections
     lines = [*outcome.noise, *outcome.stderr.splitlines()]
@@ -107,11 +94,11 @@ def summarize(
     if document is None:
         status, diagnosis = _without_document(outcome, lines)
         return RunResult(status=status, reason=diagnosis.reason, hint=diagnosis.hint, evidence=evidence)
-    own = {part.name: _measured(part.outcome, part.job) for part in parts}
-    counted = _sum_phases(sections, own) if sections else _measured(outcome, job)
+    counters = {part.name: _measured(part.outcome, part.job) for part in parts}
+    counted = _sum_phases(sections, counters) if sections else _measured(outcome, job)
     seconds = _seconds(counted)
     if sections:
-        seconds = sum(_seconds(_sum_sections(phase, own)) for phase in phases(sections))
+        seconds = sum(_seconds(_sum_sections(phase, counters)) for phase in phases(sections))
     status, diagnosis = _verdict(outcome, document, lines, seconds, job, targets)
     if parts and status is not RunStatus.STOPPED:
         status, diagnosis = _verdict_on_each(parts, status, diagnosis, lines)
@@ -127,17 +114,22 @@ def summarize(
         trim=sides.get("trim"),
         sync=sides.get("sync"),
         cpu=_cpu(
-            cpu or CpuStats(), document, [(part, _seconds(own[part.name])) for part in parts if sections], seconds
+            cpu or CpuStats(),
+            document,
+            [(part, _seconds(counters[part.name])) for part in parts if sections],
+            seconds,
         ),
         fio_version=document.version or None,
         warnings=tuple(_warnings(outcome, document, job, targets)),
-        targets=() if sections else tuple(_target_stats(name, counted, counters) for name, counters in own.items()),
+        targets=() if sections else tuple(_target_stats(name, counted, part) for name, part in counters.items()),
         sections=tuple(
-            SectionFigures(name=section.name, seconds=_seconds(own[section.name]), **_sides(own[section.name]))
+            SectionFigures(
+                name=section.name, seconds=_seconds(counters[section.name]), **_sides(counters[section.name])
+            )
             for section in sections
         ),
         groups=tuple(
-            GroupFigures(sections=tuple(section.name for section in group), **_sides(_sum_sections(group, own)))
+            GroupFigures(sections=tuple(section.name for section in group), **_sides(_sum_sections(group, counters)))
             for group in (groups(sections) if sections else ())
             if len(group) < len(sections)
         ),
@@ -145,33 +137,33 @@ def summarize(
 
 
 def _cpu(cpu: CpuStats, document: FioDocument, sections: Sequence[tuple[_Part, float]], seconds: float) -> CpuStats:
-    """The processor shares; that of fio by its own count where its process was not seen.
+    """Return the CPU shares; fio's share is its own value if its process was not visible.
 
-    `sections`: each with its measured seconds, because not every section runs for all of the `seconds`.
+    `sections`: each with its measured seconds, because not every section runs for all of `seconds`.
     """
     if cpu.fio_percent_of_core is not None:
         return cpu
     if not sections:
         return replace(cpu, fio_percent_of_core=document.cpu_percent_of_core)
-    documents = [(part.outcome.document, own) for part, own in sections]
-    shares = [(document.cpu_percent_of_core, own) for document, own in documents if document is not None]
-    weighted = [share * own for share, own in shares if share is not None]
+    documents = [(part.outcome.document, part_seconds) for part, part_seconds in sections]
+    shares = [(document.cpu_percent_of_core, weight) for document, weight in documents if document is not None]
+    weighted = [share * weight for share, weight in shares if share is not None]
     return replace(cpu, fio_percent_of_core=sum(weighted) / seconds if weighted and seconds else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """What one section of the file left behind: a target's, or a section of the job."""
+    """The part of a run in one section of the file: a target, or a section of the job."""
 
     name: str
     outcome: FioResult
     job: Job | None
     targets: tuple[JobTarget, ...]
-    """The target that it used; empty where that is not known."""
+    """The target that it used; empty if that is not known."""
 
 
 def _parts(outcome: FioResult, job: Job | None, targets: Sequence[JobTarget]) -> list[_Part]:
-    """Each of several targets or sections; none of a job of one section on one target."""
+    """Return the targets or sections if there are several; empty for a job of one section on one target."""
     named: list[tuple[str, Job | None, tuple[JobTarget, ...]]] = [(target.name, job, (target,)) for target in targets]
     if job is not None and job.sections:
         named = [(section.name, section.job, tuple(targets)) for section in job.sections]
@@ -179,44 +171,45 @@ def _parts(outcome: FioResult, job: Job | None, targets: Sequence[JobTarget]) ->
         return []
     both = zip(named, section_names(len(named)), strict=True)
     return [
-        _Part(name=name, outcome=outcome.section(entry), job=own, targets=used) for (name, own, used), entry in both
+        _Part(name=name, outcome=outcome.section(entry), job=part_job, targets=used)
+        for (name, part_job, used), entry in both
     ]
 
 
 def _verdict_on_each(
     parts: Sequence[_Part], status: RunStatus, diagnosis: Diagnosis, lines: Sequence[str]
 ) -> tuple[RunStatus, Diagnosis]:
-    """The verdict with the name of the target or section it is about; a run is whole if that on each of them is."""
+    """Return the verdict with the name of its target or section; a run is complete only if every part is."""
     for part in parts:
         document = part.outcome.document
-        assert document is not None  # that of all is known
+        assert document is not None  # the whole run has a document
         if status is RunStatus.OK:
             seconds = _seconds(_measured(part.outcome, part.job))
-            own, why = _verdict(part.outcome, document, lines, seconds, part.job, part.targets)
-            if own is not RunStatus.OK:
-                return own, replace(why, reason=f"{part.name}: {why.reason}")
+            part_status, why = _verdict(part.outcome, document, lines, seconds, part.job, part.targets)
+            if part_status is not RunStatus.OK:
+                return part_status, replace(why, reason=f"{part.name}: {why.reason}")
         elif document.errors:
             return status, replace(diagnosis, reason=f"{part.name}: {diagnosis.reason}")
     return status, diagnosis
 
 
 _Counted = Mapping[str, Counters]
-"""What counts of a section, by direction."""
+"""Counters of the measured window, by direction."""
 
 
-def _sum_sections(sections: Iterable[JobSection], own: Mapping[str, _Counted]) -> dict[str, Counters]:
-    """Sections at the same time: each direction has the time of the longest, as in a group of fio."""
-    counters = [own[section.name] for section in sections]
+def _sum_sections(sections: Iterable[JobSection], counters: Mapping[str, _Counted]) -> dict[str, Counters]:
+    """Add up sections that run at the same time: each direction has the longest run time, as in a fio group."""
+    records = [counters[section.name] for section in sections]
     return {
-        name: merge_counters(record[name] for record in counters if name in record)
+        name: merge_counters(record[name] for record in records if name in record)
         for name in SIDES
-        if any(name in record for record in counters)
+        if any(name in record for record in records)
     }
 
 
-def _sum_phases(sections: Sequence[JobSection], own: Mapping[str, _Counted]) -> dict[str, Counters]:
-    """All sections: the times of phases add up, for each direction those of the phases that had it."""
-    phase_counters = [_sum_sections(phase, own) for phase in phases(sections)]
+def _sum_phases(sections: Sequence[JobSection], counters: Mapping[str, _Counted]) -> dict[str, Counters]:
+    """Add up all sections: for each direction the run times of all phases that had it are added."""
+    phase_counters = [_sum_sections(phase, counters) for phase in phases(sections)]
     totals: dict[str, Counters] = {}
     for name in SIDES:
         rows = [record[name] for record in phase_counters if name in record]
@@ -226,17 +219,17 @@ def _sum_phases(sections: Sequence[JobSection], own: Mapping[str, _Counted]) -> 
 
 
 def _sides(counted: _Counted) -> dict[str, DirectionStats | None]:
-    """The figures of each direction."""
+    """Return the metrics of each direction."""
     return {name: direction_figures(counted[name]) if name in counted else None for name in SIDES}
 
 
 def _measured(outcome: FioResult, job: Job | None) -> dict[str, Counters]:
-    """What counts, by direction."""
+    """Return the counters of the measured window, by direction."""
     counters = {name: part for name in DIRECTIONS if (part := outcome.measured(name)) is not None}
     if not counters and (mixed := outcome.measured("mixed")) is not None:
         counters = {"read": mixed}
     if job and job.ramp and not any(part.completed for part in counters.values()):
-        return {}  # it ended in the ramp: what was counted until then is not what was asked for
+        return {}  # the run ended in the ramp, whose counters are no result
     sync = outcome.measured("sync") if "write" in counters else None
     return counters if sync is None else {**counters, "sync": sync}
 
@@ -245,14 +238,14 @@ def _seconds(counted: Mapping[str, Counters]) -> float:
     return max((counted[name].runtime_ms for name in DIRECTIONS if name in counted), default=0) / 1000
 
 
-def _target_stats(target: str, whole: Mapping[str, Counters], own: Mapping[str, Counters]) -> TargetStats:
-    """One target's figures; by the time of the whole run, so that the rows add up to it."""
-    common = {name: replace(own[name], runtime_ms=whole[name].runtime_ms) for name in own if name in whole}
+def _target_stats(target: str, run: Mapping[str, Counters], part: Mapping[str, Counters]) -> TargetStats:
+    """Return the metrics of one target, by the time of the whole run, so that the targets add up to the run."""
+    common = {name: replace(part[name], runtime_ms=run[name].runtime_ms) for name in part if name in run}
     return TargetStats(target=target, **_sides(common))
 
 
 def direction_figures(part: Counters) -> DirectionStats:
-    """One direction of the last document."""
+    """Return the metrics of one direction of the last document."""
     seconds = part.runtime_ms / 1000
     done = part.completed or part.total_ios
     return DirectionStats(
@@ -273,7 +266,7 @@ def _latency(part: Counters) -> LatencyStats:
     counted = histogram.total or part.completed
 
     def percentile(percent: float) -> int | None:
-        # A percentile with fewer than ten I/Os beyond it is a matter of luck.
+        # A percentile with fewer than ten I/Os beyond it is too uncertain.
         if counted * (100 - percent) / 100 < _ENOUGH_BEYOND - 1e-6:
             return None
         return histogram.percentile(percent) if histogram.total else part.percentiles.get(percent)
@@ -323,9 +316,9 @@ def _verdict(
     job: Job | None,
     targets: Sequence[JobTarget] = (),
 ) -> _Verdict:
-    """The rules, hardest first."""
-    # fio catches SIGINT and SIGTERM and ends in good order, with figures and an exit status of its own: only its words
-    # tell that somebody stopped it.
+    """Apply the rules, the most serious first."""
+    # fio catches SIGINT and SIGTERM and ends normally, with results and its own exit status: only its message shows
+    # that it was stopped.
     signal = signal_from_outside(lines)
     interrupted = outcome.stopped or signal is not None or outcome.returncode == _INTERRUPTED
     failure = (
@@ -342,7 +335,7 @@ def _verdict(
     ):
         return RunStatus.OK, Diagnosis("")
     if not interrupted and (job is None or job.sections):
-        return RunStatus.OK, Diagnosis("")  # of several sections each is judged by itself
+        return RunStatus.OK, Diagnosis("")  # each of several sections is judged separately
     if job is not None and job.ramp and job.ends_by_amount and not seconds and not interrupted:
         return RunStatus.FAILED, _DONE_IN_THE_RAMP
     how = _ending_text(outcome, seconds, job)
@@ -356,7 +349,7 @@ def _verdict(
 
 
 def _failure_of_fio(outcome: FioResult, document: FioDocument, lines: Sequence[str]) -> _Verdict | None:
-    """What fio says of itself, or how it ended; None where it ended in good order or was asked to."""
+    """Return the failure that fio reports, or its abnormal end; None if it ended normally or was asked to end."""
     if (diagnosis := diagnose(lines, document.errors)) is not None:
         return RunStatus.FAILED, diagnosis
     if outcome.overdue:
@@ -388,40 +381,40 @@ def _is_complete(
         )
     by_time = job.runtime > 0 and seconds >= _SHARE_OF_PLAN * job.runtime
     by_amount = _amount_done(document, job, targets) and not (job.ramp and not seconds)
-    return by_time or by_amount or outcome.window.ended_early
+    return by_time or by_amount or outcome.ended_early
 
 
 def _ended_by_itself(outcome: FioResult, seconds: float, job: Job, *, interrupted: bool) -> bool:
-    """Whether fio ended a job in good order by an amount that no document shows: one of which a ramp hides a part."""
+    """Return whether fio ended normally by an amount that no document shows: of a ramp, or of uneven passes."""
     unseen = job.ramp > 0 or (job.passes is not None and _is_uneven(job))
     return job.ends_by_amount and unseen and seconds > 0 and not interrupted and outcome.returncode == 0
 
 
 def _ending_text(outcome: FioResult, seconds: float, job: Job | None) -> str:
-    """When it ended, as a sentence goes on: ` after 3.0 of 60 s`; "" where no job says what was planned."""
+    """Return when the run ended, as the end of a sentence: ` after 3.0 of 60 s`; "" without a job."""
     if job is None:
         return ""
     if seconds:
         return f" after {seconds:.1f} of {job.runtime} s" if job.runtime else f" after {seconds:.1f} s"
-    return " while it was waited for the steady state" if outcome.window.settling else " during the ramp"
+    return " while it was waited for the steady state" if outcome.settling else " during the ramp"
 
 
 def _least_amount(job: Job, targets: Sequence[JobTarget]) -> float | None:
-    """Return the bytes after which a job ends at the earliest; None where no number of bytes ends it."""
+    """Return the bytes after which a job ends at the earliest; None if no amount of bytes ends it."""
     if len(targets) > 1:
         return None
     amount = amount_of(job, targets[0] if targets else None)
-    # fio leaves out a last piece of a block in each pass.
+    # fio omits a last part of a block in each pass.
     return None if amount is None else amount - max(job.block_sizes) * (job.passes or 1) * job.numjobs
 
 
 def _is_uneven(job: Job) -> bool:
-    """Whether fio ends a pass of the job where it finds no free place, which may be long before its end."""
+    """Return whether fio ends a pass when it finds no free block, which may be long before the end of the region."""
     return job.io_size is None and (len(job.block_sizes) > 1 or job.percentage_random is not None)
 
 
 def _amount_done(document: FioDocument, job: Job, targets: Sequence[JobTarget]) -> bool:
-    """Whether all was done of a job that ends by amount; each of its threads leaves out a last piece of a block."""
+    """Return whether the amount of the job is complete; each thread may omit a last part of a block."""
     parts = [part for name in DIRECTIONS if (part := document.counters(name))]
     if job.number_ios is not None and sum(part.completed for part in parts) >= job.number_ios * job.numjobs:
         return True
@@ -441,12 +434,12 @@ def _no_io_failure(document: FioDocument, interrupted: bool, lines: Sequence[str
 
 
 def _failed_io_failure(document: FioDocument, job: Job | None) -> _Verdict | None:
-    """Errors that were passed over: fio counts failed I/Os as if they had been done."""
+    """Return the failure for ignored errors: fio counts failed I/Os as if they had completed."""
     parts = [part for name in DIRECTIONS if (part := document.counters(name))]
-    # With latency switched off nothing is timed, and nothing can be missing.
+    # With latency switched off no I/O is timed, so none can be missing.
     issued = sum(part.total_ios for part in parts if part.completed)
     missing = issued - sum(part.completed for part in parts)
-    # Mid-run the I/Os in flight are issued and not yet timed; at an interrupted end, too.
+    # In mid-run, and at an interrupted end, I/Os in flight are issued but not timed.
     allowed = job.queue * max(1, document.jobs) if job else issued // 1000
     failed = max(document.errors_passed_over, missing if missing > allowed else 0)
     if not failed:
@@ -458,13 +451,13 @@ def _failed_io_failure(document: FioDocument, job: Job | None) -> _Verdict | Non
 
 
 def _short_io_failure(document: FioDocument, job: Job | None) -> _Verdict | None:
-    """I/Os that moved nothing: reads beyond the end of a file come back at once, and count."""
+    """Return the failure for I/Os that moved nothing: reads beyond the end of a file return at once, and count."""
     parts = {name: part for name in DIRECTIONS if (part := document.counters(name))}
     done = sum(part.completed for part in parts.values())
     moved = sum(part.io_bytes for part in parts.values())
     if job is None or done < 100:
         return None
-    # Half, because a mix of block sizes is a draw; reads beyond the end move nothing at all.
+    # Half, because a mix of block sizes is random; reads beyond the end move nothing at all.
     if moved >= sum(part.completed * job.mean_size_of(name) for name, part in parts.items()) / 2:
         return None
     return RunStatus.FAILED, Diagnosis(

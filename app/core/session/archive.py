@@ -1,4 +1,4 @@
-"""A session as one file to give away: a zip of its parts, a manifest, and a checksum of each and of the whole."""
+"""Session archives: a zip of all files with a manifest, and a checksum of each file and of the whole archive."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ from backends.values import dataclass
 from backends.version import program_version
 
 FORMAT = FORMATS[FileFormat.ARCHIVE]
-"""Version of the archive; raised when what is in it changes its meaning."""
+"""Version of the archive format; raised when the meaning of its content changes."""
 
 MANIFEST = "manifest.json"
-"""The part that lists the others."""
+"""The part that lists all others."""
 
 SEAL = re.compile(rb"raidbench-archive (\d{1,6}) by ([0-9A-Za-z.+]{1,40}) sha256=([0-9a-f]{64})")
-"""The end of the file: format, the program that wrote it, checksum of all bytes before the checksum."""
+"""The end of the file: format, the program that wrote it, and the checksum of all bytes before the checksum."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}(/[A-Za-z0-9][A-Za-z0-9._-]{0,99}){0,5}")
-"""Names of parts: below the session's folder, whatever stands in them."""
+"""Legal names of parts: always below the session's folder."""
 
 DIGEST = 64
 """Characters of a checksum."""
 
 MOST_PARTS = 60_000
-"""What a zip can list without its extensions."""
+"""Most files in a zip without extensions."""
 
 BLOCK = 1 << 20
-_READING = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO is not waited for
+_READING = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # opening a FIFO must not block
 _FOLDERS = ("output", "runs")
 _THEN = (1980, 1, 1, 0, 0, 0)
-"""The time of every part: nothing is told by it, and the same session makes the same archive."""
+"""The time of every part: it reveals nothing, and the same session makes the same archive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,32 +57,33 @@ class ArchivedFile:
     """A file of the session."""
 
     name: str
-    """Below its folder, with slashes."""
+    """Relative to the session's folder, with slashes."""
     size: int
     """Bytes."""
     sha256: str
-    """Of its bytes."""
+    """Checksum of its content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenArchive:
-    """An archive that was written."""
+    """A written archive."""
 
     file: Path
-    """Where it lies."""
+    """Its path."""
     parts: int
-    """How many files of the session are in it."""
+    """Number of files of the session in it."""
     size: int
     """Bytes of the archive."""
     sha256: str
-    """Of the file, as `sha256sum` tells it."""
+    """Checksum of the file, as `sha256sum` prints it."""
 
 
 def write_archive(folder: Path, file: Path, *, redact: bool = False, force: bool = False) -> WrittenArchive:
-    """Put the session in `folder` into one file; an existing one is replaced only with `force`.
+    """Write the session in `folder` into one file; an existing file is replaced only with `force`.
 
-    `redact`: with pseudonyms for what tells whose machine it is. A session that is being written is taken as it is now.
-    Raises NotFoundError, RefusedError, StorageError.
+    `redact`: replace identifiers of the machine with pseudonyms. A session that is being written is archived as it is
+    now. Raises NotFoundError for a folder without a session, RefusedError for an existing file or too many parts,
+    StorageError.
     """
     session = load(folder).session
     with open_document(file, force=force, mode=0o600) as handle:
@@ -92,27 +93,28 @@ def write_archive(folder: Path, file: Path, *, redact: bool = False, force: bool
 
 
 def session_redactor(session: Session, folder: Path) -> Redactor:
-    """A redactor of all that the session's files tell. Raises OSError."""
+    """Return a redactor for all identifiers in the session's files. Raises OSError if one cannot be read."""
     texts = (line for name in _part_names(folder) if name != LOG for line in _read_lines(folder / name))
     return redactor_of_sessions(session, others=joint_hosts(folder), texts=texts)
 
 
 def digest_of(parts: list[ArchivedFile]) -> str:
-    """The checksum of all parts together: of their names, sizes and checksums, in their order."""
+    """Return the checksum of all parts together: of their names, sizes and checksums, in order."""
     return hashlib.sha256("".join(f"{part.sha256} {part.size} {part.name}\n" for part in parts).encode()).hexdigest()
 
 
 def _write_parts(handle: BinaryIO, folder: Path, session: Session, redactor: Redactor | None) -> int:
-    """Every part, then the manifest; how many parts there are."""
+    """Write every part, then the manifest; return the number of parts."""
     parts: list[ArchivedFile] = []
     with ZipFile(handle, "w", ZIP_DEFLATED) as archive:
         for name in _part_names(folder):
             if redactor is None:
                 pieces = _read_blocks(folder / name)
             elif name == LOG:
-                pieces = _event_lines(session, redactor)
+                events = redact_session(session, redactor).events
+                pieces = (event_codec.encode(event).encode() + b"\n" for event in events)
             elif LINES.fullmatch(name):
-                continue  # what hosts said, with serial numbers that are known to be such there alone
+                continue  # output of other hosts, whose serial numbers cannot be recognised here
             else:
                 pieces = (redactor.text(line).encode() for line in _read_lines(folder / name))
             parts.append(_write_part(archive, name if redactor is None else redactor.text(name), pieces))
@@ -135,12 +137,12 @@ def _write_parts(handle: BinaryIO, folder: Path, session: Session, redactor: Red
 
 
 def _manifest_name(name: str) -> str:
-    """A session's name with nothing in it that a part's may not have."""
+    """Return a session's name with characters that are legal in the name of a part."""
     return re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip("._-")[:100] or "session"
 
 
 def _part_names(folder: Path) -> Iterator[str]:
-    """The log, then what programs said; nothing that is no file of ours."""
+    """Yield the log, then output files; files that raidbench did not write are skipped."""
     yield LOG
     for top in _FOLDERS:
         for parent, below, files in os.walk(folder / top):
@@ -165,7 +167,7 @@ def _write_part(archive: ZipFile, name: str, pieces: Iterator[bytes]) -> Archive
 
 
 def _read_blocks(path: Path) -> Iterator[bytes]:
-    """A file as long as it is now, whatever is added meanwhile."""
+    """Yield the content of a file up to its present size, whatever is appended meanwhile."""
     with open(os.open(path, _READING), "rb") as file:
         remaining = os.fstat(file.fileno()).st_size
         while remaining and (piece := file.read(min(BLOCK, remaining))):
@@ -174,23 +176,18 @@ def _read_blocks(path: Path) -> Iterator[bytes]:
 
 
 _LONGEST_LINE = 64 << 20
-"""Characters of a line: an identifier that is cut in two is not recognised."""
+"""Characters of a line: an identifier that is split in two would not be recognised."""
 
 
 def _read_lines(path: Path) -> Iterator[str]:
-    """Of a file of text; a line is cut only where it is longer than any that a program writes."""
+    """Yield the lines of a text file; only an extremely long line is split."""
     with open(os.open(path, _READING), encoding="utf-8", errors="replace") as file:
         while line := file.readline(_LONGEST_LINE):
             yield line
 
 
-def _event_lines(session: Session, redactor: Redactor) -> Iterator[bytes]:
-    for event in redact_session(session, redactor).events:
-        yield event_codec.encode(event).encode() + b"\n"
-
-
 def _write_seal(handle: BinaryIO) -> tuple[int, str]:
-    """Write the checksum of all that stands before it at the end; size and checksum of the whole file."""
+    """Write the checksum of everything before it at the end; return size and checksum of the file."""
     size = handle.seek(0, os.SEEK_END)
     checksum = checksum_of(handle, size - DIGEST)
     handle.seek(size - DIGEST)
@@ -200,7 +197,7 @@ def _write_seal(handle: BinaryIO) -> tuple[int, str]:
 
 
 def checksum_of(handle: BinaryIO, length: int) -> hashlib._Hash:
-    """SHA-256 of the first `length` bytes."""
+    """Return the SHA-256 of the first `length` bytes."""
     checksum = hashlib.sha256()
     handle.seek(0)
     while length > 0 and (piece := handle.read(min(BLOCK, length))):

@@ -1,6 +1,6 @@
-"""A session from an archive, which somebody else may have made: checked whole, unpacked into a private folder.
+"""Reader for session archives of unknown origin: verifies an archive completely and unpacks it into a private folder.
 
-Nothing in it is believed before it is checked: not a name, not a size, not a checksum, not what kind of file a part is.
+Nothing in an archive is trusted before it is verified: names, sizes, checksums and file types.
 """
 
 from __future__ import annotations
@@ -42,40 +42,44 @@ from backends.text import clean
 _LONGEST_SEAL = 200
 _LARGEST_MANIFEST = 16 << 20
 _LARGEST_LOG = 256 << 20
-"""Bytes of a log, which is read as a whole."""
+"""Most bytes of a log, which is read into memory."""
 
 _MOST_TIMES = 200
-"""How many times as large as the file its parts may be: fio's output shrinks to a fourteenth."""
+"""Limit for the unpacked size, as a multiple of the archive's size: fio's output shrinks to a fourteenth."""
 
 _SPARE = 256 << 20
-"""Bytes that stay free where it is unpacked."""
+"""Bytes that stay free in the destination."""
 
 _END = struct.Struct("<4s4H2LH")
 _END_64 = b"PK\x06\x07"
-"""The last record of a zip, and what stands before it in one with extensions (APPNOTE.TXT 4.3.15, 4.3.16)."""
+"""The last record of a zip, and the record before it in a zip with extensions (APPNOTE.TXT 4.3.15, 4.3.16)."""
 
 _DAMAGED = (BadZipFile, LargeZipFile, zlib.error, struct.error, ValueError, KeyError, TypeError, EOFError)
 _DAMAGED_TOO = (NotImplementedError, RuntimeError, RecursionError, OverflowError, FileExistsError, NotADirectoryError)
-"""What zipfile and json raise of what was put together by hand."""
+"""Exceptions of zipfile and json for manipulated input."""
 
 
 @contextlib.contextmanager
-def unpacked_archive(file: Path, *, whole: bool = True) -> Iterator[LoadedSession]:
-    """The session in an archive, in a private folder that is gone afterwards.
+def unpacked_archive(file: Path, *, with_output: bool = True) -> Iterator[LoadedSession]:
+    """Yield the session in an archive, in a private folder that is removed afterwards.
 
-    `whole`: also what programs said, for graphs and job files; else the log alone, which is all that runs and verdicts
-    take. Raises RefusedError in one sentence of what is damaged, of a newer format or no archive; StorageError.
+    `with_output`: include the output of programs, for graphs and job files. Without it only the log is unpacked, which
+    is enough for runs and verdicts. Raises RefusedError for a damaged archive, a newer format or another kind of file;
+    StorageError if it cannot be unpacked.
     """
     with tempfile.TemporaryDirectory(prefix="raidbench-archive-") as private:
-        yield load_archive(file, Path(private), whole=whole)
+        yield load_archive(file, Path(private), with_output=with_output)
 
 
-def load_archive(file: Path, into: Path, *, whole: bool = True) -> LoadedSession:
-    """The same into a folder of the caller's, that nobody else may write to."""
+def load_archive(file: Path, into: Path, *, with_output: bool = True) -> LoadedSession:
+    """Unpack an archive into a folder that no other user can write to, and return the session.
+
+    Raises RefusedError for a damaged, newer or foreign file, NotFoundError for a missing one, StorageError.
+    """
     shown = clean(str(file), 300)
     try:
         with open_input(file) as handle:
-            name, redacted = _unpack(handle, shown, into, whole=whole)
+            name, redacted = _unpack(handle, shown, into, with_output=with_output)
         return replace(load(into / name), archive=file, redacted=redacted)
     except _UnusableArchiveError as wrong:
         raise RefusedError(f"{shown} {wrong.why}.", hint=wrong.hint) from None
@@ -90,7 +94,7 @@ def load_archive(file: Path, into: Path, *, whole: bool = True) -> LoadedSession
 
 
 class _UnusableArchiveError(Exception):
-    """Why an archive is not taken: `why` completes "FILE ..."."""
+    """Why an archive is refused: `why` completes "FILE ..."."""
 
     def __init__(self, why: str, hint: str = "") -> None:
         super().__init__(why)
@@ -98,8 +102,8 @@ class _UnusableArchiveError(Exception):
         self.hint = hint
 
 
-def _unpack(handle: BinaryIO, shown: str, into: Path, *, whole: bool) -> tuple[str, bool]:
-    """Name of the folder in `into`, and whether it is all pseudonyms."""
+def _unpack(handle: BinaryIO, shown: str, into: Path, *, with_output: bool) -> tuple[str, bool]:
+    """Return the name of the folder in `into`, and whether the session has pseudonyms."""
     size = _verify_seal(handle, shown)
     with ZipFile(handle) as archive:
         manifest, parts = _read_manifest(archive, shown)
@@ -108,7 +112,7 @@ def _unpack(handle: BinaryIO, shown: str, into: Path, *, whole: bool) -> tuple[s
             archive.filelist
         ):
             raise _UnusableArchiveError("does not hold what its manifest says")
-        wanted = parts if whole else [part for part in parts if part.name == LOG]
+        wanted = parts if with_output else [part for part in parts if part.name == LOG]
         _require_room(wanted, size, into)
         folder = into / str(manifest["session"])
         for part in wanted:
@@ -117,7 +121,7 @@ def _unpack(handle: BinaryIO, shown: str, into: Path, *, whole: bool) -> tuple[s
 
 
 def _verify_seal(handle: BinaryIO, shown: str) -> int:
-    """Bytes of the file, once its checksum, its format and the size of its list are found in order."""
+    """Return the bytes of the file, after verifying its checksum, its format and the size of its directory."""
     size = handle.seek(0, os.SEEK_END)
     handle.seek(max(0, size - _LONGEST_SEAL))
     tail = handle.read()
@@ -172,7 +176,7 @@ def _require_room(parts: list[ArchivedFile], size: int, into: Path) -> None:
 
 
 def _require_plain_file(info: ZipInfo) -> ZipInfo:
-    """The entry, if it is a file like any other."""
+    """Return the entry if it is a regular file. Raises _UnusableArchiveError if it is not."""
     kind = stat.S_IFMT(info.external_attr >> 16)
     if (
         kind not in (0, stat.S_IFREG)
@@ -185,7 +189,7 @@ def _require_plain_file(info: ZipInfo) -> ZipInfo:
 
 
 def _extract_part(archive: ZipFile, info: ZipInfo, part: ArchivedFile, folder: Path) -> None:
-    """Write a part to its place, where nothing is yet, and not a byte more than it is said to have."""
+    """Write a part to its path, which must not exist, and verify its size and checksum."""
     path = folder / part.name
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     checksum, remaining = hashlib.sha256(), part.size

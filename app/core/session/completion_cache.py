@@ -1,6 +1,6 @@
-"""What the last look of this boot found, kept for completion: addresses, keys and legal values, nothing else.
+"""Cache of the last scan of this boot for shell completion: addresses, keys and legal values only.
 
-It is read where no tool may be asked, so it imports next to nothing.
+Completion may not run any tool and must be fast, so this module imports next to nothing.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _LARGEST = 8 << 20
 
 
 def completion_cache_path(state: Path) -> Path:
-    """Where it lies, in the state folder of the machine."""
+    """Return the path of the cache in the state folder of the machine."""
     return state / "looked.json"
 
 
 def load_completion_cache(file: Path) -> Mapping[str, Any]:
-    """Return `things` and `settings` as `save_completion_cache` wrote them, empty where nothing of this boot is known.
+    """Return `things` and `settings` as `save_completion_cache` wrote them; empty without a cache of this boot.
 
     Never raises.
     """
@@ -41,9 +41,9 @@ def load_completion_cache(file: Path) -> Mapping[str, Any]:
 
 
 def save_completion_cache(file: Path, machine: MachineBackends, inventory: Inventory) -> None:
-    """Keep what was found, with what was read of it; what was read earlier in this boot stays. Never raises.
+    """Save the devices found and their readings; earlier readings of this boot are kept. Never raises.
 
-    Looking changes nothing else, and nothing depends on this file: where it cannot be written, nothing is said.
+    A scan writes nothing else, and nothing depends on this file, so a failure to write it is not reported.
     """
     from app.core.session.paths import write_private
 
@@ -63,7 +63,7 @@ def save_completion_cache(file: Path, machine: MachineBackends, inventory: Inven
 
 
 def _device_entry(device_record: Any, inventory: Inventory) -> dict[str, Any]:
-    """What it is called and what it is; `twin` is the kernel's view of something else."""
+    """Return name and description of a device; `twin` marks the kernel's view of another device."""
     from backends.display_names import name_of
     from backends.text import clean
 
@@ -79,7 +79,7 @@ def _device_entry(device_record: Any, inventory: Inventory) -> dict[str, Any]:
 
 
 def _settings(declared: Iterable[Setting], readings: Mapping[str, Reading]) -> dict[str, Any]:
-    """Label, value and legal values of each that may be changed here, by key."""
+    """Return label, value and legal values of each setting that can be changed here, by key."""
     read = ((setting, readings[setting.key]) for setting in declared if setting.key in readings)
     return {
         setting.key: {

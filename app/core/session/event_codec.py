@@ -1,4 +1,4 @@
-"""Events and figures as JSON and back: strict about what is ours, patient with other versions."""
+"""Conversion of events to JSON and back; lines of other versions are tolerated."""
 
 from __future__ import annotations
 
@@ -35,30 +35,32 @@ KINDS: Mapping[str, type[Any]] = {
     "sweep-array-refused": sweep_record.SweepArrayRefused,
     "sweep-ended": sweep_record.SweepEnded,
 }
-"""Every kind of line, by the name that it has in a log: a class may be renamed, its name here may not."""
+"""Each kind of line by its name in a log; a class may be renamed, its name here may not."""
 
 _NEVER_LOGGED = ("lock", "found", "members")
-"""What a change knows and a log does not say: whoever acts on a log asks the device for it."""
+"""Fields of a change that are not logged: code that acts on a log asks the device for them."""
 _BEGINS = '{"event":"session-started",'
 _BY_TYPE = {event: kind for kind, event in KINDS.items()}
 
 
 def as_json(event: LoggedEvent) -> dict[str, Any]:
-    """The event as the object that its line in the log holds."""
+    """Return the event as the object in its line of the log."""
     data = unstructure(event)
-    change_fields = data.pop("change") if isinstance(event, ChangeIntended) else {}  # its fields lie beside the event's
+    change_fields = (
+        data.pop("change") if isinstance(event, ChangeIntended) else {}
+    )  # its fields are on the same level as the event's
     for name in _NEVER_LOGGED:
         change_fields.pop(name, None)
     return {"event": _BY_TYPE[type(event)], **data, **change_fields}
 
 
 def encode(event: LoggedEvent) -> str:
-    """One JSON line without its newline."""
+    """Return the JSON line of an event, without a newline."""
     return json.dumps(as_json(event), separators=(",", ":"), ensure_ascii=True)
 
 
 def read_origin(line: str) -> tuple[int, object] | None:
-    """Format and program of the lines that follow one with which a program begins to write; None for any other."""
+    """Return format and program of the lines after this one, if a program begins to write with it; else None."""
     if not line.startswith(_BEGINS):
         return None
     try:
@@ -70,7 +72,7 @@ def read_origin(line: str) -> tuple[int, object] | None:
 
 
 def decode(line: str) -> LoggedEvent | None:
-    """The event of a line; None if its kind is not known to this version or the line is damaged."""
+    """Return the event of a line; None for an unknown kind or a damaged line."""
     try:
         data = json.loads(line)
         kind = KINDS.get(data.pop("event"))
@@ -81,5 +83,5 @@ def decode(line: str) -> LoggedEvent | None:
             return event
         change_fields = {name: value for name, value in data.items() if name not in _NEVER_LOGGED}
         return structure({**data, "change": change_fields}, ChangeIntended)
-    except Exception:  # any damage, or another version's shape: counted by the caller, never fatal
+    except Exception:  # any damage, or the shape of another version: the caller counts it
         return None

@@ -1,4 +1,4 @@
-"""What events carry, as values: how a job gets on, looks, steady state, ratings, what was written to a device."""
+"""Values in events: progress of a job, interim analyses, steady state, endurance ratings, data written to a device."""
 
 from __future__ import annotations
 
@@ -21,47 +21,56 @@ from backends.model import Drive, Fact, Inventory, Target
 from backends.values import dataclass
 from widgets.text_utils import units
 
-# -- a moment at which an experiment may be decided, as the session keeps it ------------------------------------------
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedEvent:
+    """An event of a session."""
+
+    at: float
+    """Seconds since the epoch."""
+
+
+# -- side effects of changes, interim analyses and recorded verdicts -------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MovedSetting:
-    """A setting that read otherwise after a change of another one."""
+    """A setting that read differently after a change of another setting."""
 
     target: Target
-    """What has it: the target of the change, or the kernel's disk that it is."""
+    """The target that has it: the target of the change, or its kernel disk."""
     key: str
-    """Which."""
+    """The setting."""
     before: str | None
     """Its value before the change."""
     now: str | None
     """Its value after it."""
     explained: bool = False
-    """Whether it is a known side effect of the change; else somebody else's change."""
+    """Whether it is a declared side effect of the change; if not, another program changed it."""
     restored: bool = False
-    """Whether the change, an undo, was to bring this value back as well."""
+    """Whether the change, an undo, was meant to restore this value as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterimAnalysis:
-    """One moment at which an experiment may be decided."""
+    """An interim analysis of an experiment, at which it may be decided."""
 
     pairs: int
-    """After so many."""
+    """Number of pairs at which it takes place."""
     level: float
-    """The share of false verdicts that this look may add; its interval covers 1 - level."""
+    """The share of false verdicts that this analysis may add; its interval covers 1 - level."""
     no_difference: float | None = None
-    """The level of the interval that has to lie within the threshold for "no difference"; None where it is `level`."""
+    """The level of the interval that must be within the threshold for "no difference"; None for `level`."""
 
     @property
     def inside_level(self) -> float:
-        """The level at which "no difference" is judged."""
+        """Return the level at which "no difference" is judged."""
         return self.level if self.no_difference is None else self.no_difference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedVerdict:
-    """What an experiment has shown of one figure, as it was judged when it ended."""
+    """The verdict of an experiment on one metric, as judged when it ended."""
 
     direction: str
     """`read`, `write`, `both` or `sync`."""
@@ -70,9 +79,9 @@ class RecordedVerdict:
     verdict: str
     """As in JSON: `slower`."""
     headline: bool = False
-    """Whether it is the figure that the job is about."""
+    """Whether it is the headline metric of the job."""
     reason: str = ""
-    """Why it is that and not more, a code; "" where the verdict says all."""
+    """Code of the reason; "" if the verdict needs none."""
     mean: float | None = None
     """ln(B/A); None without an interval."""
     low: float | None = None
@@ -82,39 +91,39 @@ class RecordedVerdict:
     sd: float | None = None
     """Standard deviation of one ln(B/A)."""
     n: int = 0
-    """How many pairs."""
+    """Number of pairs."""
     p: float | None = None
     """Two-sided p value of no difference."""
     level: float | None = None
     """The interval covers 1 - level."""
     threshold: float | None = None
-    """A difference within it is none, percent."""
+    """A difference within it counts as none, percent."""
     further_pairs: int | None = None
-    """Pairs to add that would decide it."""
+    """Number of additional pairs that would decide it."""
     figures: int = 0
-    """How many figures were counted together; 0 of the one that the job is about."""
+    """Number of metrics judged together; 0 for the headline metric."""
     slow_side: str = ""
-    """The letter of the side that all far slower runs are on; "" where there are none, or on both."""
+    """The letter of the side with all far slower runs; "" if there are none, or on both sides."""
     slow_runs: int = 0
-    """How many these are."""
+    """Number of far slower runs."""
     far_pairs: tuple[int, ...] = ()
-    """Pairs that lie far from the others, counted from 1."""
+    """Outlier pairs, counted from 1."""
     far_percents: tuple[float, ...] = ()
-    """B against A in each of them, percent."""
+    """B compared with A in each of them, percent."""
 
 
-# -- how much a drive is rated to take in its life: from a person, for no drive reports it ----------------------------
+# -- rated endurance of drives, which the user configures: no drive reports it ---------------------------------------
 
 RATED = "Rated endurance"
-"""What it is called among the facts of a drive.
+"""Label of the rated endurance among the facts of a drive.
 
 The logs of NVMe (SMART / Health Information), ATA (device statistics, page 7) and SCSI (solid state media) have the
-share that is used, as the drive reckons it, and what was written; none has the bytes that the share is of.
+used share as the drive computes it, and the bytes written. None has the bytes that the share refers to.
 """
 
 
 def with_ratings(inventory: Inventory, terabytes: Mapping[str, float]) -> Inventory:
-    """The inventory with what drives of these models are rated for, in terabytes written (TBW) by model."""
+    """Return the inventory with the rated endurance of its drives, given in terabytes written (TBW) by model."""
     if not terabytes:
         return inventory
     terabytes_by_model = {_plain(model): amount for model, amount in terabytes.items()}
@@ -132,7 +141,7 @@ def _plain(model: str) -> str:
     return " ".join(model.casefold().split())
 
 
-# -- what is asked for about the steady state: a value that events carry ----------------------------------------------
+# -- steady state options --------------------------------------------------------------------------------------------
 
 WINDOW = 5
 """Rounds of the measurement window."""
@@ -141,7 +150,7 @@ ROUND_S = 10
 """Seconds of a round."""
 
 CAP_S = 1800
-"""Seconds to wait at most."""
+"""Longest wait for the steady state, in seconds."""
 
 _LONGEST_S = 7 * 86400
 _SPARE_S = 30
@@ -149,21 +158,22 @@ _SPARE_S = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteadyPlan:
-    """What to do about the steady state of a run."""
+    """The steady state options of a run."""
 
     until: bool = False
-    """Measuring starts when the rule holds, or at the cap."""
+    """Whether measuring starts when the rule holds, or when the wait reaches its limit."""
     cap_s: int = CAP_S
-    """Seconds to wait for that, at most; by fio's clock."""
+    """Longest wait in seconds, by fio's clock."""
     end_early: bool = False
-    """The run ends as soon as the rule holds over what is measured."""
+    """Whether the run ends as soon as the rule holds over the measured part."""
     round_s: int = ROUND_S
-    """Seconds of a round; SNIA's are of a minute, shorter than ten a garbage collection may fill one of."""
+    """Seconds of a round. SNIA's rounds take a minute. A garbage collection may fill a round of less than ten seconds.
+    """
     window: int = WINDOW
     """Rounds that are judged together."""
 
     def checked(self) -> SteadyPlan:
-        """Itself. Raises InvalidValueError for what makes no sense, such as a cap within which no window fits."""
+        """Return the plan itself. Raises InvalidValueError for illegal values, such as a wait below one window."""
         if not 1 <= self.round_s <= 3600:
             raise InvalidValueError(f"A round of {self.round_s} s: between 1 second and an hour")
         if not 3 <= self.window <= 25:
@@ -179,11 +189,11 @@ class SteadyPlan:
         return self
 
     def fio_seconds(self, runtime: int) -> int:
-        """The run time fio is given: it is interrupted when all of `runtime` was measured, wherever that began."""
+        """Return the run time for fio, which is interrupted when `runtime` seconds were measured."""
         return runtime + self.cap_s + _SPARE_S if self.until else runtime
 
     def describe(self) -> str:
-        """A clause for a job's line, "" if nothing is asked for."""
+        """Return a clause for a job's line; "" without steady state options."""
         parts = []
         if self.until:
             parts.append(f"once steady, or after {units.duration(self.cap_s)}")
@@ -192,65 +202,65 @@ class SteadyPlan:
         return ", ".join(parts)
 
 
-# -- how a running job gets on, as values: what the load tells, the members below it and the advisor ------------------
+# -- progress of a running job: from the load, the members below it and the advisor ----------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseChanged:
-    """The job does something else now, or there is something to say about what it does."""
+    """The job entered another phase, or there is a message about its phase."""
 
     phase: Phase
-    """What it does."""
+    """The phase."""
     seconds: float | None = None
-    """How long the phase will last, None if unknown."""
+    """Length of the phase, None if unknown."""
     message: str = ""
-    """A sentence worth showing, such as waiting for outstanding I/O; "" when the phase says it all."""
+    """A sentence to show, such as waiting for outstanding I/O; "" for none."""
     total_bytes: int | None = None
-    """Bytes after which the phase is over; None if it ends by time, or nobody knows."""
+    """Bytes after which the phase ends; None if it ends by time, or that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleTaken:
-    """An interval was measured."""
+    """A new interval."""
 
     sample: Sample
-    """Its figures."""
+    """The interval."""
     read_bins: tuple[tuple[int, int], ...] = ()
-    """Histogram of its reads: (bucket value in ns, count), ascending; kept nowhere."""
+    """Histogram of its reads: (bucket value in ns, count), ascending; not stored."""
     write_bins: tuple[tuple[int, int], ...] = ()
-    """The same of its writes."""
+    """Histogram of its writes."""
     trim_bins: tuple[tuple[int, int], ...] = ()
     """Histogram of its trims."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuSampled:
-    """Processor shares of the last second or so."""
+    """CPU shares of about the last second."""
 
     fio_percent_of_core: float | None
-    """CPU time of fio; 100 is one core. None when its process cannot be seen."""
+    """CPU time of fio; 100 is one core. None if its process is not visible."""
     host_percent: float | None
     """CPU time of the whole host; 100 is all cores."""
     silent_s: float | None = None
-    """Seconds since fio's last document; more than two means some I/O does not come back. None if not told."""
+    """Seconds since fio's last document; more than two mean that some I/O is stuck. None if not reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembersSampled:
-    """What the devices below the one under test did in the last interval."""
+    """Metrics of the devices below the device under test in the last interval."""
 
     members: tuple[MemberStats, ...]
-    """Each of them, those of a nested array after it."""
+    """All of them; those of a nested array follow it."""
     caches: tuple[CacheStats, ...] = ()
-    """Caches among them since the measured phase began; empty before they were read again."""
+    """Caches among them since the start of the measured phase; empty before their first reading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdviceGiven:
-    """What makes the figures of the job doubtful now; the run's figures have it at the end."""
+    """Conditions that make the results of the job doubtful now; the result contains them at the end."""
 
     advice: tuple[Advice, ...]
-    """All of it, the worst first; takes the place of what was said before."""
+    """All of them, the worst first; they replace earlier advice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,15 +268,15 @@ class SteadyStateUpdated:
     """A round ended."""
 
     steady: SteadyStateResult
-    """How the run stands to the steady state rule."""
+    """The steady state result of the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundEventSeen:
-    """Something befell the devices below."""
+    """An event of the devices below."""
 
     events: tuple[RunEvent, ...]
-    """What, in the order of time."""
+    """The events, in order of time."""
 
 
 Progress = (
@@ -279,47 +289,47 @@ class WorkloadFinished:
     """The last event of every load that was not abandoned; the session has it as the end of the run."""
 
     figures: RunResult
-    """What it measured, with its verdict."""
+    """Its result."""
     raw: Path
-    """fio's standard output, byte by byte."""
+    """fio's standard output, unchanged."""
 
 
 LoadEvent = PhaseChanged | SampleTaken | SteadyStateUpdated | CpuSampled | WorkloadFinished
-"""What a load tells while it runs."""
+"""Events of a load while it runs."""
 
 
-# -- what is known to have been written to a device -------------------------------------------------------------------
+# -- data written to a device ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreconditionWritten:
-    """What a preconditioning wrote to a device."""
+    """Data that a preconditioning wrote to a device."""
 
     at: float
     """When it ended, seconds since the epoch."""
     device: str
-    """Its node then, `/dev/sdb`."""
+    """Its node at that time, `/dev/sdb`."""
     size_bytes: int
     """Its size."""
     filled_bytes: int
-    """Bytes written in order, from the start, again and again."""
+    """Bytes written in order from the start, all passes together."""
     workload: str = ""
-    """The job that followed, in one line; "" if it did not come to that."""
+    """The job that followed, in one line; "" if none followed."""
     workload_bytes: int = 0
-    """Bytes that it wrote."""
+    """Bytes written by that job."""
     steady: bool | None = None
-    """Whether that became steady; None if it did not come to it."""
+    """Whether that job became steady; None if there was no such job."""
     session: str = ""
-    """Folder of the session that did it."""
+    """Folder of the session."""
 
     @property
     def times(self) -> float:
-        """How often the device was filled: 2.0 is twice from start to end."""
+        """Return how often the device was filled: 2.0 is twice from start to end."""
         return self.filled_bytes / self.size_bytes if self.size_bytes else 0.0
 
 
 def written_text(written: PreconditionWritten) -> str:
-    """`written 2.0x, then 4k random write until steady`: what was done, in a clause."""
+    """Return a clause about the preconditioning: `written 2.0x, then 4k random write until steady`."""
     fill_text = f"written {written.times:.1f}x"
     if not written.workload:
         return fill_text
@@ -329,6 +339,6 @@ def written_text(written: PreconditionWritten) -> str:
 
 
 def written_ago(written: PreconditionWritten, now: float) -> str:
-    """`2.0x, steady, 3 h ago`: for a line among a device's facts."""
+    """Return a text for a device's facts: `2.0x, steady, 3 h ago`."""
     steady = {True: ", steady", False: ", not steady", None: ""}[written.steady]
     return f"{written.times:.1f}x{steady}, {units.ago(now - written.at)}"

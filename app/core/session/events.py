@@ -1,4 +1,4 @@
-"""What happens in a session, as values. The stream of these is the session."""
+"""The events of a session. Their sequence is the session."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from app.core.session.event_types import (
     Progress,
     RecordedVerdict,
     SteadyPlan,
+    TimedEvent,
 )
 from app.core.session.results import RunResult, RunStatus
 from app.core.session.sweep_record import (
@@ -28,12 +29,12 @@ from backends.model import Inventory, Problem, Target
 from backends.values import dataclass
 
 _NUMBERED = re.compile(r"/dev/(?:dm-|zd)\d+")
-"""Nodes of device-mapper and of ZFS volumes: the next boot numbers them anew."""
+"""Device nodes of device-mapper and of ZFS volumes, which have other numbers after the next boot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineFacts:
-    """The machine a session runs on."""
+    """The machine of a session."""
 
     host: str
     """Host name."""
@@ -50,19 +51,17 @@ class MachineFacts:
     root: bool
     """Whether raidbench runs as root."""
     boot_id: str | None = None
-    """The kernel's name for this boot; None where it has none."""
+    """The kernel's id of this boot; None if there is none."""
     command_line: str | None = None
-    """What the kernel was started with."""
+    """The kernel command line."""
     mitigations: dict[str, str] = field(default_factory=dict)
-    """What the kernel says of each weakness of the processor; some of it costs time at every I/O."""
+    """The kernel's report on each CPU vulnerability; some mitigations slow down every I/O."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionStarted:
-    """The first line of every log, and one more each time a program continues it."""
+class SessionStarted(TimedEvent):
+    """The first line of every log, and another one each time a program continues the log."""
 
-    at: float
-    """Seconds since the epoch, as in every event."""
     id: str
     """The session's name."""
     version: str
@@ -70,107 +69,103 @@ class SessionStarted:
     simulated: bool
     """Whether the hardware is simulated or recorded."""
     machine: MachineFacts
-    """Where."""
+    """The machine."""
     format: int = 1
-    """Of the lines that follow (`backends.formats`)."""
+    """Format of the lines that follow (`backends.formats`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InventorySeen:
-    """Hardware was looked for."""
+class InventorySeen(TimedEvent):
+    """Result of a hardware scan."""
 
-    at: float
     inventory: Inventory
-    """All that was found."""
+    """All devices found."""
     complete: bool = True
-    """False while backends are still answering."""
+    """False while some backends have not answered yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommandRan:
+class CommandRan(TimedEvent):
     """A program ran or a file was written."""
 
-    at: float
     line: str
-    """As a person would type it."""
+    """As typed in a shell."""
     mutates: bool
     """Whether it changed something."""
     seconds: float
     """How long it took."""
     returncode: int | None
-    """Exit status; None if it did not come to an end."""
+    """Exit status; None if it did not end."""
     output: str = ""
-    """What it said, cleaned and shortened."""
+    """Its output, cleaned and shortened."""
     output_file: str | None = None
-    """Where all of it lies, below the session's folder."""
+    """File with the complete output, relative to the session's folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeIntended:
-    """A change is about to be made: on disk before the first command."""
+class ChangeIntended(TimedEvent):
+    """A change is about to be made; it is on disk before the first command."""
 
-    at: float
     id: str
     """Unique in the session: c1, c2, ..."""
     change: Change
-    """What is done, and how it is taken back."""
+    """The change, and how to undo it."""
     undoes: str | None = None
-    """The change this one takes back."""
+    """The change that this one undoes."""
     boot: str = ""
-    """The kernel's boot id: a setting that is lost at a reboot needs no undo after one."""
+    """The kernel's boot id: after a reboot, a setting that is lost at reboot needs no undo."""
     trial_until: float | None = None
-    """For a trial: when it is taken back unless it is kept, in seconds of CLOCK_BOOTTIME."""
+    """For a trial: when it is reverted unless it is confirmed, in seconds of CLOCK_BOOTTIME."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeEnded:
-    """How a change ended."""
+class ChangeEnded(TimedEvent):
+    """The end of a change."""
 
-    at: float
     id: str
-    """The change; "" of a step of a set that had nothing to do, of which nothing is recorded."""
+    """The change; "" for a step of a set that had nothing to do, for which nothing is recorded."""
     result: str
     """`verified`, `differs`, `failed`, `restored`, `kept` (after a crash or trial) or `gone` (with its device)."""
     now: str | None
     """Value read back."""
     message: str = ""
-    """A sentence when it is not verified; the tool's own words."""
+    """A sentence if it is not verified, or the tool's message."""
     moved: tuple[MovedSetting, ...] | None = None
-    """What else read otherwise afterwards; None where that is not known."""
+    """Other settings that read differently afterwards; None if that is not known."""
 
     @property
     def was_set(self) -> bool:
-        """Whether anything was set: else the value already was the wanted one."""
+        """Return whether a value was set; if not, it already was the requested one."""
         return bool(self.id)
 
     @property
     def is_reverted(self) -> bool:
-        """Of an undo: whether nothing of the change stands any more."""
+        """Return, for an undo, whether nothing of the change is in force."""
         return self.result in ("verified", "restored", "gone")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentMark:
-    """A run's place in an experiment."""
+    """A run's position in an experiment."""
 
     experiment: str
     """Its id."""
     letter: str
-    """`A`: as it was before; `B`: with the other value."""
+    """`A`: with the old value; `B`: with the other value."""
     pair: int
     """Counted from 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTarget:
-    """One thing that a run measures."""
+    """A target of a run."""
 
     target: str
     """As shown: an address or a file path."""
     device: str | None = None
-    """Block device beneath, `/dev/sda`."""
+    """Block device below it, `/dev/sda`."""
     scratch: str | None = None
-    """The scratch file that is removed at the end; left behind only by a crash."""
+    """The scratch file, which is removed at the end; only a crash leaves it behind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,31 +179,30 @@ class RunSection:
     title: str
     """Its job in one line."""
     phase: int = 1
-    """The phase in which it runs, from 1: sections of the same phase run at the same time."""
+    """The phase in which it runs, from 1; sections of one phase run at the same time."""
     group: int = 1
-    """The group to which its figures are added, from 1."""
+    """The group to which its results are added, from 1."""
     starts_s: float | None = 0.0
-    """The second of the run in which it is planned to start, ramps included; None after a phase without a run time."""
+    """Second of the run of its planned start, ramps included; None after a phase without a run time."""
     planned_seconds: float = 0.0
     """Its ramp and run time."""
 
     @property
     def text(self) -> str:
-        """All that tells it from another one, in one line."""
+        """Return everything that distinguishes it from another section, in one line."""
         return " ".join(f"{key}={text}" for key, text in {**self.job, "phase": str(self.phase)}.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunStarted:
+class RunStarted(TimedEvent):
     """A benchmark begins."""
 
-    at: float
     id: str
     """Unique in the session: r1, r2, ..."""
     target: str
-    """As shown: an address or a file path; of several at the same time each, with commas between."""
+    """As shown: an address or a file path; several targets are separated by commas."""
     device: str | None
-    """Block device beneath, `/dev/sda`; None of several."""
+    """Block device below it, `/dev/sda`; None for several targets."""
     profile: str | None
     """Profile's name, None for a custom job."""
     job: dict[str, str]
@@ -222,171 +216,165 @@ class RunStarted:
     destructive: bool = False
     """Whether it overwrites a device."""
     found: tuple[str, ...] = ()
-    """What lay on the device and was confirmed to go."""
+    """Signatures on the device whose loss was confirmed."""
     fio_version: str | None = None
     """`3.33`."""
     simulated: bool = False
     """Whether the load is simulated."""
     scratch: str | None = None
-    """The scratch file that is removed at the end; left behind only by a crash. None of several targets."""
+    """The scratch file, which is removed at the end; only a crash leaves it behind. None for several targets."""
     mark: ExperimentMark | None = None
-    """Its place in an experiment, None for a run by itself."""
+    """Its position in an experiment; None for a single run."""
     steady: SteadyPlan | None = None
-    """What was asked for about the steady state; None if nothing."""
+    """The steady state plan; None if there is none."""
     fills: int = 0
-    """How often the target is written in full before, to precondition it."""
+    """How often the target is written completely before the run, to precondition it."""
     provenance: dict[str, str] = field(default_factory=dict)
-    """What else was so beneath it, as `core/benchmark/provenance.py` finds it."""
+    """Other facts about the device, collected by `core/benchmark/provenance.py`."""
     targets: tuple[RunTarget, ...] = ()
-    """Several that are measured at the same time; empty for one."""
+    """Several targets measured at the same time; empty for one target."""
     sections: tuple[RunSection, ...] = ()
-    """The sections of a job that has several; empty for a job of one. `job` then has
-    only what all of them have in common, and what is known of the whole.
+    """The sections of a job that has several; empty for a job of one section.
+
+    `job` then has only the fields that all sections share, and those of the combined job.
     """
 
     @property
     def workload(self) -> str:
-        """The profile's name, or the job in one line."""
+        """Return the profile's name, or the job in one line."""
         return self.profile or self.title
 
     @property
     def job_texts(self) -> dict[str, str]:
-        """All that tells this job from another one: the fields, and a text for each section."""
+        """Return everything that distinguishes this job from another one: the fields, and a text for each section."""
         return self.job | {f"section {section.name}": section.text for section in self.sections}
 
     @property
     def all_targets(self) -> tuple[RunTarget, ...]:
-        """All that is measured, one or several."""
+        """Return all targets, one or several."""
         return self.targets or (RunTarget(target=self.target, device=self.device, scratch=self.scratch),)
 
     @property
     def location(self) -> str:
-        """Where it measured, as a person reads it: the node, or the address where that had a number of its boot."""
+        """Return the device node for users, or the address if the number of the node changes at each boot."""
         return self.target if self.device is None or _NUMBERED.fullmatch(self.device) else self.device
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LiveEvent:
-    """How a run gets on. Only matters while it happens, and is not logged."""
+class LiveEvent(TimedEvent):
+    """Progress of a run. It only matters while the run lasts, and is not logged."""
 
-    at: float
     id: str
     """The run."""
     progress: Progress
-    """What is so now."""
+    """The new state."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunEnded:
-    """A benchmark is over."""
+class RunEnded(TimedEvent):
+    """A benchmark has ended."""
 
-    at: float
     id: str
     """The run."""
     figures: RunResult
-    """What it measured and how it ended."""
+    """Its result."""
     folder: str
-    """Where fio's raw output lies, below the session's folder."""
+    """Folder with fio's raw output, relative to the session's folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PreconditionEnded:
-    """A device or file was written in full, or part of it, to be measured as it will be in use."""
+class PreconditionEnded(TimedEvent):
+    """A device or file was written, completely or in part, to be measured in its state of normal use."""
 
-    at: float
     id: str
     """The run that did it."""
     target: str
     """As shown: an address or a file path."""
     written: PreconditionWritten
-    """How much of what."""
+    """The bytes written and the job that followed."""
     remembered: bool
-    """Whether other sessions will know."""
+    """Whether other sessions will know about it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExperimentStarted:
-    """One setting is measured in pairs, as it is and with another value."""
+class ExperimentStarted(TimedEvent):
+    """One setting is measured in pairs, with its present value and another one."""
 
-    at: float
     id: str
     """Unique in the session: e1, e2, ..."""
     target: Target
-    """What has the setting."""
+    """The target that has the setting."""
     key: str
-    """The setting; "" of the same set-up against itself, of which nothing is set."""
+    """The setting; "" if the same configuration is measured against itself, so that nothing is set."""
     label: str
-    """The setting for people."""
+    """The setting's label."""
     a: str
-    """The value as it is, and as it will be again."""
+    """The present value, which is restored at the end."""
     b: str
-    """The value that is tried."""
+    """The other value."""
     order: tuple[str, ...]
-    """Letters in the order of the runs, two of each pair after another."""
+    """Letters in the order of the runs; two consecutive ones make a pair."""
     title: str
     """The job in one line."""
     measured: str
-    """What is measured, as shown: an address or a file path."""
+    """The measured target as shown: an address or a file path."""
     rest_seconds: float = 0.0
-    """Idle time before each run, at least."""
+    """Minimum idle time before each run."""
     looks: tuple[InterimAnalysis, ...] = ()
-    """When it may be decided."""
+    """The interim analyses."""
     until_percent: float | None = None
-    """It ends at a look whose interval is no wider than this to either side; None where a verdict ends it."""
+    """It ends at an interim analysis whose interval is no wider than this to either side; None to end by verdict."""
     threshold_percent: float | None = None
-    """A difference within it is none; None of 2 %."""
+    """A difference within it counts as none; None for 2 %."""
     seed: int | None = None
-    """What the order and the pauses were drawn from."""
+    """Seed of the order and the pauses."""
     rule: int
     """The number of the rule that judges it."""
 
     @property
     def is_null(self) -> bool:
-        """Whether the same was measured against itself."""
+        """Return whether the same configuration was measured against itself."""
         return not self.key
 
     @property
     def pairs(self) -> int:
-        """How many were planned at most."""
+        """Return the number of planned pairs."""
         return len(self.order) // 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExperimentEnded:
-    """An experiment is over."""
+class ExperimentEnded(TimedEvent):
+    """An experiment has ended."""
 
-    at: float
     id: str
     """The experiment."""
     status: RunStatus
-    """`ok`: every planned run; `stopped` or `failed`: with what is there."""
+    """`ok`: every planned run; `stopped` or `failed`: with the runs so far."""
     restored: bool
     """Whether the setting has its old value again."""
     reason: str = ""
-    """A sentence when it is not ok or not restored."""
+    """A sentence if it is not ok or not restored."""
     sentence: str = ""
-    """What its pairs show, of versions that recorded it in words; "" of later ones."""
+    """The verdict in words, as earlier versions recorded it; "" for later ones."""
     verdicts: tuple[RecordedVerdict, ...] = ()
-    """What its pairs show, the figure that the job is about first; none without a whole pair."""
+    """The verdicts of its pairs, the headline metric first; empty without a complete pair."""
     moved: dict[str, str] = field(default_factory=dict)
     """Other settings of the target that moved along with it, and how: `256 -> 64`."""
     not_counted: tuple[str, ...] = ()
-    """Runs at the end of which the setting had another value than their letter stands for."""
+    """Runs at whose end the setting did not have the value of their letter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BaselineMarked:
-    """A run became what others are shown against; None takes the mark away."""
+class BaselineMarked(TimedEvent):
+    """A run became the baseline for other runs; None removes the mark."""
 
-    at: float
     run: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoteAdded:
-    """Somebody wrote something down."""
+class NoteAdded(TimedEvent):
+    """The user wrote a note."""
 
-    at: float
     text: str
 
 
@@ -402,47 +390,43 @@ class RecordedFinding:
     """The address of a target, else a device's or a filesystem's name."""
     message: str
     evidence: str
-    """The very answer, setting or file that says so."""
+    """The output, setting or file that shows it."""
     mends: str = ""
-    """What mends it, as a line."""
+    """The fix, as one line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MachineChecked:
-    """The set-up was judged, by what was known of it."""
+class MachineChecked(TimedEvent):
+    """The configuration was checked."""
 
-    at: float
     findings: tuple[RecordedFinding, ...]
-    """The gravest first."""
+    """The most serious first."""
     rules: int
-    """How many rules judged."""
+    """Number of rules that were applied."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RulePersisted:
-    """A file that keeps settings after a reboot was written or removed."""
+class RulePersisted(TimedEvent):
+    """A file that sets values after a reboot was written or removed."""
 
-    at: float
     target: Target
     path: str
     """The file."""
     values: dict[str, str]
-    """The target's kept settings; empty when taken out."""
+    """The target's persisted settings; empty if they were removed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProblemRecorded:
-    """Something went wrong that the session should remember."""
+class ProblemRecorded(TimedEvent):
+    """A problem that the session should keep."""
 
-    at: float
     problem: Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionEnded:
+class SessionEnded(TimedEvent):
     """A program left the session."""
 
-    at: float
     reason: str = "left"
     """`left`, `SIGTERM`, `SIGHUP`, an exception's sentence."""
 
@@ -490,5 +474,5 @@ DURABLE = (
 
 
 def last_check(events: Iterable[AnyEvent]) -> MachineChecked | None:
-    """The last time that the set-up was judged; None where it never was. Pure."""
+    """Return the last check of the configuration; None if there was none. No I/O."""
     return next((event for event in reversed(tuple(events)) if isinstance(event, MachineChecked)), None)

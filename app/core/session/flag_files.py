@@ -1,4 +1,4 @@
-"""What processes tell each other by files in a session's folder: no process is ever guessed."""
+"""Flag files by which processes communicate in a session's folder, so that no process has to guess."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SessionFlag:
-    """A file whose presence means something."""
+    """A file whose presence is the message."""
 
     name: str
     """Its name in the session's folder."""
 
     def create(self, folder: Path) -> None:
-        """Make it. Raises StorageError."""
+        """Create the file. Raises StorageError if that fails."""
         try:
             (folder / self.name).touch(mode=0o600)
         except OSError as error:
@@ -30,32 +30,32 @@ class SessionFlag:
             ) from error
 
     def exists_in(self, folder: Path) -> bool:
-        """Whether it is there."""
+        """Return whether the file exists in a session's folder."""
         return os.path.lexists(folder / self.name)
 
     def remove(self, folder: Path) -> None:
-        """Take it away; never raises."""
+        """Remove the file. Never raises."""
         with contextlib.suppress(OSError):
             (folder / self.name).unlink()
 
     def folders(self, paths: Paths) -> tuple[Path, ...]:
-        """Sessions of the machine that carry it, newest first. Never raises."""
+        """Return the sessions of the machine that have the flag, the last used first. Never raises."""
         marked = (folder for folder in pool.session_folders(paths) if self.exists_in(folder))
         return tuple(folder for folder in marked if store.read_start(folder))
 
 
 STOP = SessionFlag("sweep.stop")
-"""A request to stop the sweep after putting everything back."""
+"""Request to stop the sweep after it has restored all settings."""
 
 SWEEP = SessionFlag("sweep.active")
-"""Settings of a sweep may have to be put back."""
+"""The settings of a sweep may have to be restored."""
 
 EXPERIMENT = SessionFlag("experiment.active")
-"""An experiment may have left its value in force: its change is complete, so that nothing else calls it a failure."""
+"""An experiment may have left its value in force. Its change is complete, so nothing else reports it as a failure."""
 
 
 def is_being_written(folder: Path) -> bool:
-    """Whether a process is writing the session now."""
+    """Return whether a process is writing the session now."""
     try:
         store.SessionLog(folder).close()
     except BlockingIOError:
@@ -66,10 +66,10 @@ def is_being_written(folder: Path) -> bool:
 
 
 def active_sessions(mark: SessionFlag, paths: Paths) -> tuple[Path, ...]:
-    """Sessions with the mark that a process is at now, newest first. Never raises."""
+    """Return the sessions with the flag that a process is writing now, the last used first. Never raises."""
     return tuple(folder for folder in mark.folders(paths) if is_being_written(folder))
 
 
 def abandoned_sessions(mark: SessionFlag, paths: Paths) -> tuple[Path, ...]:
-    """Sessions with the mark that nobody is at, newest first. Never raises."""
+    """Return the sessions with the flag that no process is writing, the last used first. Never raises."""
     return tuple(folder for folder in mark.folders(paths) if not is_being_written(folder))

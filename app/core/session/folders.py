@@ -1,4 +1,4 @@
-"""The folders of the sessions of one machine, found without reading what is in them: shell completion waits for it."""
+"""Session folders of one machine, listed without reading their content, because shell completion waits for it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from app.core.session.paths import Paths
 from app.core.session.trusted_file import open_regular
 
 LOG = "session.jsonl"
-"""The log in the folder of a session."""
+"""Name of the log in a session folder."""
 
 _LONGEST_LINE = 65536
 
 
 def session_folders(paths: Paths) -> list[Path]:
-    """Return the folders of the sessions of the machine that the paths are of, newest first. Never raises."""
+    """Return the session folders of a machine, the last used first. Never raises."""
     try:
         used = {entry: when for entry in paths.sessions.iterdir() if (when := last_use_time(entry)) is not None}
     except OSError:
@@ -25,15 +25,15 @@ def session_folders(paths: Paths) -> list[Path]:
 
 
 def _numbers_in(name: str) -> list[tuple[int, str]]:
-    """Return a sort key by which the tenth session of one second comes after the ninth."""
+    """Return a sort key that puts the tenth session of one second after the ninth."""
     return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", name)]
 
 
 def last_use_time(folder: Path) -> float | None:
-    """Return the place of a session in the order in which sessions were used; None if there is no log any more.
+    """Return the time at which a session was last used, in seconds since the epoch; None if it has no log.
 
-    It is the time of its log in seconds since the epoch. `store.SessionLog` keeps it above that of all sessions that
-    were used before, so it is later than the clock for some time after the clock was set back.
+    It is the time of its log, and gives the order in which sessions were used. `store.SessionLog` keeps it later than
+    that of all sessions used before. So it is ahead of the clock for some time after the clock was set back.
     """
     try:
         info = (folder / LOG).stat()
@@ -43,6 +43,6 @@ def last_use_time(folder: Path) -> float | None:
 
 
 def read_first_line(folder: Path) -> str:
-    """Return the line with which the log of a session begins. Raises OSError."""
+    """Return the first line of a session's log. Raises OSError if the log cannot be read."""
     with open_regular(folder / LOG) as lines:
         return lines.readline(_LONGEST_LINE).decode("utf-8", "replace")

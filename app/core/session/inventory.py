@@ -1,4 +1,4 @@
-"""The machine of a session: looked for, found by any of its names, read."""
+"""The hardware of a session: scan devices, find them by name, read their settings and plan changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from backends.did_you_mean import suggestion_hint
 from backends.display_names import find_by_name, name_of
 from backends.errors import NotFoundError, RaidbenchError, ToolFailedError
 from backends.merge_inventory import join_parts
-from backends.model import KERNEL, Array, Controller, Drive, Inventory, Problem, Target, Task
+from backends.model import KERNEL, Array, Controller, Device, Drive, Inventory, Problem, Target, Task
 from backends.protocol import PlansTogether, TaskReporter
 from backends.settings import Effect, Reading, Risk, Setting, worst
 from backends.text import clean
@@ -30,42 +30,42 @@ if TYPE_CHECKING:
 
 
 STALE = 600.0
-"""Seconds after which what was told is asked again before somebody is shown what would be done."""
+"""Seconds after which readings are refreshed before planned changes are shown."""
 
 
 JUST_NOW = 60.0
-"""Seconds for which a look is not worth repeating for a log that begins."""
+"""Seconds for which a scan is reused when a log begins."""
 
 
 _TELLING = ("mount", "swap", "btrfs", "zfs", "loop", *HOLDER_KINDS)
-"""Kinds of use that say what stands on a thing whose vendor tells nothing else."""
+"""Kinds of use that describe the dependents of a device whose vendor reports none."""
 
 
 class SessionInventory:
-    """What is there; each look goes into the session of `record`."""
+    """The devices of a session; each scan is recorded in the session of `record`."""
 
     _parts: Mapping[str, Inventory] = MappingProxyType({})
-    """What each backend, or card of one, told last."""
+    """The last result of each backend, or of each controller of one."""
     _last_inventory: Inventory | None = None
-    """The last whole look."""
+    """The last complete scan."""
     _scanned_at: float = 0.0
-    """When it began, of time.monotonic()."""
+    """When it began, by time.monotonic()."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
 
     @cached_property
     def machine(self) -> MachineBackends:
-        """Every backend of the host; the vendors are looked for when the first is asked."""
+        """Return all backends of the host; vendor modules are imported when the first is needed."""
         from backends.registry import MachineBackends
 
         return MachineBackends.of(self._record.host)
 
     async def probe(self) -> Inventory:
-        """Ask every backend at once; what has answered is shown while others still think.
+        """Scan all backends at the same time, and return the inventory. Partial results are shown as they arrive.
 
-        Who has not answered yet is shown as it was told before, also by a look that was given up: nothing that is there
-        is missing for a moment.
+        A backend that has not answered yet is shown with its last result, also after an aborted scan, so no device
+        disappears for a moment.
         """
         answered: dict[str, Inventory] = {}
 
@@ -81,14 +81,14 @@ class SessionInventory:
         return merged
 
     async def probe_if_stale(self) -> Inventory:
-        """As `probe`; what this process found in the last minute is put into the session without another look."""
+        """Return the inventory of the last minute, recorded in the session; scan if there is none."""
         if self._last_inventory is None or time.monotonic() - self._scanned_at > JUST_NOW:
             return await self.probe()
         self._record_inventory(self._last_inventory)
         return self._last_inventory
 
     async def rescan_after_change(self, changes: Iterable[Change]) -> Inventory:
-        """As `probe`, of what these changes may have moved: everything where one makes a device anew."""
+        """Scan what these changes may have moved: everything if one of them re-creates a device."""
         change_list = tuple(changes)
         if self._record.session.probing or any(change.effect is Effect.RECREATED for change in change_list):
             return await self.probe()
@@ -98,22 +98,22 @@ class SessionInventory:
         return merged
 
     def _record_inventory(self, merged: Inventory) -> None:
-        """Put a whole look into the session, and into its log where it is another than the last one."""
+        """Record a complete scan in the session, and in its log if it differs from the last one."""
         self._last_inventory = merged
         event = InventorySeen(at=time.time(), inventory=merged)
         last = next((e for e in reversed(self._record.session.events) if isinstance(e, InventorySeen)), None)
         if last is not None and last.inventory == merged and self._record.is_open:
             self._record.replay_to_listeners(
-                replace(self._record.session, inventory=merged, probing=False, whole=True), event
+                replace(self._record.session, inventory=merged, probing=False, scan_complete=True), event
             )
         else:
             self._record.emit(event)
 
-    async def find(self, address: str) -> Controller | Array | Drive:
-        """The thing an address, a device node or a link to one names.
+    async def find(self, address: str) -> Device:
+        """Return the device that an address, a device node, a link or a display name (`ssd`) identifies.
 
-        Also what it is called in the list, `ssd`. Raises NotFoundError naming what is there, or whatever else is meant
-        by the same word.
+        Raises NotFoundError, which lists the devices, if there is none or the name is ambiguous. Raises ToolFailedError
+        if the part of the hardware that would have it could not be read.
         """
         inventory = self._record.session.inventory if not self._record.session.probing else await self.probe()
         device = inventory.find(address)
@@ -127,11 +127,7 @@ class SessionInventory:
             real = await self._record.host.link(address)
             device = inventory.find(real) if real else None
         if device is None:
-            devices: tuple[Controller | Array | Drive, ...] = (
-                *inventory.arrays,
-                *inventory.drives,
-                *inventory.controllers,
-            )
+            devices: tuple[Device, ...] = (*inventory.arrays, *inventory.drives, *inventory.controllers)
             addresses = [str(present.target) for present in devices if present.target not in inventory.twins]
             hint = (
                 f"There are: {', '.join(addresses[:12])}."
@@ -145,64 +141,65 @@ class SessionInventory:
         return device
 
     async def device_label(self, target: Target) -> DeviceLabel:
-        """How a question names a target, and the word that means it."""
+        """Return how a question names a target, and its confirmation token."""
         inventory = self._record.session.inventory
         if (
             self._record.session.probing and inventory.find(str(target)) is None
-        ):  # not waiting for backends that still think
+        ):  # a target that is already listed needs no complete scan
             inventory = await self.probe()
         return device_label_of(inventory, target)
 
     def owner_of_setting(self, target: Target, key: str) -> Target:
-        """The target that has a setting: itself, else another view of the same block device; itself if none has it.
+        """Return the target that has a setting: itself, or another view of the same block device.
 
-        `scheduler` of a namespace or an array is the kernel's disk's, `vwc` of the kernel's disk is the namespace's.
+        `scheduler` of a namespace or an array belongs to the kernel disk, `vwc` of the kernel disk to the namespace.
+        Returns the target itself if no view has the setting.
         """
         homes = (view for view in self.views_of(target) if any(setting.key == key for setting in self.settings(view)))
         return next(homes, target)
 
     def views_of(self, target: Target) -> tuple[Target, ...]:
-        """The target, then what else its block device is: an array, a vendor's drive, the kernel's disk."""
+        """Return the target and all other views of its block device: an array, a vendor's drive, the kernel disk."""
         record = self._record.session.inventory.find(str(target))
         device = None if record is None or isinstance(record, Controller) else record.device
         views = self._record.session.inventory.at(device) if device is not None else ()
         return tuple(dict.fromkeys((target, *(view.target for view in views))))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """The declared settings of a target."""
+        """Return the declared settings of a target."""
         return self.machine.settings(target)
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Their values now."""
+        """Return the present readings of a target's settings."""
         return await self.machine.read(target)
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
-        """What setting `key` to `value` would do, on the target or on what else its block device is."""
+        """Return the change that sets `key` to `value`, on the target or on another view of its block device."""
         home = self.owner_of_setting(target, key)
         return self.with_dependents(await self.machine.setter(home).plan(home, key, value))
 
     async def plan_all(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """What setting all of `values` would do, as one set; in the order that their backend wants."""
+        """Return the changes that set all of `values` as one set, in the order that their backend needs."""
         homes: dict[Target, dict[str, str]] = {}
         for key, value in values.items():
             homes.setdefault(self.owner_of_setting(target, key), {})[key] = value
         changes: list[Change] = []
-        for home, own_values in homes.items():
+        for home, home_values in homes.items():
             backend = self.machine.backend(home)
             if isinstance(backend, PlansTogether):
-                changes += map(self.with_dependents, await backend.plan_together(home, own_values))
+                changes += map(self.with_dependents, await backend.plan_together(home, home_values))
             else:
-                changes += [await self.plan(home, key, value) for key, value in own_values.items()]
+                changes += [await self.plan(home, key, value) for key, value in home_values.items()]
         return self.order_changes(changes)
 
     def disk_of(self, target: Target) -> Target | None:
-        """Return the kernel's disk that a target is, None where it is none by the last look."""
+        """Return the kernel disk of a target by the last scan, or None if it has none."""
         return next((view for view in self.views_of(target) if view.backend == KERNEL), None)
 
     def order_changes(self, changes: Sequence[Change]) -> tuple[Change, ...]:
-        """Return the changes of a set with those in front that move what others set on the kernel's disk.
+        """Return the changes with those first that move settings which other changes set on the kernel disk.
 
-        All changes of the same target stay together, in their order.
+        All changes of one target stay together, in their order.
         """
         settings = {(change.target, change.key) for change in changes}
         front = {change.target for change in changes if not settings.isdisjoint(self._moved_on_disk(change))}
@@ -210,22 +207,23 @@ class SessionInventory:
         return (*first, *(change for change in changes if change.target not in front))
 
     def required_changes(self, changes: Sequence[Change]) -> tuple[Change, ...]:
-        """Return the changes of a set without those whose value is so already, unless another one moves it."""
+        """Return the changes without those whose value is already set, unless another change moves that value."""
         effective = [change for change in changes if change.before != change.after]
         moved = {(change.target, key) for change in effective for key in change.moves}
         moved |= {setting for change in effective for setting in self._moved_on_disk(change)}
         return tuple(change for change in changes if change in effective or (change.target, change.key) in moved)
 
     def _moved_on_disk(self, change: Change) -> Iterator[tuple[Target, str]]:
-        """Yield the settings of the kernel's disk that a change may move."""
+        """Yield the settings of the kernel disk that a change may move."""
         disk = self.disk_of(change.target) if change.moves_disk else None
         if disk is not None and disk != change.target:
             yield from ((disk, key) for key in change.moves_disk)
 
     async def plan_to_show(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """As `plan_all`, of what was read since the last look: whoever applies it reads again under the lock.
+        """Return the changes of `plan_all`, planned from the readings since the last scan.
 
-        What destroys data, or could not be done as things were then, is planned of what is read now.
+        Code that applies them reads again under the lock. A plan that destroys data, or that fails with those readings,
+        is made from new readings.
         """
         with contextlib.suppress(RaidbenchError), self.machine.using_last_scan(STALE):
             changes = await self.plan_all(target, values)
@@ -234,16 +232,14 @@ class SessionInventory:
         return await self.plan_all(target, values)
 
     def with_dependents(self, change: Change) -> Change:
-        """The change, knowing what stands on its target by the last look."""
+        """Return the change with the dependents of its target, by the last scan."""
         return replace(change, above=dependents_of(self._record.session.inventory, change.target))
 
     async def readings_of(self, device: str | None, file: str | None = None) -> dict[str, tuple[str, Reading]]:
-        """Labels and readings of the settings of a device, by key; what cannot be read is left out.
+        """Return labels and readings of the settings of a device, by key; unreadable ones are omitted.
 
-        Of a `file` on no device those of its filesystem.
-
-        Those of the array first, then those of the block device that it is to the kernel: of two with the same key the
-        array's counts.
+        For a `file` without a device they are those of its filesystem. The array's settings take precedence over those
+        of its kernel disk with the same key.
         """
         if device is None and file is None:
             return {}
@@ -261,7 +257,7 @@ class SessionInventory:
         return readings
 
     async def tasks_of(self, device: str | None) -> tuple[Task, ...] | None:
-        """Background work of the array at a node and of its controller, asked anew; None where nobody can tell."""
+        """Read the background work of the array at a node and of its controller; None if it cannot be read."""
         arrays = [
             device_record
             for device_record in self._record.session.inventory.at(device or "")
@@ -280,10 +276,8 @@ class SessionInventory:
         return next((array.tasks for array in arrays_now if array.target == target), None)
 
 
-def _find_by_name(
-    inventory: Inventory, name: str, device: Controller | Array | Drive | None
-) -> Controller | Array | Drive | None:
-    """What is called so in the list, where an address does not tell. Raises NotFoundError where it may be several."""
+def _find_by_name(inventory: Inventory, name: str, device: Device | None) -> Device | None:
+    """Return the device with this display name or address. Raises NotFoundError if the name is ambiguous."""
     if device is not None and name in (str(device.target), getattr(device, "device", None)):
         return device
     others = find_by_name(inventory, name)
@@ -296,7 +290,7 @@ def _find_by_name(
 
 
 def _problem_above(inventory: Inventory, address: str) -> Problem | None:
-    """What was told instead of what an address would be below: its vendor, its controller; None where both answered."""
+    """Return the problem that hides an address: that of its vendor or controller; None if both answered."""
     for problem in inventory.problems:
         below = address.startswith((f"{problem.where}:", f"{problem.where}/"))
         if (below or address == problem.where) and inventory.find(problem.where) is None:
@@ -304,21 +298,21 @@ def _problem_above(inventory: Inventory, address: str) -> Problem | None:
     return None
 
 
-def _accepted_names(things: Iterable[Controller | Array | Drive]) -> Iterator[str]:
-    """What may be typed for each: its address, that within its backend, its kernel name."""
-    for device in things:
+def _accepted_names(devices: Iterable[Device]) -> Iterator[str]:
+    """Yield the names that may be typed for each device: its address, that within its backend, its kernel name."""
+    for device in devices:
         yield from (str(device.target), device.target.address, name_of(device))
         if not isinstance(device, Controller) and device.device is not None:
             yield device.device.rpartition("/")[2]
 
 
 def dependents_of(inventory: Inventory, target: Target) -> tuple[str, ...]:
-    """What stands on a target, in words, each once: on all that hangs from a controller, on the array of a member."""
+    """Return the dependents of a target, each once: of a controller's drives and arrays, of a member's array."""
     return tuple(dict.fromkeys(word for device in _affected_devices(inventory, target) for word in _use_texts(device)))
 
 
 def _affected_devices(inventory: Inventory, target: Target) -> Iterator[Array | Drive]:
-    """The target, what else its block device is, and the array that it is a member of."""
+    """Yield the target, the other views of its block device, and the array of which it is a member."""
     device = inventory.find(str(target))
     if isinstance(device, Controller):
         yield from (array for array in inventory.arrays if array.controller == target)
@@ -327,7 +321,7 @@ def _affected_devices(inventory: Inventory, target: Target) -> Iterator[Array | 
     if device is None:
         return
     yield device
-    if isinstance(device, Array) and device.device is None:  # a pool, a volume of a card that the kernel does not have
+    if isinstance(device, Array) and device.device is None:  # a pool, or a controller's volume without a kernel disk
         members = (inventory.find(str(member)) for member in device.members)
         yield from (member for member in members if isinstance(member, Array | Drive))
     yield from inventory.at(device.device) if device.device is not None else ()

@@ -1,8 +1,8 @@
-"""The write-ahead journal: no intent on disk, no command.
+r"""The write-ahead journal: an intent is on disk before its first command.
 
-One record is one `write` and one `fsync`: `crc32 length JSON\\n`. A torn or flipped record is detected and passed
-over, every complete one before and after it is kept: records are found by their checksums, not by the lines. The
-journal outlives sessions: what a crash left unresolved is found at the next start.
+Each record is one `write` and one `fsync`: `crc32 length JSON\n`. A truncated or corrupted record is detected and
+skipped, and every complete one is kept, because records are found by their checksums and not by lines. The journal
+outlives sessions: the next start finds the changes that a crash left unresolved.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from backends.version import program_version
 
 FILE = "journal.log"
 OVERDUE = 20.0
-"""Seconds after which a trial that its watchdog did not take back counts as left by a crash."""
+"""Seconds after which a trial that its watchdog did not revert counts as left by a crash."""
 
 _ENDS_A_TRIAL = ("kept", "restored", "failed", "conflict", "gone")
 _HEAD = re.compile(rb'([0-9a-f]{8}) ([1-9][0-9]{0,8}) (?=\{")')
@@ -40,45 +40,45 @@ _HEAD = re.compile(rb'([0-9a-f]{8}) ([1-9][0-9]{0,8}) (?=\{")')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeProcess:
-    """A program that was about to take a step of a change."""
+    """A program that was about to execute a step of a change."""
 
     program: str
     """Its name: `sdparm`."""
     pid: int
-    """Its process."""
+    """Its process id."""
     start: str
-    """Start time of that process, so that a recycled pid is not taken for it."""
+    """Start time of that process, to detect a reused pid."""
     at: float
     """Seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnresolvedChange:
-    """A change that was about to be made, and of which no end is known."""
+    """A change that was about to be made, and whose end is not known."""
 
     id: str
     """The change's id in its session."""
     session: str
     """The session's folder."""
     change: Change
-    """What was to be done, and how it is taken back."""
+    """The change, and how to undo it."""
     at: float
     """Seconds since the epoch."""
     pid: int
-    """Who was about to do it."""
+    """The process that was about to make it."""
     boot: str
-    """The kernel's boot id then."""
+    """The kernel's boot id at that time."""
     start: str
-    """Start time of that process, so that a recycled pid is not taken for it."""
+    """Start time of that process, to detect a reused pid."""
     until: float | None = None
-    """For a trial: when it is taken back unless it is kept, in seconds of CLOCK_BOOTTIME."""
+    """For a trial: when it is reverted unless it is confirmed, in seconds of CLOCK_BOOTTIME."""
     setter: ChangeProcess | None = None
-    """The program that takes a step of it now; None where none runs."""
+    """The program that executes a step of it now; None if none is running."""
     uid: int | None = None
-    """The user whose change it is, where a helper made it; None where whoever wrote the journal did."""
+    """The user who made it through the root helper; None if the owner of the journal made it."""
 
     def is_undecided_within(self, overdue: float = OVERDUE) -> bool:
-        """Return whether it is a trial of this boot that is at most `overdue` seconds over its deadline."""
+        """Return whether it is a trial of this boot that is at most `overdue` seconds past its deadline."""
         return self.until is not None and self.boot == boot_id() and boot_clock() < self.until + overdue
 
 
@@ -88,49 +88,48 @@ _Key = tuple[str, str]
 
 @dataclass(slots=True)
 class _Entry:
-    """The state of one change by its records."""
+    """The state of one change, from its records."""
 
     record: Mapping[str, Any]
-    """Its first record, which decides whose change it is."""
+    """Its first record, which decides who owns the change."""
     intent: UnresolvedChange | None
-    """What was to be done; None where that is not understood."""
+    """The planned change; None if the record is not understood."""
     unknown: NewerError | None = None
-    """Why it is not understood, where a newer program wrote it."""
+    """Why it is not understood, if a newer program wrote it."""
     ended: bool = False
-    """Whether nothing of it is open any more."""
+    """Whether the change has ended."""
     results: tuple[str, ...] = ()
     """Its outcomes so far."""
 
     @property
     def owner(self) -> int | None:
-        """The user whose change it is, as in `UnresolvedChange.uid`; root is None."""
+        """Return the user who owns the change, as in `UnresolvedChange.uid`; None for root."""
         return _user_of(self.record)
 
 
 class Journal:
-    """Appends intents and outcomes, each on disk before the call returns.
+    """Appends intents and outcomes; each is on disk before the call returns.
 
-    An id is given once in a session. The first intent decides whose change it is; records by other users are ignored.
+    An id is used once in a session. The first intent decides who owns the change; records by other users are ignored.
     """
 
     def __init__(self, folder: Path, *, uid: int | None = None) -> None:
-        """`uid`: the user named in each record, where that is another than who writes; see `UnresolvedChange`."""
+        """`uid`: the user to name in each record, if it is not the writing user, as in `UnresolvedChange`."""
         self._folder = folder
         self._uid = uid
 
     @property
     def file(self) -> Path:
-        """Where it lies."""
+        """Return the path of the journal."""
         return self._folder / FILE
 
     def write_intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
-        """Put the intent on disk; with `until` it is a trial, open until it is kept or restored.
+        """Put the intent on disk; with `until` it is a trial, open until it is confirmed or restored.
 
-        It says what is changed and what it was, which is all that a way back is planned from, and never how. The lock
-        stands there for those alone who wait for a program that is left; the members of what is made anew, because
-        nothing else knows them once it is taken apart.
-        Raises StorageError, also for an id that was given before: then nothing may be changed; NewerError where what a
-        newer program has open is not known.
+        The record has the changed setting and its old value, from which the undo is planned, and no commands. The lock
+        is recorded for processes that wait for a program left behind. The members of a re-created array are recorded
+        because nothing else knows them once it is deleted. Raises StorageError, also for a used id: then nothing may be
+        changed. Raises NewerError if a newer program has open changes that this one does not understand.
         """
         entries, key = self._entries(), (str(session), change_id)
         if (unknown := _newer_error(entries)) is not None:
@@ -146,19 +145,19 @@ class Journal:
             "boot": boot_id(),
             "start": process_start(os.getpid()),
         }
-        if key in entries and not _begins_anew({**record, **self._owner_field}, entries[key]):
+        if key in entries and not _may_reuse_id({**record, **self._owner_field}, entries[key]):
             raise _duplicate_id_error(key)
         self._append(record, "Nothing was changed.")
         entry = self._entries().get(key)
         if entry is None:
             raise _write_error(self.file, OSError(errno.EIO, "it does not read back"), "Nothing was changed.")
         if any(entry.record.get(name) != record[name] for name in ("at", "pid", "start")):
-            raise _duplicate_id_error(key)  # by another process, between the two looks
+            raise _duplicate_id_error(key)  # another process wrote it between the two reads
 
     def write_setter(self, change_id: str, session: Path, pid: int, program: str) -> None:
-        """Put on disk which process is about to take a step of a change.
+        """Put on disk which process is about to execute a step of a change.
 
-        Raises StorageError: then it must not begin.
+        Raises StorageError: then the process must not start.
         """
         self._append(
             {
@@ -174,9 +173,9 @@ class Journal:
         )
 
     def write_outcome(self, change_id: str, session: Path, result: str) -> None:
-        """Say how it ended: `verified`, `differs`, `failed`, `restored`, `kept`.
+        """Write how a change ended: `verified`, `differs`, `failed`, `restored`, `kept`.
 
-        Raises StorageError.
+        Raises StorageError if that cannot be written.
         """
         self._append(
             {"kind": "outcome", "id": change_id, "session": str(session), "result": result},
@@ -184,7 +183,7 @@ class Journal:
         )
 
     def is_decided(self, intent: UnresolvedChange) -> bool:
-        """Whether it is on disk that a trial is kept, taken back or given up; of a journal that is gone, not.
+        """Return whether the journal says that a trial is confirmed, reverted or abandoned; False without a journal.
 
         Never raises.
         """
@@ -199,27 +198,27 @@ class Journal:
         return end
 
     def is_new(self, change_id: str, session: Path, result: str) -> bool:
-        """Whether an outcome says something that the journal does not have yet. Never raises."""
+        """Return whether an outcome adds information to the journal. Never raises."""
         entry = self._entries().get((str(session), change_id))
         return entry is None or not (entry.ended or result in entry.results)
 
     def given_ids(self, session: Path) -> frozenset[str]:
-        """Return the ids that were given to changes of a session, whoever gave them. Never raises."""
+        """Return the used ids of a session's changes, of all users. Never raises."""
         return frozenset(change_id for folder, change_id in self._entries() if folder == str(session))
 
     def restored_ids(self, session: Path) -> frozenset[str]:
-        """Return the ids of changes of a session that a watchdog or `recover` has put back. Never raises."""
+        """Return the ids of a session's changes that a watchdog or `recover` has restored. Never raises."""
         entries = self._entries().items()
         return frozenset(
             id for (of, id), entry in entries if of == str(session) and entry.results[-1:] == ("restored",)
         )
 
     def is_ours(self, change: UnresolvedChange) -> bool:
-        """Whether this user may decide about a change: all that is in a journal of one's own."""
+        """Return whether this user may decide about a change: always True for the user's own journal."""
         return True
 
     def read_error(self) -> StorageError | None:
-        """Why the journal is not read, None where it is, or where there is none. Never raises."""
+        """Return why the journal is unreadable; None if it is readable, or does not exist. Never raises."""
         try:
             os.close(open_own(self.file, os.O_RDONLY))
         except FileNotFoundError:
@@ -230,7 +229,7 @@ class Journal:
         return None
 
     def write_error(self) -> StorageError | None:
-        """Return why nothing can be appended, None where it can; nothing is created or written. Never raises."""
+        """Return why the journal is not writable, or None; creates and writes nothing. Never raises."""
         try:
             os.close(open_own(self.file, os.O_RDWR | os.O_APPEND))
         except FileNotFoundError:
@@ -242,9 +241,9 @@ class Journal:
         return None
 
     def unresolved(self) -> tuple[UnresolvedChange, ...]:
-        """Intents without an outcome whose process is gone, newest first. Never raises.
+        """Return the intents without an outcome whose process is gone, newest first. Never raises.
 
-        A setting that a reboot undoes is resolved by a reboot.
+        A setting that is lost at reboot is resolved by a reboot.
         """
         boot = boot_id()
         return tuple(
@@ -255,7 +254,7 @@ class Journal:
         )
 
     def left_running(self) -> tuple[UnresolvedChange, ...]:
-        """Changes whose raidbench is gone while the program that it started still sets them, newest first.
+        """Return the changes whose raidbench is gone while its program still makes them, newest first.
 
         Never raises.
         """
@@ -266,7 +265,7 @@ class Journal:
         )
 
     def trials_of(self, session: Path, until: float) -> tuple[UnresolvedChange, ...]:
-        """Trials of one set that are neither kept nor taken back, newest first, however long they are overdue.
+        """Return the undecided trials of one set, newest first, however overdue they are.
 
         Never raises.
         """
@@ -274,26 +273,26 @@ class Journal:
         return tuple(change for change in self._newest_open_first() if (change.session, change.until) == trial_set)
 
     def trials(self) -> tuple[UnresolvedChange, ...]:
-        """Trials of this boot that are neither kept nor taken back yet, newest first. Never raises."""
+        """Return the undecided trials of this boot, newest first. Never raises."""
         return self.trials_within(OVERDUE)
 
     def trials_within(self, overdue: float) -> tuple[UnresolvedChange, ...]:
-        """Return those up to `overdue` seconds after the deadline: a watchdog waits for what is in its way."""
+        """Return the trials up to `overdue` seconds after the deadline: a watchdog may have to wait."""
         return tuple(intent for intent in self._newest_open_first() if intent.is_undecided_within(overdue))
 
     def newer_error(self) -> NewerError | None:
-        """Why this program does not know all that is open, None where it does. Never raises."""
+        """Return why this program does not understand all open changes, or None if it does. Never raises."""
         return _newer_error(self._entries())
 
     def intent_of(self, change_id: str, session: Path) -> UnresolvedChange | None:
-        """A change of which the intent is here, whatever became of it. Never raises."""
+        """Return a change by its intent, ended or not; None if there is none. Never raises."""
         entry = self._entries().get((str(session), change_id))
         return None if entry is None else entry.intent
 
     def _newest_open_first(self) -> Iterator[UnresolvedChange]:
-        """Yield the intents that have not ended, from the end of the file: clocks are set, so times tell no order.
+        """Yield the open intents from the end of the file, because clocks may be set and times give no order.
 
-        That of a trial has ended when it was kept, was restored or failed.
+        The intent of a trial ends when the trial was confirmed, was restored or failed.
         """
         for entry in reversed(self._entries().values()):
             if entry.intent is not None and not entry.ended:
@@ -319,7 +318,7 @@ class Journal:
                 )
                 first = record if entry is None else entry.record
                 entries[key] = _Entry(record=first, intent=None, unknown=unknown)
-            elif kind == "intent" and (entry is None or _begins_anew(record, entry)):
+            elif kind == "intent" and (entry is None or _may_reuse_id(record, entry)):
                 entries.pop(key, None)
                 entries[key] = _Entry(record=record, intent=_open_change(record))
             elif kind == "setter" and entry is not None and entry.intent is not None:
@@ -328,7 +327,7 @@ class Journal:
 
     @property
     def _owner_field(self) -> Mapping[str, int]:
-        """The field of a record that says for which user it is written."""
+        """Return the field of a record that names the user for whom it is written."""
         return {} if self._uid is None else {"uid": self._uid}
 
     def _append(self, record: Mapping[str, Any], otherwise: str) -> None:
@@ -344,26 +343,26 @@ def _key(record: Mapping[str, Any]) -> _Key:
 
 
 def _user_of(record: Mapping[str, Any]) -> int | None:
-    """The user for whom a record was written; None for root and where the writer of the journal wrote for itself."""
+    """Return the user for whom a record was written; None for root, and for the owner of the journal."""
     uid = record.get("uid")
     return None if uid in (None, 0) else (uid if type(uid) is int else -1)
 
 
 def _may_write(record: Mapping[str, Any], owner: int | None) -> bool:
-    """Whether a record about a change of `owner` is believed: by that user, by root, by who owns the journal."""
+    """Return whether a record about a change of `owner` is valid: by that user, by root, or by the journal's owner."""
     return _user_of(record) in (None, owner)
 
 
-def _begins_anew(record: Mapping[str, Any], entry: _Entry) -> bool:
-    """Whether an intent may take the id of an earlier change.
+def _may_reuse_id(record: Mapping[str, Any], entry: _Entry) -> bool:
+    """Return whether an intent may reuse the id of an earlier change.
 
-    Only in a journal of one's own and after the end of that change: a session folder was removed and made again.
+    Only in the user's own journal and after that change has ended: a session folder was removed and created again.
     """
     return entry.ended and entry.owner is None and _user_of(record) is None
 
 
 def _apply_outcome(entry: _Entry, record: Mapping[str, Any]) -> None:
-    """Apply an outcome to a change. Anything ends what is not understood or not a trial."""
+    """Apply an outcome to a change. Any outcome ends a change that is not understood or not a trial."""
     result = str(record.get("result"))
     entry.results += (result,)
     entry.unknown = None
@@ -379,7 +378,7 @@ def _duplicate_id_error(key: _Key) -> StorageError:
 
 
 def append_record(file: Path, kept: FileFormat, record: Mapping[str, Any], otherwise: str) -> None:
-    """Put a record on disk before it returns. Raises StorageError; `otherwise`: what is not done then, a sentence."""
+    """Put a record on disk before the call returns. Raises StorageError; `otherwise`: what was then not done."""
     written = {**record, "format": FORMATS[kept], "by": program_version()}
     body = json.dumps(written, separators=(",", ":")).encode()
     line = b"%08x %d %s\n" % (zlib.crc32(body), len(body), body)
@@ -390,7 +389,7 @@ def append_record(file: Path, kept: FileFormat, record: Mapping[str, Any], other
         try:
             size = os.fstat(descriptor).st_size
             if size and os.pread(descriptor, 1, size - 1) != b"\n":
-                line = b"\n" + line  # a torn record stands alone
+                line = b"\n" + line  # keeps an incomplete record on a line of its own
             if os.write(descriptor, line) != len(line):
                 raise OSError(28, "No space left on device")
             os.fsync(descriptor)
@@ -411,7 +410,7 @@ def _write_error(file: Path, error: OSError, otherwise: str = "") -> StorageErro
 
 
 def read_records(file: Path) -> list[dict[str, Any]]:
-    """Every complete record; torn and flipped ones are passed over. A file that is missing or not ours has none."""
+    """Return every complete record; damaged ones are skipped. A missing or untrusted file has none."""
     try:
         data = read_own(file)
     except OSError:
@@ -434,24 +433,24 @@ def read_records(file: Path) -> list[dict[str, Any]]:
 
 
 def _open_change(record: Mapping[str, Any]) -> UnresolvedChange | None:
-    """Return the change of an intent; None for a record in a shape unknown here."""
+    """Return the change of an intent; None for a record of an unknown shape."""
     try:
         return structure({**record, "change": record}, UnresolvedChange)
-    except Exception:  # whatever is wrong with it: a damaged record must not hide the others
+    except Exception:  # any damage: it must not hide the other records
         return None
 
 
 def _running_process(record: Mapping[str, Any], boot: str) -> ChangeProcess | None:
-    """The program of a record, if that very process is still there."""
+    """Return the program of a record if that process is still running."""
     try:
         setter = structure(dict(record), ChangeProcess)
-    except Exception:  # see above
+    except Exception:  # any damage, as above
         return None
     return setter if boot == boot_id() and is_running(setter.pid, setter.start) else None
 
 
 def boot_id() -> str:
-    """The kernel's id of this boot, "" where there is none."""
+    """Return the kernel's id of this boot, "" if there is none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
@@ -459,17 +458,17 @@ def boot_id() -> str:
 
 
 def is_running(pid: int, start: str) -> bool:
-    """Whether that very process is there, not another one with its number."""
+    """Return whether exactly that process is running, and not another one with the same pid."""
     return bool(start) and process_start(pid) == start
 
 
 def boot_clock() -> float:
-    """Seconds since boot, sleep included: no clock change moves it."""
+    """Return the seconds since boot, sleep included; setting the clock does not change it."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def _is_attended(intent: UnresolvedChange, boot: str) -> bool:
-    """Whether somebody alive still sees to it: its process, or the watchdog of a trial."""
+    """Return whether a live process handles the change: its own, or the watchdog of a trial."""
     if intent.boot != boot:
         return False
     if intent.until is not None:

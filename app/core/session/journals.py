@@ -1,4 +1,4 @@
-"""The journals of a machine: root's own, those in other places of root's, and the one that the helper keeps."""
+"""The journals of a machine: root's own, those in other folders of root, and the one that the root helper keeps."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from backends.errors import NewerError, RaidbenchError, RefusedError, StorageErr
 from backends.helper_interface import HelperClient, decode_error
 from backends.host import Host
 
-# -- the journal of the machine, which the helper keeps for whoever is not root ---------------------------------------
+# -- the journal of the machine, which the root helper keeps for ordinary users ---------------------------------------
 
 
 def journal_on(host: Host, folder: Path) -> Journal:
-    """The journal of changes of a host: the machine's where a helper keeps it, else the user's own in `folder`."""
+    """Return the journal of changes of a host: the machine's, if a helper keeps it, else the user's in `folder`."""
     return Journal(folder) if host.root_side is None else HelperJournal(folder, host.root_side)
 
 
 class HelperJournal(Journal):
-    """Intents and outcomes are put on disk by the helper; it takes intents of changes only that it planned itself."""
+    """Journal that the root helper writes; it accepts only intents of changes that it planned itself."""
 
     def __init__(self, folder: Path, side: HelperClient) -> None:
-        """`folder`: of the journal that is used without a helper; nothing is put there."""
+        """`folder`: of the journal used without a helper; nothing is written there."""
         super().__init__(folder)
         self._side = side
 
     def write_intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
-        """Let the helper write the intent of a change that it planned itself. Raises StorageError."""
+        """Let the helper write the intent of a change that it planned. Raises StorageError if it refuses."""
         try:
             self._side.ask_now(
                 "intend",
@@ -45,47 +45,47 @@ class HelperJournal(Journal):
                 after=change.after,
                 until=until,
             )
-        except RefusedError as error:  # as a journal that cannot be written: nothing was changed
+        except RefusedError as error:  # reported like an unwritable journal: nothing was changed
             raise StorageError(error.message, hint=error.hint, evidence=error.evidence) from error
 
     def write_outcome(self, change_id: str, session: Path, result: str) -> None:
-        """Let the helper write how a change ended. Raises StorageError, RefusedError."""
+        """Let the helper write how a change ended. Raises StorageError, or RefusedError if the helper refuses."""
         self._side.ask_now("outcome", session=str(session), id=change_id, result=result)
 
     def unresolved(self) -> tuple[UnresolvedChange, ...]:
-        """Return the changes of this machine whose process is gone, newest first; () where the helper has ended."""
+        """Return the changes of this machine whose process is gone, newest first; () if the helper has ended."""
         return self._ask("unresolved")
 
     def trials(self) -> tuple[UnresolvedChange, ...]:
-        """Return the undecided trials of this boot, newest first; () where the helper has ended."""
+        """Return the undecided trials of this boot, newest first; () if the helper has ended."""
         return self._ask("trials")
 
     def left_running(self) -> tuple[UnresolvedChange, ...]:
-        """Return the changes whose program runs although raidbench is gone; () where the helper has ended."""
+        """Return the changes whose program runs although raidbench is gone; () if the helper has ended."""
         return self._ask("left_running")
 
     def newer_error(self) -> NewerError | None:
-        """Return why the helper does not know all that is open, None where it does or has ended."""
+        """Return why the helper does not understand all open changes, or None if it does or has ended."""
         try:
             fields: Mapping[str, Any] | None = self._side.ask_now("journal")["newer"]
-        except RefusedError:  # see below
+        except RefusedError:  # the helper has ended
             return None
         error = None if fields is None else decode_error(fields)
         return error if isinstance(error, NewerError) else None
 
     def given_ids(self, session: Path) -> frozenset[str]:
-        """Return the ids that were given to changes of a session; none where the helper has ended."""
+        """Return the used ids of a session's changes; empty if the helper has ended."""
         try:
             return frozenset(self._side.ask_now("given", session=str(session))["ids"])
-        except RefusedError:  # see below
+        except RefusedError:  # the helper has ended
             return frozenset()
 
     def is_ours(self, change: UnresolvedChange) -> bool:
-        """Whether this user may decide about a change: root about each, everybody else about their own."""
+        """Return whether this user may decide about a change: root about all, other users about their own."""
         return os.getuid() in (0, change.uid)
 
     async def fetch_trials(self) -> tuple[UnresolvedChange, ...]:
-        """Return what `trials` does without blocking; () where the helper has ended. Never raises."""
+        """Return the trials as `trials` does, without blocking; () if the helper has ended. Never raises."""
         try:
             answer: list[Any] = (await self._side.ask("journal"))["trials"]
             return tuple(structure(item, UnresolvedChange) for item in answer)
@@ -95,22 +95,21 @@ class HelperJournal(Journal):
     def _ask(self, which: str) -> tuple[UnresolvedChange, ...]:
         try:
             answer: list[Any] = self._side.ask_now("journal")[which]
-        except RefusedError:  # it has ended, which whoever wants a change hears then
+        except RefusedError:  # the helper has ended; the next change reports that
             return ()
         return tuple(structure(item, UnresolvedChange) for item in answer)
 
 
 # -- the journals of a machine ----------------------------------------------------------------------------------------
 
-# Root may keep its things in several places, while a device has one set of locks.
-#
-# Beside the locks stands which journals have had a trial since the machine began, so that a trial is seen from each.
+# Root may have several state folders, while a device has one set of locks. A file in the folder of the locks lists the
+# journals that have had a trial since boot, so that a trial in one journal is visible from all others.
 
 FILE = "journals"
 
 
 def register_journal(locks: Path, journal: Journal) -> None:
-    """Let whoever keeps things elsewhere find a journal's trials. Raises StorageError: then nothing may be tried."""
+    """Make a journal's trials visible to other journals' processes. Raises StorageError: then no trial may begin."""
     folder = str(journal.file.parent.absolute())
     try:
         private_folder(locks)
@@ -130,21 +129,21 @@ def register_journal(locks: Path, journal: Journal) -> None:
 
 
 def other_journals(locks: Path, journal: Journal) -> tuple[Journal, ...]:
-    """Return the other journals that have had a trial since the machine began. Never raises."""
-    own = str(journal.file.parent.absolute())
+    """Return the other journals that have had a trial since boot. Never raises."""
+    own_folder = str(journal.file.parent.absolute())
     try:
-        return tuple(Journal(Path(folder)) for folder in _folders(locks) if folder != own)
+        return tuple(Journal(Path(folder)) for folder in _folders(locks) if folder != own_folder)
     except OSError:
         return ()
 
 
 def trials_elsewhere(locks: Path, journal: Journal) -> tuple[UnresolvedChange, ...]:
-    """Trials of this boot in other journals than this one, that are not decided yet. Never raises."""
+    """Return the undecided trials of this boot in other journals than this one. Never raises."""
     return tuple(trial for other in other_journals(locks, journal) for trial in other.trials())
 
 
 def _folders(locks: Path) -> list[str]:
-    """The journals' folders; a line that is torn is passed over. Raises OSError."""
+    """Return the folders of the registered journals; incomplete lines are skipped. Raises OSError."""
     try:
         lines = read_own(locks / FILE).decode("utf-8", "replace").splitlines()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Our values as JSON and back, by their dataclasses."""
+"""Conversion of dataclasses to JSON values and back."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _AS_THEY_ARE = frozenset((str, int, float, bool, type(None)))
 
 @cache
 def _converter() -> Converter:
-    """Made when the first value is read: cattrs takes longer to import than a look at all devices, and 3 MiB."""
+    """Return cattrs' converter, imported on first use: the import takes 3 MiB and longer than a scan of all devices."""
     from cattrs import Converter
 
     return Converter(forbid_extra_keys=False)
 
 
 def unstructure(value: Any) -> Any:
-    """Any of our dataclasses as JSON-ready values; fields at their default are left out."""
+    """Return a dataclass as JSON values; fields with their default value are omitted."""
     kind: Any = type(value)
     if kind in _AS_THEY_ARE:
         return value
@@ -48,7 +48,7 @@ def unstructure(value: Any) -> Any:
 
 @cache
 def _fields(kind: type[Any]) -> tuple[tuple[str, Callable[[], Any]], ...]:
-    """What of a dataclass is written, and the default of each; one that has none is equal to nothing."""
+    """Return the names of the written fields of a dataclass, each with a function for its default."""
     return tuple((field.name, _default(field.default, field.default_factory)) for field in fields(kind) if field.init)
 
 
@@ -57,5 +57,5 @@ def _default(value: Any, factory: Any) -> Callable[[], Any]:
 
 
 def structure(data: Any, kind: type[T]) -> T:
-    """The dataclass again. Raises whatever cattrs raises on a shape that is not ours."""
+    """Return the dataclass of JSON values. Raises the errors of cattrs for an unknown shape."""
     return _converter().structure(data, kind)

@@ -1,4 +1,4 @@
-"""One writer per controller or disk: flock files that die with their process and the programs it gave them to."""
+"""One writer per controller or disk: flock files, released when their process and programs that inherited them end."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from backends.text import clean
 from backends.values import dataclass
 
 _PATIENCE = 50
-"""Looks at an unsigned lock, 2 ms apart."""
+"""Number of reads of a lock file without a holder's name, 2 ms apart."""
 
 
 LockPlace = Path | HelperClient
-"""Where locks are: files in a folder of ours, or those of the machine, which the helper holds."""
+"""Where locks are: our own files in a folder, or those of the machine, which the root helper holds."""
 
 _NOT_OURS = -1
 
 _LONGEST = 1024
-"""Bytes of what whoever holds a lock tells of itself."""
+"""Most bytes of the holder's description in a lock file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldLock:
-    """A lock that is held."""
+    """An acquired lock."""
 
     descriptor: int
-    """The open lock file: a program that inherits it holds the lock as well. -1 where the helper has it."""
+    """The open lock file: a program that inherits it holds the lock as well. -1 if the root helper has it."""
     purpose: str
-    """What it is held for."""
+    """Purpose, shown to another process that wants the lock."""
 
     def note_inherited_lock(self, pid: int, program: str) -> None:
-        """Tell whoever comes second of a program that inherits it."""
+        """Name a program that inherits the lock, for another process that wants it."""
         _write_holder(
             self.descriptor, f"{program} pid {pid}, started by raidbench pid {os.getpid()} ({self.purpose})\n"
         )
@@ -50,9 +50,9 @@ class HeldLock:
 
 @contextmanager
 def hold_lock(locks: LockPlace, name: str, purpose: str) -> Iterator[HeldLock]:
-    """Hold the lock `name` while inside; `purpose` is told to whoever comes second.
+    """Hold the lock `name` inside the block; `purpose` is shown to another process that wants it.
 
-    Raises HeldError naming the holder, StorageError when the lock file cannot be made.
+    Raises HeldError, which names the holder, and StorageError if the lock file cannot be created.
     """
     if isinstance(locks, Path):
         with _file_lock(locks, name, purpose) as held:
@@ -62,12 +62,12 @@ def hold_lock(locks: LockPlace, name: str, purpose: str) -> Iterator[HeldLock]:
     try:
         yield HeldLock(descriptor=_NOT_OURS, purpose=purpose)
     finally:
-        with contextlib.suppress(RefusedError):  # a helper that has ended holds no lock
+        with contextlib.suppress(RefusedError):  # a helper that has ended has released its locks
             locks.ask_now("unlock", name=lock_name(name))
 
 
 def lock_name(name: str) -> str:
-    """The name of a lock as that of a file."""
+    """Return the name of a lock as a file name."""
     return re.sub(r"[^A-Za-z0-9._-]", "_", name)[:200] or "lock"
 
 
@@ -92,8 +92,8 @@ def _file_lock(folder: Path, name: str, purpose: str) -> Iterator[HeldLock]:
         try:
             yield HeldLock(descriptor=descriptor, purpose=purpose)
         finally:
-            _write_holder(descriptor, "")  # whoever comes next must not be told of us
-            fcntl.flock(descriptor, fcntl.LOCK_UN)  # a program that is just being started still holds a copy
+            _write_holder(descriptor, "")  # the next process must not read our name
+            fcntl.flock(descriptor, fcntl.LOCK_UN)  # a child between fork and exec still has a copy of the descriptor
     finally:
         os.close(descriptor)
 
@@ -107,7 +107,7 @@ def _creation_error(folder: Path, name: str, error: OSError) -> StorageError:
 
 
 def _open(file: Path) -> int:
-    """The lock file. On a file system that can take nothing any more, one that is there can still be locked."""
+    """Return the open lock file. An existing one can also be locked on a filesystem that is full or read-only."""
     try:
         return open_own(file, os.O_RDWR | os.O_CREAT)
     except OSError as error:
@@ -117,14 +117,14 @@ def _open(file: Path) -> int:
 
 
 def _write_holder(descriptor: int, text: str) -> None:
-    """Leave a name for whoever comes second. It is a courtesy: the lock holds without it, on a full disk too."""
+    """Write the holder's name into the file. The lock is valid without it, for example on a full disk."""
     with contextlib.suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, text.encode(), 0)
 
 
 def _read_holder(descriptor: int) -> str:
-    """Who holds the lock; a moment is given to somebody who has just taken it and not yet signed."""
+    """Return the holder of the lock; wait a moment for a holder that has not written its name yet."""
     for _ in range(_PATIENCE):
         name = os.pread(descriptor, _LONGEST, 0).decode("utf-8", "replace")
         if name.endswith("\n"):

@@ -1,4 +1,4 @@
-"""The facts of a machine that belong into every header and report."""
+"""Facts about a machine for headers and reports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MITIGATIONS = "/sys/devices/system/cpu/vulnerabilities/*"
 
 
 async def machine_facts(host: Host) -> MachineFacts:
-    """Read them; what a host does not tell is empty, 0 or None."""
+    """Return the facts of a host; what it does not report is empty, 0 or None."""
     weaknesses = await host.list(_MITIGATIONS)
     files = await host.read_many((_CPUINFO, _MEMINFO, _RELEASE, _SYSTEM, _BOOT, _COMMAND_LINE, *weaknesses))
     cpu, cores = _cpu(files.get(_CPUINFO, ""))
@@ -38,7 +38,7 @@ async def machine_facts(host: Host) -> MachineFacts:
 
 
 def provenance_of(machine: MachineFacts) -> Mapping[str, str]:
-    """What a run is to remember of its machine, by the keys of a run's provenance; what is not known is left out."""
+    """Return the known facts that a run records about its machine, by the keys of a run's provenance."""
     texts = {
         "host": machine.host,
         "system": machine.system,
@@ -54,7 +54,7 @@ def provenance_of(machine: MachineFacts) -> Mapping[str, str]:
 
 
 def _cpu(text: str) -> tuple[str, int]:
-    """Model name (`Hardware` or `CPU part` on ARM may be all there is) and the number of logical CPUs."""
+    """Return the model name (`Hardware` or `CPU part` may be all there is on ARM) and the number of logical CPUs."""
     model = ""
     cores = 0
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""Where sessions, the journal, locks and the configuration lie."""
+"""Locations of sessions, the journal, locks and the configuration."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ if TYPE_CHECKING:
 
 ROOTS_STATE = Path("/var/lib/raidbench")
 ROOTS_CONFIG = Path("/etc/raidbench/config.toml")
-"""Where root keeps things when its environment points to places that others can write to."""
+"""Root's configuration, used if its environment names a path that other users can write to."""
 
 ROOTS_LOCKS = Path("/run/raidbench")
-"""Where root's locks are, wherever else it keeps things: a device has one writer whatever the environment says."""
+"""Folder of root's locks, whatever its environment says, because a device has one writer."""
 
 SIMULATED = "simulated"
-"""Below it in the state folder of a user is all that belongs to simulated and recorded machines, a folder each."""
+"""Subfolder of a user's state folder for simulated and recorded machines, one folder each."""
 
 ARRAYS = "arrays.log"
-"""Name of the journal of arrays that were made, beside that of changes."""
+"""Name of the journal of created arrays, in the folder of the journal of changes."""
 
 _users_umask: int | None = None
 
 
 def restrict_umask() -> None:
-    """From here on all that this process and its children make is for its user alone, whatever the umask was."""
+    """Make everything that this process and its children create private to its user, whatever the umask was."""
     global _users_umask
     _users_umask = os.umask(0o077)
 
 
 def apply_user_umask(descriptor: int) -> None:
-    """Let a document or folder that the user asked for by name be as open as the umask of the terminal says."""
+    """Set the permissions of a document or folder that the user named to what the terminal's umask allows."""
     if _users_umask is not None:
         everything = 0o777 if stat.S_ISDIR(os.fstat(descriptor).st_mode) else 0o666
         os.fchmod(descriptor, everything & ~_users_umask)
@@ -52,33 +52,33 @@ class Paths:
     """Folders of one user on one machine; nothing is created until something is written."""
 
     sessions: Path
-    """One folder a session."""
+    """One folder per session."""
     journal: Path
     """The write-ahead journal's folder."""
     locks: Path
-    """flock files, one a controller or disk."""
+    """flock files, one per controller or disk."""
     config: Path
     """The configuration file; may be missing."""
     apart: str = ""
-    """Which simulated or recorded machine these folders are of; "" for this machine."""
+    """Name of the simulated or recorded machine that has these folders; "" for this machine."""
 
     @property
     def state(self) -> Path:
-        """The folder of all that is remembered beside the sessions."""
+        """Return the folder that has the sessions' folder and all other state."""
         return self.sessions.parent
 
     @property
     def devices(self) -> Path:
-        """What is remembered of devices, one file each."""
+        """Return the folder of data about devices, one file each."""
         return self.journal.parent / "devices"
 
     @property
     def simulated(self) -> bool:
-        """Whether these are the folders of a machine that is not this one."""
+        """Return whether these folders belong to a simulated or recorded machine."""
         return bool(self.apart)
 
     def require_readable(self) -> None:
-        """Raise StorageError for a state folder that is there and cannot be read: it may have changes in force."""
+        """Check the state folders. Raises StorageError for an unreadable one: it may have changes in force."""
         for folder in (self.state, self.sessions, self.journal):
             try:
                 os.scandir(folder).close()
@@ -92,19 +92,19 @@ class Paths:
 
     @classmethod
     def of_host(cls, host: Host) -> Paths:
-        """Return the folders of a host; a simulated or recorded one has its own."""
+        """Return the folders of a host; a simulated or recorded host has its own."""
         return cls.of(_simulation_id(host))
 
     def for_host(self, host: Host) -> Paths:
-        """Return these very folders as those of a host."""
+        """Return the same folders, marked as those of a host."""
         return replace(self, apart=_simulation_id(host))
 
     @classmethod
     def of(cls, apart: str) -> Paths:
         """Return the folders of the simulated or recorded machine `apart`, or of this machine for "".
 
-        No folder of the one is a folder of the other, and root's own places are for this machine alone.
-        RAIDBENCH_STATE_DIR puts everything below one folder: tests, trials, several users on one account.
+        Two machines share no folder, and root's own locations are for this machine only. RAIDBENCH_STATE_DIR puts
+        everything below one folder: for tests, for trying raidbench out, or for several users with one account.
         """
         override = os.environ.get("RAIDBENCH_STATE_DIR")
         if override:
@@ -129,25 +129,25 @@ class Paths:
     @classmethod
     def below(cls, state: Path, apart: str, config: Path | None = None) -> Paths:
         """Return the folders of a simulated or recorded machine in the state folder of a user."""
-        own = state / SIMULATED / apart
-        return replace(cls.at(own, config or state / "config.toml"), apart=apart)
+        folder = state / SIMULATED / apart
+        return replace(cls.at(folder, config or state / "config.toml"), apart=apart)
 
     @classmethod
     def at(cls, state: Path, config: Path | None = None) -> Paths:
-        """Return the folders in a state folder, and its configuration unless another one is named."""
+        """Return the folders in a state folder, with its configuration file unless another one is given."""
         config = config or state / "config.toml"
         return cls(sessions=state / "sessions", journal=state / "journal", locks=state / "locks", config=config)
 
 
 def _without_parent_links(path: str | Path) -> Path:
-    """Return the path without `..`: changes are known by the folder of their session, which has one spelling."""
+    """Return the path without `..`: a change is identified by its session folder, which must have one spelling."""
     return Path(os.path.abspath(path))
 
 
 def _is_of_the_helper(folder: Path) -> bool:
-    """Return whether root owns the folder and this process is not root: the root helper reads it then.
+    """Return whether root owns the folder and this process is not root, so that the root helper reads it.
 
-    Both use one state folder where sudo keeps RAIDBENCH_STATE_DIR. The sessions name the changes and are the user's.
+    Both use one state folder if sudo keeps RAIDBENCH_STATE_DIR. The sessions name the changes, and belong to the user.
     """
     try:
         return os.geteuid() != 0 == folder.lstat().st_uid
@@ -160,9 +160,10 @@ def _simulation_id(host: Host) -> str:
 
 
 def _simulation_folder(state: Path) -> Path:
-    """Return the state folder for simulated machines of root, or of the user who became root, each separate.
+    """Return the state folder for machines simulated by root, or by the user who became root; each is separate.
 
-    Root writes nothing where another user may write, so what such a user simulates is in the home of root.
+    Root writes nothing in a folder that another user can write to, so the simulations of such a user are in root's
+    home.
     """
     safe, caller = _only_root_writes(state), os.environ.get("SUDO_UID", "")
     if safe and (not caller.isdecimal() or caller == "0"):
@@ -176,7 +177,7 @@ def _simulation_folder(state: Path) -> Path:
 
 
 def _only_root_writes(path: Path) -> bool:
-    """Whether nobody but root can put something there, or has: links and folders on the way included."""
+    """Return whether only root can create or replace the path, including links and folders on the way."""
     from backends.system.local.programs import is_owned_by_root
 
     return is_owned_by_root(str(_nearest_existing(path)))
@@ -188,9 +189,10 @@ def _nearest_existing(path: Path) -> Path:
 
 
 def private_folder(path: Path) -> Path:
-    """Make `path` (0700) and everything above it.
+    """Create `path` (0700) and all its parents, and return it.
 
-    Raises OSError: NotADirectoryError if it is a link or a file, UntrustedFileError if others own or may write it.
+    Raises OSError: NotADirectoryError for a link or a file, UntrustedFileError if other users own it or can write to
+    it.
     """
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     info = path.lstat()
@@ -201,7 +203,7 @@ def private_folder(path: Path) -> Path:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Replace a file of the state folder in one step, readable by its owner only. Never raises."""
+    """Replace a file of the state folder atomically, readable by its owner only. Never raises."""
     from backends.output_file import replace_file
 
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""A session being written: events go to disk, fold into the session, and are told to whoever listens."""
+"""Recorder of a session: writes events to disk, folds them into the session, and informs listeners."""
 
 from __future__ import annotations
 
@@ -27,37 +27,37 @@ _SHORT_OUTPUT = 2000
 
 
 class Recorder:
-    """Keeps the session of one host: on disk once opened, in memory before."""
+    """Keeps the session of one host: on disk once it is open, in memory before."""
 
     def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
         self.paths = Paths.of_host(host) if paths is None else paths.for_host(host)
-        """Where things lie."""
+        """Folders of the host."""
         self.host: Host = with_timeout_memory(LoggingHost(host, self._record_command))
-        """The host, every command on it noted, and what gave no answer spared for a while."""
+        """The host; every command is recorded, and a device that timed out is not asked again for a while."""
         self.endurance_ratings: Mapping[str, float] = {}
-        """Terabytes that drives are rated for, by model, as somebody has told."""
+        """Rated endurance of drives in terabytes, by model, from the configuration."""
         self.simulated = host.simulated
-        """Whether it is all made up, and marked as that wherever it is shown."""
+        """Whether the host is simulated or recorded, and marked as such wherever it is shown."""
         self.session = Session(simulated=self.simulated)
-        """What has happened so far."""
+        """The session so far."""
         self.folder: Path | None = None
-        """Where the session lies; None until it is opened."""
+        """Folder of the session; None until it is opened."""
         self.storage_problem: StorageError | None = None
-        """Why nothing can be recorded any more, and so nothing changed."""
+        """Why nothing can be recorded, so that nothing may be changed."""
         self._log: SessionLog | None = None
         self._listeners: list[Listener] = []
         self._outputs = 0
 
     @property
     def locks(self) -> LockPlace:
-        """Where the locks of the host's devices are."""
+        """Return where the locks of the host's devices are."""
         return self.host.root_side or self.paths.locks
 
     async def open(self, folder: Path | None = None, *, fresh: bool = True) -> None:
-        """Begin a session, or go on with one: `folder`, or the last one used here unless `fresh`.
+        """Open a session: `folder`, or a new one, or without `fresh` the one used last here.
 
-        Raises NewerError where a newer program wrote `folder`; StorageError when it cannot be written: then nothing
-        can be changed or measured.
+        Raises NewerError if a newer program wrote `folder`; StorageError if it cannot be written: then nothing can be
+        changed or measured.
         """
         machine = await machine_facts(self.host)
         self._log = self._open_log(folder, fresh=fresh)
@@ -66,11 +66,11 @@ class Recorder:
             loaded = load(self.folder)
         except NotFoundError:
             loaded = None
-        except RaidbenchError:  # nothing is added to what cannot be read
+        except RaidbenchError:  # never append to an unreadable log
             self._log.close()
             self._log = None
             raise
-        # What was looked at before is in no log, so it is not in the session either: it is looked at again.
+        # Scans made before the session was opened are in no log, so they are not in the session either.
         self.session = loaded.session if loaded is not None else Session(simulated=self.simulated)
         self.emit(
             SessionStarted(
@@ -102,7 +102,7 @@ class Recorder:
         return SessionLog(create_session_folder(self.paths.sessions), among=self.paths.sessions)
 
     def _require_its_machine(self, folder: Path) -> None:
-        """Raises StorageError for a session of another machine where either of them is simulated or recorded."""
+        """Raise StorageError for a session of another machine if either of the two is simulated or recorded."""
         begun = read_start(folder)
         if begun is None or (begun.simulated, begun.machine.host if self.simulated else "") == (
             self.simulated,
@@ -117,11 +117,11 @@ class Recorder:
 
     @property
     def recording(self) -> bool:
-        """Whether the session is on disk and can be written."""
+        """Return whether the session is on disk and writable."""
         return self._log is not None and self.storage_problem is None
 
     def close(self, reason: str = "left") -> None:
-        """Leave the session in good order."""
+        """Close the session normally."""
         if self._log is None:
             return
         with contextlib.suppress(StorageError):
@@ -130,7 +130,7 @@ class Recorder:
         self._log = None
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Hear of every event with the session after it; the answer ends that."""
+        """Call the listener for every event, with the session after it; return a function that ends this."""
         self._listeners.append(listener)
 
         def forget() -> None:
@@ -140,7 +140,7 @@ class Recorder:
         return forget
 
     def emit(self, event: AnyEvent) -> None:
-        """Put the event on disk (unless it only matters now), fold it, tell the listeners.
+        """Write the event to disk (unless it is live), fold it, and call the listeners.
 
         Raises StorageError: the event is then neither on disk nor in the session.
         """
@@ -155,17 +155,17 @@ class Recorder:
 
     @property
     def is_open(self) -> bool:
-        """Whether a session was opened and not left: what is emitted goes to disk."""
+        """Return whether a session is open, so that events go to disk."""
         return self._log is not None
 
     def replay_to_listeners(self, session: Session, event: AnyEvent) -> None:
-        """Tell the listeners of what the log has already, with the session after it."""
+        """Call the listeners for an event that is already in the log, with the session after it."""
         self.session = session
         for listener in tuple(self._listeners):
             listener(self.session, event)
 
     def _record_command(self, ran: ExecutedCommand) -> None:
-        """A command or a write, from the logging host. Not being able to log a read never stops it."""
+        """Record a command or write of the logging host. A failure to record a read never stops the read."""
         text = "\n".join(filter(None, (ran.stdout, ran.stderr)))
         file = None
         if self.folder is not None and len(text) > _SHORT_OUTPUT:
@@ -190,7 +190,7 @@ class Recorder:
             )
 
     def require_recording(self) -> Path:
-        """The session's folder. Raises StorageError when there is none, or it cannot be written any more."""
+        """Return the session's folder. Raises StorageError if there is none, or it is not writable."""
         if self._log is None or self.folder is None:
             raise StorageError("There is no session to record this in, so nothing was done.")
         if self.storage_problem is not None:

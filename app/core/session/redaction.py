@@ -1,4 +1,4 @@
-"""What a session or a recording tells of its machine, its devices and its people, and the session without it."""
+"""Redaction of a session or recording: identifiers of machines, devices and users become pseudonyms."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from backends.model import Inventory
 from backends.redaction import FLEXIBLE, SHORTEST, Redactor, keyed_values, without_prefix
 
 _USERS = range(1000, 60_000)
-"""User numbers of people (login.defs)."""
+"""User numbers of ordinary users (login.defs)."""
 _MOUNTED = re.compile(r"mounted on (/[^\s,;\"']*)")
 
 _FIELDS = re.compile(r"(?:^|_)(?:serial|wwn|wwid|uuid|guid|nguid|eui|naa|iqn|nqn|asset_tag|boot_id)s?(?:_|$)")
-"""Names of fields of events that tell one device, machine or boot from all others."""
+"""Names of event fields with identifiers of a device, machine or boot."""
 
 _TELLING = re.compile(
     r"(?i)serial|world wide|wwn|wwid|uuid|guid|eui|naa|sas address|iqn|nqn|asset tag|node name|port name"
 )
-"""Labels of facts that do."""
+"""Labels of facts with identifiers."""
 
 _VERSIONS = re.compile(r"(?i)firmware|driver|version|kernel|bios")
-"""Names of fields and labels of facts that hold versions."""
+"""Names of fields and labels of facts that contain versions."""
 
 _WORDS = re.compile(r"[^\s;,]*[^\W_][^\s;,]*")
 
@@ -42,15 +42,15 @@ def redactor_of_inventories(
     others: Iterable[str] = (),
     plain: Iterable[str] = (),
 ) -> Redactor:
-    """A redactor of all that inventories tell, of host names and of the users of this machine.
+    """Return a redactor for all identifiers in inventories, for host names and for the users of this machine.
 
-    `others`: identifiers that are known from elsewhere; `plain`: versions that look like addresses.
+    `others`: identifiers known from other sources. `plain`: versions that look like addresses.
     """
     inventory_list = tuple(inventories)
     signatures = [mark for inventory in inventory_list for drive in inventory.drives for mark in drive.signatures]
     labels = {signature.label for signature in signatures if signature.label}
     names = {*(name for inventory in inventory_list for name in identifiers(inventory)), *others}
-    names |= {signature.uuid for signature in signatures if signature.uuid}  # whatever their form
+    names |= {signature.uuid for signature in signatures if signature.uuid}  # regardless of their form
     points = {point for inventory in inventory_list for point in _mount_points(inventory)}
     return Redactor(
         serials={
@@ -68,9 +68,9 @@ def redactor_of_inventories(
 
 
 def redactor_of_sessions(*sessions: Session, others: Iterable[str] = (), texts: Iterable[str] = ()) -> Redactor:
-    """A redactor of all that sessions tell, whatever was seen or done in them.
+    """Return a redactor for all identifiers in sessions.
 
-    `others`: hosts named besides; `texts`: what programs said that lies beside the log.
+    `others`: additional host names. `texts`: output of programs next to the log.
     """
     events = [event for session in sessions for event in session.events]
     logged_inventories = [event.inventory for event in events if isinstance(event, InventorySeen)]
@@ -89,7 +89,7 @@ def redactor_of_sessions(*sessions: Session, others: Iterable[str] = (), texts: 
 
 
 def redact_session(session: Session, redactor: Redactor) -> Session:
-    """The session with a pseudonym for every identifier, to be shown like any other. Raises RefusedError."""
+    """Return the session with pseudonyms for all identifiers. Raises RefusedError if a redacted line is unreadable."""
     events = []
     for event in session.events:
         line = _without_names(event_codec.as_json(event), redactor)
@@ -101,20 +101,20 @@ def redact_session(session: Session, redactor: Redactor) -> Session:
 
 
 def _without_names(line: Mapping[str, Any], redactor: Redactor) -> dict[str, Any]:
-    """The line of an event; what kind it is stays."""
+    """Return the redacted line of an event; its kind is kept."""
     kept = {"event": line["event"]}
     return {**redact_json(line, redactor), **kept}
 
 
 def redact_json(value: Any, redactor: Redactor, name: str = "") -> Any:
-    """A JSON value with pseudonyms: fields that identify as a whole, all other texts where something is known."""
+    """Return a JSON value with pseudonyms: identifying fields are replaced completely, other texts where they match."""
     match value:
         case str():
             return redactor.whole(value) if is_identifying(name) else redactor.text(value)
         case dict():
             more = {}
             label = value.get("label")
-            if isinstance(label, str) and "kind" in value:  # what lies on a device
+            if isinstance(label, str) and "kind" in value:  # a signature on a device
                 more = {"label": redactor.text(f"'{label}'")[1:-1]}
             elif isinstance(label, str) and _TELLING.search(label) and isinstance(value.get("value"), str):
                 more = {"value": redactor.whole(value["value"])}
@@ -126,12 +126,12 @@ def redact_json(value: Any, redactor: Redactor, name: str = "") -> Any:
 
 
 def _versions(value: Any) -> Iterator[str]:
-    """Yield the versions of firmware, drivers and programs in a JSON value: some have the form of an address."""
+    """Yield the versions of firmware, drivers and programs in a JSON value: some look like addresses."""
     return _field_words(value, lambda name: _VERSIONS.search(name) is not None, _VERSIONS)
 
 
 def _field_words(value: Any, is_meant: Callable[[str], bool], labels: re.Pattern[str], name: str = "") -> Iterator[str]:
-    """Yield the words of a JSON value that are in fields whose name is meant, or beside a label that matches."""
+    """Yield the words of a JSON value in fields whose name is meant, or with a label that matches."""
     match value:
         case str():
             yield from _WORDS.findall(value) if is_meant(name) else ()
@@ -149,23 +149,23 @@ def _field_words(value: Any, is_meant: Callable[[str], bool], labels: re.Pattern
 
 
 def is_identifying(name: str) -> bool:
-    """Return whether a field of that name holds what tells one device or machine from all others. No I/O."""
+    """Return whether a field of that name identifies one device or machine. No I/O."""
     return _FIELDS.search(name) is not None
 
 
 def is_replaced_everywhere(identifier: str) -> bool:
-    """Return whether an identifier is replaced wherever it is, and not only in its field. No I/O.
+    """Return whether an identifier is replaced in every text, and not only in its field. No I/O.
 
-    A short number and a word are not: they would be found in figures and sentences.
+    Short numbers and words are not: they would match numbers and words in sentences.
     """
     bare = re.sub(r"[^0-9A-Za-z]", "", identifier)
-    if len(set(bare)) <= 1:  # 0000000000 of a disk that has none
+    if len(set(bare)) <= 1:  # 0000000000 of a disk without a serial number
         return False
     return len(bare) >= FLEXIBLE if bare.isdigit() else any(char.isdigit() for char in bare) or len(bare) >= FLEXIBLE
 
 
 def identifiers(inventory: Inventory) -> Iterator[str]:
-    """What tells one device from all others."""
+    """Yield the identifiers of all devices."""
     texts = [controller.serial for controller in inventory.controllers]
     identities = [array.identity for array in inventory.arrays] + [drive.identity for drive in inventory.drives]
     for identity in identities:
@@ -173,18 +173,16 @@ def identifiers(inventory: Inventory) -> Iterator[str]:
             texts += [identity.serial, identity.wwn]
     for drive in inventory.drives:
         texts += [drive.serial, drive.wwn]
-    facts = [fact for drive in inventory.drives for fact in drive.facts]
-    facts += [fact for array in inventory.arrays for fact in array.facts]
-    facts += [fact for controller in inventory.controllers for fact in controller.facts]
-    for fact in facts:
+    for fact in (fact for device in inventory.devices for fact in device.facts):
         texts += _WORDS.findall(fact.value) if _TELLING.search(fact.label) else ()
     yield from filter(None, texts)
 
 
 def spellings(text: str) -> Iterator[str]:
-    """An identifier without its prefix (`naa.`, `0x`, `dm.mpath-3`), with blanks or udev's underscores, and backwards.
+    """Yield the spellings of an identifier: without its prefix (`naa.`, `0x`, `dm.mpath-3`), with udev's underscores,
+    reversed.
 
-    Short ones are left: they would be found in the middle of other words.
+    Short identifiers yield nothing: they would match parts of other words.
     """
     bare = without_prefix(text)
     if len(bare) < SHORTEST:
@@ -194,26 +192,26 @@ def spellings(text: str) -> Iterator[str]:
     yield bare[::-1]  # MegaRAID's serial numbers are WWNs written backwards
     if re.fullmatch(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{2}", bare):  # a partition of an MBR table: the disk's number first
         yield bare[:8]
-    if re.fullmatch(r"5[0-9a-f]{15}", bare.lower()):  # smartctl tells the last 36 bits as a number
+    if re.fullmatch(r"5[0-9a-f]{15}", bare.lower()):  # smartctl prints the last 36 bits as a number
         yield str(int(bare[7:], 16))
 
 
 def _host_names(hosts: Iterable[str]) -> Iterator[str]:
-    """Whole and up to the first dot."""
+    """Yield each host name, and its part before the first dot."""
     for host in filter(None, (*hosts, os.uname().nodename)):
         if host not in ("localhost", "simulated"):
             yield from (host, host.partition(".")[0])
 
 
 def _user_names() -> Iterator[str]:
-    """Who has an account here, and who called us."""
+    """Yield the names of the users with an account here, and of the calling user."""
     yield from (passwd.pw_name for passwd in pwd.getpwall() if passwd.pw_uid in _USERS)
     called = (os.environ.get(name, "") for name in ("SUDO_USER", "LOGNAME", "USER"))
     yield from (name for name in called if name not in ("", "root"))
 
 
 def _is_distinctive(label: str) -> bool:
-    """Whether a label is no plain word that sentences have, such as `data` or `backup`."""
+    """Return whether a label is not an ordinary word such as `data` or `backup`."""
     return (
         ":" not in label
         and len(label) > SHORTEST

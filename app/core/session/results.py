@@ -1,4 +1,4 @@
-"""What a run measured: plain numbers with their units in the name."""
+"""Results of a run as plain numbers, with the units in their names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from backends.values import dataclass
 
 
 class Phase(StrEnum):
-    """What a job is doing."""
+    """Phase of a job."""
 
     PREPARING = "preparing"
     LAYOUT = "laying out file"
@@ -30,7 +30,7 @@ class RunStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatencyStats:
-    """Latency in nanoseconds; a percentile is None where too few I/Os carry it."""
+    """Latency in nanoseconds; a percentile is None if there are too few I/Os for it."""
 
     mean: float | None = None
     """Arithmetic mean."""
@@ -65,19 +65,19 @@ class DirectionStats:
     bytes_per_second: float
     """Bytes per second over the measured time."""
     total_ios: int
-    """Completed I/Os (those that fio timed, where it says)."""
+    """Completed I/Os (those that fio timed, if it reports them)."""
     total_bytes: int
     """Bytes moved."""
     runtime_s: float
     """Measured seconds."""
     latency_ns: LatencyStats
-    """What an I/O takes in all, submission and completion; of the flushes, of a flush."""
+    """Total latency of an I/O, submission and completion; for flushes that of a flush."""
     bins: tuple[tuple[int, int], ...] = ()
-    """Histogram: (bucket value in ns, count), ascending; merges across runs by adding."""
+    """Histogram: (bucket value in ns, count), ascending; histograms of several runs can be added."""
     completion_ns: LatencyStats | None = None
-    """From submission to completion; None where it is not known."""
+    """Latency from submission to completion; None if it is not known."""
     submission_ns: LatencyStats | None = None
-    """What submitting took; None where it is not known."""
+    """Latency of the submission; None if it is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,14 +99,14 @@ class DirectionSample:
     max_ns: int | None = None
     """Largest latency of the interval (exact if the run's maximum rose in it)."""
     spread_from: int = 0
-    """The lowest bin of `spread`, as `widgets.text_utils.ticks` has them, of ns."""
+    """The lowest bin of `spread`, for ns, as in `widgets.text_utils.ticks`."""
     spread: tuple[int, ...] = ()
-    """I/Os of the interval by their latency, in this bin and those above it: a coarse histogram for a heat map."""
+    """I/Os of the interval per latency bin, from that bin upwards: a coarse histogram for a heat map."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartSample:
-    """A part of what a run did in one interval."""
+    """One interval of a part of a run."""
 
     read: DirectionSample | None = None
     """None if it does not read."""
@@ -116,29 +116,29 @@ class PartSample:
     """None if it does not trim."""
 
     def side(self, name: str) -> DirectionSample | None:
-        """Return the sample of `read`, `write` or `trim`; None where the part does not."""
+        """Return the sample of `read`, `write` or `trim`; None if the part has none."""
         return {"read": self.read, "write": self.write, "trim": self.trim}.get(name)
 
     @property
     def transfers(self) -> tuple[DirectionSample, ...]:
-        """All directions that the part has."""
+        """Return the samples of all directions that the part has."""
         return tuple(sample for sample in (self.read, self.write, self.trim) if sample is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetSample(PartSample):
-    """One of several targets in one interval."""
+    """One interval of one of several targets."""
 
     target: str
-    """What it is called, as in the start of the run."""
+    """Its name, as at the start of the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionSample(PartSample):
-    """One of several sections of a job in one interval; without a direction it was not running."""
+    """One interval of one of several sections of a job; a section without a direction was not running."""
 
     name: str
-    """Its name, as in the start of the run."""
+    """Its name, as at the start of the run."""
     phase: Phase | None = None
     """Ramp or measuring; None while it was not running."""
 
@@ -148,22 +148,22 @@ class Sample(PartSample):
     """One interval of a running job."""
 
     at: float
-    """Seconds from the start of the phase it belongs to, to the end of the interval."""
+    """Seconds from the start of its phase to the end of the interval."""
     seconds: float
     """Length of the interval."""
     phase: Phase
-    """Ramp, settling or measuring (or laying out, filling)."""
+    """Ramp, settling or measuring (or layout, filling)."""
     stalled: bool = False
-    """fio fell silent in this interval: some I/O did not come back in time."""
+    """Whether fio reported nothing in this interval, because some I/O took too long."""
     targets: tuple[TargetSample, ...] = ()
-    """Each of several targets, whose sum the rest is; empty of a run on one."""
+    """Each of several targets, which add up to this sample; empty for a run on one target."""
     sections: tuple[SectionSample, ...] = ()
-    """Each section of a job that has several, running or not, whose sum the rest is; empty for a job of one."""
+    """Each section of a job that has several, running or not; the running ones add up to this sample."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuStats:
-    """Processor shares during the measured phase, in percent."""
+    """CPU shares during the measured phase, in percent."""
 
     fio_percent_of_core: float | None = None
     """CPU time of fio; 100 is one core."""
@@ -173,20 +173,21 @@ class CpuStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberStats:
-    """One block device below the one under test, from the kernel's counters."""
+    """Metrics of one block device below the device under test, from the kernel's counters."""
 
     device: str
     """Kernel name: `nvme0n1`, `sdb1`."""
     label: str = ""
-    """What it is to a person: its target's address or its model."""
+    """Its name for users: its target's address or its model."""
     role: str = ""
-    """Its role in the array: `write-mostly`, `journal`, `parity`, `spare`, `rebuilding`, `cache`, `origin`,
-    `metadata`, `log`; `faulty`, `removed` or `gone` of
-    one that failed meanwhile; "" for a plain member."""
+    """Its role: `write-mostly`, `journal`, `parity`, `spare`, `rebuilding`, `cache`, `origin`, `metadata`, `log`.
+
+    `faulty`, `removed` or `gone` if it failed during the run; "" for an ordinary member.
+    """
     depth: int = 0
     """0 for a member of the device under test, 1 for a member of such a member."""
     read_iops: float | None = None
-    """Completed reads per second; None, as all that follows, when the kernel does not count it."""
+    """Completed reads per second; None, like all that follow, if the kernel does not count them."""
     write_iops: float | None = None
     """Completed writes per second."""
     read_bytes_per_second: float | None = None
@@ -200,86 +201,86 @@ class MemberStats:
     share_of_reads: float | None = None
     """Share of the reads of all members of the same depth, 0..1; None when there were none."""
     share_of_writes: float | None = None
-    """The same of the writes."""
+    """Share of the writes of all members of the same depth, 0..1; None when there were none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheStats:
-    """A cache that the I/O of a run went through, by its own counts."""
+    """Metrics of a cache in the I/O path of a run, from its own counters."""
 
     device: str
-    """What it caches: `vg0/mail`, `bcache0`; `ARC` and `L2ARC` of ZFS, which are those of all pools."""
+    """The cached device: `vg0/mail`, `bcache0`; `ARC` and `L2ARC` of ZFS, which serve all pools."""
     share_of_reads: float | None = None
-    """Share of the reads that it served, 0..1; None where none was counted."""
+    """Share of the reads that the cache served, 0..1; None if no read was counted."""
     share_of_writes: float | None = None
-    """Share of the writes that it took; None where it does not count them."""
+    """Share of the writes that the cache took; None if it does not count them."""
     dirty: float | None = None
-    """Share of it that was still to be written back at the end, 0..1; None if it does not tell."""
+    """Share of the cache that was not written back yet at the end, 0..1; None if it is not reported."""
     why_not: str = ""
-    """Why neither share is known; "" if one is, or nothing came to it."""
+    """Why neither share is known; "" if one is known, or no I/O reached the cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEvent:
-    """Something that happened below a run: background work of an array, or a write cache that became another."""
+    """An event below a run: background work of an array, or a changed write cache."""
 
     at: float
-    """Seconds of the whole run, its ramp included."""
+    """Seconds of the run, ramp included."""
     device: str
     """Kernel name: `md0`."""
     kind: str
-    """As kinds of tasks are called (`resync`, `check`, `reshape`), or `write-cache`."""
+    """The kind of a task (`resync`, `check`, `reshape`), or `write-cache`."""
     before: str = ""
-    """What was so before; "" of work that began."""
+    """The state before; "" for work that began."""
     after: str = ""
-    """What is so now; "" of work that ended."""
+    """The state after; "" for work that ended."""
 
     @property
     def moved(self) -> bool:
-        """Whether one value took the place of another, where else work began or ended."""
+        """Return whether a value changed, instead of work that began or ended."""
         return bool(self.before and self.after)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """What makes figures doubtful or worthless, and what to do about it."""
+    """A condition that makes results doubtful or worthless, and the next step."""
 
     key: str
     """Its name in docs/advice.md: `fio-cpu-bound`."""
     message: str
     """A sentence with the numbers in it."""
     do: str = ""
-    """What to do next, "" where the sentence says it."""
+    """The next step; "" if the sentence says it."""
     about: tuple[str, ...] = ()
-    """What it speaks of, for programs: the kinds of background work, or a setting and the value in force."""
+    """Its subject for programs: the kinds of background work, or a setting and its effective value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteadyStateResult:
-    """The last rounds of a run against the steady state rule (docs/method.md)."""
+    """The last rounds of a run compared with the steady state rule (docs/method.md)."""
 
     attained: bool
-    """Whether both limits hold over a whole window."""
+    """Whether both limits hold over a full window."""
     range_share: float | None
-    """Largest minus smallest round by their mean, 0.2 for 20 %; None before there is a window."""
+    """Largest minus smallest round by their mean, 0.2 for 20 %; None before the first full window."""
     slope_share: float | None
-    """Rise or fall of the linear fit over the window by the mean; None before there is a window."""
+    """Rise or fall of the linear fit over the window by the mean; None before the first full window."""
     rounds: int
     """Rounds so far."""
     window: int
-    """Rounds that are judged together, the last ones."""
+    """Number of last rounds that are judged together."""
     round_s: float
     """Seconds of a round."""
     waited_s: float = 0.0
-    """Seconds of settling before measuring began; 0 if the run did not wait: then what was measured is judged."""
+    """Seconds of settling before measuring began; 0 if the run did not wait, so that the measured part is judged."""
     capped: bool = False
-    """Measuring began because the wait was at its cap."""
+    """Whether measuring began because the wait reached its limit."""
     ended_early: bool = False
-    """The run was ended before its time because it was steady."""
+    """Whether the run ended before its planned time because it was steady."""
 
 
 class _DirectionFigures:
-    """What a run, and each part of it, answers from its figures of each direction."""
+    """Accessors for the metrics of each direction, shared by a run and its parts."""
 
     __slots__ = ()
 
@@ -289,18 +290,18 @@ class _DirectionFigures:
     sync: DirectionStats | None
 
     def side(self, name: str) -> DirectionStats | None:
-        """Return the figures of `read`, `write`, `trim`, or `sync` for the flushes; None of what was not done."""
+        """Return the metrics of `read`, `write`, `trim` or `sync` (flushes); None if there were no such I/Os."""
         return {"read": self.read, "write": self.write, "trim": self.trim, "sync": self.sync}.get(name)
 
     @property
     def transfers(self) -> tuple[DirectionStats, ...]:
-        """Figures of all directions that did something, without the flushes."""
+        """Return the metrics of all directions with I/Os, without the flushes."""
         return tuple(figures for figures in (self.read, self.write, self.trim) if figures is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartFigures(_DirectionFigures):
-    """A part of what a run did."""
+    """Metrics of a part of a run."""
 
     read: DirectionStats | None = None
     """None if nothing was read."""
@@ -314,25 +315,25 @@ class PartFigures(_DirectionFigures):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetStats(PartFigures):
-    """One of several targets that were measured at the same time; its rates are those of the time of the whole run."""
+    """Metrics of one of several targets measured at the same time; rates are over the time of the whole run."""
 
     target: str
-    """What it is called, as in the start of the run."""
+    """Its name, as at the start of the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionFigures(PartFigures):
-    """One of several sections of a job; its rates are those of its own time, as fio tells them."""
+    """Metrics of one of several sections of a job; rates are over the section's own time, as in fio."""
 
     name: str
-    """Its name, as in the start of the run."""
+    """Its name, as at the start of the run."""
     seconds: float = 0.0
     """Its measured seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFigures(PartFigures):
-    """Sections whose figures fio adds up: counts add up, and each direction has the time of the longest section."""
+    """Sections that fio adds up: counts are added, and each direction has the time of the longest section."""
 
     sections: tuple[str, ...]
     """The names of its sections."""
@@ -340,16 +341,16 @@ class GroupFigures(PartFigures):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult(_DirectionFigures):
-    """A whole run as fio's last document has it."""
+    """The result of a run, from fio's last document."""
 
     status: RunStatus
     """How it ended."""
     reason: str | None = None
-    """A sentence when it is not ok."""
+    """A sentence if it is not ok."""
     hint: str = ""
-    """What to do next; "" when nothing helps or nothing is wrong."""
+    """The next step; "" if there is none, or nothing is wrong."""
     evidence: str = ""
-    """What fio itself said, cleaned, several lines."""
+    """fio's own messages, cleaned, several lines."""
     seconds: float = 0.0
     """Measured seconds."""
     read: DirectionStats | None = None
@@ -361,38 +362,39 @@ class RunResult(_DirectionFigures):
     sync: DirectionStats | None = None
     """Flushes; None without them."""
     cpu: CpuStats = CpuStats()
-    """Processor shares."""
+    """CPU shares."""
     fio_version: str | None = None
     """`fio-3.33`."""
     warnings: tuple[str, ...] = ()
-    """Sentences about what makes the figures doubtful (size clipped, errors passed over)."""
+    """Sentences about conditions that make the results doubtful (size clipped, errors ignored)."""
     members: tuple[MemberStats, ...] = ()
     """Devices below the one under test, over the measured phase; empty if it has none."""
     caches: tuple[CacheStats, ...] = ()
     """Caches among them, over the measured phase; empty if there is none."""
     advice: tuple[Advice, ...] = ()
-    """What to mind when reading the figures."""
+    """Conditions to consider when reading the results."""
     steady: SteadyStateResult | None = None
-    """Against the steady state rule; None of a run too short for a window of rounds that did not wait for it."""
+    """The steady state result; None for a run that did not wait for it and is too short for a window of rounds."""
     filled_bytes: int = 0
-    """Bytes written in order before the job, to precondition what is measured; not among its figures."""
+    """Bytes written in order before the job, to precondition the target; not part of the metrics."""
     targets: tuple[TargetStats, ...] = ()
-    """Each of several targets, whose sum the rest is; empty of a run on one."""
+    """Each of several targets, which add up to the run; empty for a run on one target."""
     sections: tuple[SectionFigures, ...] = ()
-    """Each section of a job that has several; empty for a job of one. The figures of the run add up the sections that
-    ran at the same time. The time of phases that ran one after another is the sum of their times.
+    """Each section of a job that has several; empty for a job of one section.
+
+    The metrics of the run add up the sections that ran at the same time. The times of consecutive phases are added.
     """
     groups: tuple[GroupFigures, ...] = ()
-    """The groups of sections, where there is more than one group; empty otherwise."""
+    """The groups of sections if there is more than one group; empty otherwise."""
 
     still_s: float | None = None
-    """The longest standstill that nothing the job asks for explains, seconds; None without one."""
+    """Seconds of the longest stall that the job does not explain; None without one."""
     happened: tuple[RunEvent, ...] = ()
-    """What befell the devices in its course, in the order of time; `warnings` has it in words."""
+    """Events of the devices during the run, in order of time; `warnings` has them in words."""
 
 
 DIRECTIONS = ("read", "write", "trim")
-"""What moves or discards data, in the order to show it."""
+"""Directions that move or discard data, in display order."""
 
 SIDES = (*DIRECTIONS, "sync")
-"""All that a run may have figures of, in the order to tell them."""
+"""All kinds of I/O with metrics, in display order."""

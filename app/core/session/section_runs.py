@@ -1,4 +1,4 @@
-"""A run of several sections as one run for each section, for all that shows or judges runs. Pure."""
+"""Conversion of a run of several sections into one run per section, for code that shows or judges runs. No I/O."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from app.core.session.state import RunRecord
 
 
 def section_runs(run: RunRecord) -> tuple[tuple[str, RunRecord], ...]:
-    """The name of each section that has figures, and its run: its own job and figures, all else as of the whole run.
+    """Return the name and run of each section with results: its own job and results, all else from the whole run.
 
-    Its start still knows the other sections, so that it repeats no run that had others beside it.
+    The start of such a run still names the other sections, so it counts as a repeat only of runs with the same
+    sections.
     """
     sections = {section.name: section for section in run.start.sections}
     return tuple(
@@ -24,7 +25,7 @@ def section_runs(run: RunRecord) -> tuple[tuple[str, RunRecord], ...]:
 
 
 def shared_sections(runs: Sequence[RunRecord]) -> tuple[tuple[str, tuple[RunRecord, ...]], ...]:
-    """The sections that every run has, each with its runs, in the order of the first."""
+    """Return the sections that every run has, each with its runs, in the order of the first run."""
     if not runs:
         return ()
     runs_by_section = [dict(section_runs(run)) for run in runs]
@@ -36,7 +37,7 @@ def shared_sections(runs: Sequence[RunRecord]) -> tuple[tuple[str, tuple[RunReco
 
 
 def runs_of_section(runs: Sequence[RunRecord], name: str) -> tuple[RunRecord, ...]:
-    """The runs of the section of that name, of all runs that have one."""
+    """Return the runs of the section of that name, from all runs that have one."""
     return tuple(section_run for run in runs for section_name, section_run in section_runs(run) if section_name == name)
 
 
@@ -48,18 +49,18 @@ def _section_run(run: RunRecord, section: RunSection, section_figures: SectionFi
         planned_seconds=section.planned_seconds,
         sections=tuple(entry for entry in run.start.sections if entry.name != section.name),
     )
-    assert run.end is not None  # it has figures of sections
-    whole = run.end.figures
+    assert run.end is not None  # it has results of sections
+    result = run.end.figures
     figures = RunResult(
-        status=whole.status,
-        reason=whole.reason,
-        hint=whole.hint,
+        status=result.status,
+        reason=result.reason,
+        hint=result.hint,
         seconds=section_figures.seconds,
         read=section_figures.read,
         write=section_figures.write,
         trim=section_figures.trim,
         sync=section_figures.sync,
-        fio_version=whole.fio_version,
-        happened=whole.happened,
+        fio_version=result.fio_version,
+        happened=result.happened,
     )
     return replace(run, start=start, end=replace(run.end, figures=figures))

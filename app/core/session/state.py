@@ -1,4 +1,4 @@
-"""A session: the fold of its events. Immutable, so screens may hold it and compare it."""
+"""The state of a session, folded from its events. Immutable, so screens may keep and compare it."""
 
 from __future__ import annotations
 
@@ -31,94 +31,94 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeRecord:
-    """A change and how it ended."""
+    """A change and its end."""
 
     intent: logged.ChangeIntended
-    """What was to be done."""
+    """The planned change."""
     end: logged.ChangeEnded | None = None
-    """None while it is being done, or after a crash."""
+    """None while it is being made, or after a crash."""
     undone_by: str | None = None
-    """The change that took it back, once that is verified."""
+    """The change that undid it, once that is verified."""
     begun_before_end: int = 0
-    """The number of changes of the session that had begun when it ended. Clocks are set, so times tell no order."""
+    """Number of changes of the session that had begun when it ended. Times give no order, as clocks may be set."""
 
     @property
     def id(self) -> str:
-        """The change's id."""
+        """Return the change's id."""
         return self.intent.id
 
     @property
     def change(self) -> Change:
-        """What was planned."""
+        """Return the planned change."""
         return self.intent.change
 
     @property
     def on_trial(self) -> bool:
-        """Whether it is to be taken back by itself, and nobody has decided yet."""
+        """Return whether it is an undecided trial, which will be reverted automatically."""
         return self.intent.trial_until is not None and self.in_force and (self.end is None or self.end.result != "kept")
 
     @property
     def in_force(self) -> bool:
-        """Whether its value may still stand: applied in some way, not taken back, not itself an undo."""
+        """Return whether its value may be in force: applied, not undone, and not itself an undo."""
         if self.undone_by is not None or self.intent.undoes is not None:
             return False
         if self.change.before in (None, NOT_THERE) and self.change.effect is Effect.RECREATED:
-            return False  # it made again what another change had deleted: that one is what can be taken back
+            return False  # it re-created what another change had deleted; that change can be undone
         if self.end is None or self.end.result in ("verified", "differs", "kept"):
             return True
-        return self.end.result == "failed" and self.end.now != self.change.before  # it failed, and yet it did something
+        return self.end.result == "failed" and self.end.now != self.change.before  # it failed, but changed the value
 
     @property
     def may_come_late(self) -> bool:
-        """Whether its tool gave up and the old value was read: a card may do it later all the same."""
+        """Return whether its tool gave up and the old value was read: a controller may still apply it later."""
         same = self.end is not None and self.end.result == "failed" and self.end.now == self.change.before
-        there = self.change.before not in (None, NOT_THERE)
-        return same and there and self.undone_by is None and self.intent.undoes is None
+        existed = self.change.before not in (None, NOT_THERE)
+        return same and existed and self.undone_by is None and self.intent.undoes is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
-    """A run and what it measured."""
+    """A run and its result."""
 
     start: logged.RunStarted
-    """What was to be measured."""
+    """The planned run."""
     end: logged.RunEnded | None = None
     """None while it runs, or after a crash."""
     machine: MachineFacts | None = None
-    """The machine as it was when the program that measured it began."""
+    """The machine when the program that measured it began."""
     version: str = ""
     """That program's version."""
     number: int = field(default=0, compare=False)
-    """Its number in the session, from 1; 0 where that is not known. Clocks are set, so times tell no order."""
+    """Its number in the session, from 1; 0 if it is not known. Times give no order, as clocks may be set."""
 
     @property
     def provenance(self) -> dict[str, str]:
-        """All that is known of how it came about beside its job and settings: of the machine, then of the device."""
+        """Return all other known facts about the run: of the machine, then of the device."""
         machine_facts = {} if self.machine is None else dict(provenance_of(self.machine))
         tools = {"raidbench_version": self.version, "fio_version": self.start.fio_version or ""}
         return machine_facts | {key: text for key, text in tools.items() if text} | self.start.provenance
 
     @property
     def id(self) -> str:
-        """The run's id."""
+        """Return the run's id."""
         return self.start.id
 
     @property
     def figures(self) -> RunResult:
-        """What was measured; a run that never ended has failed."""
+        """Return the result; a run that never ended has failed."""
         if self.end is not None:
             return self.end.figures
         return RunResult(status=RunStatus.FAILED, reason="raidbench ended before the run did; fio was stopped with it.")
 
     def write_to(self, device: str) -> DirectionStats | None:
-        """What it wrote to a device or to a file on it, alone or beside others; None if nothing."""
+        """Return the metrics of its writes to a device or to a file on it; None without writes."""
         if not self.start.targets:
             return self.figures.write if self.start.device == device else None
         names = [run_target.target for run_target in self.start.targets if run_target.device == device]
         return next((part.write for part in self.figures.targets if part.target in names), None)
 
     def overwrote(self, device: str) -> bool:
-        """Whether it wrote to a device itself; of several targets a path that is no device node was a file on it."""
+        """Return whether it wrote to the device itself; of several targets, a path that is no device node is a file."""
         if not self.start.targets or not self.start.destructive:
             return self.start.destructive and self.start.device == device
         names = [run_target.target for run_target in self.start.targets if run_target.device == device]
@@ -127,16 +127,16 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentRecord:
-    """A setting measured in pairs; its runs are those of the session that carry its mark."""
+    """A setting measured in pairs; its runs are the runs of the session with its mark."""
 
     start: logged.ExperimentStarted
-    """What was to be measured."""
+    """The planned experiment."""
     end: logged.ExperimentEnded | None = None
-    """None while it goes on, or after a crash."""
+    """None while it continues, or after a crash."""
 
     @property
     def id(self) -> str:
-        """The experiment's id."""
+        """Return the experiment's id."""
         return self.start.id
 
 
@@ -145,49 +145,49 @@ class ActiveRun:
     """The job that is running now."""
 
     start: logged.RunStarted
-    """What it is."""
+    """The planned run."""
     phase: Phase = Phase.PREPARING
-    """What it is doing."""
+    """Its phase."""
     phase_since: float = 0.0
-    """When that began, seconds since the epoch."""
+    """Start of the phase, in seconds since the epoch."""
     phase_seconds: float | None = None
-    """How long that will last."""
+    """Planned length of the phase."""
     message: str = ""
     """A sentence worth showing."""
     samples: tuple[Sample, ...] = ()
-    """Intervals so far, oldest first; those of laying out and filling are dropped when that is over."""
+    """Intervals so far, oldest first; those of layout and filling are dropped when that phase ends."""
     fio_percent_of_core: float | None = None
     """fio's CPU now."""
     host_percent: float | None = None
     """The host's CPU now."""
     silent_s: float = 0.0
-    """Seconds for which fio has told nothing: while an I/O does not come back it prints no document."""
+    """Seconds without output of fio: it prints no document while an I/O is stuck."""
     members: tuple[MemberStats, ...] = ()
-    """What the devices below the one under test do now; empty if it has none."""
+    """Current metrics of the devices below the device under test; empty if it has none."""
     caches: tuple[CacheStats, ...] = ()
-    """Caches among them since the measured phase began; empty while nothing is known."""
+    """Caches among them since the start of the measured phase; empty while nothing is known."""
     advice: tuple[Advice, ...] = ()
-    """What makes its figures doubtful, the worst first."""
+    """Conditions that make its results doubtful, the worst first."""
 
     happened: tuple[RunEvent, ...] = ()
-    """What befell the devices below so far."""
+    """Events of the devices below so far."""
     steady: SteadyStateResult | None = None
-    """How it stands to the steady state rule; None before the first round ended."""
+    """The steady state result; None before the first round."""
     settled: float = 0.0
     """Seconds of settling before measuring began; 0 until then."""
     moved_bytes: float = 0.0
-    """Bytes moved in the present phase, by its samples."""
+    """Bytes moved in the present phase, from its samples."""
     total_bytes: int | None = None
-    """Bytes after which the present phase is over; None if it ends by time or nobody knows."""
+    """Bytes after which the present phase ends; None if it ends by time or that is not known."""
 
     def passed(self, now: float) -> float:
-        """Seconds of the present phase; those of a simulated run by its own clock, which may run faster."""
+        """Return the seconds of the present phase, for a simulated run by its own clock, which may be faster."""
         if self.start.simulated and self.samples and self.samples[-1].phase is self.phase:
             return self.samples[-1].at
         return max(0.0, now - self.phase_since)
 
     def amount_left(self, now: float) -> float | None:
-        """Seconds until a phase that ends by amount is over, at its speed so far; None if nobody knows."""
+        """Return the seconds until a phase that ends by amount is over, at its speed so far; None if not known."""
         if not self.total_bytes or not self.moved_bytes:
             return None
         return max(0.0, self.total_bytes - self.moved_bytes) * self.passed(now) / self.moved_bytes
@@ -195,24 +195,24 @@ class ActiveRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """Everything a screen or a report needs to know."""
+    """The complete state for screens and reports."""
 
     id: str = ""
     """Name of the session."""
     started: float = 0.0
     """Seconds since the epoch."""
     machine: MachineFacts | None = None
-    """Where it runs."""
+    """The machine."""
     simulated: bool = False
     """Whether any of it is simulated."""
     version: str = ""
     """raidbench's version."""
     inventory: Inventory = field(default_factory=Inventory)
-    """What was found last: by the last look that is whole, as soon as this program has made one."""
-    whole: bool = False
-    """Whether it is of a whole look of this program; else parts of the first one come in."""
+    """Result of the last scan: the last complete one, once this program has made a complete scan."""
+    scan_complete: bool = False
+    """Whether a complete scan of this program exists; if not, partial results of the first scan are shown."""
     probing: bool = True
-    """Whether hardware is still being looked for."""
+    """Whether a hardware scan is in progress."""
     changes: tuple[ChangeRecord, ...] = ()
     """Oldest first."""
     runs: tuple[RunRecord, ...] = ()
@@ -222,45 +222,45 @@ class Session:
     active: ActiveRun | None = None
     """The running job."""
     baseline: str | None = None
-    """The run others are shown against."""
+    """The run that others are compared with."""
     events: tuple[LoggedEvent, ...] = ()
-    """All that is on disk, oldest first."""
+    """All events on disk, oldest first."""
     sweep: sweep_record.SweepRecord | None = None
-    """The sweep that this session is about."""
+    """The sweep of this session."""
     ended: bool = False
-    """Whether the last program left it in good order."""
+    """Whether the last program left it normally."""
 
     def run(self, run_id: str) -> RunRecord | None:
-        """The run of that id."""
+        """Return the run of that id, or None."""
         return next((run for run in self.runs if run.id == run_id), None)
 
     def experiment(self, experiment_id: str) -> ExperimentRecord | None:
-        """The experiment of that id."""
+        """Return the experiment of that id, or None."""
         return next((experiment for experiment in self.experiments if experiment.id == experiment_id), None)
 
     def change(self, change_id: str) -> ChangeRecord | None:
-        """The change of that id."""
+        """Return the change of that id, or None."""
         return next((change for change in self.changes if change.id == change_id), None)
 
     @property
     def in_force(self) -> tuple[ChangeRecord, ...]:
-        """Changes that could be undone, newest first."""
+        """Return the changes that can be undone, newest first."""
         return tuple(change for change in reversed(self.changes) if change.in_force)
 
 
 def fold(session: Session, event: AnyEvent) -> Session:
-    """The session after the event. Pure; a forgotten event is a type error."""
+    """Return the session after the event. No I/O; a missing kind of event is a type error."""
     match event:
         case LiveEvent():
             return _fold_live(session, event)
-        case logged.InventorySeen(complete=False):  # backends still answer: shown, not kept
+        case logged.InventorySeen(complete=False):  # a partial scan is shown, but not kept
             return _fold_logged(session, event)
         case _:
             return _fold_logged(replace(session, events=(*session.events, event)), event)
 
 
 def replay(events: Iterable[LoggedEvent]) -> Session:
-    """The session that the events make."""
+    """Return the session that the events make."""
     collected = tuple(events)
     session = Session()
     for event in collected:
@@ -312,7 +312,7 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
 
 
 def _without_phase_data(active: ActiveRun) -> ActiveRun:
-    """Without what does not outlast the phase."""
+    """Return the run without data that belongs to its present phase only."""
     match active.phase:
         case Phase.LAYOUT | Phase.FILLING:
             return replace(active, samples=(), moved_bytes=0.0)
@@ -335,17 +335,15 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 simulated=session.simulated or event.simulated,
                 version=event.version,
                 probing=True,
-                whole=False,
+                scan_complete=False,
                 ended=False,
                 active=None,
                 sweep=sweep_record.stop_running(session.sweep),
             )
-        case logged.InventorySeen(complete=False) if (
-            session.whole
-        ):  # half of a newer look is less than a whole older one
+        case logged.InventorySeen(complete=False) if session.scan_complete:  # older but complete is better
             return replace(session, probing=True)
         case logged.InventorySeen():
-            return replace(session, inventory=event.inventory, probing=not event.complete, whole=event.complete)
+            return replace(session, inventory=event.inventory, probing=not event.complete, scan_complete=event.complete)
         case logged.ChangeIntended():
             changes = (*session.changes, ChangeRecord(intent=event))
             return replace(session, changes=changes, sweep=sweep_record.with_change(session.sweep, event.id))
@@ -367,7 +365,7 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 active = None
             return replace(session, runs=runs, active=active)
         case logged.ExperimentStarted():
-            # an experiment that continues has a second start
+            # A continued experiment has a second start.
             others = tuple(experiment for experiment in session.experiments if experiment.id != event.id)
             return replace(session, experiments=(*others, ExperimentRecord(start=event)))
         case logged.ExperimentEnded():
@@ -395,16 +393,16 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
 
 def _end_change(changes: tuple[ChangeRecord, ...], event: logged.ChangeEnded) -> tuple[ChangeRecord, ...]:
     undoes = next((change.intent.undoes for change in changes if change.id == event.id), None)
-    taken_back = undoes if event.result == "verified" else None
+    reverted = undoes if event.result == "verified" else None
     ended = []
     for change in changes:
         if change.id == event.id:
-            moved = None if change.end is None else change.end.moved  # what ends it a second time does not look at that
+            moved = None if change.end is None else change.end.moved  # only the first end records side effects
             end = event if event.moved is not None else replace(event, moved=moved)
             change = replace(change, end=end, begun_before_end=len(changes))
             if event.result == "restored":
                 change = replace(change, undone_by=event.id)
-        elif taken_back is not None and change.id == taken_back:
+        elif reverted is not None and change.id == reverted:
             change = replace(change, undone_by=event.id)
         ended.append(change)
     return tuple(ended)

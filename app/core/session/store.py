@@ -1,4 +1,4 @@
-"""Sessions on disk: one folder each, `session.jsonl` in it, raw output beside it."""
+"""Sessions on disk: a folder for each, with `session.jsonl` and raw output in it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import contextlib
 import fcntl
 import os
 import time
-from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 
 from app.core.session import event_codec
@@ -21,7 +19,7 @@ from backends.formats import FORMATS, FileFormat, require_known
 from backends.values import dataclass
 
 _COARSEST = 2_000_000_000
-"""Nanoseconds between two times that every filesystem tells apart: vfat keeps even seconds."""
+"""Nanoseconds between two times that every filesystem distinguishes: vfat stores even seconds."""
 
 CONTINUE_WITHIN = 12 * 3600.0
 """A command continues the last session of the same machine if that was used within these seconds."""
@@ -32,20 +30,20 @@ class LoadedSession:
     """A session read from disk."""
 
     folder: Path
-    """Where it lies."""
+    """Its folder."""
     session: Session
-    """What it says."""
+    """Its state."""
     passed_over: int
-    """Lines that are torn, damaged or of a kind this version does not know."""
+    """Number of lines that are truncated, damaged or of an unknown kind."""
     archive: Path | None = None
-    """The file that it was unpacked from, for as long as the program runs; None of a session in its own folder."""
+    """The archive from which it was unpacked for this process; None for a session in its own folder."""
 
     redacted: bool = False
-    """Whether what tells machines and devices apart has pseudonyms, so that it differs from everywhere else."""
+    """Whether identifiers of machines and devices are pseudonyms, which match no other session."""
 
     @property
-    def place(self) -> str:
-        """Where it lies, to be shown and to be named again."""
+    def display_path(self) -> str:
+        """Return the path of the archive or folder, for users."""
         return str(self.archive or self.folder)
 
 
@@ -53,9 +51,9 @@ class SessionLog:
     """Appends events; holds the folder's lock, so that one program writes a session at a time."""
 
     def __init__(self, folder: Path, *, among: Path | None = None) -> None:
-        """Raises StorageError; BlockingIOError when another program writes this session.
+        """Open the log of a session. Raises StorageError; BlockingIOError if another program writes this session.
 
-        `among`: the folder of the sessions of which it becomes the one used last, if it is one of them.
+        `among`: the folder of sessions in which this session becomes the last used one, if it belongs there.
         """
         self.folder = folder
         self._among = among if folder.parent == among else None
@@ -77,9 +75,9 @@ class SessionLog:
         self._torn = bool(size) and os.pread(self._descriptor, 1, size - 1) != b"\n"
 
     def append(self, event: LoggedEvent) -> None:
-        """One line, on disk before the call returns for changes and runs.
+        """Append one line; for changes and runs it is on disk before the call returns.
 
-        Raises StorageError.
+        Raises StorageError if it cannot be written.
         """
         line = event_codec.encode(event).encode() + b"\n"
         if self._torn:
@@ -97,7 +95,7 @@ class SessionLog:
             raise _write_error(self.folder, error) from error
 
     def _keep_order(self) -> None:
-        """Keep the time of the log from going back with the clock: the session used last is the one with the last."""
+        """Keep the log's time from going back with the clock, because it shows which session was used last."""
         if self._least is None:
             self._least = 0 if self._among is None else _time_after_others(self._among, self.folder)
         with contextlib.suppress(OSError):  # a filesystem that sets no times has the order of the clock
@@ -107,15 +105,17 @@ class SessionLog:
             self._least = max(now, self._least)
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Release the folder."""
         with contextlib.suppress(OSError):
-            fcntl.flock(self._descriptor, fcntl.LOCK_UN)  # a program that is just being started still holds a copy
+            fcntl.flock(
+                self._descriptor, fcntl.LOCK_UN
+            )  # a child between fork and exec still has a copy of the descriptor
             os.close(self._descriptor)
-        self._descriptor = -1  # the number may soon be another file's
+        self._descriptor = -1  # the descriptor number may be reused
 
 
 def _time_after_others(sessions: Path, folder: Path) -> int:
-    """Return the time in nanoseconds that a session needs to be the last one; 0 where the clock sees to that."""
+    """Return the time in nanoseconds that makes a session the last used one; 0 if the clock is sufficient."""
     try:
         logs = [other / LOG for other in sessions.iterdir() if other != folder]
     except OSError:
@@ -139,10 +139,10 @@ def _write_error(folder: Path, error: OSError) -> StorageError:
 
 
 def load(folder: Path) -> LoadedSession:
-    """A session from its folder.
+    """Return the session in a folder.
 
-    Raises NotFoundError when there is none, NewerError when a newer program wrote some of it, StorageError when it
-    cannot be read.
+    Raises NotFoundError if there is none, NewerError if a newer program wrote part of it, StorageError if it cannot be
+    read.
     """
     file = folder / LOG
     try:
@@ -167,49 +167,48 @@ def load(folder: Path) -> LoadedSession:
 
 
 def create_session_folder(root: Path) -> Path:
-    """A new session's folder, made here so that nobody else gets the same: its time, a number if that is taken.
+    """Create and return a new session folder named after the time, with a number if that name exists.
 
-    Raises StorageError.
+    Creating it here keeps two processes from using the same name. Raises StorageError if it cannot be created.
     """
     try:
         private_folder(root)
-        for name in _names(time.strftime("%Y-%m-%d-%H%M%S")):
+        folder = base = root / time.strftime("%Y-%m-%d-%H%M%S")
+        number = 1
+        while True:
             with contextlib.suppress(FileExistsError):
-                (root / name).mkdir(mode=0o700)
-                return root / name
+                folder.mkdir(mode=0o700)
+                return folder
+            number += 1
+            folder = base.with_name(f"{base.name}-{number}")
     except OSError as error:
         raise _write_error(root, error) from error
-    raise AssertionError("names never end")
-
-
-def _names(base: str) -> Iterator[str]:
-    yield base
-    yield from (f"{base}-{number}" for number in count(2))
 
 
 def latest_session(paths: Paths) -> Path | None:
-    """The session used last, None if there is none."""
+    """Return the session used last, None if there is none."""
     return next(iter(session_folders(paths)), None)
 
 
 def find_continuable(paths: Paths, *, host: str, simulated: bool) -> Path | None:
-    """The last session of this machine, if it is young enough for the next command to go on with it."""
+    """Return the last session of this machine, if it is recent enough for the next command to continue it."""
     ours = FORMATS[FileFormat.SESSION]
     for folder in session_folders(paths):
         age = _age(folder)
         if age is None or not 0 <= age < CONTINUE_WITHIN:
             continue
         begun = read_start(folder)
-        # One of another format is not gone on with: what this program adds would be of two.
+        # Do not continue a session of another format: the log would have two formats.
         if begun is not None and (begun.machine.host, begun.simulated, begun.format) == (host, simulated, ours):
             return folder
     return None
 
 
 def _age(folder: Path) -> float | None:
-    """Return the seconds since a session was used, by the clock of then; None if there is no log any more.
+    """Return the seconds since a session was used; None if it has no log.
 
-    Where the time of the log is ahead of the clock, it tells an order alone; that of its inode cannot be set.
+    If the log's time is ahead of the clock it only gives an order; then the change time of the inode, which cannot be
+    set, is used.
     """
     try:
         info = (folder / LOG).stat()
@@ -220,7 +219,7 @@ def _age(folder: Path) -> float | None:
 
 
 def read_start(folder: Path) -> SessionStarted | None:
-    """The event that a log begins with."""
+    """Return the first event of a log, or None if it is unreadable."""
     try:
         event = event_codec.decode(read_first_line(folder))
     except OSError:

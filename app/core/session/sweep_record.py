@@ -1,4 +1,4 @@
-"""A sweep as its events tell it: the kinds of events, and the record that they fold into. Pure."""
+"""The events of a sweep, and the record that they fold into. No I/O."""
 
 from __future__ import annotations
 
@@ -6,163 +6,154 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import field, replace
 from typing import assert_never
 
+from app.core.session.event_types import TimedEvent
 from app.core.session.sweep_steps import Design, Purpose, Step, StepResult, SweepCell, SweepResult
 from backends.values import dataclass
 
-# -- what happens in a sweep, as values: kinds of events of a session -------------------------------------------------
+# -- events of a sweep ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepStarted:
-    """A sweep is about to begin: its whole design is on disk before the first step."""
+class SweepStarted(TimedEvent):
+    """A sweep is about to begin: its complete design is on disk before the first step."""
 
-    at: float
     design: Design
-    """All of it."""
+    """The complete design."""
     pid: int = 0
     """The process that runs it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepResumed:
-    """Another process goes on with it."""
+class SweepResumed(TimedEvent):
+    """Another process continues the sweep."""
 
-    at: float
     pid: int = 0
     """The process that runs it now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepExtended:
-    """What was found so far asks for more steps: a confirmation, the next depth of a search."""
+class SweepExtended(TimedEvent):
+    """Results so far require more steps: a confirmation, or the next depth of a search."""
 
-    at: float
     purpose: Purpose
-    """What they are for."""
+    """Purpose of the steps."""
     steps: tuple[Step, ...]
-    """In their order."""
+    """In order."""
     cells: tuple[SweepCell, ...] = ()
-    """Cells made for them."""
+    """Cells that were added for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepStepStarted:
-    """A step begins: settings first, then its run."""
+class SweepStepStarted(TimedEvent):
+    """A step begins: first its settings, then its run."""
 
-    at: float
     step: int
     """Its number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepStepEnded:
-    """A step is over."""
+class SweepStepEnded(TimedEvent):
+    """A step has ended."""
 
-    at: float
     step: int
     """Its number."""
     result: StepResult
-    """How."""
+    """How it ended."""
     run: str | None = None
-    """Its run; None if it came to none."""
+    """Its run; None if there was none."""
     reason: str = ""
-    """Why it is not done; of one that is, what is in force otherwise than set."""
+    """Why it is not done; for a step that is done, the settings whose effective value differs."""
     again: bool = False
-    """Whether the step is tried once more: it failed in a way that may pass, and for the first time."""
+    """Whether the step will be tried once more: its first failure may be temporary."""
 
     @property
     def is_final(self) -> bool:
-        """Whether the step is over for good."""
+        """Return whether the step will not be repeated."""
         return self.result is not StepResult.STOPPED and not self.again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepArrayRefused:
-    """An array that its maker refused: what was to be measured on it is left out."""
+class SweepArrayRefused(TimedEvent):
+    """The creation of an array was refused, so its cells are not measured."""
 
-    at: float
     array: str
     """Its id in the design."""
     reason: str
-    """The maker's words."""
+    """The message of the refusal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepEnded:
-    """No more steps; the settings were put back, or it says which were not."""
+class SweepEnded(TimedEvent):
+    """The sweep has ended; the settings were restored, or `left` names those that were not."""
 
-    at: float
     result: SweepResult
-    """How."""
+    """How it ended."""
     reason: str = ""
-    """A sentence when it is not finished."""
+    """A sentence if it is not finished."""
     left: tuple[str, ...] = ()
-    """Sentences about settings that are not what they were before."""
+    """Sentences about settings that do not have their old value."""
 
 
 SweepEvent = (
     SweepStarted | SweepResumed | SweepExtended | SweepStepStarted | SweepStepEnded | SweepArrayRefused | SweepEnded
 )
-"""All of them."""
+"""All events of a sweep."""
 
 
-# -- a sweep as its events tell it: what is done, what is under way, what is left -------------------------------------
+# -- the record of a sweep: steps done, in progress and left ---------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentStep:
-    """The step under way, or the one that a crash left in the middle."""
+    """The step in progress, or the step that a crash interrupted."""
 
     step: Step
-    """Which."""
+    """The step."""
     since: float
     """When it began, seconds since the epoch."""
     run: str | None = None
-    """Its run, once that began."""
+    """Its run, once it has begun."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepRecord:
-    """Everything known of the sweep of a session."""
+    """The state of a session's sweep."""
 
     design: Design
-    """What it is to do."""
+    """What it will do."""
     started: float
     """Seconds since the epoch."""
     pid: int = 0
     """The process that ran it last."""
     steps: tuple[Step, ...] = ()
-    """All steps so far in their order, those found necessary on the way last."""
+    """All steps so far in order; steps added on the way are last."""
     cells: tuple[SweepCell, ...] = ()
     """All cells so far."""
     ended: tuple[SweepStepEnded, ...] = ()
-    """Steps that came to an end, in that order; never two that are done of one step."""
+    """Ends of steps, in that order; never two ends with the result done for one step."""
     current: CurrentStep | None = None
-    """The step under way."""
+    """The step in progress."""
     running: bool = True
-    """Whether a process was at it when the log was last written."""
+    """Whether a process was running it when the log was last written."""
     changes: tuple[str, ...] = ()
-    """Changes it made, by id, oldest first."""
+    """Ids of its changes, oldest first."""
     extended: tuple[Purpose, ...] = ()
-    """What more steps were added for, in that order."""
+    """Purposes for which steps were added, in that order."""
     end: SweepEnded | None = None
-    """How it ended; None while it runs, after a crash and once it goes on."""
+    """How it ended; None while it runs, after a crash and once it continues."""
     seconds: float = 0.0
-    """Time that its steps took, those that were cut short not counted."""
+    """Total time of its steps, without interrupted ones."""
     refused: Mapping[str, str] = field(default_factory=dict)
-    """Arrays that their maker refused, by id, and its words."""
+    """Arrays that could not be created, by id, with the message."""
     damage: tuple[str, ...] = ()
-    """What the log names and does not have, a sentence each: a damaged log still tells all the rest."""
+    """A sentence for each reference in the log to a missing part; the rest of a damaged log stays usable."""
 
     def cell(self, cell_id: str) -> SweepCell:
-        """The cell of that id. Raises KeyError."""
-        for cell in self.cells:
-            if cell.id == cell_id:
-                return cell
-        raise KeyError(cell_id)
+        """Return the cell of that id. Raises KeyError if there is none."""
+        return {cell.id: cell for cell in reversed(self.cells)}[cell_id]
 
     def final_end(self, step: Step) -> SweepStepEnded | None:
-        """How a step ended for good; None if it is to be done."""
+        """Return the final end of a step; None if the step is still to be done."""
         return next((end for end in self.ended if end.step == step.number and end.is_final), None)
 
     def was_tried(self, step: Step) -> bool:
@@ -171,32 +162,32 @@ class SweepRecord:
 
     @property
     def todo(self) -> tuple[Step, ...]:
-        """Steps to be done, in their order."""
+        """Return the steps still to be done, in order."""
         over = {end.step for end in self.ended if end.is_final}
         none = {cell.id for cell in self.cells if cell.array in self.refused}
         return tuple(step for step in self.steps if step.number not in over and step.cell not in none)
 
     @property
     def done(self) -> int:
-        """How many steps are over for good."""
+        """Return the number of steps that have finally ended."""
         return len(self.steps) - len(self.todo)
 
     @property
     def finished(self) -> bool:
-        """Whether there is nothing more to do, and everything was put back."""
+        """Return whether nothing is left to do and all settings were restored."""
         return self.end is not None and self.end.result is SweepResult.FINISHED
 
     def runs_of(self, cell_id: str, *purposes: Purpose) -> tuple[tuple[Step, str], ...]:
-        """Completed runs of a cell as (step, run id), in the order of the steps; of all purposes if none is named."""
-        own = [step for step in self.steps if step.cell == cell_id and (not purposes or step.purpose in purposes)]
-        numbers = {step.number for step in own}
+        """Return the completed runs of a cell as (step, run id), in step order; of all purposes if none is given."""
+        steps = [step for step in self.steps if step.cell == cell_id and (not purposes or step.purpose in purposes)]
+        numbers = {step.number for step in steps}
         ends = (end for end in self.ended if end.step in numbers and end.result is StepResult.DONE)
         runs = {end.step: end.run for end in ends if end.run is not None}
-        return tuple((step, runs[step.number]) for step in own if step.number in runs)
+        return tuple((step, runs[step.number]) for step in steps if step.number in runs)
 
 
 def first_record(event: SweepStarted) -> SweepRecord:
-    """The record that a sweep begins with."""
+    """Return the record at the start of a sweep."""
     design = event.design
     bare = SweepRecord(design=replace(design, cells=()), started=event.at, pid=event.pid)
     record = _with_steps(bare, design.cells, design.steps)
@@ -204,7 +195,7 @@ def first_record(event: SweepStarted) -> SweepRecord:
 
 
 def fold_sweep(record: SweepRecord | None, event: SweepEvent) -> SweepRecord | None:
-    """The record after one of its events; events of a sweep that nobody began are passed over."""
+    """Return the record after an event; events without a sweep are ignored."""
     if isinstance(event, SweepStarted):
         return first_record(event)
     if record is None:
@@ -229,24 +220,24 @@ def fold_sweep(record: SweepRecord | None, event: SweepEvent) -> SweepRecord | N
 
 
 def stop_running(record: SweepRecord | None) -> SweepRecord | None:
-    """The record when another process opens or leaves the session: what happens now is not the sweep's."""
+    """Return the record after another process opens or leaves the session: later events are not the sweep's."""
     return None if record is None else replace(record, running=False)
 
 
 def with_run(record: SweepRecord | None, run: str) -> SweepRecord | None:
-    """The record when a run begins; it is the current step's if the sweep is at it."""
+    """Return the record after a run began; the run belongs to the current step if the sweep is running."""
     if record is None or not record.running or record.current is None or record.current.run is not None:
         return record
     return replace(record, current=replace(record.current, run=run))
 
 
 def with_change(record: SweepRecord | None, change: str) -> SweepRecord | None:
-    """The record when a change begins."""
+    """Return the record after a change began."""
     return record if record is None or not record.running else replace(record, changes=(*record.changes, change))
 
 
 def _with_steps(record: SweepRecord, cells: Sequence[SweepCell], steps: Sequence[Step]) -> SweepRecord:
-    """With more cells and steps; what names a cell that is not there is left out, and said."""
+    """Return the record with more cells and steps; references to a missing cell are dropped and reported."""
     cell_ids = {cell.id for cell in (*record.cells, *cells)}
     orphans = [cell for cell in cells if _lacks_baseline(cell, cell_ids)]
     damage = [f"The log is damaged: {cell.against}, which {cell.id} is compared with, is missing." for cell in orphans]

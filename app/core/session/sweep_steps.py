@@ -1,4 +1,4 @@
-"""The words of a sweep: cells, steps, what was skipped, what has to be put back. Values only."""
+"""Values of a sweep: cells, steps, skipped combinations, and the settings to restore. No I/O."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from backends.model import Level, Target
 from backends.values import dataclass
 
 MADE = "made"
-"""Backend of the target that stands for the array of the moment, in a sweep that makes the arrays it measures."""
+"""Backend of the placeholder target for the current array, in a sweep that creates the arrays it measures."""
 
 
 class Purpose(StrEnum):
-    """Why a step is done."""
+    """Purpose of a step."""
 
     SCREEN = "screening"
     """One of the repeats of every cell."""
     BASELINE = "baseline again"
-    """What others are compared with, once more after them: settings that cannot be flipped in place."""
+    """The baseline once more after the other cells, for settings that cannot be switched in place."""
     CONFIRM = "confirmation"
-    """One half of a fresh pair of the winner and its baseline."""
+    """One half of a new pair of the winner and its baseline."""
     SATURATE = "saturation"
-    """A queue depth on the way to the one that is looked for."""
+    """A queue depth of the saturation search."""
     LOAD = "asked rate"
-    """A rate that is asked for whatever comes of it, on the throughput-latency curve."""
+    """A requested rate of the throughput-latency curve."""
 
 
 class StepResult(StrEnum):
@@ -33,21 +33,21 @@ class StepResult(StrEnum):
     DONE = "done"
     FAILED = "failed"
     STOPPED = "stopped"
-    """Somebody stopped it: it is done again when the sweep goes on."""
+    """The user stopped it; it is repeated when the sweep continues."""
 
 
 class SweepResult(StrEnum):
-    """How a sweep ended, until somebody goes on with it."""
+    """How a sweep ended, unless it continues later."""
 
     FINISHED = "finished"
     STOPPED = "stopped"
     WAITING = "waiting"
-    """For a restart of the machine."""
+    """Waiting for a restart of the machine."""
     FAILED = "failed"
 
 
 class Rank(StrEnum):
-    """What the cells of a column are ranked by."""
+    """Metric by which the cells of a column are ranked."""
 
     IOPS = "iops"
     BANDWIDTH = "bandwidth"
@@ -55,7 +55,7 @@ class Rank(StrEnum):
 
 
 class PublishedKind(StrEnum):
-    """What a published figure is, by its key in a plan."""
+    """Kind of a published value, by its key in a plan."""
 
     IOPS = "iops"
     """Both directions together."""
@@ -68,80 +68,80 @@ class PublishedKind(StrEnum):
 
 
 class PublishedRows(StrEnum):
-    """What the rows of a published table are."""
+    """Kind of the rows of a published table."""
 
     SETUPS = "set-ups"
-    """Set-ups; each workload has its columns."""
+    """Configurations; each workload has its columns."""
     WORKLOADS = "workloads"
-    """Workloads; each set-up has its column."""
+    """Workloads; each configuration has its column."""
     CELLS = "cells"
-    """Combinations of a set-up and a workload; the first columns name both."""
+    """Combinations of a configuration and a workload; the first columns name both."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedFigure:
-    """What somebody else measured of a set-up and a workload."""
+    """A published value for a configuration and a workload."""
 
     row: str
-    """The set-up, as the result calls it."""
+    """The configuration, by its name in the result."""
     column: str
-    """The workload, as the result calls it."""
+    """The workload, by its name in the result."""
     kind: PublishedKind
-    """Of what it is."""
+    """The kind of the value."""
     value: float
     """In the unit of its kind."""
     source: str
-    """Who says so."""
+    """The source."""
     printed: str = ""
-    """The figure as the source prints it, with the unit of a latency; "" in logs that do not have it."""
+    """The value as the source prints it, with the unit of a latency; "" in logs that do not have it."""
     row_name: str = ""
-    """What the source calls the set-up; "" where it has no other name."""
+    """The source's name of the configuration; "" if it is the same."""
     column_name: str = ""
-    """What the source calls the workload; "" where it has no other name."""
+    """The source's name of the workload; "" if it is the same."""
     labels: dict[str, str] = field(default_factory=dict)
-    """Columns that name the set-up and the workload where the rows of the table are cells."""
+    """Columns that name the configuration and the workload, if the rows of the table are cells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """A setting of a target at a value."""
+    """A value for a setting of a target."""
 
     target: Target
-    """What has it."""
+    """The target that has the setting."""
     key: str
     """The setting."""
     value: str
-    """The value, as the backend says it."""
+    """The value in the backend's spelling."""
     slow: bool = False
-    """Whether it cannot be flipped in place: what lies on the array is lost, or a reshape takes hours."""
+    """Whether it cannot be switched in place: data on the array would be lost, or a reshape takes hours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepCell:
-    """One set-up under one workload."""
+    """One configuration with one workload."""
 
     id: str
     """Unique in the sweep: `k1`."""
     row: str
-    """The set-up: its name, or its settings."""
+    """The configuration: its name, or its settings."""
     column: str
-    """The workload: what distinguishes it."""
+    """The workload: the fields that distinguish it."""
     where: str
-    """What is measured: an address or a path."""
+    """The measured target: an address or a path."""
     settings: tuple[Assignment, ...] = ()
-    """Every setting that the sweep touches, slow ones first."""
+    """Every setting of the sweep, slow ones first."""
     job: dict[str, str] = field(default_factory=dict)
     """Every field of the job."""
     profile: str | None = None
     """The workload's name, None for a custom job."""
     against: str | None = None
-    """The cell it is compared with; None for one that others are compared with."""
+    """The cell it is compared with; None for a baseline."""
     needs: tuple[str, ...] = ()
-    """Features of the controller that have to be active."""
+    """Controller features that must be active."""
     block: int = 0
     """Cells of one block share every slow setting and feature, and are measured in turn."""
     array: str | None = None
-    """The array that the sweep makes for it, by id; None where what is measured is there already."""
+    """Id of the array that the sweep creates for it; None if the target exists already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,13 +149,13 @@ class Step:
     """One run of one cell."""
 
     number: int
-    """Its place in the order, from 1."""
+    """Its position in the order, from 1."""
     cell: str
     """The cell."""
     purpose: Purpose
-    """Why."""
+    """Its purpose."""
     round: int
-    """Which repeat, from 1: runs of one block and round make pairs."""
+    """Number of the repeat, from 1: runs of one block and round make pairs."""
     block: int = 0
     """The block of the order it belongs to."""
 
@@ -172,7 +172,7 @@ class SkippedCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeededFeature:
-    """An option of a controller that set-ups need, which a key and a restart bring."""
+    """A controller option that configurations need, which an activation key and a restart enable."""
 
     name: str
     """Part of the name that the controller reports: `FastPath`."""
@@ -181,7 +181,7 @@ class NeededFeature:
     active: bool
     """Whether it was active before the sweep."""
     key: str | None = None
-    """Activation key for a simulated rack; real ones are kept nowhere."""
+    """Activation key for a simulated host; real keys are stored nowhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,108 +191,105 @@ class OverwrittenDevice:
     device: str
     """Its node, `/dev/sdb`."""
     name: str
-    """What had to be typed."""
+    """The confirmation token."""
     found: tuple[str, ...] = ()
-    """What lay on it when it was confirmed; anything else stops the sweep."""
+    """Signatures on it when it was confirmed; any other one stops the sweep."""
     called: str = ""
-    """A path to it that stays where the node has another number at the next boot: `/dev/vg0/db`."""
+    """A persistent path to it, if its node gets another number at the next boot: `/dev/vg0/db`."""
 
     @property
     def shown(self) -> str:
-        """What a person reads."""
+        """Return the name for users."""
         return self.called or self.device
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepDrive:
-    """A drive that the arrays of a sweep are made of, as it was shown."""
+    """A drive for the arrays of a sweep, as it was shown."""
 
     place: str
-    """What the tool called it then: `/dev/sdb`, `252:3`."""
+    """The tool's name for it at that time: `/dev/sdb`, `252:3`."""
     serial: str | None
     """Serial number."""
     wwn: str | None = None
-    """World wide name, where the kernel tells one."""
+    """World wide name, if the kernel reports one."""
     model: str | None = None
     """Model."""
     size_bytes: int | None = None
     """Capacity."""
     lies: tuple[str, ...] = ()
-    """What lay on it when it was confirmed; anything else ends the sweep."""
+    """Signatures on it when it was confirmed; any other one ends the sweep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepArray:
-    """An array that a sweep makes, once or in each round."""
+    """An array that a sweep creates, once or in each round."""
 
     id: str
     """Unique in the sweep: `a1`."""
     level: Level
     """Its level."""
     strip_bytes: int | None = None
-    """Strip; None for a level without, and for the maker's usual one."""
+    """Strip; None for a level without strips, and for the default."""
     spans: int | None = None
-    """Spans; None for a level without, and for the usual ones."""
+    """Spans; None for a level without spans, and for the default."""
     layout: str | None = None
-    """Layout of a RAID 10; None for the usual one."""
+    """Layout of a RAID 10; None for the default."""
     steps: tuple[str, ...] = ()
-    """The commands that make it, as shown; name and UUID are others each time."""
+    """The commands that create it, as shown; name and UUID differ each time."""
     size_bytes: int | None = None
-    """Usable capacity, about."""
+    """Approximate usable capacity."""
     full_stripe_bytes: int | None = None
-    """Bytes of data in one stripe; None for a level without."""
+    """Bytes of data in one full stripe; None for a level without stripes."""
     making_seconds: float = 0.0
-    """How long it takes to make it, about."""
+    """Approximate time to create it."""
     preparing_seconds: float = 0.0
-    """How long it takes until it may be measured, about."""
+    """Approximate time until it can be measured."""
     prepared: str = ""
-    """What is done to it before it is measured: a sentence without its full stop."""
+    """How it is prepared for measuring: a sentence without its full stop."""
     members: int | None = None
-    """How many of the sweep's drives it is made of, the first ones; None for all."""
+    """Number of the sweep's drives it uses, from the first; None for all."""
 
     @property
     def is_single_drive(self) -> bool:
-        """Whether it is no array, but the first drive as it is."""
+        """Return whether it is the first drive itself instead of an array."""
         return self.level is Level.JBOD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepArrays:
-    """The arrays that a sweep makes and deletes again."""
+    """The arrays that a sweep creates and deletes."""
 
     drives: tuple[SweepDrive, ...]
-    """What they are made of, in this order: all of them, or the first ones."""
+    """Their drives in order; an array uses all of them, or the first ones."""
     arrays: tuple[SweepArray, ...]
-    """In the order of the plan; what others are compared with is the first."""
+    """In the order of the plan; the baseline is the first."""
     word: str
-    """What was typed for the drives, for all that the sweep makes of them."""
+    """The confirmation token for the drives, typed once for all arrays."""
     assume_clean: bool = False
-    """Whether md is told that copies and parity are right; a pass over the whole array then makes them so."""
+    """Whether md assumes that copies and parity are correct; a pass over the whole array then makes them correct."""
     policies: dict[str, str] = field(default_factory=dict)
-    """Policies that they are to have at birth, by the keys of their settings; others are the usual ones."""
+    """Policies at creation, by the keys of their settings; other policies have their default."""
     once: bool = False
-    """Whether making takes so long that each is made once, and the first of them again at the end."""
+    """Whether creation takes so long that each array is created once, and the first of them again at the end."""
 
     def confirm_token(self, array: SweepArray) -> str:
-        """The part of the word that stands for the drives of one array: a part of it for each drive, in their order."""
+        """Return the token for the drives of one array: its parts for those drives, in their order."""
         return ",".join(self.word.split(",")[: array.members])
 
     def array(self, array_id: str) -> SweepArray:
-        """The array of that id. Raises KeyError."""
-        for array in self.arrays:
-            if array.id == array_id:
-                return array
-        raise KeyError(array_id)
+        """Return the array of that id. Raises KeyError if there is none."""
+        return {array.id: array for array in reversed(self.arrays)}[array_id]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saturation:
-    """The search for a queue depth: the most IOPS within a latency limit, else the least depth on the plateau."""
+    """Search for a queue depth: the most IOPS within a latency limit, or the lowest depth on the plateau."""
 
     p99_ns: int | None = None
-    """The limit of the 99th percentile; None looks for the plateau."""
+    """The limit of the 99th percentile; None searches for the plateau."""
     within: float = 5.0
-    """Percent below the most IOPS that still are the plateau."""
+    """Percent below the most IOPS that still belong to the plateau."""
     lowest: int = 1
     """First depth tried."""
     highest: int = 1024
@@ -301,69 +298,66 @@ class Saturation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateSeries:
-    """The rates of a throughput-latency curve; arrivals are random, and wait for no completion."""
+    """The rates of a throughput-latency curve; arrivals are random, independent of completions."""
 
     percents: tuple[int, ...] = (10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 100, 110)
-    """Of the saturation throughput, ascending."""
+    """Percent of the saturation throughput, ascending."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """All that a sweep will do, as it goes to disk before the first step: resuming needs nothing else."""
+    """The complete design of a sweep, on disk before the first step: a resumed sweep needs nothing else."""
 
     title: str
     """For people."""
     source: str
     """The plan's text."""
     seed: int
-    """Decides every random order."""
+    """Seed of every random order."""
     repeats: int
     """Runs of each cell."""
     pairs: int
-    """Fresh pairs that confirm a winner; 0 for none."""
+    """New pairs that confirm a winner; 0 for none."""
     rest: int
-    """Seconds of quiet before each run."""
+    """Idle seconds before each run."""
     rank: Rank
-    """What is best."""
+    """Metric of the ranking."""
     targets: dict[str, str]
-    """Roles of the plan and the addresses they stand for."""
+    """Roles of the plan and their addresses."""
     cells: tuple[SweepCell, ...]
-    """All that is measured."""
+    """All cells."""
     steps: tuple[Step, ...]
-    """In their order; confirmations come later."""
+    """In order; confirmations are added later."""
     skipped: tuple[SkippedCell, ...] = ()
-    """Combinations left out."""
+    """Combinations that are not measured."""
     originals: tuple[Assignment, ...] = ()
-    """What every touched setting had before, slow ones first."""
+    """Values of all changed settings before the sweep, slow ones first."""
     features: tuple[NeededFeature, ...] = ()
     """Features that some cells need."""
     destroys: tuple[OverwrittenDevice, ...] = ()
-    """Devices whose data go."""
+    """Devices whose data are destroyed."""
     saturation: Saturation | None = None
     """The search after the screening."""
     threshold_percent: float | None = None
-    """A difference within it is none; None of 2 %."""
+    """A difference within it counts as none; None for 2 %."""
     curve: RateSeries | None = None
-    """The rates after the search, whose plateau is what they are shares of."""
+    """The rates to measure after the search, as shares of its plateau."""
     rule: int
     """The number of the rule that judges it."""
     seconds: float = 0.0
     """Estimated length."""
     making: SweepArrays | None = None
-    """The arrays that it makes to measure them; None where it measures what there is."""
+    """The arrays that it creates to measure them; None if it measures existing ones."""
     published: tuple[PublishedFigure, ...] = ()
-    """What others measured, to stand beside what is found."""
+    """Published values, to be shown with the results."""
     published_rows: PublishedRows | None = None
     """The rows of their table; None for the first kind that fits."""
 
     @property
     def changes_anything(self) -> bool:
-        """Whether anything is set, overwritten or made, so whether somebody has to agree."""
+        """Return whether anything is set, overwritten or created, so that the user must confirm."""
         return bool(self.originals or self.destroys or self.making is not None)
 
     def cell(self, cell_id: str) -> SweepCell:
-        """The cell of that id. Raises KeyError."""
-        for cell in self.cells:
-            if cell.id == cell_id:
-                return cell
-        raise KeyError(cell_id)
+        """Return the cell of that id. Raises KeyError if there is none."""
+        return {cell.id: cell for cell in reversed(self.cells)}[cell_id]

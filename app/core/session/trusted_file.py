@@ -1,7 +1,7 @@
-"""Files and folders that are believed: regular, under one name, of this user, and written by nobody else.
+"""Access to trusted files and folders: regular, with one name, owned by this user and writable by no other user.
 
-Whoever can write a log or a journal decides what a way back goes back to; whoever can put another file in its place
-decides what is overwritten.
+A log or journal decides to which value a change is reverted, so another user must not be able to write it. A user who
+can replace a file decides what gets overwritten.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from typing import BinaryIO
 
 from backends.input_file import NotRegularError, open_input
 
-_NEVER_WAITING = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO would be waited for until somebody writes
+_NEVER_WAITING = (
+    os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+)  # opening a FIFO would block until another process opens it for writing
 
 
 _OTHER_KINDS = {
     errno.ELOOP: "is a symbolic link",
     errno.EISDIR: "is a folder",
-    errno.ENXIO: "is not a regular file",  # a socket, or a FIFO that nobody reads
+    errno.ENXIO: "is not a regular file",  # a socket, or a FIFO without a reader
 }
-"""What cannot even be opened so, and is no question of room or permissions."""
+"""Errors of open() that show another kind of file, and not a lack of space or permissions."""
 
 _WITHOUT_PERMISSIONS = (
     "Where the filesystem has no permissions (vfat, exFAT), set RAIDBENCH_STATE_DIR to a folder on another one."
@@ -50,14 +52,14 @@ _NEXT_STEPS = {
 
 
 def next_step(error: OSError, path: Path) -> str:
-    """Return the sentences that say what to do about a file or folder of the state that cannot be written."""
+    """Return the sentences that say what to do if a file or folder of the state cannot be written."""
     if isinstance(error, UntrustedFileError):
         return error.hint
     return _NEXT_STEPS.get(error.errno or 0, "Free space or correct the permissions of {path}.").format(path=path)
 
 
 class UntrustedFileError(OSError):
-    """A file or folder that is another kind of thing, or somebody else's."""
+    """Error for a file or folder of another kind, or of another user."""
 
     def __init__(self, path: Path, why: str, hint: str = "") -> None:
         super().__init__(errno.EPERM, f"{path} {why}")
@@ -65,7 +67,7 @@ class UntrustedFileError(OSError):
 
 
 def is_absent(path: Path) -> bool:
-    """Return whether it is certain that a file is not there; where its folder cannot be examined, it is not."""
+    """Return whether a file certainly does not exist; False if its folder cannot be examined."""
     try:
         os.lstat(path)
     except FileNotFoundError:
@@ -76,10 +78,10 @@ def is_absent(path: Path) -> bool:
 
 
 def open_own(path: Path, flags: int) -> int:
-    """A descriptor of `path`, made 0600 where `flags` has O_CREAT; nothing is waited for and no link followed.
+    """Return a descriptor of `path`, created with mode 0600 if `flags` has O_CREAT. Never blocks or follows a link.
 
-    Raises OSError: UntrustedFileError for what is not a regular file, has a second name, is not this user's or root's,
-    or may be written by others.
+    Raises OSError; UntrustedFileError for a file that is not regular, has a second name, is not owned by this user or
+    root, or is writable by others.
     """
     try:
         descriptor = os.open(path, flags | _NEVER_WAITING, 0o600)
@@ -97,13 +99,13 @@ def open_own(path: Path, flags: int) -> int:
 
 
 def read_own(path: Path) -> bytes:
-    """All of a file of this user. Raises as `open_own`."""
+    """Return the content of a file of this user. Raises the errors of `open_own`."""
     with open(open_own(path, os.O_RDONLY), "rb") as file:
         return file.read()
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """A regular file to be read, whoever wrote it: to be shown, never to be acted on. Raises OSError."""
+    """Return a regular file of any user for reading: it may be shown, but not acted on. Raises OSError."""
     try:
         return open_input(path)
     except NotRegularError as error:
@@ -111,13 +113,13 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def read_regular(path: Path) -> bytes:
-    """All of it. Raises as `open_regular`."""
+    """Return the content of a regular file. Raises the errors of `open_regular`."""
     with open_regular(path) as file:
         return file.read()
 
 
 def require_own(path: Path, info: os.stat_result) -> None:
-    """Raises UntrustedFileError unless a file is regular, has one name, and only this user and root can write it."""
+    """Raise UntrustedFileError unless a file is regular, has one name, and only this user and root can write it."""
     if not stat.S_ISREG(info.st_mode):
         raise UntrustedFileError(path, "is not a regular file", _LOOK.format(path=path))
     if info.st_nlink > 1:
@@ -128,11 +130,11 @@ def require_own(path: Path, info: os.stat_result) -> None:
 
 
 def require_owner(path: Path, info: os.stat_result) -> None:
-    """Raises UntrustedFileError where a file or folder is not this user's or root's, or others may write it."""
+    """Raise UntrustedFileError if a file or folder is not this user's or root's, or others may write to it."""
     if info.st_uid not in (os.geteuid(), 0):
         why = f"belongs to the user with the number {info.st_uid}"
         raise UntrustedFileError(path, why, "What another user wrote is not acted on.")
-    # A group of one's own is usual among users (umask 002); root is in none.
+    # Ordinary users usually have a private group (umask 002); root has none.
     others = stat.S_IWOTH | (stat.S_IWGRP if os.geteuid() == 0 else 0)
     if info.st_mode & others and not (stat.S_ISDIR(info.st_mode) and info.st_mode & stat.S_ISVTX):
         hint = f"`chmod go-w {path}`, if nobody has written there. {_WITHOUT_PERMISSIONS}"

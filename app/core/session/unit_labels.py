@@ -1,4 +1,4 @@
-"""Names within a sentence, and recorded values with the units that vendors declare for their settings. Pure."""
+"""Text helpers: labels within a sentence, and recorded values with the units that vendors declare. No I/O."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from backends.sizes import exact_text
 
 
 def within_sentence(label: str) -> str:
-    """A name within a sentence: `read-ahead` of `Read-ahead`; `FastPath` and `I/O policy` stay as they are."""
+    """Return a label as within a sentence: `Read-ahead` as `read-ahead`; `FastPath` and `I/O policy` unchanged."""
     return f"{label[:1].lower()}{label[1:]}" if label.split(" ")[0][1:].islower() else label
 
 
 def value_text(key: str, value: str) -> str:
-    """A value of a setting with its unit, `4096 KiB`; as it is where nobody declares one."""
+    """Return a value of a setting with its unit, `4096 KiB`; unchanged if no vendor declares one."""
     setting = declared_settings().get(key)
     return value if setting is None or not value else text_in_unit(value, setting.unit)
 
 
 def text_in_unit(value: str, unit: str) -> str:
-    """A setting's value with its unit, never rounded: `256 KiB` of `262144` bytes, `75 ms` of `75000` us.
+    """Return a setting's value with its unit, never rounded: `262144` bytes as `256 KiB`, `75000` us as `75 ms`.
 
-    A word (`unlimited`) stays as it is; so do figures in other units: `4096 KiB`, `1024 requests`, `30 %`.
+    A word (`unlimited`) is unchanged. Other units are appended: `4096 KiB`, `1024 requests`, `30 %`.
     """
     try:
         number = int(value)

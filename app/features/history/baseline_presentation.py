@@ -95,7 +95,7 @@ def _learning_parts(check: BaselineCheck) -> Iterator[str]:
         else:
             yield "more --repeats or a larger --threshold may decide it, unless sessions lie apart by more than runs do"
     if chart is not None:
-        yield f"learning, {chart.known} of {LEARNING} nights"
+        yield f"learning, {chart.reference_size} of {LEARNING} nights"
 
 
 def _drift_text(check: BaselineCheck) -> str:

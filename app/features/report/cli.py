@@ -51,11 +51,11 @@ def report_command(
     shown = without_stored_verdicts(loaded.session) if judge_again else loaded.session
     redactor = session_redactor(shown, loaded.folder) if redact else None
     if output is None:
-        text = report_text(shown, loaded.folder, wanted, samples=samples, redactor=redactor, source=loaded.place)
+        text = report_text(shown, loaded.folder, wanted, samples=samples, redactor=redactor, source=loaded.display_path)
         data(text.rstrip("\n"))
         return DONE
     made_of = shown, loaded.folder, output, wanted
-    for made in write_report(*made_of, force=force, samples=samples, redactor=redactor, source=loaded.place):
+    for made in write_report(*made_of, force=force, samples=samples, redactor=redactor, source=loaded.display_path):
         say(f"Written to {clean(str(made), 300)}")
     return DONE
 

@@ -190,7 +190,7 @@ class JobSelectionScreen(WorkbenchScreen):
         if chosen is None:
             return
         try:
-            taken = imported.whole if chosen == _ALL_SECTIONS else imported.section(chosen)
+            taken = imported.combined_job if chosen == _ALL_SECTIONS else imported.section(chosen)
         except RaidbenchError as error:
             self.workbench_app.show_error(error, title="Not a job for raidbench")
             return

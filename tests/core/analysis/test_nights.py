@@ -86,23 +86,23 @@ def test_the_next_one_is_told_again() -> None:
 
 
 def test_alarmed_nights_are_no_reference() -> None:
-    assert night_chart([*USUAL, *flat(*(90.0,) * 30)]).known == len(USUAL)
+    assert night_chart([*USUAL, *flat(*(90.0,) * 30)]).reference_size == len(USUAL)
 
 
 def test_nights_of_a_single_alarm_never_join_the_reference() -> None:
-    assert night_chart([*USUAL, *flat(*(90.0,) * 5, *(100.0,) * 40)]).known == len(USUAL) + 40 - RECOVERY
+    assert night_chart([*USUAL, *flat(*(90.0,) * 5, *(100.0,) * 40)]).reference_size == len(USUAL) + 40 - RECOVERY
 
 
 def test_nights_of_both_alarms_join_the_reference_when_the_second_one_ends() -> None:
     values = [*USUAL, *flat(*(90.0,) * 5, *(100.0,) * 12, *(90.0,) * 5, *(100.0,) * 12)]
     chart = night_chart(values)
-    assert (len(chart.episodes), chart.known, chart.since) == (2, len(values), None)
+    assert (len(chart.episodes), chart.reference_size, chart.since) == (2, len(values), None)
 
 
 def test_an_episode_of_more_than_a_month_never_joins_the_reference() -> None:
     twice = (*(90.0,) * (SHORT + 1), *(100.0,) * 12) * 2
     chart = night_chart([*USUAL, *flat(*twice)])
-    assert (len(chart.episodes), chart.known) == (2, len(USUAL) + 2 * (12 - RECOVERY))
+    assert (len(chart.episodes), chart.reference_size) == (2, len(USUAL) + 2 * (12 - RECOVERY))
 
 
 WEEKENDS = (100.0, 101.0, 99.0, 100.0, 101.0, 80.0, 81.0)

@@ -307,7 +307,7 @@ def helped(bench: Bench, after: str) -> FakeSide:
     """The changer of a bench does nothing itself any more."""
     side = FakeSide(bench.backend)
     side.planned = planned("128", after)
-    bench.changer._side = side  # type: ignore[assignment]
+    bench.changer.side = side  # type: ignore[assignment]
     return side
 
 

@@ -389,7 +389,7 @@ async def test_a_scheduler_brings_back_what_it_reset_unless_somebody_set_it(scen
 async def test_what_a_trial_moved_is_known_after_it_was_kept(scene: Scene) -> None:
     await scene.set(boot_clock() + 60, scheduler="bfq")
     scene._emit(ChangeEnded(at=1.0, id="c1", result="kept", now="bfq"))
-    scene.journal.write_outcome("c1", scene.changer._folder, "kept")
+    scene.journal.write_outcome("c1", scene.changer.folder, "kept")
     scene["nr_requests"] = "16"
     await scene.undo("c1")
     assert scene.state == START | {"nr_requests": "16"}

@@ -264,7 +264,7 @@ def at(folder: Path, bench: Trial) -> Trial:
     """Another raidbench with the same device and the same locks, and all else in a folder of its own."""
     other = Trial(folder, bench.backend)
     other.locks = bench.locks
-    other.changer._locks = bench.locks
+    other.changer.locks = bench.locks
     return other
 
 

@@ -8,7 +8,7 @@ from app.core.fio.document import FioDocument
 from app.core.fio.histogram import Histogram
 from app.core.fio.job import Job
 from app.core.fio.run_phases import RunPhases
-from app.core.fio.summary import FioResult, Window, summarize
+from app.core.fio.summary import FioResult, summarize
 from app.core.presentation.run import steady_text
 from app.core.session.event_types import SteadyPlan
 from app.core.session.results import Phase, RunResult, RunStatus, Sample
@@ -49,8 +49,15 @@ def taken(run: RunPhases, found: list[FioDocument]) -> list[Sample]:
 def summed(run: RunPhases, found: list[FioDocument], *, stopped: bool = False) -> RunResult:
     """The verdict with fio's last document being the last of `found`, interrupted."""
     taken(run, found)
-    window = Window(since=run.since, until=run.until, settling=run.settling, ended_early=run.ended_early)
-    outcome = FioResult(document=found[-1], returncode=128, stopped=stopped, window=window)
+    outcome = FioResult(
+        document=found[-1],
+        returncode=128,
+        stopped=stopped,
+        since=run.since,
+        until=run.until,
+        settling=run.settling,
+        ended_early=run.ended_early,
+    )
     return summarize(outcome, Job(runtime=3, ramp=0))
 
 

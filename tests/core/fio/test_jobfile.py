@@ -54,7 +54,7 @@ def test_sections_come_in_order_with_the_globals_above_them() -> None:
 
 
 def test_a_file_of_several_sections_is_one_job() -> None:
-    found = import_jobfile("[global]\nruntime=9\n[a]\nrw=read\n[a]\nrw=write\n[b]\nstonewall\nruntime=3\n").whole
+    found = import_jobfile("[global]\nruntime=9\n[a]\nrw=read\n[a]\nrw=write\n[b]\nstonewall\nruntime=3\n").combined_job
     assert [(one.name, one.waits, one.job.runtime) for one in found.job.sections] == [
         ("a", False, 9),
         ("a #2", False, 9),
@@ -65,22 +65,22 @@ def test_a_file_of_several_sections_is_one_job() -> None:
 
 def test_a_file_of_one_section_is_that_job() -> None:
     found = import_jobfile("[a]\nruntime=9\nstonewall\n")
-    assert found.whole is found.jobs[0]
+    assert found.combined_job is found.jobs[0]
 
 
 def test_the_run_time_of_a_file_is_named_only_where_every_section_names_it() -> None:
-    assert not import_jobfile("[a]\nruntime=9\n[b]\nrw=read\n").whole.names_runtime
+    assert not import_jobfile("[a]\nruntime=9\n[b]\nrw=read\n").combined_job.names_runtime
 
 
 def test_a_note_names_its_section_unless_it_is_about_all() -> None:
     found = import_jobfile(
         "[global]\nstartdelay=3\n[a]\nruntime=9\ntime_based\nloops=2\n[b]\nruntime=9\ntime_based\n"
-    ).whole
+    ).combined_job
     assert [note.split("=")[0] for note in found.notes] == ["startdelay", "a: loops"]
 
 
 def test_sections_do_not_end_each_other() -> None:
-    found = import_jobfile("[global]\nexitall\nruntime=9\n[a]\nrw=read\n[b]\nrw=read\n").whole
+    found = import_jobfile("[global]\nexitall\nruntime=9\n[a]\nrw=read\n[b]\nrw=read\n").combined_job
     assert any("exitall" in note for note in found.notes)
 
 

@@ -59,7 +59,7 @@ def same(ours: DirectionStats | None, fios: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("text", [BESIDE, IN_TURN], ids=["beside", "in-turn"])
 async def test_each_section_has_the_figures_that_fio_tells(text: str, scratch: JobTarget, tmp_path: Path) -> None:
-    job = import_jobfile(text).whole.job
+    job = import_jobfile(text).combined_job.job
     figures, _ = await run(job, scratch, tmp_path)
     assert figures.status is RunStatus.OK, figures
     entries = last_document(tmp_path)["jobs"]
@@ -71,7 +71,7 @@ async def test_each_section_has_the_figures_that_fio_tells(text: str, scratch: J
 
 
 async def test_a_reader_beside_a_writer_has_live_rows_of_its_own(scratch: JobTarget, tmp_path: Path) -> None:
-    figures, samples = await run(import_jobfile(BESIDE).whole.job, scratch, tmp_path)
+    figures, samples = await run(import_jobfile(BESIDE).combined_job.job, scratch, tmp_path)
     assert len(samples) >= 4
     reads = sum(row.read.ios for one in samples for row in one.sections if row.read)
     writes = sum(row.write.ios for one in samples for row in one.sections if row.write)
@@ -81,7 +81,7 @@ async def test_a_reader_beside_a_writer_has_live_rows_of_its_own(scratch: JobTar
 
 
 async def test_phases_come_one_after_another(scratch: JobTarget, tmp_path: Path) -> None:
-    figures, samples = await run(import_jobfile(IN_TURN).whole.job, scratch, tmp_path)
+    figures, samples = await run(import_jobfile(IN_TURN).combined_job.job, scratch, tmp_path)
     assert figures.seconds == pytest.approx(2 + 2, abs=0.5)
     running = [{row.name for row in one.sections if row.read or row.write} for one in samples]
     assert not any(one & {"reader", "writer"} and one & {"check", "beside", "own"} for one in running)
@@ -92,7 +92,7 @@ async def test_phases_come_one_after_another(scratch: JobTarget, tmp_path: Path)
 
 async def test_the_groups_are_those_of_fio(scratch: JobTarget, tmp_path: Path) -> None:
     """The file as it was, read by fio itself: which sections it adds up, and that sums are made as it makes them."""
-    job = import_jobfile(IN_TURN).whole.job
+    job = import_jobfile(IN_TURN).combined_job.job
     figures, _ = await run(job, scratch, tmp_path)
     own = tmp_path / "own.fio"
     own.write_text(IN_TURN.replace("[global]\n", f"[global]\ngroup_reporting\nfilename={scratch.path}\nsize={SIZE}\n"))

@@ -195,4 +195,4 @@ def test_sections_write_at_most_the_sum_of_their_amounts() -> None:
 
 def test_how_sections_follow_each_other_needs_no_note() -> None:
     text = "[global]\ntime_based\nruntime=9\n[a]\n[b]\nstonewall\nnew_group\n"
-    assert import_jobfile(text).whole.notes == ()
+    assert import_jobfile(text).combined_job.notes == ()

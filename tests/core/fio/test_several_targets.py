@@ -133,9 +133,7 @@ def test_after_settling_only_what_was_measured_is_in_the_rows() -> None:
     documents = [grown(1000 * second, 1000 * second, 100 * second) for second in range(1, 8)]
     for each in documents:
         course.add_document(each)
-    from app.core.fio.summary import Window
-
-    window = Window(since=course.since, until=course.until)
     job = Job(runtime=2, ramp=0, iodepth=4)
-    rows = summarize(FioResult(document=documents[-1], returncode=0, window=window), job, TARGETS).targets
+    outcome = FioResult(document=documents[-1], returncode=0, since=course.since, until=course.until)
+    rows = summarize(outcome, job, TARGETS).targets
     assert [row.read.total_ios for row in rows if row.read] == [2000, 200]

@@ -68,11 +68,11 @@ def test_a_session_comes_back_whole(folder: Path, file: Path, into: Path) -> Non
 
 
 def test_what_it_is_called_is_the_file(file: Path, into: Path) -> None:
-    assert load_archive(file, into).place == str(file)
+    assert load_archive(file, into).display_path == str(file)
 
 
 def test_for_a_verdict_the_log_alone_is_unpacked(file: Path) -> None:
-    with unpacked_archive(file, whole=False) as loaded:
+    with unpacked_archive(file, with_output=False) as loaded:
         assert [path.name for path in loaded.folder.iterdir()] == [LOG]
 
 

@@ -186,10 +186,10 @@ def tell(word):
     sys.stdout.flush()
 for number in range(1, 100000):
     before = setting.read_text() if setting.exists() else "0"
-    journal.intent(f"c{number}", Path("/sessions/one"), planned(before, str(number)))
+    journal.write_intent(f"c{number}", Path("/sessions/one"), planned(before, str(number)))
     tell(f"intent c{number}")
     setting.write_text(str(number))
-    journal.outcome(f"c{number}", Path("/sessions/one"), "verified")
+    journal.write_outcome(f"c{number}", Path("/sessions/one"), "verified")
     tell(f"outcome c{number}")
 """
 

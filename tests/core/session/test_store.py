@@ -246,7 +246,7 @@ else:
     subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
 bench = Bench(folder)
 bench.locks = folder.parent / "locks"
-bench.changer._locks = bench.locks
+bench.changer.locks = bench.locks
 try:
     asyncio.run(bench.set("256"))
 except StorageError as error:

@@ -1,1 +1,1 @@
-"""The runs of all sessions: an index of them, how far repeats lay apart, and each condition as a series in time."""
+"""The runs of all sessions: an index, the scatter of repeats, and each condition as a time series."""

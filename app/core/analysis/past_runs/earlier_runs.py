@@ -1,11 +1,11 @@
-"""A run of any session as the history has it: what was measured on which thing, and its headline. No I/O."""
+"""A run of any session for the history: the measured device, the job, the headline metric. No I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from app.core.analysis.caveats import blocking_caveats
-from app.core.analysis.metric_kinds import FIGURES, MetricKind, headline, value_of
+from app.core.analysis.metric_kinds import FIGURES_BY_KEY, MetricKind, headline, value_of
 from app.core.fio.job import Job
 from app.core.session.events import InventorySeen, RunStarted, SessionStarted
 from app.core.session.results import RunResult
@@ -16,19 +16,18 @@ from backends.identity import Identity
 from backends.model import Array, Controller, Drive, Inventory
 from backends.values import dataclass
 
-_FIGURE = {figure.key: figure for figure in FIGURES}
 _NO_JOB = Job().texts()
 
 _ALWAYS_OTHER = ("boot_id",)
-"""Of a run's provenance what is another one after each boot and moves nothing by itself."""
+"""Provenance keys that change at each boot without any effect on results."""
 
 Condition = tuple[bool, str, str]
-"""Whether it was simulated, the thing, the job: runs that agree in these measured the same."""
+"""Whether it was simulated, the device, the job: runs with the same condition measured the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastRun:
-    """One run."""
+    """A run in the history."""
 
     session: str
     """Name of its session."""
@@ -37,67 +36,67 @@ class PastRun:
     at: float
     """When it began, seconds since the epoch."""
     host: str
-    """Where."""
+    """Host name."""
     simulated: bool
-    """Whether the hardware was."""
+    """Whether the hardware was simulated."""
     thing: str
-    """What was measured, by what stays under another name: WWN or serial number; of what has neither, host and name."""
+    """Persistent id of the measured device, WWN or serial number; without either, host and name."""
     target: str
-    """The same as it was called: an address or a path."""
+    """The device as named at that time: an address or a path."""
     workload: str
     """The profile's name, or the job in one line."""
     profile: str | None
-    """None for a job of one's own."""
+    """None for a custom job."""
     job: str
-    """The fields of the job that say something, `bs=4k iodepth=64`."""
+    """The fields of the job that are set, `bs=4k iodepth=64`."""
     settings: Mapping[str, str]
-    """In force before it."""
+    """Settings in force before the run."""
     around: Mapping[str, str]
-    """What else figures hang on, by the keys of a run's provenance: kernel, firmware, slot and so on."""
+    """Other facts that affect results, by provenance keys: kernel, firmware, slot and so on."""
     figure: str
-    """Key of the headline: what the job is about."""
+    """Key of the headline metric."""
     direction: str
-    """Of which direction that is: `read`, `write` or `both`."""
+    """Direction of the headline metric: `read`, `write` or `both`."""
     value: float | None
-    """The headline; None of a run that measured nothing."""
+    """The headline metric; None for a run that measured nothing."""
     p99_ns: float | None
-    """Of the slower direction; None where too few I/Os carry it."""
+    """p99 of the slower direction; None if there are too few I/Os for it."""
     status: str
     """How it ended."""
     tried: bool
-    """Whether an experiment or a sweep had set something for it that was put back."""
+    """Whether an experiment or a sweep had changed a setting for it."""
     forbidden: bool = False
-    """Whether the state of the array during it forbids a verdict: a rebuild, a battery that learns and so on."""
+    """Whether the state of the array forbids a verdict: a rebuild, a battery learn cycle and so on."""
 
     @property
     def name(self) -> str:
-        """`2026-01-31-142500/r3`, as every command takes it."""
+        """Return `2026-01-31-142500/r3`, the name that every command accepts."""
         return f"{self.session}/{self.id}"
 
     @property
     def condition(self) -> Condition:
-        """What makes runs comparable, whatever the settings were."""
+        """Return what makes runs comparable, whatever the settings were."""
         return self.simulated, self.thing, self.job
 
     @property
     def kind(self) -> tuple[str, str]:
-        """Which figure its headline is: a tail that too few I/Os carry gives way to a lower one."""
+        """Return metric and direction of the headline: with too few I/Os for a percentile a lower one is used."""
         return self.figure, self.direction
 
     @property
     def counts(self) -> bool:
-        """Whether it tells how its thing does: a whole run with what was in force anyway."""
-        whole = self.status == "ok" and not self.tried and not self.forbidden
-        return whole and self.value is not None and self.value > 0
+        """Return whether it shows the normal performance of its device: a complete run without a tried setting."""
+        is_normal = self.status == "ok" and not self.tried and not self.forbidden
+        return is_normal and self.value is not None and self.value > 0
 
     @property
     def about(self) -> MetricKind:
-        """The kind of its headline."""
-        return _FIGURE[self.figure]
+        """Return the headline metric."""
+        return FIGURES_BY_KEY[self.figure]
 
 
 def past_runs(loaded: LoadedSession) -> Iterator[PastRun]:
-    """The runs of a session, in their order."""
+    """Yield the runs of a session, in order."""
     inventory, host, sweeping = Inventory(), "", False
     for event in loaded.session.events:
         match event:
@@ -145,18 +144,18 @@ def _past(record: RunRecord, session: str, inventory: Inventory, host: str, trie
 
 
 def device_id_of_run(start: RunStarted, inventory: Inventory, host: str) -> str:
-    """What a run measures, by what stays under another name; of what has nothing of the kind, its host and name."""
+    """Return the persistent id of the device that a run measures; without one, its host and name."""
     where = start.device or start.target
     disk = _lasting_id(inventory, where)
     if disk is None:
         return f"{host} {start.target}"
     if start.scratch is not None:
-        return f"{disk}, a file"  # its name may be another one in each run
+        return f"{disk}, a file"  # its name may differ in each run
     return f"{disk}, {start.target}" if start.target.startswith("/") and start.target != start.device else disk
 
 
 def device_id_of_target(inventory: Inventory, target: str) -> str | None:
-    """The same of an address or node of an inventory, as runs on it have it; None where only its name tells it."""
+    """Return the persistent id of an address or node, as runs have it; None if only its name identifies it."""
     device = inventory.find(target)
     if device is None or isinstance(device, Controller):
         return None
@@ -164,7 +163,7 @@ def device_id_of_target(inventory: Inventory, target: str) -> str | None:
 
 
 def node_of(inventory: Inventory, name: str) -> str | None:
-    """Where a thing is now, whatever it was called; None where it is not, or only a name told it."""
+    """Return the present device node of a persistent id; None if the device is missing, or the id is only a name."""
     nodes = [array.device for array in inventory.arrays if array.device is not None]
     nodes += [drive.device for drive in inventory.drives if drive.device is not None]
     nodes += [f"/dev/{part}" for drive in inventory.drives for part in drive.partitions]
@@ -172,7 +171,7 @@ def node_of(inventory: Inventory, name: str) -> str | None:
 
 
 def _lasting_id(inventory: Inventory, device: str) -> str | None:
-    """The kernel's disk first: it is seen without root and without a vendor's tool, too."""
+    """Return the persistent id of a device, first by the kernel's disk: that needs neither root nor a vendor's tool."""
     for known_device in reversed(inventory.at(device)):
         if known_device.identity is not None and (lasting_id := known_device.identity.lasting) is not None:
             return _unique(inventory, known_device, known_device.identity, lasting_id)
@@ -185,7 +184,7 @@ def _lasting_id(inventory: Inventory, device: str) -> str | None:
 
 
 def _unique(inventory: Inventory, device: Array | Drive, identity: Identity, lasting_id: str) -> str | None:
-    """Return a mark with the serial number where another disk has the same mark; None where it has that number, too."""
+    """Return a unique persistent id: with the serial number if another disk shares the id, None if it shares both."""
     nodes = {device.device, *(device.paths if isinstance(device, Drive) else ())}
     others = [
         drive.identity
@@ -202,7 +201,7 @@ def _unique(inventory: Inventory, device: Array | Drive, identity: Identity, las
 
 
 def job_text(job: Mapping[str, str]) -> str:
-    """The fields that say something, in order: one that a later version adds changes nothing while it says nothing."""
+    """Return the fields that are set, in order: a field added by a later version has no effect while it is unset."""
     return " ".join(f"{key}={value}" for key, value in sorted(job.items()) if value and value != _NO_JOB.get(key))
 
 

@@ -1,8 +1,8 @@
-"""An index of the runs of all sessions: a cache in SQLite, made anew from the sessions at any time.
+"""Index of the runs of all sessions: a cache in SQLite that can be rebuilt from the sessions at any time.
 
-It lies beside the sessions. What it says of a session holds as long as size, time and inode of that session's log are
-those it was read with; so a session that grew is read again, and one that is gone is forgotten. Where it cannot be
-written it is held in memory; where it is damaged, or made by a newer version, it is made anew.
+It is in the state folder. An entry is valid while size, time and inode of the session's log are unchanged. So a session
+that grew is read again, and a removed one is dropped. If the index cannot be written it is kept in memory; if it is
+damaged, or was made by a newer version, it is rebuilt.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from backends.formats import FORMATS, FileFormat
 from backends.values import dataclass
 
 FORMAT = FORMATS[FileFormat.INDEX]
-"""Number of this layout and of what PastRun means; another one is made anew."""
+"""Number of this layout and of the meaning of PastRun; an index with another number is rebuilt."""
 
 _OURS = 0x72624878
-"""Marks the file as an index of ours."""
+"""Marks the file as an index of raidbench."""
 _PATIENCE = 5.0
-"""Seconds to wait for another process that writes it."""
+"""Seconds to wait for another process that writes the index."""
 _AT_ONCE = 50
-"""Sessions written in one transaction: nobody waits long for it."""
+"""Sessions written in one transaction, so that other processes wait only briefly."""
 
 _COLUMNS = tuple(field.name for field in fields(PastRun))
 _JSON = ("settings", "around")
@@ -56,7 +56,7 @@ _CANNOT = frozenset(
         sqlite3.SQLITE_PERM,
     }
 )
-"""Why it cannot be written now, which says nothing about what is in it."""
+"""Errors that prevent writing now, and say nothing about the content."""
 
 DAMAGED = "The index of runs was damaged; it was made anew from the sessions."
 NEWER = "The index of runs was made by a newer raidbench; it was made anew from the sessions."
@@ -65,7 +65,7 @@ NOT_WRITTEN = "The index of runs cannot be written ({}); the sessions are read i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunIndex:
-    """What is known of earlier runs."""
+    """All earlier runs."""
 
     runs: tuple[PastRun, ...]
     """Oldest first."""
@@ -74,20 +74,20 @@ class RunIndex:
 
 
 class _UnreadableError(Exception):
-    """The file is no index that this version reads; its text is what to say."""
+    """The file is no index that this version can read; the text is the message."""
 
 
 Stamp = tuple[int, int, int]
-"""Size, time of change in ns, inode of a session's log."""
+"""Size, modification time in ns and inode of a session's log."""
 
 
 def index_file(paths: Paths) -> Path:
-    """Where it lies."""
+    """Return the path of the index."""
     return paths.state / "runs.sqlite3"
 
 
 def load_past_runs(paths: Paths, extra_sessions: Iterable[LoadedSession] = ()) -> RunIndex:
-    """Every run of every session, and of those that lie elsewhere. Never raises: a session not read is told."""
+    """Return every run of all sessions, `extra_sessions` included. Never raises: a note names an unreadable session."""
     notes: list[str] = []
     file = index_file(paths)
     runs: list[PastRun] | None = None
@@ -132,7 +132,7 @@ def _remove(file: Path) -> None:
 
 
 def _open_index(file: Path) -> sqlite3.Connection:
-    """The index on disk, ready to be written. Raises sqlite3.Error, OSError, _UnreadableError."""
+    """Return the index on disk, ready for writing. Raises sqlite3.Error, OSError, _UnreadableError."""
     private_folder(file.parent)
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
@@ -144,7 +144,7 @@ def _open_index(file: Path) -> sqlite3.Connection:
 
 
 def _with_tables(base: sqlite3.Connection, copy_of: Path | None = None) -> sqlite3.Connection:
-    """Return the connection, once its tables are there; closed if they cannot be. Raises sqlite3.Error."""
+    """Return the connection with its tables; on an error it is closed. Raises sqlite3.Error."""
     try:
         if copy_of is not None:
             address = f"file:{quote(str(copy_of))}?mode=ro"
@@ -173,7 +173,7 @@ def _create_tables(base: sqlite3.Connection) -> None:
 
 
 def _copy_index(file: Path) -> sqlite3.Connection:
-    """What the file holds, in memory. Raises sqlite3.Error, _UnreadableError."""
+    """Return a copy of the file's content in memory. Raises sqlite3.Error, _UnreadableError."""
     return _with_tables(sqlite3.connect(":memory:", isolation_level=None), copy_of=file)
 
 
@@ -182,7 +182,7 @@ def _empty(_: Path) -> sqlite3.Connection:
 
 
 def _refresh(base: sqlite3.Connection, sessions: Path, notes: list[str]) -> list[PastRun]:
-    """All runs, after what changed was read again."""
+    """Return all runs, after reading the changed sessions again."""
     stamps = dict(_stamps(sessions))
     stored = {name: stamp for name, *stamp in base.execute("SELECT name, size, changed, inode FROM sessions")}
     gone = [name for name in stored if name not in stamps]
@@ -192,9 +192,9 @@ def _refresh(base: sqlite3.Connection, sessions: Path, notes: list[str]) -> list
     for at in range(0, len(stale), _AT_ONCE):
         read = {name: _runs_of(sessions / name, notes) for name in stale[at : at + _AT_ONCE]}
         runs = {name: runs for name, runs in read.items() if runs is not None}
-        # Stamped before they were read: one that grew meanwhile is read again the next time.
+        # The stamps are older than the reading, so a session that grew meanwhile is read again next time.
         _write(base, {name: stamps.get(name) if name in runs else None for name in read}, runs)
-    parsed = cache(json.loads)  # most runs have the settings of the run before
+    parsed = cache(json.loads)  # most runs have the same settings as the run before
     all_runs = [_run(row, parsed) for row in base.execute("SELECT * FROM runs")]
     if len(all_runs) != (base.execute("SELECT sum(runs) FROM sessions").fetchone()[0] or 0):
         raise ValueError("runs are missing")
@@ -211,7 +211,7 @@ def _stamps(sessions: Path) -> Iterator[tuple[str, Stamp]]:
 
 
 def _runs_of(folder: Path, notes: list[str]) -> list[PastRun] | None:
-    """None of a session that cannot be read now."""
+    """Return the runs of a session; None if it is unreadable now."""
     try:
         return list(past_runs(store.load(folder)))
     except RaidbenchError as error:
@@ -220,7 +220,7 @@ def _runs_of(folder: Path, notes: list[str]) -> list[PastRun] | None:
 
 
 def _write(base: sqlite3.Connection, stamps: Mapping[str, Stamp | None], runs: Mapping[str, list[PastRun]]) -> None:
-    """Put sessions in the place of what was known of them; None takes one out."""
+    """Replace the entries of sessions; a stamp of None removes one."""
     names = [(name,) for name in stamps]
     rows = [_row(run) for session_runs in runs.values() for run in session_runs]
     base.execute("BEGIN IMMEDIATE")
@@ -246,12 +246,12 @@ def _row(run: PastRun) -> tuple[Any, ...]:
 
 
 def _sum(values: tuple[Any, ...]) -> int:
-    """SQLite notices what is wrong with its pages, not with what is in them."""
+    """Return a checksum: SQLite detects damaged pages, but not damaged values."""
     return crc32(repr(values).encode())
 
 
 def _run(row: tuple[Any, ...], parsed: Callable[[str], Any]) -> PastRun:
-    """Raises ValueError of what was never written so."""
+    """Return the run of a row. Raises ValueError if the row was not written like this."""
     if _sum(row[:-1]) != row[-1]:
         raise ValueError("another run than was written")
     values = dict(zip(_COLUMNS, row[:-1], strict=True))

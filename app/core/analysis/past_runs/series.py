@@ -1,4 +1,4 @@
-"""The runs of one condition: as a series in time, where its level changed, how far repeats lay apart. No I/O."""
+"""The runs of one condition as a time series: changes of level, and the scatter of repeats. No I/O."""
 
 from __future__ import annotations
 
@@ -15,44 +15,44 @@ from app.core.session.results import RunStatus
 from backends.values import dataclass
 
 Difference = tuple[str, str | None, str | None]
-"""What differs, before, after; None where it was not recorded."""
+"""Key, value before, value after; None if it was not recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesPoint:
-    """What counts as one measurement: the runs that one session made with the same settings."""
+    """One measurement of a series: the runs of one session with the same settings."""
 
     runs: tuple[PastRun, ...]
-    """At least one, in their order."""
+    """At least one, in order."""
 
     @property
     def value(self) -> float:
-        """Geometric mean of their headlines."""
+        """Return the geometric mean of their headline metrics."""
         return geometric_mean([run.value for run in self.runs if run.value is not None])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelChange:
-    """A change of level among the points of a series."""
+    """A change of level in a series."""
 
     shift: Shift
-    """How much, and between which points."""
+    """Its size, and its position among the points."""
     first: PastRun
     """The first run after it."""
     differs: tuple[Difference, ...]
-    """Settings, kernel, firmware, fio that differ between the runs on both sides of it."""
+    """Settings, kernel, firmware and fio that differ between the runs before and after it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunSeries:
-    """All runs of one condition that count."""
+    """All valid runs of one condition."""
 
     runs: tuple[PastRun, ...]
-    """Oldest first; not none."""
+    """Oldest first; at least one."""
 
     @cached_property
     def points(self) -> tuple[SeriesPoint, ...]:
-        """Runs of one session are more alike than those of several: together one point, unless there is one session."""
+        """Return one point per session and settings, as such runs are alike; with one session, one point per run."""
         if len({run.session for run in self.runs}) == 1:
             return tuple(SeriesPoint(runs=(run,)) for run in self.runs)
         groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[PastRun]] = {}
@@ -62,13 +62,12 @@ class RunSeries:
 
     @cached_property
     def changes(self) -> tuple[LevelChange, ...]:
-        """Where its level changed."""
-        found_shifts = shifts([point.value for point in self.points])
-        return tuple(self._change(shift) for shift in found_shifts)
+        """Return the changes of level."""
+        return tuple(self._change(shift) for shift in shifts([point.value for point in self.points]))
 
     @cached_property
     def chart(self) -> ControlChart:
-        """Whether a loss began or goes on at its last point, held against all before it that were not alarmed."""
+        """Return the control chart of the last point, compared with all earlier points without an alarm."""
         return night_chart(
             [[run.value for run in point.runs if run.value is not None] for point in self.points],
             higher_is_better=self.runs[0].about.higher_is_better,
@@ -81,14 +80,14 @@ class RunSeries:
 
 
 def run_differences(a: PastRun, b: PastRun) -> tuple[Difference, ...]:
-    """Settings and what else figures hang on that the two runs do not agree on."""
-    if a.settings is b.settings and a.around is b.around:  # as the index reads most of them
+    """Return the settings and other facts affecting results that differ between two runs."""
+    if a.settings is b.settings and a.around is b.around:  # the index shares equal mappings
         return ()
     return (*differing_values(a.settings, b.settings), *differing_values(a.around, b.around))
 
 
 def series_of(runs: Iterable[PastRun]) -> Mapping[Condition, RunSeries]:
-    """The runs that count, by what was measured; of those with several kinds of headline the kind of the last."""
+    """Return the valid runs by condition; with several kinds of headline metric only those of the last kind."""
     groups: dict[Condition, list[PastRun]] = {}
     for run in runs:
         if run.counts:
@@ -100,7 +99,7 @@ def series_of(runs: Iterable[PastRun]) -> Mapping[Condition, RunSeries]:
 
 
 def changed_since_before(runs: Sequence[PastRun]) -> Mapping[str, tuple[Difference, ...]]:
-    """By name of each run: what differs from the run before on the same thing; of the first nothing."""
+    """Return, by run name, the differences from the previous run on the same device; empty for the first."""
     last_runs: dict[tuple[bool, str], PastRun] = {}
     differences: dict[str, tuple[Difference, ...]] = {}
     for run in runs:
@@ -111,9 +110,9 @@ def changed_since_before(runs: Sequence[PastRun]) -> Mapping[str, tuple[Differen
 
 
 def noise_of_condition(condition: Condition, runs: Iterable[PastRun]) -> RunNoise | None:
-    """From whole runs of this condition; those of one session with the same settings repeat each other.
+    """Return the noise of complete runs of this condition; runs of one session with the same settings are repeats.
 
-    Runs with what was only tried count, too: they repeat each other as much.
+    Runs with a setting that was only tried count as well, because they are repeats just the same.
     """
     groups: dict[object, list[float]] = {}
     for run in runs:

@@ -1,1 +1,1 @@
-"""Arrays made for a measurement."""
+"""Creation and deletion of arrays."""

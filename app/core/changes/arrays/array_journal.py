@@ -1,4 +1,4 @@
-"""Which arrays were made here: on disk before the first command, and what became of each."""
+"""The journal of created arrays: each array is on disk before its first command, with its later stages."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from backends.values import dataclass
 
 
 class ArrayStage(StrEnum):
-    """How far an array is by the journal."""
+    """Stage of an array by the journal."""
 
     MAKING = "making"
-    """About to be made; what became of it is not known."""
+    """About to be created; the result is not known."""
     MADE = "made"
-    """It was there as it was meant."""
+    """Created as planned."""
     REMOVING = "removing"
-    """About to be taken apart; what became of that is not known."""
+    """About to be deleted; the result is not known."""
     GONE = "gone"
-    """Nothing of it is left, or it was never there."""
+    """Nothing of it is left, or it never existed."""
     LEFT = "left"
-    """Somebody said that it is to be left as it is: it is not known here any more."""
+    """The user chose to leave it as it is, so raidbench no longer manages it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,32 +40,32 @@ class ArrayJournalEntry:
     """An array of the journal."""
 
     array: CreatedArray
-    """What it was to be."""
+    """The planned array."""
     stage: ArrayStage
-    """How far it is."""
+    """Its stage."""
     at: float
-    """Seconds since the epoch, of that stage."""
+    """Time of that stage, in seconds since the epoch."""
     session: str
-    """Folder of the session that made it."""
+    """Folder of the session that created it."""
     pid: int
-    """Who wrote that and is at it; 0 for nobody."""
+    """The process that wrote the stage and works on the array; 0 for none."""
     start: str
-    """Start time of that process, so that a recycled pid is not taken for it."""
+    """Start time of that process, to detect a reused pid."""
     boot: str
-    """The kernel's boot id then."""
+    """The kernel's boot id at that time."""
     setter: tuple[int, str, str] | None = None
-    """Process id, start time and name of the last program that was about to take a step; None before the first."""
+    """Process id, start time and name of the last program that was about to execute a step; None before the first."""
 
     @property
     def unfinished(self) -> bool:
-        """Whether nobody knows what became of it, and nobody is at it."""
+        """Return whether its state is not known and no process works on it."""
         if self.stage not in (ArrayStage.MAKING, ArrayStage.REMOVING):
             return False
         return self.boot != boot_id() or not is_running(self.pid, self.start)
 
     @property
     def left_running(self) -> str | None:
-        """The program of a raidbench that is gone, while it still runs: `mdadm (pid 123)`; None where none does."""
+        """Return a program that a killed raidbench left running, `mdadm (pid 123)`; None if there is none."""
         if self.setter is None or not self.unfinished or self.boot != boot_id():
             return None
         pid, start, program = self.setter
@@ -73,28 +73,28 @@ class ArrayJournalEntry:
 
 
 class ArrayJournal:
-    """The journal of arrays. It outlives sessions, and is root's: nothing else says what may be taken apart again."""
+    """The journal of arrays. It outlives sessions, belongs to root, and alone says which arrays may be deleted."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder`: where the journal of changes lies as well."""
+        """`folder`: the folder of the journal of changes."""
         self.file = folder / ARRAYS
 
     def write_begin(self, array: CreatedArray, session: Path) -> None:
-        """Put on disk that it is about to be made. Raises StorageError: then it must not; NewerError."""
+        """Put on disk that an array is about to be created. Raises StorageError, NewerError: then it must not be."""
         if (unknown := self.newer_error()) is not None:
             raise unknown
         self._append(array.name, ArrayStage.MAKING, "Nothing was made.", session=str(session), array=unstructure(array))
 
     def write_stage(self, name: str, stage: ArrayStage, uuids: tuple[str, ...] = ()) -> None:
-        """Put on disk how far it is by now; `uuids`: all that it is known by, see `ArrayFound`. Raises StorageError."""
+        """Put on disk an array's stage; `uuids`: all its ids, as in `ArrayMatch`. Raises StorageError if that fails."""
         entry = self.entry(name) if uuids else None
         more = {} if entry is None else {"array": unstructure(replace(entry.array, uuids=uuids))}
         self._append(name, stage, f"It does not say that {name} is {stage.value}.", **more)
 
     def release(self, name: str) -> None:
-        """Put on disk that this process is done with an array although nobody knows what became of it.
+        """Put on disk that this process no longer works on an array whose state is not known.
 
-        Nothing is written if its end is known, or another process is at it. Raises StorageError.
+        Nothing is written if its end is known, or another process works on it. Raises StorageError if that fails.
         """
         entry = self.entry(name)
         if entry is None or entry.stage not in (ArrayStage.MAKING, ArrayStage.REMOVING) or entry.pid != os.getpid():
@@ -103,17 +103,17 @@ class ArrayJournal:
         self._append(name, entry.stage, f"`raidbench recover` may not see {name} yet.", pid=0, start="", **fields)
 
     def write_setter(self, name: str, pid: int, program: str) -> None:
-        """Put on disk which process is about to take a step. Raises StorageError: then it must not begin."""
+        """Put on disk which process is about to execute a step. Raises StorageError: then it must not start."""
         record = {"kind": "setter", "name": name, "pid": pid, "start": process_start(pid), "program": program}
         append_record(self.file, FileFormat.ARRAYS, record, f"{program} was not started.")
 
     def entries(self) -> tuple[ArrayJournalEntry, ...]:
-        """Every array that is not gone, in the order in which they were made. Never raises."""
+        """Return every array that is not gone, in the order of creation. Never raises."""
         entries: dict[str, ArrayJournalEntry] = {}
         for record in read_records(self.file):
             name = str(record.get("name"))
             if is_newer(FileFormat.ARRAYS, record.get("format")):
-                entries.pop(name, None)  # see `newer`
+                entries.pop(name, None)  # `newer_error` reports it
             elif record.get("kind") == "setter" and name in entries:
                 entries[name] = replace(entries[name], setter=_setter_of(record))
             elif (entry := _entry(record, entries.get(name))) is not None:
@@ -121,11 +121,11 @@ class ArrayJournal:
         return tuple(entry for entry in entries.values() if entry.stage not in (ArrayStage.GONE, ArrayStage.LEFT))
 
     def entry(self, name: str) -> ArrayJournalEntry | None:
-        """The one of that name that is not gone. Never raises."""
+        """Return the array of that name that is not gone, or None. Never raises."""
         return next((entry for entry in self.entries() if entry.array.name == name), None)
 
     def newer_error(self) -> NewerError | None:
-        """Why this program does not know all of them, None where it does. Never raises."""
+        """Return why this program does not understand all entries, or None if it does. Never raises."""
         for record in read_records(self.file):
             if is_newer(FileFormat.ARRAYS, record.get("format")):
                 return newer_error(FileFormat.ARRAYS, record.get("format"), record.get("by"), "An array of the journal")
@@ -146,14 +146,14 @@ class ArrayJournal:
 
 
 def _entry(record: Mapping[str, Any], first: ArrayJournalEntry | None) -> ArrayJournalEntry | None:
-    """What a record says; of a later stage the array is that of the first. None for a damaged one."""
+    """Return the entry of a record; at a later stage with the array of the first one. None for a damaged record."""
     try:
         if record.get("stage") != ArrayStage.MAKING:
             if first is None:
                 return None
             record = {"array": unstructure(first.array), "session": first.session, **record}
         return structure({**record, "setter": None}, ArrayJournalEntry)
-    except Exception:  # whatever is wrong with it: a damaged record must not hide the others
+    except Exception:  # any damage: it must not hide the other records
         return None
 
 

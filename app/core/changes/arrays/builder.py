@@ -1,4 +1,4 @@
-"""Making an array and taking it apart: locks, look again, the journal, the steps, look whether it is so."""
+"""Creation and deletion of arrays: locks, a new check of the drives, the journal, the steps, and verification."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ if TYPE_CHECKING:
     from app.core.session.recorder import Recorder
 
 NODE_SECONDS = 30.0
-"""How long a node of a new array is waited for: the card tells the kernel, and the kernel looks (megaraid_sas)."""
+"""Time limit for the node of a new array: the controller notifies the kernel, which then scans (megaraid_sas)."""
 
 _LOOK_AGAIN = 0.5
 
 
 class ArrayBuilder:
-    """Makes arrays and takes apart what was made here. What is promised is on disk before the first command."""
+    """Creates arrays, and deletes its own ones. What it is about to do is on disk before the first command."""
 
     def __init__(self, record: Recorder, hardware: SessionInventory, folder: Path) -> None:
         """`folder`: of the journal."""
@@ -65,12 +65,12 @@ class ArrayBuilder:
 
     @completed_when_cancelled
     async def create(self, plan: ArrayPlan, *, assume_clean: bool, typed: str | None) -> ArrayMatch:
-        """Make what was planned and shown.
+        """Create the array that was planned and shown; return what was found afterwards.
 
-        `typed`: the ends of the serial numbers, which mean its drives. What is made stays when a policy of it is not as
-        it was made: `differs` says so. Raises RefusedError, BlockedError, HeldError,
-        DeviceGoneError (nothing was done), StorageError, ToolFailedError: then what was made of it is taken apart
-        again, or the message says what is left.
+        `typed`: the confirmation token, the ends of the drives' serial numbers. An array whose policy differs from the
+        plan is kept: `differs` reports it. Raises RefusedError, BlockedError, HeldError, DeviceGoneError if nothing was
+        done. Raises StorageError, ToolFailedError if it failed: the created parts are then deleted, or the message says
+        what is left.
         """
         session = self._record.require_recording()
         await self.require_array_support(plan.wish.drives[0].controller)
@@ -87,7 +87,7 @@ class ArrayBuilder:
             trouble = await self._run(builder, array.name, array.controller, plan.steps, lock)
             try:
                 with uncached():
-                    made = await self._wait_for_node(builder, self._entry(array.name))
+                    made = await self._wait_for_node(self._entry(array.name))
             except RaidbenchError as error:
                 raise _unknown_result_error(array.name, "was made", trouble, error) from error
             if made.standing is ArrayMatchState.WHOLE:
@@ -106,7 +106,7 @@ class ArrayBuilder:
         lock: HeldLock,
         trouble: RaidbenchError | None,
     ) -> RaidbenchError:
-        """Take apart what is its own of an array that did not come to be; the error that says so."""
+        """Delete the own parts of an array that was not created completely; return the error that reports it."""
         array = entry.array
         why = "its tool said that it did" if trouble is None else trouble.message
         if made.standing is ArrayMatchState.PARTLY:
@@ -135,10 +135,10 @@ class ArrayBuilder:
 
     @completed_when_cancelled
     async def delete(self, name: str, *, typed: str | None) -> ArrayMatch:
-        """Take apart an array that was made here, whole and empty as it is; what it was before.
+        """Delete an array that raidbench created, if it is complete and empty; return what it was before.
 
-        Raises NotFoundError for a name that is not in the journal, RefusedError where what is there is not what was
-        made, or is in use, HeldError, StorageError, ToolFailedError.
+        Raises NotFoundError for a name that is not in the journal, RefusedError if the array differs from the created
+        one or is in use, HeldError, StorageError, ToolFailedError.
         """
         self._record.require_recording()
         if typed != name:
@@ -158,9 +158,9 @@ class ArrayBuilder:
         return match
 
     async def deletable(self, name: str, *, note: bool) -> tuple[ArrayJournalEntry, ArrayMatch]:
-        """An array that was made here, as it is found now. Raises as `delete`; nothing is changed.
+        """Return an array that raidbench created, as found now. Raises the errors of `delete`; nothing is changed.
 
-        `note`: whether it is written down if it is gone.
+        `note`: whether a missing array is recorded as gone.
         """
         entry = self.journal.entry(name)
         if entry is None:
@@ -184,20 +184,20 @@ class ArrayBuilder:
         return entry, match
 
     async def find(self, entry: ArrayJournalEntry) -> ArrayMatch:
-        """What is there of an array of the journal. Raises ToolFailedError, BlockedError."""
+        """Return what exists of an array of the journal. Raises ToolFailedError, BlockedError."""
         with uncached():
             return await self._builder(entry.array.controller).find_made(entry.array)
 
     def unfinished(self) -> tuple[ArrayJournalEntry, ...]:
-        """Arrays of which nobody knows what became, and nobody is at them. Never raises."""
+        """Return the arrays whose state is not known and on which no process works. Never raises."""
         return tuple(entry for entry in self.journal.entries() if entry.unfinished)
 
     @completed_when_cancelled
     async def resolve(self, entry: ArrayJournalEntry, *, remove: bool) -> ArrayMatch:
-        """Bring an unfinished array to an end: what is whole or gone is written down as that.
+        """Finish an unfinished array: record a complete or missing one as such.
 
-        `remove`: of one in parts take apart what is its own, if nothing lies or stands on it. What is nobody knows
-        whose is left alone. Raises HeldError, RefusedError, StorageError, ToolFailedError.
+        `remove`: delete the own parts of an incomplete one, if they are empty and unused. Parts of unknown origin are
+        left alone. Raises HeldError, RefusedError, StorageError, ToolFailedError.
         """
         self._record.require_recording()
         await self.require_array_support(entry.array.controller)
@@ -225,9 +225,9 @@ class ArrayBuilder:
 
     # -- the steps ----------------------------------------------------------------------------------------------------
 
-    async def require_array_support(self, card: Target | None) -> None:
-        """Raises RefusedError, BlockedError where no array can be made or deleted, whatever is typed."""
-        self._builder(card)
+    async def require_array_support(self, controller: Target | None) -> None:
+        """Check that arrays can be created and deleted. Raises RefusedError, BlockedError if they cannot."""
+        self._builder(controller)
         host = self._record.host
         if await host.writable("/sys") is WriteDenied.READ_ONLY:
             raise RefusedError("Read-only mode: no array is made or deleted.", hint="Start without --read-only.")
@@ -239,15 +239,15 @@ class ArrayBuilder:
             raise unknown
 
     def require_new_name(self, name: str) -> None:
-        """Raises RefusedError where an array of that name is known: the name is what it is known again by."""
+        """Check that no array has that name, which identifies it later. Raises RefusedError if one has it."""
         names = [array.name for array in self._record.session.inventory.arrays]
         if name in names or self.journal.entry(name) is not None:
             raise RefusedError(f"There is an array called {clean(name, 40)}.", hint="Give it another name.")
 
-    def _builder(self, card: Target | None) -> ArrayCreator:
-        backend = self._hardware.machine.backends[SOFTWARE if card is None else card.backend]
+    def _builder(self, controller: Target | None) -> ArrayCreator:
+        backend = self._hardware.machine.backends[SOFTWARE if controller is None else controller.backend]
         if not isinstance(backend, ArrayCreator):
-            raise BlockedError(f"raidbench makes no arrays on {card or 'this machine'}; it shows the commands.")
+            raise BlockedError(f"raidbench makes no arrays on {controller or 'this machine'}; it shows the commands.")
         return backend
 
     def _entry(self, name: str) -> ArrayJournalEntry:
@@ -258,7 +258,7 @@ class ArrayBuilder:
 
     @contextlib.contextmanager
     def _locked(self, locks: Sequence[str], doing: str, name: str) -> Iterator[HeldLock]:
-        """Hold the locks of an array while something is done to it. If that fails, others may bring it to an end."""
+        """Hold the locks of an array inside the block. After a failure other processes may finish it."""
         with contextlib.ExitStack() as held:
             taken = [held.enter_context(hold_lock(self._record.locks, lock, f"{doing} {name}")) for lock in locks]
             try:
@@ -268,7 +268,7 @@ class ArrayBuilder:
                     self.journal.release(name)
 
     async def _require_as_shown(self, plan: ArrayPlan, *, assume_clean: bool) -> None:
-        """Raises unless every drive is what it was when it was shown, free, and with nothing new on it."""
+        """Check that every drive is the one that was shown, is free and has no new content. Raises RaidbenchError."""
         machine = self._hardware.machine
         with uncached():
             for shown in plan.wish.drives:
@@ -302,21 +302,19 @@ class ArrayBuilder:
         self,
         builder: ArrayCreator,
         name: str,
-        card: Target | None,
+        controller: Target | None,
         steps: Sequence[ChangeStep],
         lock: HeldLock,
     ) -> RaidbenchError | None:
-        """Take steps in order; what the maker said where one failed."""
+        """Execute steps in order; return the error of the tool if one failed."""
 
         def begins(pid: int, program: str) -> None:
             self.journal.write_setter(name, pid, program)
             lock.note_inherited_lock(pid, program)
 
         async def work() -> None:
-            custody.set(
-                ProcessTracking(lock=lock.descriptor, begins=begins)
-            )  # in this task and what it starts, nowhere else
-            await builder.run_making(card, steps)
+            custody.set(ProcessTracking(lock=lock.descriptor, begins=begins))  # for this task and its children only
+            await builder.run_making(controller, steps)
 
         try:
             await asyncio.create_task(work())
@@ -327,7 +325,7 @@ class ArrayBuilder:
     async def _remove(
         self, builder: ArrayCreator, entry: ArrayJournalEntry, match: ArrayMatch, lock: HeldLock
     ) -> ArrayMatch:
-        """Take apart what is its own, and look. Raises ToolFailedError when a step fails."""
+        """Delete the own parts, and return what is left. Raises ToolFailedError if a step fails."""
         name = entry.array.name
         self.journal.write_stage(name, ArrayStage.REMOVING)
         trouble = await self._run(builder, name, entry.array.controller, match.remove, lock)
@@ -342,13 +340,13 @@ class ArrayBuilder:
         return remaining
 
     async def _require_empty(self, match: ArrayMatch) -> None:
-        """Raises RefusedError where something lies on a node of it or uses it."""
+        """Check that its device nodes are empty and unused. Raises RefusedError if they are not."""
         for node in match.looked_at:
             try:
                 signatures = await require_free(self._hardware.machine.host, node)
             except RefusedError as error:
                 raise RefusedError(error.message, hint=_with_steps(error.hint, match)) from error
-            # what is left of a former filesystem was on the drives before, and its loss was agreed to
+            # Remains of an old filesystem were on the drives before, and their loss was confirmed.
             kinds = ", ".join(dict.fromkeys(mark.kind for mark in signatures if not mark.former))
             if kinds:
                 raise RefusedError(
@@ -356,8 +354,8 @@ class ArrayBuilder:
                     hint=_with_steps("What lies on it may be somebody's.", match),
                 )
 
-    async def _wait_for_node(self, builder: ArrayCreator, entry: ArrayJournalEntry) -> ArrayMatch:
-        """The array once the kernel has a node for it, as far as that is waited for."""
+    async def _wait_for_node(self, entry: ArrayJournalEntry) -> ArrayMatch:
+        """Return the array once the kernel has a device node for it, or when the time limit has passed."""
         end = time.monotonic() + NODE_SECONDS
         while True:
             match = await self.find(entry)
@@ -366,7 +364,7 @@ class ArrayBuilder:
             await asyncio.sleep(_LOOK_AGAIN)
 
     async def _policy_differences(self, plan: ArrayPlan, made: ArrayMatch) -> Mapping[str, str]:
-        """Sentences about policies that the new array does not read as it was made with, by their keys."""
+        """Return sentences about policies that differ from the plan, by their keys."""
         policies, read = plan.wish.policies, f"of {plan.wish.name}"
         if made.target is None or not policies:
             return {}
@@ -388,7 +386,7 @@ class ArrayBuilder:
 
 
 def array_label(plan: ArrayPlan) -> DeviceLabel:
-    """How a question names the drives of an array that is to be made, and the word that means them."""
+    """Return how a question names the drives of a planned array, and the confirmation token."""
     drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in plan.wish.drives)
     lost = "what lies on them is lost"
     if plan.wish.drives[0].shared:
@@ -401,7 +399,7 @@ def array_label(plan: ArrayPlan) -> DeviceLabel:
 
 
 def created_array_label(entry: ArrayJournalEntry) -> DeviceLabel:
-    """How a question names an array that is to be deleted: the word that means it is its name."""
+    """Return how a question names an array to be deleted: its name is the confirmation token."""
     drives = ", ".join(drive.serial or drive.place for drive in entry.array.members)
     name = entry.array.name
     return DeviceLabel(name=name, words=f"an array of the drives {clean(drives, 2000)}", word=name)
@@ -410,7 +408,7 @@ def created_array_label(entry: ArrayJournalEntry) -> DeviceLabel:
 def _unknown_result_error(
     name: str, expected: str, tool_error: RaidbenchError | None, error: RaidbenchError
 ) -> ToolFailedError:
-    """Return the error for an array at which nobody could look after its tool had run. `tool_error`: the tool's own."""
+    """Return the error for an array that could not be examined after its tool had run, with the tool's own error."""
     why = "" if tool_error is None else f" {tool_error.message}"
     return ToolFailedError(
         f"It cannot be told whether {name} {expected}:{why} {error.message}",
@@ -429,7 +427,7 @@ def _made_text(plan: ArrayPlan) -> str:
 
 
 def _with_steps(hint: str, match: ArrayMatch) -> str:
-    """A hint with the tool's commands, which raidbench does not run."""
+    """Return a hint with the tool's commands, which raidbench does not run."""
     if not match.remove:
         return hint
     lines = "; ".join(step.shown() for step in match.remove)
@@ -437,7 +435,7 @@ def _with_steps(hint: str, match: ArrayMatch) -> str:
 
 
 def _require_idle(entry: ArrayJournalEntry) -> None:
-    """Raises HeldError while a program of it still runs, or a raidbench is at it."""
+    """Check that no program and no other raidbench works on the array. Raises HeldError if one does."""
     if (program := entry.left_running) is not None:
         raise HeldError(
             f"{program} still works on {entry.array.name}.", hint="Wait until it has ended, then do this again."

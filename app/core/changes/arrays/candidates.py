@@ -1,4 +1,4 @@
-"""Which drives of a machine are free to make an array of, and why the others are not; what making one would do."""
+"""Free drives of a machine from which an array can be created, the reasons against other drives, and the plan."""
 
 from __future__ import annotations
 
@@ -21,36 +21,37 @@ if TYPE_CHECKING:
     from backends.registry import MachineBackends
 
 SOFTWARE = "md"
-"""What makes arrays of the drives that the kernel sees."""
+"""Backend that creates arrays from drives that the kernel has."""
 
 _WHY_NOT = {
     State.UNASSIGNED: "the card calls it free, and raidbench makes no arrays with this card's tool",
     State.SPARE: "it is a hot spare",
     State.FOREIGN: FOREIGN,
 }
-"""What stands against a drive of a card whose tool is asked for nothing more than a list."""
+"""Reasons against a controller's drive, if its tool can only list drives."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedArrays:
-    """Drives that arrays of several levels are to be made of, and the first of these arrays."""
+    """Drives for arrays of several levels, and the first of these arrays."""
 
     drives: tuple[str, ...]
-    """Addresses of the drives that arrays are made of."""
+    """Addresses of the drives."""
     level: Level
     """The first level."""
     strip_bytes: int | None = None
-    """Its strip, None for the maker's usual one."""
+    """Its strip, None for the default."""
     spans: int | None = None
-    """Its spans, None for the usual ones."""
+    """Its spans, None for the default."""
 
 
 async def candidates_of(
     machine: MachineBackends, inventory: Inventory, names: Sequence[str] | None = None
 ) -> tuple[tuple[Candidate, ...], tuple[Problem, ...]]:
-    """Every drive of an inventory, free or not; and what could not be asked.
+    """Return every drive of an inventory, free or not, and the problems of backends that did not answer.
 
-    `names`: only drives that one of these means, see `choose`: to look at a disk takes three programs.
+    `names`: limits the result to drives that one of these names identifies, as in `choose`. Examining a disk takes
+    three programs.
     """
     disks = kernel_disks(inventory)
     if names is not None:
@@ -75,7 +76,7 @@ async def candidates_of(
 
 
 def _with_health(candidate: Candidate, inventory: Inventory, drive: Drive | None) -> Candidate:
-    """Return the candidate with what its health says against it: the same for every vendor."""
+    """Return the candidate with the health reasons against it, which are the same for every vendor."""
     if drive is None:
         return candidate
     health = health_at(inventory, drive)
@@ -84,7 +85,7 @@ def _with_health(candidate: Candidate, inventory: Inventory, drive: Drive | None
 
 
 def _candidate_of_listed(drive: Drive) -> Candidate:
-    """A drive of a card of which only the list is known."""
+    """Return a candidate for a controller's drive that is only known from the list."""
     used = f"it is in {drive.array}" if drive.array is not None else ""
     return Candidate(
         drive=drive.target,
@@ -101,12 +102,11 @@ def _candidate_of_listed(drive: Drive) -> Candidate:
 
 
 def choose(candidates: Sequence[Candidate], names: Sequence[str]) -> tuple[Candidate, ...]:
-    """The drives that somebody names, in that order: by address, node, kernel name, place or serial number.
+    """Return the drives with these names, in that order: address, node, kernel name, slot or serial number.
 
-    Where the first name is a volume group those after it are its physical volumes, and without any all with free
-    extents are meant.
-
-    Raises NotFoundError, InvalidValueError where a name means several, RefusedError for one that is not free.
+    If the first name is a volume group, the other names are its physical volumes; without other names all with free
+    extents are used. Raises NotFoundError for an unknown name, InvalidValueError for an ambiguous one, RefusedError for
+    a drive that is not free.
     """
     group = [
         candidate
@@ -128,7 +128,7 @@ def _group_names(candidate: Candidate) -> tuple[str, ...]:
 
 
 def _find_candidate(candidates: Sequence[Candidate], name: str, *, in_group: bool = False) -> Candidate:
-    """A physical volume's place means the disk, which is not free, unless its group was named before."""
+    """Return the drive with this name. The path of a physical volume names its disk, unless the group came first."""
     names_by_drive = {
         candidate.drive: _accepted_names(
             candidate.drive, candidate.place if in_group or not candidate.shared else None, candidate.serial
@@ -151,43 +151,43 @@ def _find_candidate(candidates: Sequence[Candidate], name: str, *, in_group: boo
 
 
 def _accepted_names(drive: Target, path: str | None, serial: str | None) -> tuple[str, ...]:
-    """What may be said for a drive."""
+    """Return the names that may be typed for a drive."""
     short = (path or "").removeprefix("/dev/")
     return tuple(filter(None, (str(drive), drive.address, path, short, serial)))
 
 
 def controller_of(drives: Sequence[Candidate]) -> Target | None:
-    """The card that all drives hang from; None where the kernel has them. Raises InvalidValueError for several."""
-    cards = {drive.controller for drive in drives}
-    if len(cards) > 1:
+    """Return the controller of all drives, None for drives of the kernel. Raises InvalidValueError for several."""
+    controllers = {drive.controller for drive in drives}
+    if len(controllers) > 1:
         raise InvalidValueError(
             "The drives do not hang from one card.",
             hint="An array is made of drives of one card, of the kernel's, or of one volume group.",
         )
-    return next(iter(cards), None)
+    return next(iter(controllers), None)
 
 
 def new_array_name() -> str:
-    """A name that no array has: the token by which it is known again."""
+    """Return an unused name, by which the array is recognised later."""
     return f"rb-{secrets.token_hex(4)}"
 
 
-async def plan_array(machine: MachineBackends, wish: ArrayRequest, *, assume_clean: bool = False) -> ArrayPlan:
-    """What making an array would do. Raises InvalidValueError, BlockedError, RefusedError, NotFoundError."""
-    card = controller_of(wish.drives)
-    if wish.size_bytes is not None and not wish.drives[0].shared:
+async def plan_array(machine: MachineBackends, request: ArrayRequest, *, assume_clean: bool = False) -> ArrayPlan:
+    """Return the plan for creating an array. Raises InvalidValueError, BlockedError, RefusedError, NotFoundError."""
+    controller = controller_of(request.drives)
+    if request.size_bytes is not None and not request.drives[0].shared:
         raise InvalidValueError(
             "An array of drives takes all of them, so it has no size of its own.",
             hint="A volume in a volume group has one.",
         )
-    if wish.layout is not None and card is not None:
+    if request.layout is not None and controller is not None:
         raise InvalidValueError(
-            f"{card} makes no RAID10 of another layout.",
+            f"{controller} makes no RAID10 of another layout.",
             hint="md does, of drives that no card has: leave out the layout.",
         )
-    backend = machine.backends[SOFTWARE if card is None else card.backend]
+    backend = machine.backends[SOFTWARE if controller is None else controller.backend]
     if not isinstance(backend, ArrayPlanner):
-        raise BlockedError(f"raidbench makes no arrays on {card}.")
-    plan = await backend.plan_array(wish, card, assume_clean=assume_clean)
-    lines = tuple(f"{drive.place}: {caution}." for drive in wish.drives for caution in drive.cautions)
+        raise BlockedError(f"raidbench makes no arrays on {controller}.")
+    plan = await backend.plan_array(request, controller, assume_clean=assume_clean)
+    lines = tuple(f"{drive.place}: {caution}." for drive in request.drives for caution in drive.cautions)
     return replace(plan, warnings=(*plan.warnings, *lines))
