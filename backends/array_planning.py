@@ -87,10 +87,6 @@ class Candidate:
         return self.controller is None or self.shared
 
 
-def _token() -> str:
-    return os.urandom(16).hex()  # what secrets does, without loading libcrypto
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayRequest:
     """An array that somebody wants."""
@@ -109,7 +105,7 @@ class ArrayRequest:
     """What it is to hold, of a volume group; None for all that these drives have free."""
     name: str
     """What it is to be called, at most 15 letters, digits, `-` and `_`; the token by which it is known again."""
-    token: str = field(default_factory=_token)
+    token: str = field(default_factory=lambda: os.urandom(16).hex())  # as secrets does, without loading libcrypto
     """32 hex digits that no other array has, for a maker that marks what it makes."""
     policies: dict[str, str] = field(default_factory=dict)
     """Policies at birth: values by the keys of the array's settings, as they are set later (`creation_policies`)."""
@@ -154,7 +150,12 @@ class ArrayPlan:
             level=self.wish.level,
             controller=self.wish.drives[0].controller,
             members=tuple(
-                MemberDrive(place=drive.place, serial=drive.serial, wwn=_wwn(drive), size_bytes=drive.size_bytes)
+                MemberDrive(
+                    place=drive.place,
+                    serial=drive.serial,
+                    wwn=drive.identity.wwn if drive.identity is not None else None,
+                    size_bytes=drive.size_bytes,
+                )
                 for drive in self.wish.drives
             ),
             strip_bytes=self.wish.strip_bytes,
@@ -428,10 +429,6 @@ def capacity(request: ArrayRequest, data_drives: float, *, lost_bytes: int = 0) 
     smallest = min(reported) - lost_bytes
     strip = request.strip_bytes or 1
     return max(0, int(smallest // strip * strip * data_drives))
-
-
-def _wwn(drive: Candidate) -> str | None:
-    return None if drive.identity is None else drive.identity.wwn
 
 
 def confirm_tokens(drives: Iterable[Candidate]) -> str:

@@ -66,16 +66,15 @@ def pieces(device: str, devno: str, places: Sequence[Place]) -> tuple[bytes, ...
     try:
         if _devno(descriptor) != devno:
             return None
-        return tuple(_piece(descriptor, start, length) for start, length in places)
+        parts = []
+        for start, length in places:
+            with mmap.mmap(-1, length) as room:  # its address is that of a page, as direct I/O wants it
+                parts.append(room[: os.preadv(descriptor, [room], start)])
+        return tuple(parts)
     except OSError:
         return None
     finally:
         os.close(descriptor)
-
-
-def _piece(descriptor: int, start: int, length: int) -> bytes:
-    with mmap.mmap(-1, length) as room:  # its address is that of a page, as direct I/O wants it
-        return room[: os.preadv(descriptor, [room], start)]
 
 
 def pieces_on(host: Host) -> Reader | None:

@@ -10,7 +10,6 @@ from backends.array_planning import Candidate
 from backends.errors import RaidbenchError
 from backends.guard import Intent, judge_device
 from backends.host import Host
-from backends.identity import Signature
 from backends.model import Drive, Inventory, Media, State
 from backends.text import clean
 
@@ -75,7 +74,8 @@ async def kernel_candidate(host: Host, drive: Drive) -> Candidate:
         facts, verdict = await judge_device(host, drive.device, Intent.WRITE)
     except RaidbenchError as error:
         return replace(bare, why_not=(error.message,))
-    reasons = [*verdict.refused, *(f"{_MEMBERS[kind]}." for kind in dict.fromkeys(_kinds(facts.signatures)))]
+    kinds = dict.fromkeys(signature.kind for signature in facts.signatures if signature.kind in _MEMBERS)
+    reasons = [*verdict.refused, *(f"{_MEMBERS[kind]}." for kind in kinds)]
     if drive.state in (State.FAILED, State.MISSING, State.OFFLINE, State.DEGRADED, State.SPARE, State.FOREIGN):
         reasons.append(f"It is {drive.state.value}.")
     return replace(
@@ -86,7 +86,3 @@ async def kernel_candidate(host: Host, drive: Drive) -> Candidate:
         signatures=facts.signatures,
         identity=facts.identity,
     )
-
-
-def _kinds(signatures: tuple[Signature, ...]) -> list[str]:
-    return [signature.kind for signature in signatures if signature.kind in _MEMBERS]

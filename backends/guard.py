@@ -337,7 +337,7 @@ async def _claim(
         hold = await stack.enter_async_context(DeviceClaim(before.device, identity, write=write, exclusive=True))
         for other in before.along:
             await stack.enter_async_context(DeviceClaim(node_path(other.name), other, write=False, exclusive=True))
-        now = await _facts(host, before.device, Intent.WRITE, _skip_claim)
+        now = await _facts(host, before.device, Intent.WRITE, lambda _device, _devno: None)  # claimed already
         _require_same(now, identity)
         if now.along != before.along:
             raise AnotherDeviceError(
@@ -364,7 +364,3 @@ def _require_same(now: DeviceFacts, meant: Identity) -> None:
             f"{now.device} is another device now than the one that was chosen.",
             hint="Look for hardware again, and choose it again.",
         )
-
-
-def _skip_claim(_device: str, _devno: str) -> None:
-    """Stands for the claim while we hold it ourselves."""

@@ -6,7 +6,7 @@ what the vendor's tool lists. The vendor's is the primary thing, the kernel's it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -15,8 +15,8 @@ from backends.model import (
     MAPPER,
     Array,
     Controller,
+    Device,
     Drive,
-    Fact,
     Inventory,
     Media,
     State,
@@ -26,7 +26,8 @@ from backends.model import (
 BUS = "hba"
 """The backend whose controllers are what the PCI bus lists; any other vendor's of the same function is the primary."""
 
-_Device = TypeVar("_Device", Array, Drive)
+_Device = TypeVar("_Device", Controller, Array, Drive)
+_Placed = TypeVar("_Placed", Array, Drive)
 
 _UNKNOWN = (None, "", (), Media.UNKNOWN, State.UNKNOWN)
 _OF_A_DISK = (
@@ -94,10 +95,8 @@ def _mapped(inventory: Inventory) -> Inventory:
 
     def filled(array: Array) -> Array:
         lower = own.get(array.device or "")
-        if lower is None:
-            return array
-        missing = _missing(array, lower, "link", "uses", "above", "identity", "size_bytes")
-        return replace(array, **missing, facts=_facts(array.facts, lower.facts))
+        names = ("link", "uses", "above", "identity", "size_bytes")
+        return array if lower is None else _filled(array, lower, *names)
 
     return replace(inventory, arrays=tuple(filled(array) for array in inventory.arrays if array not in own.values()))
 
@@ -106,11 +105,10 @@ def _managed(primary: Controller, bus: Controller | None) -> Controller:
     """What the vendor knows, then what the bus does."""
     if bus is None or primary.target.backend == BUS:
         return primary
-    missing = _missing(primary, bus, "model", "serial", "firmware", "driver", "cache_bytes", "protection")
-    return replace(primary, **missing, facts=_facts(primary.facts, bus.facts))
+    return _filled(primary, bus, "model", "serial", "firmware", "driver", "cache_bytes", "protection")
 
 
-def _behind(device: _Device, moved: Mapping[Target, Target]) -> _Device:
+def _behind(device: _Placed, moved: Mapping[Target, Target]) -> _Placed:
     """Return an array or a drive with its controller under the target by which that is known."""
     where = device.controller
     return device if where is None or where not in moved else replace(device, controller=moved[where])
@@ -125,53 +123,39 @@ def _disks(inventory: Inventory) -> Inventory:
     def joined_drive(drive: Drive) -> Drive:
         if drive.device is None:
             return drive
-        if drive.target.backend != KERNEL:
-            twin = own.get(drive.device)
-            return drive if twin is None else _filled(drive, twin)
-        array = arrays.get(drive.device)
-        primary = vendors.get(drive.device)
-        if array is not None:
+        is_kernels = drive.target.backend == KERNEL
+        if is_kernels and (array := arrays.get(drive.device)) is not None:
             return drive if drive.controller is not None else replace(drive, controller=array.controller)
-        return drive if primary is None else _filled(drive, primary)
+        other = (vendors if is_kernels else own).get(drive.device)
+        return drive if other is None else _filled_drive(drive, other)
+
+    def joined_array(array: Array) -> Array:
+        twin = own.get(array.device) if array.device else None
+        return array if twin is None else _filled(array, twin, "size_bytes", "identity", "uses", "above")
 
     return replace(
         inventory,
-        arrays=tuple(
-            _filled_array(array, own.get(array.device) if array.device else None) for array in inventory.arrays
-        ),
-        drives=tuple(joined_drive(drive) for drive in inventory.drives),
+        arrays=tuple(map(joined_array, inventory.arrays)),
+        drives=tuple(map(joined_drive, inventory.drives)),
     )
 
 
-def _filled(drive: Drive, other: Drive) -> Drive:
-    """A drive with what another view of the same disk knows and it does not."""
-    missing = _missing(drive, other, *_OF_A_DISK)
-    if other.read_only and not drive.read_only:  # whoever says so is believed
-        missing["read_only"] = True
-    return _filled_from(drive, other, missing)
+def _filled_drive(drive: Drive, other: Drive) -> Drive:
+    """Return a drive with what another view of the same disk knows besides."""
+    filled = _filled(drive, other, *_OF_A_DISK)
+    # A view that reports the disk as read-only is believed.
+    return replace(filled, read_only=True) if other.read_only and not drive.read_only else filled
 
 
-def _filled_array(array: Array, twin: Drive | None) -> Array:
-    if twin is None:
-        return array
-    return _filled_from(array, twin, _missing(array, twin, "size_bytes", "identity", "uses", "above"))
+def _filled(device: _Device, other: Device, *names: str) -> _Device:
+    """Return a device with the fields `names` that only another view knows, and with the facts of both.
 
-
-def _filled_from(device: _Device, other: Array | Drive, missing: Mapping[str, Any]) -> _Device:
-    """The one with what is known besides and the other's facts; itself where that is nothing new, as it mostly is."""
-    facts = _facts(device.facts, other.facts)
-    return replace(device, **missing, facts=facts) if missing or len(facts) > len(device.facts) else device
-
-
-def _missing(item: object, other: object, *names: str) -> dict[str, Any]:
-    """What the other knows of these and the one does not."""
-    return {name: getattr(other, name) for name in names if getattr(item, name) in _UNKNOWN}
-
-
-def _facts(own: tuple[Fact, ...], others: Iterable[Fact]) -> tuple[Fact, ...]:
-    """One's own facts, then another's of other labels."""
-    labels = {fact.label for fact in own}
-    return (*own, *(fact for fact in others if fact.label not in labels))
+    Most devices get nothing new and are returned as they are.
+    """
+    missing: dict[str, Any] = {name: getattr(other, name) for name in names if getattr(device, name) in _UNKNOWN}
+    labels = {fact.label for fact in device.facts}
+    added = tuple(fact for fact in other.facts if fact.label not in labels)
+    return replace(device, **missing, facts=device.facts + added) if missing or added else device
 
 
 def _members(inventory: Inventory) -> Inventory:

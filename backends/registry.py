@@ -317,7 +317,7 @@ class MachineBackends:
             if listener is not None and isinstance(backend, IncrementalInventory):
                 inventory = await inventory_or_problem(name, backend.inventory_in_parts(heard))
             else:
-                inventory = await probe(name, backend)
+                inventory = await inventory_or_problem(name, backend.inventory())
             self.waited_for -= {name}
             if listener is not None and not parts:
                 listener(name, inventory)
@@ -371,11 +371,6 @@ def _unreported_timeouts(silences: Iterable[ToolTimeoutError], problems: Iterabl
 
 def _cached_or_read(backend: InventoryBackend) -> Awaitable[Inventory]:
     return backend.cached_inventory() if isinstance(backend, CachedInventory) else backend.inventory()
-
-
-async def probe(name: str, backend: InventoryBackend) -> Inventory:
-    """One backend's inventory; its failure becomes a problem of an empty one."""
-    return await inventory_or_problem(name, backend.inventory())
 
 
 async def inventory_or_problem(name: str, looking: Awaitable[Inventory], otherwise: Inventory = EMPTY) -> Inventory:

@@ -41,7 +41,8 @@ class RuleFile:
 
     def line(self, match: Collection[str], actions: Collection[str]) -> str:
         """The line of one device."""
-        return ", ".join((self._front, *match, *actions))
+        front = f'ACTION=="{self.event}", SUBSYSTEM=="block", ENV{{DEVTYPE}}=="disk"'
+        return ", ".join((front, *match, *actions))
 
     def merge(self, content: bytes, match: Collection[str], actions: Collection[str]) -> bytes:
         """Return the file with a device's line replaced, added or, for no actions, removed; b"" when nothing is left.
@@ -88,10 +89,6 @@ class RuleFile:
         rewrite = partial(self.merge, match=match, actions=actions)
         rewrite(before or b"")  # raises before anything is shown
         return PersistRule(path=self.path, before=before, rewrite=rewrite, explanation=text, reload=RELOAD)
-
-    @property
-    def _front(self) -> str:
-        return f'ACTION=="{self.event}", SUBSYSTEM=="block", ENV{{DEVTYPE}}=="disk"'
 
 
 def _is_continued(line: bytes, before: bool) -> bool:

@@ -48,7 +48,10 @@ class _Init:
 def _complete(cls: type[Any], frozen: bool) -> None:
     """Give a class the methods that the standard library was not asked to make, unless it has its own."""
     names = tuple(field.name for field in dataclasses.fields(cls))
-    values = _values_of([field.name for field in dataclasses.fields(cls) if field.compare])
+    compared = [field.name for field in dataclasses.fields(cls) if field.compare]
+    values: Callable[[Any], tuple[object, ...]] = (
+        attrgetter(*compared) if len(compared) > 1 else lambda value: tuple(getattr(value, name) for name in compared)
+    )
 
     @recursive_repr()
     def __repr__(self: Any) -> str:
@@ -78,11 +81,6 @@ def _complete(cls: type[Any], frozen: bool) -> None:
     for name, method in made.items():
         if name not in vars(cls):
             setattr(cls, name, method)
-
-
-def _values_of(names: list[str]) -> Callable[[Any], tuple[object, ...]]:
-    """Takes out of a value, as a tuple, what tells it from others."""
-    return attrgetter(*names) if len(names) > 1 else lambda value: tuple(getattr(value, name) for name in names)
 
 
 def _compiled(cls: type[Any], frozen: bool) -> Any:

@@ -184,10 +184,10 @@ def save_key(path: Path, key: str, value: str | tuple[str, ...]) -> None:
         before = (content or b"").decode("utf-8")
         lines = re.findall(r"[^\n]*\n|[^\n]+", before)
         at = next((at for at, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))
-        line_indexes = [real_path for real_path, line in enumerate(lines[:at]) if line.partition("=")[0].strip() == key]
-        if line_indexes:
-            end = "\r\n" if lines[line_indexes[0]].endswith("\r\n") else "\n"
-            lines[line_indexes[0]] = f"{key} = {literal}{end}"
+        present = next((number for number in range(at) if lines[number].partition("=")[0].strip() == key), None)
+        if present is not None:
+            end = "\r\n" if lines[present].endswith("\r\n") else "\n"
+            lines[present] = f"{key} = {literal}{end}"
         else:
             lines[:0] = [f"{key} = {literal}\n"]
         after = "".join(lines)

@@ -38,12 +38,12 @@ class RunMonitor:
         run_id: str,
         emit: Callable[[AnyEvent], None],
         *,
-        meter: MemberSampler | None,
+        meter: MemberSampler,
         watch: LiveAdvisor | None,
         course: BackgroundEventWatch | None = None,
         on_sample: Callable[[Sample], None] = lambda sample: None,
     ) -> None:
-        """`meter`: of the devices below, None for none. `watch`: gives advice while it is measured. `course`: sees
+        """`meter`: of the devices below. `watch`: gives advice while it is measured. `course`: sees
         what befalls the devices, None where nothing tells.
 
         `on_sample`: called with every interval.
@@ -97,9 +97,8 @@ class RunMonitor:
 
     async def _enter(self, phase: Phase, watch: LiveAdvisor | None) -> None:
         if phase is Phase.MEASURING is not self._phase:  # from here on counts
-            if self._meter is not None:
-                await self._meter.begin()
-                await self._meter.caches.begin()
+            await self._meter.begin()
+            await self._meter.caches.begin()
             if watch is not None:
                 await watch.begin()
         self._phase = phase
@@ -117,7 +116,7 @@ class RunMonitor:
 
     async def _look_below(self, watch: LiveAdvisor | None) -> None:
         """Tell what the members did since the last time; not once the job was told to stop: it measures no more."""
-        if self._meter is None or self._phase is Phase.STOPPING:
+        if self._phase is Phase.STOPPING:
             return
         members = await self._meter.take()
         caches = await self._meter.caches.take() if self._phase is Phase.MEASURING else ()

@@ -5,18 +5,27 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, nullcontext
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from app.core.benchmark.abort_conditions import HEAT, ROOM, AbortMonitor, Look, WriteLimit
-from app.core.benchmark.background_events import BackgroundEventWatch, with_background_events
+from app.core.benchmark.abort_conditions import (
+    HEAT,
+    ROOM,
+    AbortMonitor,
+    AllocatedRanges,
+    WriteLimit,
+    make_capacity_monitor,
+    write_limit_of,
+)
+from app.core.benchmark.background_events import open_event_watch, with_background_events
+from app.core.benchmark.conditions.collector import too_warm
 from app.core.benchmark.conditions.facts import JobLocation
 from app.core.benchmark.conditions.monitor import LiveAdvisor
 from app.core.benchmark.device_access import DeviceAccess
-from app.core.benchmark.device_faults import FaultDetector
-from app.core.benchmark.device_stats import Member, MemberSampler
+from app.core.benchmark.device_faults import make_fault_detector
+from app.core.benchmark.device_stats import MemberSampler, member_meter
 from app.core.benchmark.run_monitor import RunMonitor
 from app.core.benchmark.run_plan import (
     BenchmarkRequest,
@@ -27,25 +36,26 @@ from app.core.benchmark.run_plan import (
     require_valid_targets,
 )
 from app.core.benchmark.run_start import make_folder, run_started
-from app.core.benchmark.scratch_manager import LocalScratchManager, OpenTarget, ScratchManager
-from app.core.benchmark.stack_watch import FootingWatch
+from app.core.benchmark.scratch_manager import OpenTarget, scratching_on
+from app.core.benchmark.stack_watch import footing_watch
 from app.core.fio.job import Job, JobTarget, TargetKind, fit_to_block_size, fit_to_flushes
 from app.core.fio.load import Load
 from app.core.fio.preflight import Preflight
 from app.core.fio.render import render, render_fill
 from app.core.fio.sections import change_sections
 from app.core.session.event_types import AdviceGiven
-from app.core.session.events import AnyEvent, CommandRan, LiveEvent, RunEnded
-from app.core.session.locks import LockPlace, hold_lock
-from app.core.session.results import Phase, RunResult, RunStatus
+from app.core.session.events import CommandRan, LiveEvent, RunEnded
+from app.core.session.locks import hold_lock
+from app.core.session.recorder import Recorder
+from app.core.session.results import Phase, RunResult, RunStatus, Sample
 from backends.errors import RaidbenchError, RefusedError
+from backends.host import Host
 from backends.sizes import size_words
-from backends.topology.thin_capacity import WHOLE, AllocatedRange, ThinCapacity, WriteRange, refusals
+from backends.topology.thin_capacity import WHOLE, ThinCapacity, WriteRange, refusals
 from backends.values import dataclass
 
-__all__ = ["BenchmarkRequest", "BenchmarkRunner", "Emit", "RunPlan", "Until"]
+__all__ = ["BenchmarkRequest", "BenchmarkRunner", "RunPlan", "Until"]
 
-Emit = Callable[[AnyEvent], None]
 Until = Callable[[], Awaitable[None]]
 
 
@@ -67,52 +77,30 @@ class BenchmarkRunner:
 
     def __init__(
         self,
+        recorder: Recorder,
+        folder: Path,
         *,
         load: Load,
         preflight: Callable[[Job], Awaitable[Preflight]],
         gate: DeviceAccess,
-        locks: LockPlace,
-        folder: Path,
-        emit: Emit,
-        scratching: ScratchManager | None = None,
-        members: Callable[[Sequence[str], Sequence[str]], Awaitable[MemberSampler]] | None = None,
-        witness: Callable[[Sequence[str]], Awaitable[FaultDetector]] | None = None,
-        course: Callable[[Sequence[str], Sequence[Member], float], Awaitable[BackgroundEventWatch | None]]
-        | None = None,
-        heat: Callable[[str], Awaitable[tuple[str, ...]]] | None = None,
-        room: Callable[[RunPlan], Look | None] = lambda ready: None,
-        footing: Callable[[RunPlan, asyncio.Event], FootingWatch] | None = None,
-        lying: Callable[[str], tuple[AllocatedRange, ...]] = lambda path: (),
-        caps: Callable[[RunPlan], Sequence[int | None]] = lambda ready: (),
+        ranges: AllocatedRanges,
         find_fio: Callable[[], Awaitable[object]] | None = None,
-        simulated: bool = False,
     ) -> None:
-        """`scratching`: where scratch files go, None is this machine. `simulated`: whether what is measured is.
+        """Record runs in `recorder`, with their files below `folder`.
 
-        `members`: the meter of the devices below some disks and files; None counts none. `witness`: sees what befalls
-        them. `course`: sees it while the run goes on, for disks, what lies below them and seconds of ramp.
-        `heat`: which of them are too warm, which ends a run; None where nothing tells. `room`: looks at what is left
-        beneath, and `footing` at what a device is built on, which end it too. `lying`: what earlier runs left on a
-        device, by its number, or in a file. `caps`: after how many bytes that it wrote to each target a run ends, None
-        for never.
+        `ranges`: blocks that earlier runs allocated on thin-provisioned targets. `find_fio`: raises RaidbenchError if
+        fio cannot be used; None skips that check.
         """
+        self._recorder = recorder
+        self._host = recorder.host
+        self._emit = recorder.emit
+        self._folder = folder
         self._load = load
         self._preflight = preflight
         self._gate = gate
-        self._locks = locks
-        self._folder = folder
-        self._emit = emit
-        self._scratching: ScratchManager = scratching or LocalScratchManager()
-        self._members = members
-        self._witness = witness
-        self._course = course
-        self._heat = heat
-        self._room = room
-        self._footing = footing
-        self._lying = lying
-        self._caps = caps
-        self._simulated = simulated
+        self._ranges = ranges
         self._find_fio = find_fio
+        self._scratching = scratching_on(self._host)
 
     async def why_not(self) -> RaidbenchError | None:
         """Why nothing can be measured here, with what to do: no fio, or one too old; None where it can."""
@@ -167,7 +155,7 @@ class BenchmarkRunner:
         area = (
             WHOLE
             if request.fills
-            else WriteRange(size=job.reach, lying=self._lying(await self._gate.device_number(asked.where)))
+            else WriteRange(size=job.reach, lying=self._ranges.on(await self._gate.device_number(asked.where)))
         )
         judgement = await self._gate.judge(asked.where, writes=request.writes, area=area)
         if not judgement.size and judgement.refused:  # the guard's word comes before what fio would need
@@ -193,7 +181,7 @@ class BenchmarkRunner:
             size=plan.size,
             logical_block_size=block,
         )
-        area = WriteRange(size=plan.size, lying=self._lying(str(plan.path)))
+        area = WriteRange(size=plan.size, lying=self._ranges.on(str(plan.path)))
         site = ResolvedTarget(asked=asked, target=target, scratch=plan, device=device, area=area)
         return replace(site, rooms=await self._require_room(site)) if writes or plan.fill else site
 
@@ -270,7 +258,7 @@ class BenchmarkRunner:
         ready.require(confirm)
         with ExitStack() as stack:
             for name in ready.locks:
-                stack.enter_context(hold_lock(self._locks, name, f"{ready.job.describe()} on {ready.name}"))
+                stack.enter_context(hold_lock(self._recorder.locks, name, f"{ready.job.describe()} on {ready.name}"))
             async with AsyncExitStack() as holds:
                 held = [await holds.enter_async_context(self._hold(site, ready, confirm)) for site in ready.sites]
                 figures = await self._record(run_id, ready, held, settings or {}, stop, watch, until)
@@ -312,7 +300,7 @@ class BenchmarkRunner:
         workdir = self._folder / folder
         make_folder(workdir)
         kept = ready.request.keep or not self._scratching.real
-        self._emit(run_started(run_id, ready, settings, kept=kept, simulated=self._simulated))
+        self._emit(run_started(run_id, ready, settings, kept=kept, simulated=self._recorder.simulated))
         if watch is not None:
             self._emit(LiveEvent(at=time.time(), id=run_id, progress=AdviceGiven(advice=watch.first())))
         figures = RunResult(status=RunStatus.FAILED, reason="raidbench was interrupted.")
@@ -336,24 +324,30 @@ class BenchmarkRunner:
     async def _watched(self, run: _ActiveRun) -> RunResult:
         """The run beside what may end it: heat, no room beneath, another table above a device, a limit of writes."""
         ready, stop = run.ready, run.stop
-        look = None if self._heat is None or not ready.disks else partial(_warm_drives, self._heat, ready.disks)
-        cap = WriteLimit(self._caps(ready), stop)
-        footing = None if self._footing is None else self._footing(ready, stop)
+        look = partial(_warm_drives, self._host, ready.disks) if ready.disks else None
+        inventory = self._recorder.session.inventory
+        cap = WriteLimit([write_limit_of(ready, site, inventory) for site in ready.sites], stop)
         async with (
             AbortMonitor(HEAT, look, stop) as heat,
-            AbortMonitor(ROOM, self._room(ready), stop) as room,
-            footing or nullcontext(),
+            AbortMonitor(ROOM, make_capacity_monitor(self._host, ready), stop) as room,
+            footing_watch(self._host, ready, stop) as footing,
         ):
             figures = await self._run(run, cap)
-        figures = cap.explain(room.explain(heat.explain(figures)))
-        return figures if footing is None else footing.explain(figures)
+        return footing.explain(cap.explain(room.explain(heat.explain(figures))))
+
+    def _samples(self) -> tuple[Sample, ...]:
+        """Return the samples of the running job."""
+        active = self._recorder.session.active
+        return () if active is None else active.samples
+
+    async def _sampler(self, disks: Sequence[str], files: Sequence[str]) -> MemberSampler:
+        return await member_meter(self._host, disks, files)
 
     async def _run(self, run: _ActiveRun, cap: WriteLimit) -> RunResult:
         ready, stop = run.ready, run.stop
-        meter = None if self._members is None else await self._members(ready.disks, ready.files)
-        witness = None if self._witness is None else await self._witness(ready.disks)
-        below = () if meter is None else meter.members
-        course = None if self._course is None else await self._course(ready.disks, below, float(ready.job.ramp))
+        meter = await self._sampler(ready.disks, ready.files)
+        witness = await make_fault_detector(self._host, self._samples, ready.disks)
+        course = await open_event_watch(self._host, ready.disks, meter.members, float(ready.job.ramp))
         following = RunMonitor(run.id, self._emit, meter=meter, watch=run.watch, course=course, on_sample=cap.count)
         layouts = [site.scratch is not None and site.scratch.fill for site in ready.sites]
         for target, layout in zip(run.targets, layouts, strict=True):
@@ -369,20 +363,17 @@ class BenchmarkRunner:
             await run.until()
         started = time.time()
         clock = time.monotonic()
-        if meter is not None:
-            await meter.open()
+        await meter.open()
         running = self._load.run(ready.job, run.targets, run.workdir, stop, steady=ready.request.steady)
         lengths = {Phase.MEASURING: float(ready.job.runtime)} if ready.job.runtime else {}
         if ready.request.steady is not None:
             lengths[Phase.SETTLING] = float(ready.request.steady.cap_s)
-        figures = replace(await following.follow(running, lengths), filled_bytes=filled)
-        if meter is not None:
-            below_now = await meter.whole(figures.seconds)
-            figures = replace(figures, members=below_now, caches=await meter.caches.whole())
+        figures = await following.follow(running, lengths)
+        below_now = await meter.whole(figures.seconds)
+        figures = replace(figures, filled_bytes=filled, members=below_now, caches=await meter.caches.whole())
         if course is not None:
             figures = with_background_events(figures, await course.end())
-        if witness is not None:
-            figures = await witness.explain(figures, below, ramp=float(ready.job.ramp), idle_s=ready.job.idle_s)
+        figures = await witness.explain(figures, meter.members, ramp=float(ready.job.ramp), idle_s=ready.job.idle_s)
         self._log(started, clock, ready.command, figures, mutates=ready.destructive, output=f"runs/{run.id}/fio.out")
         return figures
 
@@ -436,8 +427,8 @@ class BenchmarkRunner:
         )
 
 
-async def _warm_drives(heat: Callable[[str], Awaitable[tuple[str, ...]]], disks: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([name for disk in disks for name in await heat(disk)]))
+async def _warm_drives(host: Host, disks: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([name for disk in disks for name in await too_warm(host, disk)]))
 
 
 def _require_room_for_all(sites: Sequence[ResolvedTarget]) -> None:

@@ -15,7 +15,7 @@ from app.core.session.event_types import written_ago
 from app.core.session.events import PreconditionEnded
 from app.core.session.inventory import SessionInventory
 from app.core.session.recorder import Recorder
-from app.core.session.results import Advice, Sample
+from app.core.session.results import Advice
 from app.core.session.state import RunRecord
 from backends.errors import RaidbenchError, RefusedError, StorageError
 from backends.host import WriteDenied
@@ -29,7 +29,6 @@ if TYPE_CHECKING:  # imported when something is to be measured: every workbench 
     from app.core.benchmark.preconditioning import PreconditionHistory
     from app.core.benchmark.run_plan import BenchmarkRequest, ResolvedTarget, RunPlan
     from app.core.benchmark.runner import BenchmarkRunner, Until
-    from app.core.benchmark.scratch_manager import ScratchManager
 
 _Readings = Mapping[str, tuple[str, Reading]]
 """Labels and readings of the settings of a device, by key."""
@@ -58,47 +57,22 @@ class SessionBenchmarks:
 
         return AllocatedRanges(self._record.host)
 
-    @cached_property
-    def _scratching(self) -> ScratchManager:
-        from app.core.benchmark.scratch_manager import scratching_on
-
-        return scratching_on(self._record.host)
-
     def _measurer(self, folder: Path) -> BenchmarkRunner:
-        from app.core.benchmark.abort_conditions import make_capacity_monitor, write_limit_of
-        from app.core.benchmark.background_events import open_event_watch
-        from app.core.benchmark.conditions.collector import too_warm
         from app.core.benchmark.device_access import DeviceAccess
-        from app.core.benchmark.device_faults import make_fault_detector
-        from app.core.benchmark.device_stats import member_meter
         from app.core.benchmark.runner import BenchmarkRunner
-        from app.core.benchmark.stack_watch import footing_watch
         from app.core.fio.load import FioLoad
         from app.core.fio.preflight import identify_fio, preflight
 
+        host = self._record.host
         return BenchmarkRunner(
-            load=FioLoad(self._record.host),
-            preflight=partial(preflight, self._record.host),
-            find_fio=partial(identify_fio, self._record.host),
-            gate=DeviceAccess(self._record.host, self._disks),
-            locks=self._record.locks,
-            folder=folder,
-            emit=self._record.emit,
-            scratching=self._scratching,
-            members=partial(member_meter, self._record.host),
-            witness=partial(make_fault_detector, self._record.host, self._samples),
-            course=partial(open_event_watch, self._record.host),
-            heat=partial(too_warm, self._record.host),
-            room=partial(make_capacity_monitor, self._record.host),
-            footing=partial(footing_watch, self._record.host),
-            lying=self._left.on,
-            caps=lambda ready: [write_limit_of(ready, site, self._record.session.inventory) for site in ready.sites],
-            simulated=self._record.simulated,
+            self._record,
+            folder,
+            load=FioLoad(host),
+            preflight=partial(preflight, host),
+            find_fio=partial(identify_fio, host),
+            gate=DeviceAccess(host, self._disks),
+            ranges=self._left,
         )
-
-    def _samples(self) -> tuple[Sample, ...]:
-        """Those of the running job."""
-        return () if self._record.session.active is None else self._record.session.active.samples
 
     async def _disks(self) -> Inventory:
         """The kernel's disks alone: no card is asked."""
@@ -107,9 +81,11 @@ class SessionBenchmarks:
 
     async def forget_scratch(self, ready: RunPlan) -> None:
         """Remove the scratch file that a run left for the next one."""
+        from app.core.benchmark.scratch_manager import scratching_on
+
         for site in ready.sites:
             if site.scratch is not None and site.scratch.own:
-                await self._scratching.remove(site.scratch)
+                await scratching_on(self._record.host).remove(site.scratch)
 
     async def prepare(self, request: BenchmarkRequest) -> RunPlan:
         """What measuring that would do; nothing is touched, no session is needed. See `BenchmarkRunner.prepare`."""

@@ -68,14 +68,10 @@ class WatchedDevice:
 
 def footing_watch(host: Host, ready: RunPlan, stop: asyncio.Event) -> FootingWatch:
     """Return the watch over the devices of a run; over none of one on a file, or where nothing would be harmed."""
-    judged = [site.judgement for site in ready.sites if site.judgement is not None]
     devices = [
-        WatchedDevice(
-            device=judgement.device,
-            footing=judgement.footing,
-            writing=judgement.intent is Intent.WRITE,
-        )
-        for judgement in judged
+        WatchedDevice(device=result.device, footing=result.footing, writing=result.intent is Intent.WRITE)
+        for site in ready.sites
+        if (result := site.judgement) is not None
     ]
     return FootingWatch(host, devices if host.capabilities.harmed else (), stop)
 

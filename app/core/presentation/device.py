@@ -218,8 +218,8 @@ def _drive_rows(drive: Drive) -> Iterator[tuple[str, str | None]]:
     yield "Scheduler", drive.scheduler
     yield "Backing file", drive.backing
     yield "Access", "read-only" if drive.read_only else ""
-    yield "Member of", _address_text(drive.array)
-    yield "Controller", _address_text(drive.controller)
+    yield "Member of", _text(drive.array)
+    yield "Controller", _text(drive.controller)
     yield "Partitions", ", ".join(drive.partitions)
 
 
@@ -232,9 +232,9 @@ def _health_lines(drive: Drive) -> Iterator[tuple[FactLine, tuple[str, ...]]]:
     facts = {fact.label: fact.value for fact in drive.facts}
     for label, also, text, fault in (
         ("Failure predicted", ("SMART health",), _yes_or_no(health.predicts_failure), HealthFault.PREDICTS_FAILURE),
-        ("Predicted failures", ("Errors",), _count(health.predictive_errors), HealthFault.PREDICTS_FAILURE),
-        ("Media errors", ("Errors",), _count(health.media_errors), HealthFault.MEDIA_ERRORS),
-        ("Other errors", ("Errors",), _count(health.other_errors), HealthFault.OTHER_ERRORS),
+        ("Predicted failures", ("Errors",), _text(health.predictive_errors), HealthFault.PREDICTS_FAILURE),
+        ("Media errors", ("Errors",), _text(health.media_errors), HealthFault.MEDIA_ERRORS),
+        ("Other errors", ("Errors",), _text(health.other_errors), HealthFault.OTHER_ERRORS),
         ("Endurance used", ("Life left",), _percent(health.wear_percent), HealthFault.WORN),
         ("Temperature", (), _temperature(health), HealthFault.HOT),
         ("Locked", (), "yes" if health.locked else "", HealthFault.LOCKED),
@@ -248,10 +248,6 @@ def _health_lines(drive: Drive) -> Iterator[tuple[FactLine, tuple[str, ...]]]:
 
 def _yes_or_no(value: bool | None) -> str:
     return "" if value is None else "yes" if value else "no"
-
-
-def _count(count: int | None) -> str:
-    return "" if count is None else str(count)
 
 
 def _percent(share: float | None) -> str:
@@ -301,8 +297,8 @@ def _size_text(count: int | None) -> str:
     return sizes.size_words(count) if count else ""
 
 
-def _address_text(target: object | None) -> str:
-    return "" if target is None else str(target)
+def _text(value: object | None) -> str:
+    return "" if value is None else str(value)
 
 
 def _content_facts(device: Array | Drive) -> tuple[Facts, ...]:

@@ -24,6 +24,7 @@ from app.core.presentation.device_tree import (
     members_by_array,
     role_of,
     severity_rank,
+    task_text,
 )
 from app.core.presentation.setting import UNREAD, TuningCells
 from app.core.presentation.table import Align, Cell, Column, ExpandState, Row, StatusSymbol, Table, Tone, text_of
@@ -97,10 +98,8 @@ def devices_table(
 def search_texts(inventory: Inventory, tuned: Mapping[Target, TuningCells]) -> dict[str, str]:
     """Everything that is known of each thing in one text, by its key: what a filter looks at."""
     twins = inventory.twins
-    things: tuple[Thing, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
-    return {
-        str(device.target): _search_text(inventory, device, tuned) for device in things if device.target not in twins
-    }
+    devices = (device for device in inventory.devices if device.target not in twins)
+    return {str(device.target): _search_text(inventory, device, tuned) for device in devices}
 
 
 def matching_keys(texts: Mapping[str, str], query: str) -> frozenset[str]:
@@ -111,8 +110,8 @@ def matching_keys(texts: Mapping[str, str], query: str) -> frozenset[str]:
 
 def keys_by_name(inventory: Inventory, keys: Collection[str], text: str) -> frozenset[str]:
     """Those of the found whose name holds what was typed."""
-    things: tuple[Thing, ...] = (*inventory.arrays, *inventory.drives)
-    names = {str(device.target): name_of(device).lower() for device in things}
+    devices: tuple[Thing, ...] = (*inventory.arrays, *inventory.drives)
+    names = {str(device.target): name_of(device).lower() for device in devices}
     return frozenset(key for key in keys if text.strip().lower() in names.get(key, ""))
 
 
@@ -165,9 +164,8 @@ class _Listing:
     def rows(self) -> Iterator[Row]:
         for branch in build_device_tree(self._inventory, ORDERS[self._listing.order][1]):
             yield from self._branch(branch, 0, None, wanted=False)
-        inventory = self._inventory
-        things: tuple[Thing, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
-        known_addresses = {str(device.target) for device in things} if self._inventory.problems else set()
+        devices = self._inventory.devices if self._inventory.problems else ()
+        known_addresses = {str(device.target) for device in devices}
         problems = {problem.where: problem for problem in reversed(self._inventory.problems)}
         yield from (_problem_row(problems[where]) for where in sorted(problems) if where not in known_addresses)
 
@@ -199,9 +197,7 @@ class _Listing:
             return branch.below, ()
         if key in listing.closed:
             return (), ()
-        if listing.whole or key in listing.opened:
-            return branch.below, ()
-        if isinstance(branch.thing, Controller):
+        if listing.whole or key in listing.opened or isinstance(branch.thing, Controller):
             return branch.below, ()
         stands_out = [_needs_attention(below) or self._is_named(below) for below in branch.below]
         shown = tuple(below for below, out in zip(branch.below, stands_out, strict=True) if out)
@@ -305,8 +301,7 @@ def _banner_cells(controller: Controller) -> Iterator[str | Cell]:
         yield sizes.size_words(controller.cache_bytes)
     if controller.protection is not None:
         yield protection_cell(controller.protection)
-    for task in controller.tasks:
-        yield task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}"
+    yield from map(task_text, controller.tasks)
 
 
 def _problem_row(problem: Problem) -> Row:
@@ -344,10 +339,7 @@ def _detail_texts(device: Thing) -> Iterator[str]:
         case Array():
             yield f"{sizes.size_words(device.strip_bytes)} strip" if device.strip_bytes else ""
             yield units.plural(len(device.members), "member") if device.members else ""
-            yield from (
-                task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}"
-                for task in device.tasks
-            )
+            yield from map(task_text, device.tasks)
         case Drive():
             sectors = "/".join(str(size) for size in (device.logical_block, device.physical_block) if size)
             yield f"{sectors} B sectors" if sectors else ""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from backends.model import BROKEN, Array, Controller, Drive, Inventory, Scope, State, Target
+from backends.model import BROKEN, Array, Controller, Drive, Inventory, Scope, State, Target, Task
 from backends.values import dataclass
 from widgets.text_utils import units
 
@@ -161,9 +161,12 @@ def current_task_text(array: Array) -> str:
 
 def tasks_text(array: Array) -> str:
     """Return all that is under way on an array: `trim, consistency-check 12 %`; "" for nothing."""
-    return ", ".join(
-        task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}" for task in array.tasks
-    )
+    return ", ".join(map(task_text, array.tasks))
+
+
+def task_text(task: Task) -> str:
+    """Return a background task and its progress: `rebuild 37 %`."""
+    return task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}"
 
 
 def severity_rank(state: State) -> int:

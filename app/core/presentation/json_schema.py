@@ -15,7 +15,7 @@ from backends.settings import Reading, Span
 from backends.topology.stacking import HELD
 
 if TYPE_CHECKING:  # a look at the devices does not pay for the words of a session
-    from app.core.session.events import ChangeEnded, RunSection, RunTarget
+    from app.core.session.events import ChangeEnded, RunSection
     from app.core.session.results import (
         Advice,
         CacheStats,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:  # a look at the devices does not pay for the words of a sessi
         Sample,
         SectionFigures,
         SteadyStateResult,
-        TargetStats,
     )
     from app.core.session.state import ChangeRecord, RunRecord
     from backends.settings import Setting
@@ -283,7 +282,12 @@ def run(record: RunRecord, *, session: str) -> Json:
         "job": dict(start.job),
         "seconds": figures.seconds,
         **_sides(figures),
-        "targets": [_target(*both) for both in zip(start.targets, figures.targets, strict=False)] or None,
+        # The rates of each target are those of the time of the whole run, so that they add up.
+        "targets": [
+            {**pick(target, "target", "device"), **_sides(stats)}
+            for target, stats in zip(start.targets, figures.targets, strict=False)
+        ]
+        or None,
         "sections": sections(start.sections, figures.sections) or None,
         "groups": [
             {"sections": list(group_figures.sections), **_sides(group_figures)} for group_figures in figures.groups
@@ -344,29 +348,17 @@ def _sides(figures: RunResult | PartFigures) -> Json:
     return {name: side(figures.side(name)) for name in SIDES}
 
 
-def _target(started: RunTarget, figures: TargetStats) -> Json:
-    """One of several targets; its rates are those of the time of the whole run, so that they add up."""
-    return {
-        **pick(started, "target", "device"),
-        **_sides(figures),
-    }
-
-
 def sections(started: Sequence[RunSection], measured: Sequence[SectionFigures] = ()) -> list[Json]:
     """The sections of a job that has several, with their figures; its rates are those of its own time, as fio's."""
-    figures_by_name = {figures.name: figures for figures in measured}
+    results = {figures.name: {"seconds": figures.seconds, **_sides(figures)} for figures in measured}
     return [
         {
             **pick(section, "name", "title", "phase", "group", "starts_s", "planned_seconds"),
             "job": dict(section.job),
-            **_measured_section(figures_by_name.get(section.name)),
+            **results.get(section.name, {}),
         }
         for section in started
     ]
-
-
-def _measured_section(figures: SectionFigures | None) -> Json:
-    return {} if figures is None else {"seconds": figures.seconds, **_sides(figures)}
 
 
 def member(figures: MemberStats) -> Json:

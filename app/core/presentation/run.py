@@ -97,6 +97,9 @@ RUN_TONES: dict[RunStatus, Tone] = {
 }
 """How a run ended, for its colour."""
 
+NOT_MEASURED = "nothing was measured"
+"""Replaces the results of a run that has none."""
+
 TOO_FEW = "too few I/Os"
 """Stands for a percentile that too few I/Os carry."""
 
@@ -290,9 +293,9 @@ def result_line(figures: RunResult) -> str:
     """A finished run in one line."""
     text = "; ".join(direction_line(*side) for side in measured_directions(figures))
     if figures.steady is not None and (figures.steady.waited_s or figures.steady.ended_early):
-        text = f"{text or 'nothing was measured'}; {outcome_text(figures.steady)}"
+        text = f"{text or NOT_MEASURED}; {outcome_text(figures.steady)}"
     if figures.status is RunStatus.OK:
-        return f"done: {text or 'nothing was measured'}"
+        return f"done: {text or NOT_MEASURED}"
     reason = figures.reason or ""
     head = "" if reason.lower().startswith(str(figures.status)) else f"{figures.status}: "
     return f"{head}{reason} {text}".strip()
