@@ -17,26 +17,11 @@ from backends.identity import Identity, Signature, Use, new_content
 from backends.sizes import size_words
 from backends.system.caching import uncached
 from backends.topology.device_identity import IS, LIKELY, SAME, is_told_apart
-from backends.topology.facts import Claim, DeviceFacts, facts_of, gather_facts
+from backends.topology.facts import Claim, DeviceFacts, gather_facts
 from backends.topology.stacking import MemberSignature, mark_of
 from backends.topology.thin_capacity import WHOLE, WriteRange, refusals
 from backends.topology.tree import node_path
 from backends.values import dataclass
-
-__all__ = [
-    "DeviceClaim",
-    "DeviceFacts",
-    "GuardResult",
-    "Intent",
-    "claim_device",
-    "facts_of",
-    "judge",
-    "judge_device",
-    "require",
-    "require_confirmed_content",
-    "require_free",
-    "use_clause",
-]
 
 
 class Intent(StrEnum):

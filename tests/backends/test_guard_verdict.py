@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from backends.errors import RefusedError
 from backends.guard import (
-    DeviceFacts,
     Intent,
     claim_device,
     judge,
@@ -21,6 +20,7 @@ from backends.guard import (
 )
 from backends.host import FileStat
 from backends.identity import Identity, Signature, Use
+from backends.topology.facts import DeviceFacts
 from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
 from tests.case_loop import loop_over
 

@@ -9,8 +9,9 @@ import pytest
 
 from backends import guard
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
-from backends.guard import DeviceFacts, Intent, claim_device, require_free
+from backends.guard import Intent, claim_device, require_free
 from backends.identity import Identity, Signature, Use
+from backends.topology.facts import DeviceFacts
 from tests.backends.fakes import FakeHost
 from tests.backends.test_guard_verdict import FREE
 

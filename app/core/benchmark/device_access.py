@@ -10,11 +10,9 @@ from app.core.benchmark.scratch_manager import OpenTarget
 from backends.change_steps import locks_of
 from backends.errors import NotFoundError
 from backends.guard import (
-    DeviceFacts,
     GuardResult,
     Intent,
     claim_device,
-    facts_of,
     judge,
     judge_device,
     require,
@@ -25,6 +23,7 @@ from backends.host import Host
 from backends.identity import Identity
 from backends.model import KERNEL, Inventory
 from backends.topology import kernel_name, node_path, scan_topology
+from backends.topology.facts import DeviceFacts, facts_of
 from backends.topology.footing import Footing
 from backends.topology.thin_capacity import WHOLE, ThinCapacity, WriteRange
 from backends.topology.thin_capacity_scan import capacities_at

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from app.core.presentation.device_tree import DeviceTreeNode, Thing, current_task_text, state_reason, tasks_text
 from app.core.presentation.labels import key_value
-from app.core.presentation.table import Cell, FactLine, Facts, StatusSymbol, Tone
+from app.core.presentation.table import Cell, FactLine, Facts, StatusSymbol, Tone, facts_group
 from app.core.session.events import RunStarted
 from backends import raid, sizes
 from backends.health import HealthFault, faults_of, worst_fault
@@ -40,9 +40,10 @@ _ROLES = {
 
 def problem_facts(inventory: Inventory, where: str) -> tuple[Facts, ...]:
     """What could not be looked at there; nothing where all could."""
-    problems = [problem for problem in inventory.problems if problem.where == where]
-    lines = tuple(FactLine("", f"{problem.message} {problem.hint}".strip(), Tone.BAD) for problem in problems)
-    return (Facts(heading="Problem", facts=lines),) if lines else ()
+    problems = (problem for problem in inventory.problems if problem.where == where)
+    return facts_group(
+        "Problem", (FactLine("", f"{problem.message} {problem.hint}".strip(), Tone.BAD) for problem in problems)
+    )
 
 
 def count_texts(inventory: Inventory) -> tuple[str, ...]:
@@ -180,12 +181,8 @@ def device_facts(device: Thing, *, excluded: Collection[str] = ()) -> tuple[Fact
     for line in (*own, *(line for line, _ in condition), *others):
         if line.value and line.label not in excluded:
             groups[_group_of(line.label)].append(line)
-    groups_shown = tuple(Facts(heading=group, facts=tuple(lines)) for group, lines in groups.items() if lines)
-    return (
-        groups_shown
-        if isinstance(device, Controller)
-        else (*groups_shown, *_content_facts(device), *_use_facts(device))
-    )
+    shown = tuple(facts for group, lines in groups.items() for facts in facts_group(group, lines))
+    return shown if isinstance(device, Controller) else (*shown, *_content_facts(device), *_use_facts(device))
 
 
 def _group_of(label: str) -> str:
@@ -302,21 +299,22 @@ def _text(value: object | None) -> str:
 
 
 def _content_facts(device: Array | Drive) -> tuple[Facts, ...]:
-    fact_lines = tuple(
-        FactLine(sign.kind, " ".join(filter(None, (sign.part, sign.label, _size_text(sign.size_bytes)))))
-        for sign in (device.signatures if isinstance(device, Drive) else ())
+    return facts_group(
+        "On it",
+        (
+            FactLine(sign.kind, " ".join(filter(None, (sign.part, sign.label, _size_text(sign.size_bytes)))))
+            for sign in (device.signatures if isinstance(device, Drive) else ())
+        ),
     )
-    return (Facts(heading="On it", facts=fact_lines),) if fact_lines else ()
 
 
 def _use_facts(device: Array | Drive) -> tuple[Facts, ...]:
-    fact_lines = tuple(
+    lines = [
         FactLine(use.kind, f"{use.part}: {use.detail}" if use.part else use.detail, Tone.ATTENTION)
         for use in device.uses
-    )
-    if not fact_lines and isinstance(device, Drive):
-        fact_lines = (FactLine("", "not in use, as far as can be seen"),)
-    return (Facts(heading="In use", facts=fact_lines),) if fact_lines else ()
+    ]
+    unused = [FactLine("", "not in use, as far as can be seen")] if isinstance(device, Drive) else []
+    return facts_group("In use", lines or unused)
 
 
 # -- what is measured in one line -------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.core.presentation.table import Align, Column, FactLine, Facts, Row, Table
+from app.core.presentation.table import Align, Column, FactLine, Facts, Row, Table, facts_group
 from app.core.session.results import CacheStats, MemberStats
 from widgets.text_utils import units
 
@@ -123,8 +123,7 @@ def cache_line(caches: Sequence[CacheStats], *, brief: bool = False) -> str:
 
 def cache_facts(caches: Sequence[CacheStats]) -> tuple[Facts, ...]:
     """The same as a group of facts; none where there is no cache."""
-    lines = tuple(FactLine(cache.device, cache_text(cache)) for cache in caches)
-    return (Facts(heading="Cache", facts=lines),) if lines else ()
+    return facts_group("Cache", (FactLine(cache.device, cache_text(cache)) for cache in caches))
 
 
 def _unknown_reason(cache: CacheStats) -> str:

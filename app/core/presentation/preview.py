@@ -10,7 +10,7 @@ from app.core.presentation.comparison_text import comparison_sentence
 from app.core.presentation.device import run_setting_cell
 from app.core.presentation.labels import key_heading, key_value
 from app.core.presentation.run import advice_facts
-from app.core.presentation.table import FactLine, Facts, Tone, text_of
+from app.core.presentation.table import FactLine, Facts, Tone, facts_group, text_of
 from app.core.session.state import ExperimentRecord, RunRecord
 
 _MOST_DIFFERENCES = 6
@@ -35,12 +35,8 @@ def preview_facts(
     if run.start.settings:
         groups.append(in_force_facts(run))
     groups += advice_facts(run.figures.advice)
-    notes = tuple(
-        FactLine("", note, Tone.ATTENTION)
-        for note in (run.figures.reason, run.figures.hint, *run.figures.warnings)
-        if note
-    )
-    return (*groups, *((Facts(heading="Notes", facts=notes),) if notes else ()))
+    notes = filter(None, (run.figures.reason, run.figures.hint, *run.figures.warnings))
+    return (*groups, *facts_group("Notes", (FactLine("", note, Tone.ATTENTION) for note in notes)))
 
 
 def in_force_facts(run: RunRecord) -> Facts:

@@ -9,7 +9,7 @@ from app.core.analysis.sample_groups import spread_of
 from app.core.fio.stalls import IoStallDetector
 from app.core.presentation.figures import figure_label, figure_value_text, formatter_for, mean_text
 from app.core.presentation.members import cache_facts
-from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
+from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone, facts_group
 from app.core.presentation.verdict_text import WEAKENING_TEXTS
 from app.core.session.results import (
     SIDES,
@@ -223,11 +223,8 @@ def figure_facts(figures: RunResult) -> tuple[Facts, ...]:
     if figures.steady is not None:
         tone = Tone.PLAIN if figures.steady.attained else Tone.ATTENTION
         groups.append(Facts(heading="Steady state", facts=(FactLine("", outcome_text(figures.steady), tone),)))
-    if figures.warnings:
-        groups.append(
-            Facts(heading="Notes", facts=tuple(FactLine("", warning, Tone.ATTENTION) for warning in figures.warnings))
-        )
-    return tuple(groups)
+    notes = facts_group("Notes", (FactLine("", warning, Tone.ATTENTION) for warning in figures.warnings))
+    return (*groups, *notes)
 
 
 def _direction_facts(name: str, direction: DirectionStats) -> Iterator[FactLine]:

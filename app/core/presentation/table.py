@@ -6,7 +6,7 @@ them cleans them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from enum import Enum
 
@@ -147,6 +147,12 @@ class Facts:
     """In their order."""
     heading: str = ""
     """Stands above them; "" for none."""
+
+
+def facts_group(heading: str, lines: Iterable[FactLine]) -> tuple[Facts, ...]:
+    """Return one group with these lines; () if there are no lines."""
+    facts = tuple(lines)
+    return (Facts(heading=heading, facts=facts),) if facts else ()
 
 
 def text_of(cell: str | Cell) -> str:
