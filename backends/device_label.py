@@ -1,4 +1,4 @@
-"""How a question names a device, and the word that has to be typed to mean it. Pure."""
+"""Labels of devices in questions, and the token that confirms each. No I/O."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from backends.text import clean
 from backends.values import dataclass
 
 LENGTH = 6
-"""Characters of a serial number or WWN that have to be typed, as long as they mean one device only."""
+"""Characters of a serial number or WWN that have to be typed, if they identify one device only."""
 
 SHORTEST = 4
-"""Characters that a serial number must have to be asked for."""
+"""Minimum length of a serial number that is used as a token."""
 
 _ARRAYS = ("md.", "dm.")
-"""Fronts of identifiers that are an array's UUID, written nowhere on anything."""
+"""Prefixes of ids that are UUIDs of arrays, which are printed on no device."""
 
 
 _MAPPED = {
@@ -27,7 +27,7 @@ _MAPPED = {
     "dm.mpath-": "a disk on several paths",
     "dm.": "a volume of device-mapper",
 }
-"""What is none of a maker's, by how its identifier begins."""
+"""Kinds of device-mapper devices by the prefix of their id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,15 +35,15 @@ class DeviceLabel:
     """A device as a question shows it."""
 
     name: str
-    """What it was called: an address or a node."""
+    """Address or node."""
     words: str
-    """`SAMSUNG MZQLB960HAJR, serial number S437NX0K601300, 894.3 GiB`; what is not known is said to be unknown."""
+    """`SAMSUNG MZQLB960HAJR, serial number S437NX0K601300, 894.3 GiB`; unknown facts are named as unknown."""
     word: str
-    """What has to be typed: the end of its serial number or WWN, else its name."""
+    """Token that has to be typed: the end of its serial number or WWN, else its name."""
 
     @property
     def sentence(self) -> str:
-        """`/dev/sda is ACME X1, serial number 12345678, 1.8 TiB.`"""
+        """Return a sentence, `/dev/sda is ACME X1, serial number 12345678, 1.8 TiB.`"""
         return f"{self.name} is {self.words}."
 
 
@@ -55,13 +55,11 @@ def device_label(
     called: str | None = None,
     apart: bool = False,
 ) -> DeviceLabel:
-    """The nameplate of a device among all others of the machine; one of them may be itself under another name.
+    """Return the label of a device among all others of the machine.
 
-    Not so where they are known to be `apart`, whatever they report.
-
-    The word is the last six characters of its serial number or WWN, more of them where another device ends alike; its
-    name where it has neither: what it is `called` by administrators, else by the kernel. `name`: what to call it in the
-    sentence, that unless given.
+    One of `others` may be the device itself under another name, unless they are known to be `apart`. The token is the
+    end of its serial number or WWN: six characters, or more if another device has the same end. Without both it is the
+    name: the administrators' (`called`), else the kernel's. `name`: name in the sentence, by default that name.
     """
     own = called or device.name
     foreign = [mark for other in others if apart or not device.same_disk(other) for mark in _marks(other)]
@@ -71,12 +69,12 @@ def device_label(
 
 
 def confirm_token(plates: Iterable[DeviceLabel]) -> str:
-    """What has to be typed for all of them: their words in order, with commas between; each once."""
+    """Return the token for several devices: their tokens in order, without duplicates, separated by commas."""
     return ",".join(dict.fromkeys(plate.word for plate in plates))
 
 
 def device_label_of(inventory: Inventory, target: Target) -> DeviceLabel:
-    """The nameplate of something in an inventory; of what is not there, its address alone."""
+    """Return the label of a device of an inventory; of an unknown target only its address."""
     device = next((entry for entry in inventory.devices if entry.target == target), None)
     if device is None:
         return device_label(Identity(name=target.address), name=str(target))
@@ -89,24 +87,24 @@ def device_label_of(inventory: Inventory, target: Target) -> DeviceLabel:
 
 
 def device_label_of_parts(target: Target, serials: Sequence[str]) -> DeviceLabel:
-    """The nameplate of what is to be made of drives: the word is the end of the first one's serial number."""
+    """Return the label of a device that will be made of drives: the token is the end of the first serial number."""
     word = next((_plain(serial)[-LENGTH:] for serial in serials if len(_plain(serial)) >= SHORTEST), target.address)
     drives = ", ".join(map(clean, serials)) or "unknown drives"
     return DeviceLabel(name=str(target), words=f"to be made of the drives {drives}", word=word)
 
 
 def _is_other(device: Device, other: Device) -> bool:
-    """Whether the other could be taken for it: controllers are named apart, and one node is one thing."""
+    """Return whether the devices could be confused: controllers only with controllers, devices of one node never."""
     if isinstance(device, Controller) or isinstance(other, Controller):
         return other is not device and isinstance(device, Controller) and isinstance(other, Controller)
     return other is not device and (device.device is None or device.device != other.device)
 
 
 def _marks(device: Identity) -> tuple[str, ...]:
-    """Serial number and WWN as they can be typed.
+    """Return serial number and WWN as they can be typed.
 
-    The serial number of a virtual drive of a MegaRAID card is its WWN written backwards (VPD page 0x80), so it ends in
-    the maker's number, which is that of all of them: the WWN is what its tools and labels show.
+    The serial number of a virtual drive of a MegaRAID controller is its WWN written backwards (VPD page 0x80). It ends
+    in the maker's number, which all of them share, so the WWN is used, as tools and labels show it.
     """
     serial, wwn = _plain(device.serial), _plain(device.wwn)
     wwn = "" if wwn.startswith(_ARRAYS) else wwn.partition(".")[2] or wwn
@@ -119,7 +117,7 @@ def _plain(mark: str | None) -> str:
 
 
 def _identity(device: Device) -> Identity:
-    """What a thing is: as the kernel knows it where it has a node, else as its controller tells."""
+    """Return the identity of a device: the kernel's if it has a node, else its controller's facts."""
     own = None if isinstance(device, Controller) else device.identity
     if own is not None and own.devno is not None:
         return own

@@ -1,4 +1,4 @@
-"""Which disks that the kernel sees are free to make an array of, by the guard and by what lies on them."""
+"""Disks of the kernel that are free for a new array, judged by the guard and by their content."""
 
 from __future__ import annotations
 
@@ -14,27 +14,26 @@ from backends.model import Drive, Inventory, Media, State
 from backends.text import clean
 
 _NO_DISKS = ("loop", "zram", "ram", "zvol", "dm")
-"""Interfaces of what is no disk of its own; a disk with several paths has its own interface."""
+"""Interfaces of devices that are no real disks; a multipath disk has its own interface."""
 
 _MEMBERS = {
     "crypto_LUKS": "it bears a LUKS header: an encrypted volume, whatever lies in it",
     "btrfs": "it bears a btrfs filesystem, which may lie on other disks too",
 }
-"""What is a part of something bigger for an array, though a run may write over it after its word; by blkid's TYPE."""
+"""Reasons against disks that are part of something bigger, by blkid's TYPE. A confirmed run may still write to them."""
 
 _AT_ONCE = 2
-"""Disks that are looked at together: for each three programs are started, and one that is slow to begin counts as a
-disk that gives no answer.
-"""
+"""Disks that are examined at the same time: each takes three programs, and a program that starts slowly counts as a
+disk that does not answer."""
 
 
 def kernel_disks(inventory: Inventory) -> tuple[Drive, ...]:
-    """Every disk of the kernel that could be one of an array, free or not."""
+    """Return every disk of the kernel that could be a member, free or not."""
     return tuple(drive for drive in inventory.drives if _is_disk(drive, inventory))
 
 
 async def kernel_candidates(host: Host, drives: Iterable[Drive]) -> tuple[Candidate, ...]:
-    """These disks with all that stands against each. Nothing is written."""
+    """Return these disks with all reasons against each. Writes nothing."""
     turn = asyncio.Semaphore(_AT_ONCE)
 
     async def candidate(drive: Drive) -> Candidate:
@@ -57,7 +56,7 @@ def _is_disk(drive: Drive, inventory: Inventory) -> bool:
 
 
 async def kernel_candidate(host: Host, drive: Drive) -> Candidate:
-    """A disk as it is now: judged as before a run that writes to all of it, and by what marks a part of something."""
+    """Return a disk as a candidate, judged as for a run that writes to all of it, and by signatures of members."""
     assert drive.device is not None
     bare = Candidate(
         drive=drive.target,

@@ -1,7 +1,7 @@
-"""One machine out of what each vendor saw of it: what two of them know of the same thing is put together. Pure.
+"""One inventory of a machine, joined from the vendors' views of the same devices. No I/O.
 
-The same disk is the kernel's block device and a vendor's drive or array; the same card is a function on the PCI bus and
-what the vendor's tool lists. The vendor's is the primary thing, the kernel's its twin.
+The same disk is the kernel's block device and a vendor's drive or array. The same controller is a function on the PCI
+bus and an entry of the vendor's tool. The vendor's device is the primary one, the kernel's is its twin.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from backends.model import (
 )
 
 BUS = "hba"
-"""The backend whose controllers are what the PCI bus lists; any other vendor's of the same function is the primary."""
+"""Backend whose controllers are those of the PCI bus. Another vendor's controller of the same function is the primary
+one."""
 
 _Device = TypeVar("_Device", Controller, Array, Drive)
 _Placed = TypeVar("_Placed", Array, Drive)
@@ -35,24 +36,24 @@ _OF_A_DISK = (
     *("logical_block", "physical_block", "state", "scheduler", "identity", "uses", "signatures", "above"),
     *("partitions", "paths", "backing"),
 )
-"""What two views of one disk may know of it, by the names of `Drive`."""
+"""Fields of `Drive` that two views of one disk may share."""
 
 
 def join_views(inventory: Inventory) -> Inventory:
-    """The inventory with its parts connected; nothing is left out but bus controllers that a vendor has as well.
+    """Return the inventory with its views connected.
 
-    - what a vendor's drive or array lacks is filled from the kernel's disk at the same node, and the other way round;
-    - members that an array names as the kernel's disks become the vendor's drives or arrays, and know their array;
-    - what device-mapper has at the node of a vendor's array is that one, by a lasting path;
-    - a bus controller at the same PCI address as a vendor's is folded into that one.
+    - Missing facts of a vendor's drive or array come from the kernel's disk at the same node, and vice versa.
+    - Members that an array lists as kernel disks become the vendor's drives or arrays, and know their array.
+    - A device-mapper array at the node of a vendor's array is merged into that array, with its lasting path.
+    - A bus controller at the same PCI address as a vendor's is merged into that one, and is the only view left out.
 
-    What is joined already stays as it is, so parts of an inventory may be joined as they come in.
+    Joined views stay unchanged, so that parts of an inventory can be joined as they arrive.
     """
     return _members(_disks(_mapped(_controllers(inventory))))
 
 
 def join_parts(parts: Mapping[str, Inventory]) -> Inventory:
-    """The same of what several backends, or their cards, have told so far, by their names."""
+    """Return the joined inventory of the parts that backends or their controllers have reported, by name."""
     together = Inventory()
     for name in sorted(parts):
         together = together.merge(parts[name])
@@ -85,7 +86,7 @@ def _controllers(inventory: Inventory) -> Inventory:
 
 
 def _mapped(inventory: Inventory) -> Inventory:
-    """A disk system's volume on several paths is the vendor's, whose path and use device-mapper knows."""
+    """Merge a storage system's multipath volume into the vendor's: device-mapper knows its path and use."""
     others = {array.device for array in inventory.arrays if array.device is not None and array.target.backend != MAPPER}
     own = {
         array.device: array for array in inventory.arrays if array.target.backend == MAPPER and array.device in others
@@ -102,20 +103,20 @@ def _mapped(inventory: Inventory) -> Inventory:
 
 
 def _managed(primary: Controller, bus: Controller | None) -> Controller:
-    """What the vendor knows, then what the bus does."""
+    """Return a vendor's controller with the facts of the bus added."""
     if bus is None or primary.target.backend == BUS:
         return primary
     return _filled(primary, bus, "model", "serial", "firmware", "driver", "cache_bytes", "protection")
 
 
 def _behind(device: _Placed, moved: Mapping[Target, Target]) -> _Placed:
-    """Return an array or a drive with its controller under the target by which that is known."""
+    """Return an array or a drive with its controller under that controller's primary target."""
     where = device.controller
     return device if where is None or where not in moved else replace(device, controller=moved[where])
 
 
 def _disks(inventory: Inventory) -> Inventory:
-    """Drives and arrays with what their twins know, and the twins with what those do."""
+    """Return the inventory with twins completed from each other."""
     own = {drive.device: drive for drive in inventory.drives if drive.target.backend == KERNEL and drive.device}
     vendors = {drive.device: drive for drive in reversed(inventory.drives) if drive.target.backend != KERNEL}
     arrays = {array.device: array for array in reversed(inventory.arrays)}
@@ -141,16 +142,16 @@ def _disks(inventory: Inventory) -> Inventory:
 
 
 def _filled_drive(drive: Drive, other: Drive) -> Drive:
-    """Return a drive with what another view of the same disk knows besides."""
+    """Return a drive with missing fields filled from another view of the same disk."""
     filled = _filled(drive, other, *_OF_A_DISK)
     # A view that reports the disk as read-only is believed.
     return replace(filled, read_only=True) if other.read_only and not drive.read_only else filled
 
 
 def _filled(device: _Device, other: Device, *names: str) -> _Device:
-    """Return a device with the fields `names` that only another view knows, and with the facts of both.
+    """Return a device with missing fields `names` and facts filled from another view.
 
-    Most devices get nothing new and are returned as they are.
+    Most devices get nothing new and are returned unchanged.
     """
     missing: dict[str, Any] = {name: getattr(other, name) for name in names if getattr(device, name) in _UNKNOWN}
     labels = {fact.label for fact in device.facts}
@@ -159,7 +160,7 @@ def _filled(device: _Device, other: Device, *names: str) -> _Device:
 
 
 def _members(inventory: Inventory) -> Inventory:
-    """Members by their primary targets, and drives that know their array."""
+    """Return the inventory with members by their primary targets, and drives that know their array."""
     primary = _primaries(inventory)
 
     def of_primaries(array: Array) -> Array:
@@ -180,9 +181,9 @@ def _members(inventory: Inventory) -> Inventory:
 
 
 def _primaries(inventory: Inventory) -> Mapping[Target, Target]:
-    """The target under which each of the kernel's disks is known: the array's first, else the vendor's drive's.
+    """Return the primary target of each kernel disk: the array's first, else the vendor's drive.
 
-    Whichever path to it was named: that at its first path.
+    For a multipath disk it is the target at its first path, whichever path was named.
     """
     targets: dict[str, Target] = {}
     vendors = (drive for drive in inventory.drives if drive.target.backend != KERNEL)

@@ -1,7 +1,7 @@
-"""`dataclass` as the standard library has it, with an `__init__` that is compiled when it is first looked for.
+"""`dataclass` like the standard library's, with an `__init__` that is compiled on first use.
 
-That one compiles up to six methods for each class while its module is imported (Python 3.11): two thirds of a
-millisecond, where a look at all devices imports seventy classes and makes values of half of them.
+The standard one compiles up to six methods for each class at import (Python 3.11). That takes two thirds of a
+millisecond, and a scan of all devices imports seventy such classes and uses half of them.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(cls=None, /, *, frozen=False, slots=False, kw_only=False):
-        """What `dataclasses.dataclass` makes of a class with these words; `fields` and `replace` know it as one.
+        """Return a class like `dataclasses.dataclass` with these options; `fields` and `replace` accept it.
 
-        Not made here: fields that are no arguments, `InitVar`, pickling of what is frozen and has slots.
+        Not supported: fields that are no arguments, `InitVar`, pickling of frozen classes with slots.
         """
 
         def decorated(plain):
@@ -33,7 +33,7 @@ else:
 
 
 class _Init:
-    """Stands where `__init__` will be: whoever looks for that has it compiled."""
+    """Placeholder for `__init__`, which compiles it on first access."""
 
     def __init__(self, owner: type[Any], frozen: bool) -> None:
         self._owner = owner
@@ -46,7 +46,7 @@ class _Init:
 
 
 def _complete(cls: type[Any], frozen: bool) -> None:
-    """Give a class the methods that the standard library was not asked to make, unless it has its own."""
+    """Add the methods that the standard library was not asked to create, unless the class has its own."""
     names = tuple(field.name for field in dataclasses.fields(cls))
     compared = [field.name for field in dataclasses.fields(cls) if field.compare]
     values: Callable[[Any], tuple[object, ...]] = (
@@ -84,7 +84,7 @@ def _complete(cls: type[Any], frozen: bool) -> None:
 
 
 def _compiled(cls: type[Any], frozen: bool) -> Any:
-    """The function `__init__`: the fields in their order, those for keywords alone behind the others."""
+    """Return the function `__init__`: positional fields first, then keyword-only fields."""
     namespace: dict[str, object] = {"_set": object.__setattr__, "_absent": object()}
     arguments, lines = ["self"], []
     fields = dataclasses.fields(cls)

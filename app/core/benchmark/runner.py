@@ -1,4 +1,4 @@
-"""Measuring: from what somebody asked for to a run on disk, with the guard between."""
+"""Benchmark runner: from a request to a recorded run, with the guard in between."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ Until = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ActiveRun:
-    """A run under way, and what it is done with."""
+    """A run in progress with its inputs."""
 
     id: str
     ready: RunPlan
@@ -103,7 +103,7 @@ class BenchmarkRunner:
         self._scratching = scratching_on(self._host)
 
     async def why_not(self) -> RaidbenchError | None:
-        """Why nothing can be measured here, with what to do: no fio, or one too old; None where it can."""
+        """Return the error why nothing can be measured here (fio missing or too old); None if it can."""
         try:
             if self._find_fio is not None:
                 await self._find_fio()
@@ -112,10 +112,10 @@ class BenchmarkRunner:
         return None
 
     async def prepare(self, request: BenchmarkRequest) -> RunPlan:
-        """Look at target, tool and room; changes nothing.
+        """Return the plan for a request; changes nothing.
 
-        Raises ToolMissingError, ToolFailedError (engine not permitted, with the one to use instead),
-        InvalidValueError, RefusedError.
+        Raises ToolMissingError (no fio), ToolFailedError (engine not permitted, names a substitute), InvalidValueError
+        (invalid job or target) or RefusedError (no space, target refused).
         """
         if request.steady is not None:
             request.steady.checked()
@@ -149,7 +149,7 @@ class BenchmarkRunner:
         )
 
     async def _site(self, asked: NamedTarget, job: Job, request: BenchmarkRequest) -> ResolvedTarget:
-        """One target, looked at and judged."""
+        """Return one target with its facts and the guard's result."""
         if not await self._gate.is_device(asked.where):
             return await self._file(asked, job, writes=request.writes)
         area = (
@@ -186,14 +186,14 @@ class BenchmarkRunner:
         return replace(site, rooms=await self._require_room(site)) if writes or plan.fill else site
 
     async def _require_room(self, site: ResolvedTarget) -> tuple[ThinCapacity, ...]:
-        """What a scratch file takes room from beneath its file system. Raises RefusedError where it does not fit."""
+        """Return the thin-provisioned capacity below a scratch file. Raises RefusedError if the file does not fit."""
         rooms = await self._gate.rooms(await self.number(site), site.file or "")
         if reasons := refusals(site.name, rooms, site.area):
             raise RefusedError(" ".join(reasons), hint="Name another folder, or a smaller --size.")
         return rooms
 
     async def _require_apart(self, sites: Sequence[ResolvedTarget]) -> None:
-        """Raises RefusedError where two of them have anything in common."""
+        """Raise RefusedError if two targets share a disk or file."""
         numbers = [await self.number(site) for site in sites]
         kin = await self._gate.kin(numbers)
         for number, (at, site) in zip(numbers, enumerate(sites), strict=True):
@@ -202,21 +202,24 @@ class BenchmarkRunner:
         require_distinct_targets([site.name for site in sites], kin)
 
     async def _locks_of(self, sites: Sequence[ResolvedTarget]) -> tuple[str, ...]:
-        """Of all of them, in the order in which everybody takes them; a file on no disk has one of its own."""
+        """Return the lock names of all targets in the order in which every process takes them.
+
+        A file without a known disk has its own lock.
+        """
         files = [f"file-{site.asked.where}" for site in sites if site.disk is None]
         disks = [node for site in sites for node in site.locked]
         return tuple(sorted({*files, *(await self._gate.locks(*disks) if disks else ())}))
 
     async def number(self, site: ResolvedTarget) -> str:
-        """MAJ:MIN of a device, or of what a file lies on."""
+        """Return MAJ:MIN of a device, or of the filesystem of a file."""
         if site.scratch is not None:
             return await self._scratching.beneath(site.scratch)
         return await self._gate.device_number(site.target.path)
 
     async def survey(self, request: BenchmarkRequest) -> JobLocation:
-        """Where it would be measured; fio is not asked for, nothing is judged or opened.
+        """Return where a request would run, without fio, guard or opening anything.
 
-        Raises InvalidValueError, RefusedError for a file that cannot be.
+        Raises InvalidValueError or RefusedError for a scratch file that cannot be used.
         """
         job = request.job
         if await self._gate.is_device(request.where):
@@ -247,12 +250,12 @@ class BenchmarkRunner:
         watch: LiveAdvisor | None = None,
         until: Until | None = None,
     ) -> RunResult:
-        """Run what was prepared; the session has it whole even if this is cancelled.
+        """Run a plan and return its results. The session has the complete run even if this is cancelled.
 
-        `watch`: what hears the run and gives advice, None for no advice. `until`: is waited for when everything is
-        done but fio itself; it returns when fio is to be started, or `stop` is set.
+        `watch`: follows the run and gives advice, None for no advice. `until`: awaited when everything but fio is
+        ready; it returns when fio may start, or when `stop` is set.
 
-        Raises RefusedError (guard, lock), StorageError, DeviceGoneError.
+        Raises RefusedError (guard, lock), StorageError or DeviceGoneError.
         """
         stop = stop or asyncio.Event()
         ready.require(confirm)
@@ -270,7 +273,10 @@ class BenchmarkRunner:
     async def _hold(
         self, site: ResolvedTarget, ready: RunPlan, confirm: str | None
     ) -> AsyncGenerator[OpenTarget, None]:
-        """One target, held; a device is judged again. Raises RefusedError, DeviceGoneError, StorageError."""
+        """Open one target for the run; a device is judged again.
+
+        Raises RefusedError, DeviceGoneError or StorageError as its manager does.
+        """
         if site.scratch is not None:
             if site.rooms:
                 await self._require_room(site)
@@ -322,7 +328,7 @@ class BenchmarkRunner:
         return figures
 
     async def _watched(self, run: _ActiveRun) -> RunResult:
-        """The run beside what may end it: heat, no room beneath, another table above a device, a limit of writes."""
+        """Run the job under the conditions that may stop it: heat, free space, device stack, write limit."""
         ready, stop = run.ready, run.stop
         look = partial(_warm_drives, self._host, ready.disks) if ready.disks else None
         inventory = self._recorder.session.inventory
@@ -378,7 +384,7 @@ class BenchmarkRunner:
         return figures
 
     async def _lay_out(self, following: RunMonitor, target: JobTarget, run: _ActiveRun) -> RunResult | None:
-        """Make the scratch file; figures only if that did not come to its end."""
+        """Create the scratch file; return results only if that was not completed."""
         folder = run.workdir / "layout"
         folder.mkdir(mode=0o700, exist_ok=True)
         figures = await following.follow(self._load.layout(target, folder, run.stop))
@@ -390,7 +396,7 @@ class BenchmarkRunner:
         )
 
     async def _fill(self, following: RunMonitor, run: _ActiveRun, *, layout: bool) -> RunResult:
-        """Write all of the target as often as was asked for; laying out its file was once."""
+        """Fill the target as often as requested. Creating its scratch file counts as one fill."""
         ready, target = run.ready, run.targets[0]
         written = target.size if layout else 0
         loops = ready.request.fills - layout
@@ -432,7 +438,7 @@ async def _warm_drives(host: Host, disks: Sequence[str]) -> tuple[str, ...]:
 
 
 def _require_room_for_all(sites: Sequence[ResolvedTarget]) -> None:
-    """Raises RefusedError where each of them fits into what they take room from, and all together do not."""
+    """Raise RefusedError if all targets together do not fit into the capacity that each of them fits into."""
     together = ", ".join(site.name for site in sites)
     rooms = [room.asked(site.area) for site in sites for room in site.capacity_sources]
     if reasons := refusals(f"{together} together", rooms, WHOLE):
@@ -446,7 +452,7 @@ def _require_no_trims(job: Job) -> None:
 
 
 def _clip_notes(job: Job, site: ResolvedTarget) -> Iterator[str]:
-    """A sentence where the job wants more than a device has."""
+    """Yield a note if the job's range is larger than a device."""
     asked = max((part.reach for part in job.parts if part.reach is not None), default=0)
     if site.scratch is None and asked > site.size:
         yield f"The job wants {size_words(asked)}, {site.name} has {size_words(site.size)}."

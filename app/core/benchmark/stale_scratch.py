@@ -13,27 +13,27 @@ from backends.errors import RaidbenchError
 from backends.values import dataclass
 
 _NAMES_ONE = re.compile(rb'"scratch"\s*:\s*"')
-"""Where the record of a session names a scratch file."""
+"""Pattern of a scratch file's name in a session log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaleScratchFile:
-    """A file raidbench made for runs and did not come to remove."""
+    """A file that raidbench created for runs and could not remove."""
 
     path: Path
-    """Where it lies."""
+    """Path of the file."""
     size: int
-    """Bytes it takes on the filesystem."""
+    """Bytes allocated on the filesystem."""
     session: str
-    """The session that made it."""
+    """Session that created it."""
     run: str
-    """The last run it was used for."""
+    """Last run that used it."""
 
 
 def leftover_scratch(paths: Paths) -> tuple[StaleScratchFile, ...]:
-    """Files of ours that the last session to use them did not remove, and that nobody writes any more. Changes nothing.
+    """Return raidbench's scratch files that their last session did not remove and no process writes. Changes nothing.
 
-    A run may have ended and its file stay for the next one of an experiment or a sweep, which never came.
+    A run may have ended and left its file for the next run of an experiment or sweep, which never started.
     """
     files_by_path: dict[Path, StaleScratchFile | None] = {}
     for folder in folders.session_folders(paths):
@@ -52,7 +52,7 @@ def leftover_scratch(paths: Paths) -> tuple[StaleScratchFile, ...]:
 
 
 def _stale_file(path: Path, session: str, run: str) -> StaleScratchFile | None:
-    """The file as a leftover; None if it is gone, or somebody else's by now."""
+    """Return the file as a leftover; None if it is gone or no longer raidbench's."""
     try:
         if not is_own(path, path):
             return None
@@ -62,7 +62,7 @@ def _stale_file(path: Path, session: str, run: str) -> StaleScratchFile | None:
 
 
 def _is_unlocked(folder: Path) -> bool:
-    """Whether no program holds the session."""
+    """Return whether no process has the session locked."""
     try:
         store.SessionLog(folder).close()
     except (BlockingIOError, RaidbenchError):

@@ -1,4 +1,4 @@
-"""Controllers, arrays and drives in words: what they are, how they are, and all that is known of one. No I/O."""
+"""Controllers, arrays and drives as text: kind, state and all facts. No I/O."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _ROLES = {
     "spare": State.SPARE,
     "rebuilding": State.REBUILDING,
 }
-"""First words of what a member does that say more of it than that the kernel has it."""
+"""Member roles that say more about the state than the kernel does, by their first word."""
 
 
 def problem_facts(inventory: Inventory, where: str) -> tuple[Facts, ...]:
-    """What could not be looked at there; nothing where all could."""
+    """Return the problems that occurred while reading `where`; () if there were none."""
     problems = (problem for problem in inventory.problems if problem.where == where)
     return facts_group(
         "Problem", (FactLine("", f"{problem.message} {problem.hint}".strip(), Tone.BAD) for problem in problems)
@@ -47,7 +47,7 @@ def problem_facts(inventory: Inventory, where: str) -> tuple[Facts, ...]:
 
 
 def count_texts(inventory: Inventory) -> tuple[str, ...]:
-    """How many of each kind there are; those of which there are none are left out."""
+    """Return how many controllers, arrays and drives there are; kinds without any are left out."""
     twins = inventory.twins
     kinds = (
         (len(inventory.controllers), "controller"),
@@ -58,7 +58,7 @@ def count_texts(inventory: Inventory) -> tuple[str, ...]:
 
 
 def kind_text(device: Thing) -> str:
-    """What kind of thing it is: `controller`, `raid5`, `sata ssd`."""
+    """Return the kind of a device: `controller`, `raid5`, `sata ssd`."""
     match device:
         case Controller():
             return "controller"
@@ -70,24 +70,24 @@ def kind_text(device: Thing) -> str:
 
 
 def paths_text(device: Array | Drive) -> str:
-    """The paths to a disk that the kernel has more than once, `2 paths: sdk, sdl`; "" where there is one."""
+    """Return the paths to a multipath disk, `2 paths: sdk, sdl`; "" for a single path."""
     paths = device.paths if isinstance(device, Drive) else ()
     names = ", ".join(path.removeprefix("/dev/") for path in paths)
     return f"{units.plural(len(paths), 'path')}: {names}" if paths else ""
 
 
 def node_text(device: Array | Drive) -> str:
-    """Its node below /dev, by a path that stays where the kernel numbers nodes at every boot: `sdb`, `vg0/db`."""
+    """Return the node below /dev, by a path that does not change at a reboot if there is one: `sdb`, `vg0/db`."""
     return ((device.link if isinstance(device, Array) else None) or device.device or "").removeprefix("/dev/")
 
 
 def capacity_text(device: Thing) -> str:
-    """How much it holds; "" of a controller."""
+    """Return the capacity; "" for a controller."""
     return "" if isinstance(device, Controller) else sizes.size_words(device.size_bytes)
 
 
 def state_cell(branch: DeviceTreeNode) -> Cell:
-    """How it is: an array with what is under way, a member with what it does in its array, a card with its battery."""
+    """Return the state: an array's with its task, a member's with its role, a controller's with its battery."""
     device = branch.thing
     match device:
         case Controller():
@@ -102,7 +102,10 @@ def state_cell(branch: DeviceTreeNode) -> Cell:
 
 
 def _with_fault(cell: Cell, fault: HealthFault | None) -> Cell:
-    """Return how a drive is with its gravest fault first: `predicts failure, spare`, of a drive at work only that."""
+    """Return the state of a drive with its worst fault first: `predicts failure, spare`.
+
+    For a working drive only the fault is shown.
+    """
     if fault is None or cell.mark is StatusSymbol.FAILED:
         return cell
     text = fault.value if cell.mark is StatusSymbol.WELL or cell.text == fault.value else f"{fault.value}, {cell.text}"
@@ -110,7 +113,7 @@ def _with_fault(cell: Cell, fault: HealthFault | None) -> Cell:
 
 
 def state_of(drive: Drive, role: str) -> State:
-    """How a drive is, also by what it does in its array."""
+    """Return the state of a drive, which its role in its array may refine."""
     return _ROLES.get(role.partition(",")[0], drive.state)
 
 
@@ -124,7 +127,7 @@ _LOST = ("failed", "missing")
 
 
 def protection_text(protection: Protection | None) -> str:
-    """What keeps its cache alive without power, and how that is; "" if nobody says."""
+    """Return the protection of the write cache and its state; "" if unknown."""
     if protection is None:
         return ""
     if protection.kind == "none":
@@ -134,13 +137,13 @@ def protection_text(protection: Protection | None) -> str:
 
 
 def protection_cell(protection: Protection | None) -> Cell:
-    """The same with a sign where it is lost."""
+    """Return the protection of the write cache, marked if it is missing or failed."""
     text = protection_text(protection)
     return Cell(text, Tone.BAD, StatusSymbol.ATTENTION) if protection_missing(protection) else Cell(text)
 
 
 def protection_missing(protection: Protection | None) -> bool:
-    """Whether a card's battery is there no more; one that never had any is well."""
+    """Return whether a controller's battery failed or is missing. A controller built without one is fine."""
     return protection is not None and protection.kind != "none" and protection.state in _LOST
 
 
@@ -162,7 +165,7 @@ _GROUPS = {
     "Protection": "Cache, Protection, Battery, CacheVault, Encrypted, CacheCade",
     "Tool": "Tool, Source, Reported as, Tool's words, Tool's word, Inquiry, Not supported, Safe id",
 }
-"""Groups of facts in their order, by their labels; a fact that is in none of them stands after the geometry."""
+"""Groups of facts in their order, with the labels of each; facts with other labels come after the geometry."""
 
 _OTHERS = "More"
 _PLACES = {label: group for group, labels in _GROUPS.items() for label in labels.split(", ")}
@@ -170,8 +173,9 @@ _ORDER = ("Identity", "State", "Health", "Geometry", "Protection", _OTHERS, "Too
 
 
 def device_facts(device: Thing, *, excluded: Collection[str] = ()) -> tuple[Facts, ...]:
-    """All that is known of a thing, in groups; what nobody reports is left out, and the labels in `excluded`: settings,
-    which stand beside it as they are read.
+    """Return all facts of a device in groups, without empty ones and those with a label in `excluded`.
+
+    `excluded` names the settings that are shown next to the facts as they are read.
     """
     condition = tuple(_health_lines(device)) if isinstance(device, Drive) else ()
     replaced = {label for _, labels in condition for label in labels}
@@ -223,7 +227,7 @@ def _drive_rows(drive: Drive) -> Iterator[tuple[str, str | None]]:
 def _health_lines(drive: Drive) -> Iterator[tuple[FactLine, tuple[str, ...]]]:
     """Yield the lines of a drive's health, each with the labels of the facts that it replaces.
 
-    A fact that says the same may say more, such as the highest temperature so far. Then its text is taken.
+    A fact of the same label may say more, such as the highest temperature so far. Then its text is used.
     """
     health, faults = drive.health, faults_of(drive)
     facts = {fact.label: fact.value for fact in drive.facts}
@@ -274,7 +278,7 @@ def _array_rows(array: Array) -> Iterator[tuple[str, str | None]]:
 
 
 def _full_stripe(strip: int | None, drives: int | None) -> str:
-    """`192 KiB (3 x 64 KiB)`."""
+    """Return the full stripe, `192 KiB (3 x 64 KiB)`."""
     whole = raid.full_stripe(strip, drives)
     return f"{sizes.exact_text(whole)} ({drives} x {sizes.exact_text(strip)})" if strip and whole else ""
 
@@ -331,7 +335,7 @@ TELLING = (
     ("scheduler", "scheduler"),
     ("nr_requests", "requests"),
 )
-"""Settings that tell most, and what they are called before their value; of a thing the first three that it has."""
+"""Most informative settings with their short names. The first three that a device has are shown."""
 
 _MOST = 3
 _CACHE = {
@@ -345,7 +349,7 @@ _SIZES = ("strip_size", "chunk_size")
 
 
 def values_in_force(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, str]:
-    """What counts of settings, by key."""
+    """Return the effective values of settings by key."""
     return {
         key: value
         for key, (_, reading) in readings.items()
@@ -354,13 +358,13 @@ def values_in_force(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, st
 
 
 def settings_in_force(start: RunStarted) -> dict[str, str]:
-    """The same of a run, as it was at its beginning."""
+    """Return the effective values of settings at the start of a run."""
     effective = {key: start.provenance.get(f"in_force_{key}") for key in start.settings}
     return {key: effective[key] or value for key, value in start.settings.items()}
 
 
 def run_setting_cell(start: RunStarted, key: str) -> Cell:
-    """The value that was in force of a setting when a run began; marked where another one was set."""
+    """Return the effective value of a setting at the start of a run, marked if another value was configured."""
     value, in_force_value = start.settings.get(key), settings_in_force(start).get(key)
     if value is None or in_force_value in (None, value):
         return Cell("" if value is None else key_value(key, value))
@@ -370,14 +374,14 @@ def run_setting_cell(start: RunStarted, key: str) -> Cell:
 
 
 def telling_settings(values: Mapping[str, str], *, named: bool) -> tuple[str, ...]:
-    """The most telling settings: `through`, `none`, `64K`; `named` with what they are: `strip 64K`."""
+    """Return the most informative settings: `through`, `none`, `64K`; `named` with their names: `strip 64K`."""
     pairs = [(key, name) for key, name in TELLING if key in values][:_MOST]
     shown = [(name, _short_value(key, values[key])) for key, name in pairs]
     return tuple(f"{name} {'on' if value == name else value}" if named else value for name, value in shown)
 
 
 def _short_value(key: str, value: str) -> str:
-    """As short as it goes; of several targets each."""
+    """Return a value as short as possible; for several targets, each value."""
     return ", ".join(_short_part(key, part) for part in value.split(", "))
 
 
@@ -388,7 +392,7 @@ def _short_part(key: str, value: str) -> str:
 
 
 def target_texts(inventory: Inventory, device: str | None, name: str) -> tuple[str, ...]:
-    """`ssd`, `raid5`, `sdb`: what a device is called, its level or kind, its node; of a file its name and that."""
+    """Return name, level or kind, and node of a target: `ssd`, `raid5`, `sdb`; for a file its name and node."""
     node = (device or "").removeprefix("/dev/")
     if name.startswith("/") and not name.startswith("/dev/"):
         return (f"file {name}", *((f"on {node}",) if node else ()))

@@ -1,4 +1,4 @@
-"""What was done with one device in a session: its changes and its runs, the newest first. No I/O."""
+"""Changes and runs of one device in a session, newest first. No I/O."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMNS = (
 
 
 def device_events(session: Session, inventory: Inventory, owner: Thing) -> Table:
-    """Changes and runs of a thing under any of its names."""
+    """Return changes and runs of a device under any of its names."""
     device = None if isinstance(owner, Controller) else owner.device
     names = {str(owner.target)}
     if device is not None:

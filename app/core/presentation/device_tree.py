@@ -1,4 +1,4 @@
-"""The tree of devices: each once, members under their arrays, in the order of addresses. No I/O."""
+"""The device tree: each device once, members under their arrays, in the order of addresses. No I/O."""
 
 from __future__ import annotations
 
@@ -12,38 +12,39 @@ from widgets.text_utils import units
 
 Thing = Controller | Array | Drive
 Order = Callable[[Array | Drive], Any]
-"""What arrays and drives of one place are sorted by; where it is the same, the address decides."""
+"""Sort key for arrays and drives of one level; the address decides between equal ones."""
 
 _Part = TypeVar("_Part", Array, Drive)
 
 TROUBLE = (*BROKEN, State.FOREIGN)
-"""States that want attention, the gravest first."""
+"""States that need attention, most severe first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceTreeNode:
-    """A thing and what belongs to it."""
+    """A device with its children."""
 
     thing: Thing
-    """The thing."""
+    """The device."""
     role: str = ""
-    """What it does in the array above it, in words; "" if that is not told."""
+    """Role in the array above it; "" if unknown."""
     why: str = ""
-    """Why an array is not as it should be, in a few words; "" if it is, or nobody knows."""
+    """Why an array is not in order; "" if it is, or if the reason is unknown."""
     below: tuple[DeviceTreeNode, ...] = ()
-    """What hangs from it."""
+    """Children: arrays and drives of a controller, members of an array."""
 
 
 def build_device_tree(inventory: Inventory, order: Order | None = None) -> tuple[DeviceTreeNode, ...]:
-    """Controllers with what is behind them, arrays of none, drives of neither; each by address, or in another `order`.
+    """Return controllers with their devices, then software arrays, then other drives; by address or by `order`.
 
-    A member of an array is under the array, wherever it hangs; twins are left out (see `Inventory.twins`).
+    A member is shown under its array, whatever controller it is connected to. Twins are left out (see
+    `Inventory.twins`).
     """
     return _TreeBuilder(inventory, order).all()
 
 
 def address_sort_key(target: Target) -> tuple[Any, ...]:
-    """Sorts addresses as people count: `s9` before `s10`, `sdz` before `sdaa`."""
+    """Return a sort key that orders addresses naturally: `s9` before `s10`, `sdz` before `sdaa`."""
     kernels = _LETTERED.fullmatch(target.address)
     if kernels is not None:  # before others, as the kernel's numbers have them and lsblk lists them
         return (_by_node(target), 0, kernels[1], (len(kernels[2]), kernels[2]))
@@ -55,7 +56,7 @@ def address_sort_key(target: Target) -> tuple[Any, ...]:
 
 
 def _by_node(target: Target) -> str:
-    """Disks are in one order whichever vendor has them; other things by their vendor."""
+    """Return the backend as a sort key; "" for disks, so that disks of all vendors are in one order."""
     return "" if target.scope is Scope.DRIVE and not target.address.startswith("/") else target.backend
 
 
@@ -124,7 +125,10 @@ class _TreeBuilder:
 
 
 def members_by_array(inventory: Inventory) -> Mapping[Target, tuple[Array | Drive, ...]]:
-    """By array what it is made of, also where that is shown below another; who only says so of itself comes last."""
+    """Return the members of each array, even if they are shown below another one.
+
+    Drives that only report their membership themselves come last.
+    """
     things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
     devices = {device.target: device for device in things}
     twins = inventory.twins
@@ -139,7 +143,7 @@ def members_by_array(inventory: Inventory) -> Mapping[Target, tuple[Array | Driv
 
 
 def role_of(member: Array | Drive, array: Array) -> str:
-    """What a member does, as the array's facts say it beside its node: `in sync`, `failed`, `spare`."""
+    """Return the role of a member from the array's facts: `in sync`, `failed`, `spare`."""
     paths, parts = (member.paths, member.partitions) if isinstance(member, Drive) else ((), ())
     nodes = {member.device, *paths, *(f"/dev/{part}" for part in parts)}
     for fact in array.facts:
@@ -150,17 +154,17 @@ def role_of(member: Array | Drive, array: Array) -> str:
 
 
 def state_reason(array: Array) -> str:
-    """Why an array is not as it should be: what is under way, else what is missing."""
+    """Return why an array is not in order: the running task, else what is missing."""
     return (current_task_text(array) or array.why) if array.state in TROUBLE else ""
 
 
 def current_task_text(array: Array) -> str:
-    """What is under way on an array and how far: `rebuild 37 %`; "" for nothing."""
+    """Return the first task of an array with its progress, `rebuild 37 %`; "" if there is none."""
     return tasks_text(array).partition(", ")[0]
 
 
 def tasks_text(array: Array) -> str:
-    """Return all that is under way on an array: `trim, consistency-check 12 %`; "" for nothing."""
+    """Return all tasks of an array, `trim, consistency-check 12 %`; "" if there are none."""
     return ", ".join(map(task_text, array.tasks))
 
 
@@ -170,5 +174,5 @@ def task_text(task: Task) -> str:
 
 
 def severity_rank(state: State) -> int:
-    """Return the place of a state in TROUBLE, the gravest first; states without trouble come last."""
+    """Return the rank of a state in `TROUBLE`, most severe first; other states come last."""
     return TROUBLE.index(state) if state in TROUBLE else len(TROUBLE)

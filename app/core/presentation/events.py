@@ -1,4 +1,4 @@
-"""What happened, in words: events of a session, those of a sweep among them. No I/O."""
+"""Events of sessions and sweeps as text. No I/O."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _STEP_TONES: dict[StepResult, Tone] = {StepResult.DONE: Tone.DIM, StepResult.FAI
 
 
 def _describe_sweep_event(event: SweepEvent) -> tuple[str, list[str], Tone]:
-    """Headline, what belongs to it, and how it went."""
+    """Return headline, details and tone of a sweep event."""
     match event:
         case SweepStarted(design=design):
             steps, cells = units.plural(len(design.steps), "step"), units.plural(len(design.cells), "cell")
@@ -106,47 +106,47 @@ def _describe_sweep_event(event: SweepEvent) -> tuple[str, list[str], Tone]:
 # One way of saying it for the screens, the command line and whoever else tells it.
 
 _WORTH_TELLING = 0.05
-"""Seconds from which on it is told how long a command took."""
+"""Minimum duration of a command in seconds that is shown."""
 
 READ = "command"
-"""The kind of a command that changed nothing."""
+"""Kind of a command that changed nothing."""
 
 NOTICE = "notice"
-"""The kind of what was said on the screens; no event of the session."""
+"""Kind of a message that was shown on a screen; it is no event of the session."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventWords:
-    """An event in words; not cleaned for a terminal."""
+    """An event as text, not cleaned for a terminal."""
 
     kind: str
-    """What sort of thing it is: `session`, `devices`, `command`, `write`, `change`, `run`, `note`, `problem`."""
+    """Kind of the event: `session`, `devices`, `command`, `write`, `change`, `run`, `note`, `problem`."""
     head: str
-    """One line."""
+    """Headline, one line."""
     body: tuple[str, ...] = ()
-    """What belongs to it."""
+    """Details."""
     tone: Tone = Tone.PLAIN
-    """How it went."""
+    """Tone by the outcome."""
 
 
 class EventChoice(StrEnum):
-    """Which events of a session are told: all of them, or what somebody looks for."""
+    """Selection of the events that are shown."""
 
     EVENTS = "events"
-    """All but what was only read."""
+    """All events except reading commands."""
     CHANGES = "changes"
     RUNS = "runs"
     NOTICES = "notices"
-    """What was said on the screens."""
+    """Messages that were shown on screens."""
     ALL = "all"
 
     @property
     def words(self) -> str:
-        """What is shown."""
+        """Return the description of the selection."""
         return _CHOICES[self][0]
 
     def shows(self, kind: str) -> bool:
-        """Whether events of that kind are among them."""
+        """Return whether events of that kind are shown."""
         return _CHOICES[self][1](kind)
 
 
@@ -157,20 +157,20 @@ _CHOICES: dict[EventChoice, tuple[str, Callable[[str], bool]]] = {
     EventChoice.NOTICES: ("what was said", lambda kind: kind == NOTICE),
     EventChoice.ALL: ("everything, with what was only read", lambda kind: True),
 }
-"""What each choice is called, and which kinds of events it shows."""
+"""Description of each selection, and which kinds of events it shows."""
 
 RECORDED = tuple(choice for choice in EventChoice if choice is not EventChoice.NOTICES)
-"""Choices among what stands in the log on disk."""
+"""Selections for the log on disk."""
 
 
 def describe_event(event: LoggedEvent, session: Session | None = None) -> EventWords:
-    """The event in words; `session`: what it belongs to, which knows the units of values."""
+    """Return the event as text. `session`: its session, which knows the units of values."""
     kind, head, body, tone = _words(event, session)
     return EventWords(kind=kind, head=head, body=tuple(body), tone=tone)
 
 
 def run_end_texts(figures: RunResult) -> tuple[str, ...]:
-    """What else is to be said of a finished run: what to do next, and what makes the figures doubtful."""
+    """Return the next step after a run and the warnings about its results."""
     return tuple(filter(None, (figures.hint, *figures.warnings)))
 
 
@@ -268,7 +268,7 @@ def _words(event: LoggedEvent, session: Session | None) -> _Words:  # noqa: C901
 
 
 def _experiment_ended(event: ExperimentEnded) -> _Words:
-    """What it has shown, in its first sentence, and how it stands with the old value."""
+    """Return the first sentence of the result, and whether the old value was restored."""
     text = experiment_end_text(event)
     shown = text.partition(". ")[0].rstrip(".")
     cut = f"{event.status}: {event.reason.rstrip('.')}" if event.status is not RunStatus.OK else ""
