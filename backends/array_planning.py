@@ -105,7 +105,7 @@ class ArrayRequest:
     """Size of a volume in a volume group; None for all free space of these drives."""
     name: str
     """Name of at most 15 letters, digits, `-` and `_`. It contains the token by which the array is recognised."""
-    token: str = field(default_factory=lambda: os.urandom(16).hex())  # as secrets does, without loading libcrypto
+    token: str = field(default_factory=lambda: os.urandom(16).hex())  # like secrets, without loading libcrypto
     """Unique 32 hex digits, for a maker that marks what it creates."""
     policies: dict[str, str] = field(default_factory=dict)
     """Policies at creation, by the keys with which the array's settings are set later (`creation_policies`)."""

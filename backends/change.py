@@ -108,7 +108,7 @@ class Change:
     writes: tuple[ChangeStep, ...]
     """The exact steps."""
     undo: tuple[ChangeStep, ...]
-    """Steps that would restore `before`, for the review; empty if nothing can. The backend plans an undo again (`back`)."""
+    """Steps that would restore `before`, for the review; empty if nothing can. An undo is planned again with `back`."""
     companions: dict[str, str] = field(default_factory=dict)
     """Other values that an undo to `before` restores, by key: what the kernel resets, the policies of a volume."""
     risk: Risk = Risk.NONE

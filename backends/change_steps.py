@@ -56,7 +56,7 @@ def setting_of(settings: Iterable[Setting], target: Target, key: str) -> Setting
     declared = {setting.key: setting for setting in settings}
     if key not in declared:
         names = ", ".join(declared) or "none"
-        failure = UnknownSettingError if declared else NotFoundError  # what has none at all is no such thing
+        failure = UnknownSettingError if declared else NotFoundError  # a target without settings counts as unknown
         raise failure(
             f"{clean(str(target))} has no setting {clean(key)}.",
             hint=suggestion_hint(key, declared, f"It has: {names}."),
@@ -306,7 +306,7 @@ async def run_steps(
             await take(step)
         except ToolFailedError as error:
             if same is not None:
-                await same()  # a device that went away is told as such
+                await same()  # a vanished device is reported as such
             raise _with_change(error, change, step, f"{done} of {len(steps)}" if done else "", apart) from error
 
 

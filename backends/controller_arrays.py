@@ -107,7 +107,7 @@ def find_on_card(array: CreatedArray, card: CardArrays) -> ArrayMatch:
     text += ", and bears no name yet" if nameless else f", with the name {array.name}"
     standing = ArrayMatchState.PARTLY if nameless else ArrayMatchState.WHOLE
     target = None if nameless else card_array.target
-    if card_array.node is None:  # what lies on it cannot be looked at: it is not deleted
+    if card_array.node is None:  # without a node its content cannot be checked, so it is not deleted
         sentence = f"{text}. The kernel has no disk for it."
         return ArrayMatch(standing=standing, words=sentence, target=target, locks=(card.lock,))
     return ArrayMatch(

@@ -81,7 +81,7 @@ def device_label_of(inventory: Inventory, target: Target) -> DeviceLabel:
     others = [_identity(other) for other in inventory.devices if _is_other(device, other)]
     called = device.called if isinstance(device, Array) else None
     plate = device_label(_identity(device), others, name=str(target), called=called)
-    if any(other.name == plate.word for other in others):  # two arrays may have been given one name
+    if any(other.name == plate.word for other in others):  # two arrays may have the same name
         return replace(plate, word=target.address)
     return plate
 
@@ -129,7 +129,7 @@ def _identity(device: Device) -> Identity:
             return replace(
                 blank, serial=device.serial, wwn=device.wwn, model=device.model, size_bytes=device.size_bytes
             )
-        case Array():  # the serial number that it is known by is its card's
+        case Array():  # an array's serial number is its controller's
             wwn, model = (None, None) if own is None else (own.wwn, own.model)
             return replace(blank, name=device.name or blank.name, wwn=wwn, model=model, size_bytes=device.size_bytes)
 
@@ -138,7 +138,7 @@ def _description(device: Identity, word: str) -> str:
     if kind := next((text for front, text in _MAPPED.items() if (device.wwn or "").startswith(front)), None):
         return ", ".join(filter(None, (kind, size_words(device.size_bytes) if device.size_bytes else "")))
     if device.model and not (_marks(device) or device.size_bytes or device.devno):
-        return device.model  # a filesystem, say: neither a disk nor of a size
+        return device.model  # for example a filesystem, which has neither a disk nor a size
     description = []
     if device.serial and (_plain(device.serial).endswith(word) or not _marks(device)):
         description = [f"serial number {device.serial}"]

@@ -68,7 +68,7 @@ def pieces(device: str, devno: str, places: Sequence[Place]) -> tuple[bytes, ...
             return None
         parts = []
         for start, length in places:
-            with mmap.mmap(-1, length) as room:  # its address is that of a page, as direct I/O wants it
+            with mmap.mmap(-1, length) as room:  # page-aligned, as direct I/O requires
                 parts.append(room[: os.preadv(descriptor, [room], start)])
         return tuple(parts)
     except OSError:

@@ -121,7 +121,7 @@ def judge(facts: DeviceFacts, intent: Intent, area: WriteRange = WHOLE) -> Guard
         hint = hint if reasons else _ROOM
         reasons += tight
         return GuardResult(device=facts.device, ok=False, refused=tuple(dict.fromkeys(reasons)), hint=hint)
-    assert facts.identity is not None  # else there was a reason against it
+    assert facts.identity is not None  # without an identity it was refused above
     return GuardResult(
         device=facts.device,
         ok=True,
@@ -186,7 +186,7 @@ def _content_line(facts: DeviceFacts, signature: Signature) -> str:
     content = "something unknown, it could not be probed" if signature.kind == "unknown" else signature.kind
     label = f" {signature.label!r}" if signature.label else ""
     size = f", {size_words(signature.size_bytes)}" if signature.size_bytes else ""
-    own = f", UUID {signature.uuid}" if signature.uuid else ""  # one that was made anew since is another one
+    own = f", UUID {signature.uuid}" if signature.uuid else ""  # a filesystem that was re-created has another UUID
     return f"{_place(facts, signature.part)}: {content}{label}{size}{own}"
 
 
@@ -242,7 +242,7 @@ async def _facts(host: Host, device: str, intent: Intent, claim: Claim | None) -
     )
     if host.capabilities.harmed:
         return facts
-    # nothing can be opened there to make sure, and nothing would be harmed
+    # Nothing can be opened on a simulated host, and nothing can be harmed.
     return replace(facts, unknown=(), uses=tuple(use for use in facts.uses if use.kind not in _UNCHECKED))
 
 
@@ -273,7 +273,7 @@ async def _require_free(host: Host, device: str, shown: Collection[Signature] | 
 
     allow(verdict)
     if host.capabilities.harmed:
-        # for reading: when a file that was open for writing is closed udev opens the device, just as the tool wants it
+        # Read-only: after closing a file that was open for writing, udev opens the device just when the tool needs it.
         async with _claim(host, facts, allow, write=False):
             pass
     return facts
@@ -322,7 +322,7 @@ async def _claim(
         hold = await stack.enter_async_context(DeviceClaim(before.device, identity, write=write, exclusive=True))
         for other in before.along:
             await stack.enter_async_context(DeviceClaim(node_path(other.name), other, write=False, exclusive=True))
-        now = await _facts(host, before.device, Intent.WRITE, lambda _device, _devno: None)  # claimed already
+        now = await _facts(host, before.device, Intent.WRITE, lambda _device, _devno: None)  # it is claimed already
         _require_same(now, identity)
         if now.along != before.along:
             raise AnotherDeviceError(

@@ -30,7 +30,7 @@ async def shield_to_completion(future: asyncio.Future[T]) -> T:
             cancelled = error
     if cancelled is not None:
         if not future.cancelled():
-            future.exception()  # seen, though nobody waits for it any more
+            future.exception()  # retrieve the exception, so that asyncio does not log it
         raise cancelled
     return future.result()
 

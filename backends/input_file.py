@@ -28,7 +28,7 @@ def open_input(path: str | Path) -> BinaryIO:
 
     Raises OSError if it cannot be opened; NotRegularError for anything else than a regular file.
     """
-    _require_regular(path, os.stat(path))  # to open a device can already do something
+    _require_regular(path, os.stat(path))  # opening a device can already have effects
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         _require_regular(path, os.fstat(descriptor))

@@ -47,9 +47,9 @@ def _encoder(deeper: str, colon: str) -> Callable[[object], str]:
     return JSONEncoder(allow_nan=False, separators=(f",{deeper}", colon)).encode
 
 
-# -- fields of JSON that somebody else wrote --------------------------------------------------------------------------
+# -- fields of JSON from other programs -------------------------------------------------------------------------------
 
-# What is not of the kind that is asked for is missing. Pure, never raises.
+# A value of another type counts as missing. No I/O, never raises.
 
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 

@@ -144,7 +144,7 @@ def _disks(inventory: Inventory) -> Inventory:
 def _filled_drive(drive: Drive, other: Drive) -> Drive:
     """Return a drive with missing fields filled from another view of the same disk."""
     filled = _filled(drive, other, *_OF_A_DISK)
-    # A view that reports the disk as read-only is believed.
+    # A view that reports the disk as read-only is trusted.
     return replace(filled, read_only=True) if other.read_only and not drive.read_only else filled
 
 

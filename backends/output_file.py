@@ -61,7 +61,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def _beside(path: Path) -> Path:
-    # Not the number of the process: in a container it is that of the one before, which may have left its file.
+    # Not the PID: in a container an earlier process may have had the same one and left its file.
     return path.with_name(f".{path.name}.{os.urandom(4).hex()}")
 
 
@@ -75,7 +75,7 @@ def _removed_on_failure(path: Path) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        with contextlib.suppress(OSError):  # half a file on a full disk would pass for a whole one
+        with contextlib.suppress(OSError):  # an incomplete file on a full disk would pass for a complete one
             path.unlink()
         raise
 

@@ -53,7 +53,7 @@ class PartialInventory:
         if isinstance(head, Controller):
             ways.add(head.pci or "")
         elif isinstance(head, Drive) and ways & {controller.pci for controller in self.inventory.controllers}:
-            return False  # it will hang from that one
+            return False  # it will move below that controller
         return (
             not self.anywhere
             and not ways & self.unread

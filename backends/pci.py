@@ -112,7 +112,7 @@ def _width(text: str) -> int | None:
     return int(text) if text.isdigit() and 0 < int(text) <= 32 else None
 
 
-# -- storage controllers on the bus, compared with those that tools report --------------------------------------------
+# -- storage controllers on the PCI bus that no tool reports ----------------------------------------------------------
 
 _CLASSES = ("0x0104", "0x0107")
 """RAID controllers and SAS controllers, by the first digits of a class."""

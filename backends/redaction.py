@@ -153,7 +153,7 @@ class Redactor:
         """
         bare = _bare(value)
         if not bare:
-            return "x" * len(value)  # nothing else of that shape is left
+            return "x" * len(value)  # no other text of that form exists
         if bare in self._taken:
             return value
         pseudonym = self._issued.get(bare)
@@ -164,7 +164,7 @@ class Redactor:
                 pseudonym = self._issued[bare] = candidate
                 self._taken.add(candidate)
             attempt += 1
-            if attempt > 1000:  # so short that all of its kind are taken
+            if attempt > 1000:  # all pseudonyms of that length are used
                 pseudonym = self._issued[bare] = f"{candidate}{attempt}"
         return _spelled_like(value, pseudonym)
 
@@ -175,9 +175,9 @@ class Redactor:
             return "x" * len(bare)
         seed = self._key + bare.encode(errors="replace") + bytes([attempt % 256, attempt // 256])
         digest = hashlib.shake_256(seed).digest(len(bare))
-        letters = 6 if len(bare) >= FLEXIBLE and _ALL_HEX.fullmatch(bare) else 26  # a hexadecimal number stays one
+        letters = 6 if len(bare) >= FLEXIBLE and _ALL_HEX.fullmatch(bare) else 26  # a hexadecimal number remains one
         pseudonym = "".join(_like(char, byte, letters) for char, byte in zip(bare, digest, strict=True))
-        if bare[0].isdigit() and bare[0] != "0":  # a leading digit other than 0 stays one: so does a JSON number
+        if bare[0].isdigit() and bare[0] != "0":  # a JSON number must not start with 0
             return chr(ord("1") + digest[0] % 9) + pseudonym[1:]
         return pseudonym
 

@@ -69,7 +69,7 @@ def find_vendors(*, plugins: Iterable[EntryPoint] | None = None) -> VendorRegist
     for source, load in (*_modules(), *_plugins(plugins)):
         try:
             vendor = load()
-        except Exception as error:  # whatever a plugin does wrong, the rest must start
+        except Exception as error:  # a broken plugin must not prevent the start
             problems.append(_broken_problem(source, f"{type(error).__name__}: {error}"))
             continue
         if not isinstance(vendor, Vendor) or not vendor.name:
@@ -106,7 +106,7 @@ def own_vendors() -> Iterator[Vendor]:
             continue
         module = importlib.import_module(f"{backends.vendors.__name__}.{name}")
         file = str(module.__file__)
-        stem, ending = os.path.splitext(file)  # a form that is shipped may have bytecode alone
+        stem, ending = os.path.splitext(file)  # a shipped form may contain bytecode only
         places = (os.path.join(folder, name), os.path.join(folder, name, "__init__"))
         if stem not in places or ending not in (".py", ".pyc"):
             raise ImportError(f"{name} is read from {file}, not from {folder}", name=name)
@@ -172,7 +172,7 @@ class Backends(Mapping[str, InventoryBackend]):
                 self._made[name] = self._vendors[name].backend(self._host)
             except KeyError:
                 raise
-            except Exception as error:  # whatever a vendor does wrong, the rest must go on
+            except Exception as error:  # a broken vendor must not affect the others
                 self._made[name] = UnusableBackend(_broken_problem(name, f"{type(error).__name__}: {error}"))
         return self._made[name]
 
@@ -355,7 +355,7 @@ class MachineBackends:
             merged = merged.merge(answer)
         inventory = join_views(merged)
         for name, backend in present.items():
-            if isinstance(backend, InventoryEnricher):  # what those add that wait for the others
+            if isinstance(backend, InventoryEnricher):  # these backends add facts that need the others
                 inventory = join_views(
                     await inventory_or_problem(name, backend.complete(inventory), otherwise=inventory)
                 )

@@ -21,7 +21,7 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 def interpreter() -> str:
     """Return the path of the running interpreter."""
-    # Empty where a launcher gave the interpreter another name than its own.
+    # Empty if a launcher started the interpreter under another name.
     return sys.executable or os.readlink("/proc/self/exe")
 
 

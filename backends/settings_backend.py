@@ -50,7 +50,7 @@ class Settable(ABC, Generic[Seen]):
     def __init__(self, host: Host) -> None:
         self._host = host
 
-    # -- what a vendor says -------------------------------------------------------------------------------------------
+    # -- hooks for a vendor -------------------------------------------------------------------------------------------
 
     @abstractmethod
     def settings(self, target: Target) -> tuple[Setting, ...]:
@@ -144,7 +144,7 @@ class Settable(ABC, Generic[Seen]):
         first_line = next((line for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()), "")
         return clean(first_line, 300) or f"it ended with exit status {done.returncode}"
 
-    # -- what all do --------------------------------------------------------------------------------------------------
+    # -- common to all vendors ----------------------------------------------------------------------------------------
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
         """Return the readings of all settings; empty for a target without settings.
@@ -206,7 +206,7 @@ class Settable(ABC, Generic[Seen]):
     async def _contents(self, state: Seen, key: str) -> tuple[Signature, ...]:
         """Return the content that a change would destroy. Raises RefusedError with the guard's reasons against it."""
         device = self.destroys(state, key)
-        if device is None or not self._host.is_root:  # without root not all of it can be seen: before applying, then
+        if device is None or not self._host.is_root:  # without root the check is incomplete: it is done before applying
             return ()
         return await require_free(self._host, device)
 

@@ -18,13 +18,13 @@ def clean(text: str, limit: int = 128) -> str:
     character. Longer text ends in an ellipsis.
     """
     text = text[: limit * 8].strip("\0 \t\r\n")
-    # Below U+0300, the first combining mark, what is printable stays as it is: nearly all there is. What follows takes
-    # thirty times as long, of a long text a thousand times.
+    # Fast path: printable characters below U+0300 (the first combining mark) stay as they are. That is nearly all text.
+    # The loop below takes thirty times as long, for a long text a thousand times.
     head = text[: limit + 1]
     plain = head.isascii() or max(head) < "\u0300"
     if plain and head.isprintable() and "  " not in head:
         return _shortened(head.strip(), limit)
-    if text.isascii() and text.isprintable():  # rows of tables
+    if text.isascii() and text.isprintable():  # table rows with runs of blanks
         return _shortened(_BLANKS.sub(" ", text)[: limit + 1].strip(), limit)
     kept: list[str] = []
     marks = 0

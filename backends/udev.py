@@ -87,7 +87,7 @@ class RuleFile:
             text = f"Takes out what was kept for {device}; what is set now stays until {self.until}."
         before = await host.read_whole(self.path)
         rewrite = partial(self.merge, match=match, actions=actions)
-        rewrite(before or b"")  # raises before anything is shown
+        rewrite(before or b"")  # raises BlockedError before anything is shown
         return PersistRule(path=self.path, before=before, rewrite=rewrite, explanation=text, reload=RELOAD)
 
 

@@ -24,7 +24,7 @@ else:
         """
 
         def decorated(plain):
-            plain.__doc__ = plain.__doc__ or plain.__name__  # else made of the signature, and that of __init__
+            plain.__doc__ = plain.__doc__ or plain.__name__  # otherwise dataclasses would derive it from the signature
             made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(plain)
             _complete(made, frozen)
             return made

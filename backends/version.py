@@ -30,5 +30,5 @@ def program_version() -> str:
 def _names_in(folder: str) -> list[str]:
     try:
         return os.listdir(folder)
-    except OSError:  # an archive, or a folder that is not there
+    except OSError:  # an archive, or a missing folder
         return []

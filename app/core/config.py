@@ -181,9 +181,9 @@ def save_key(path: Path, key: str, value: str | tuple[str, ...]) -> None:
     Raises ConfigError if the file cannot be written, or if the result would not be a valid configuration.
     """
     shown = clean(str(path), 200)
-    literal = json.dumps(value, ensure_ascii=False)  # a text or a list of texts: the same in TOML
+    literal = json.dumps(value, ensure_ascii=False)  # strings and lists of strings have the same syntax in TOML
     try:
-        real_path = os.path.realpath(path)  # a link of the user's own stays one
+        real_path = os.path.realpath(path)  # a symbolic link of the user stays a link
         content = read_whole(real_path)
         before = (content or b"").decode("utf-8")
         lines = re.findall(r"[^\n]*\n|[^\n]+", before)

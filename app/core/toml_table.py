@@ -11,7 +11,7 @@ from backends.did_you_mean import suggestion_hint
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
 
-# -- where in a TOML text a key stands, for sentences about it --------------------------------------------------------
+# -- line numbers of keys ---------------------------------------------------------------------------------------------
 
 _HEADER = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]")
 _KEY = re.compile(r"""\s*(?:["']([^"']+)["']\s*=|["']?([A-Za-z0-9_-]+)["']?\s*[=.])""")
@@ -35,7 +35,7 @@ class TomlLines:
                     counts[name] = counts.get(name, -1) + 1
                     name = f"{name}.{counts[name]}"
                 elif (first := name.partition("."))[0] in counts and first[1]:
-                    name = f"{first[0]}.{counts[first[0]]}.{first[2]}"  # within the last of them
+                    name = f"{first[0]}.{counts[first[0]]}.{first[2]}"  # belongs to the last table of that array
                 table = name
                 self._found.setdefault((table, ""), number)
             elif (key := _KEY.match(line)) is not None:
@@ -54,7 +54,7 @@ class TomlLines:
         return self.of(above, name)
 
 
-# -- strict TOML: what is wrong is named with its file, line and key, and with what is legal there --------------------
+# -- strict TOML: errors name the file, the line, the key and the legal values ----------------------------------------
 
 T = TypeVar("T")
 Parse = Callable[[Any], T]
@@ -130,7 +130,7 @@ class TomlTable:
 
 def read_toml(data: bytes, shown: str, kind: str, failure: type[InvalidValueError], hint: str = "") -> TomlTable:
     """Return the top table of a file. Raises `failure` if the bytes are not valid TOML."""
-    import tomllib  # most machines have no such file
+    import tomllib  # most machines have no configuration file
 
     try:
         text = data.decode("utf-8")
@@ -140,7 +140,7 @@ def read_toml(data: bytes, shown: str, kind: str, failure: type[InvalidValueErro
         return TomlTable(TomlFile(shown, text, failure, hint), "", tables)
     except UnicodeDecodeError as error:
         raise failure(f"{shown} is not {kind}: it is not text (byte {error.start}).", hint=hint) from None
-    except (ValueError, RecursionError) as error:  # more digits than int() takes are no TOMLDecodeError
+    except (ValueError, RecursionError) as error:  # an integer with too many digits raises a plain ValueError
         reason = clean(str(error).rstrip("."), 160)
         if not isinstance(error, tomllib.TOMLDecodeError | _UnfitError):
             reason = "nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"

@@ -19,7 +19,7 @@ from backends.topology.thin_capacity import AllocatedRange, ThinCapacity, low_ca
 from backends.topology.thin_capacity_scan import capacities_at, refresh_capacities
 from backends.values import dataclass
 
-# -- ends a run by what is looked at while it goes on, and says so in its figures -------------------------------------
+# -- conditions that are checked during a run -------------------------------------------------------------------------
 
 Look = Callable[[], Awaitable[tuple[str, ...]]]
 """Check during a run. Returns the reasons to stop it as clauses; () if it may continue."""
@@ -74,14 +74,14 @@ class AbortMonitor:
 
     async def _watch(self, look: Look) -> None:
         while not self._found:
-            with suppress(RaidbenchError, OSError):  # what cannot be read now may be at the next look
+            with suppress(RaidbenchError, OSError):  # the next check may succeed
                 self._found = await look()
             if not self._found:
                 await asyncio.sleep(self._ending.every)
         self._stop.set()
 
 
-# -- ends a run that has written a tenth of a drive, where nobody named how long or how much it writes ----------------
+# -- write limit: a tenth of a drive, unless the user named a run time or size ----------------------------------------
 
 SHARE = 0.1
 """Share of a drive's capacity after which a run is stopped."""
@@ -156,9 +156,9 @@ def wears_out(inventory: Inventory, device: str) -> bool:
     return not below or any(drive.media not in _LASTING for drive in below)
 
 
-# -- ends a run that leaves no more room beneath than stays free ------------------------------------------------------
+# -- free space of thin-provisioned storage ---------------------------------------------------------------------------
 
-# In a thin pool, a snapshot's store, a file system.
+# Thin pools, snapshot stores, filesystems.
 
 ROOM = AbortCondition(
     name="room",
@@ -225,13 +225,13 @@ class AllocatedRanges:
             self._known[site.file or devno] = ranges
 
 
-# -- ends a run whose drives are as warm as they warn of themselves ---------------------------------------------------
+# -- drive temperature ------------------------------------------------------------------------------------------------
 
-# NVMe's WCTEMP, a SATA disk's SCT limit (hwmon).
+# The limit is the drive's own: NVMe's WCTEMP, a SATA disk's SCT limit (hwmon).
 
 HEAT = AbortCondition(
     name="heat",
-    every=5.0,  # a drive warms up by a degree in that time, and being asked costs it an I/O
+    every=5.0,  # a drive warms up by a degree in that time, and each query costs it an I/O
     reason="Stopped for heat",
     hint="Let it cool down, and see to the air that it gets; a shorter or slower job warms it less.",
 )

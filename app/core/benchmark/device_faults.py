@@ -88,7 +88,7 @@ class FaultDetector:
         afters = await asyncio.gather(*(read_final_health(self._host, before, figures) for before in self._before))
         reason = figures.reason
         for before, after in zip(self._before, afters, strict=True):
-            if figures.reason == reason:  # the first disk that tells why is enough
+            if figures.reason == reason:  # the first disk that explains the failure is enough
                 figures = with_device_faults(figures, before, after, roles)
         return replace(figures, warnings=tuple(dict.fromkeys(figures.warnings)))
 

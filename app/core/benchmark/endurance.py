@@ -78,7 +78,7 @@ def endurance_texts(inventory: Inventory, device: str) -> tuple[str, ...]:
         drives = drives_below(inventory, device)
         facts = {
             drive.device or drive.target: f"{label} of {drive.target}: {fact.value}"
-            for drive in reversed(drives)  # one that two backends list is told of once, by the first
+            for drive in reversed(drives)  # of a drive that two backends list, the first entry counts
             for fact in drive.facts
             if fact.label == label
         }

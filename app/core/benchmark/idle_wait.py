@@ -61,7 +61,7 @@ async def wait_until_idle(
 
 async def _wait_for_stop(stop: asyncio.Event, seconds: float) -> bool:
     """Wait for `seconds`; return whether a stop was requested meanwhile."""
-    # Not asyncio.timeout: one that is over at once takes a cancellation that is on its way for its own.
+    # Not asyncio.timeout: one that expires at once mistakes a pending cancellation for its own.
     waiting = asyncio.create_task(stop.wait())
     try:
         await asyncio.wait({waiting}, timeout=seconds)

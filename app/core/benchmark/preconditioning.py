@@ -73,7 +73,7 @@ def device_key(identity: Identity) -> str | None:
     lasting_ids = (identity.wwn, identity.serial, identity.backing)
     if not any(lasting_ids):
         return None
-    import hashlib  # with 3 MiB of libcrypto, which few runs need
+    import hashlib  # loads 3 MiB of libcrypto, which few runs need
 
     text = "\n".join(str(fact or "") for fact in (*lasting_ids, identity.size_bytes))
     return hashlib.sha256(text.encode()).hexdigest()[:24]
@@ -106,7 +106,7 @@ class PreconditionHistory:
 
     def last_written(self, identity: Identity) -> PreconditionWritten | None:
         """Return the last record of a device; None if there is none, or if a newer program wrote it."""
-        if is_absent(self._folder):  # nothing was ever filled here, as on most machines: no key, and no libcrypto
+        if is_absent(self._folder):  # on most machines: avoids the key, and libcrypto
             return None
         key = device_key(identity)
         if key is None:
@@ -119,6 +119,6 @@ class PreconditionHistory:
             try:
                 data = json.loads(line)
                 return None if is_newer(FileFormat.DEVICE, data.get("format")) else structure(data, PreconditionWritten)
-            except Exception:  # a line torn by a crash, or of another version
+            except Exception:  # a line truncated by a crash, or of another version
                 continue
         return None

@@ -217,7 +217,7 @@ async def _queue_files(host: Host, name: str) -> dict[str, str]:
     """Return the paths by their name below the queue folder; attributes of the scheduler have an underscore."""
     base = f"/sys/block/{name}/queue/"
     paths = (*await host.list(f"{base}*"), *await host.list(f"{base}iosched/*"))
-    # The folder itself is no file: who may not read it would ask the helper for it before each run.
+    # The folder is left out: a user without permission would ask the root helper for it before each run.
     return {path.removeprefix(base).replace("/", "_"): path for path in paths if path != f"{base}iosched"}
 
 

@@ -96,7 +96,7 @@ class RunMonitor:
         self._emit(LiveEvent(at=time.time(), id=self._id, progress=progress))
 
     async def _enter(self, phase: Phase, watch: LiveAdvisor | None) -> None:
-        if phase is Phase.MEASURING is not self._phase:  # from here on counts
+        if phase is Phase.MEASURING is not self._phase:  # the measured phase begins
             await self._meter.begin()
             await self._meter.caches.begin()
             if watch is not None:
@@ -104,7 +104,7 @@ class RunMonitor:
         self._phase = phase
 
     async def _cpu(self, event: CpuSampled, watch: LiveAdvisor | None) -> None:
-        if event.silent_s is not None and event.silent_s > _SILENT_S:  # what the members do while fio says nothing
+        if event.silent_s is not None and event.silent_s > _SILENT_S:  # members are sampled even while fio is silent
             await self._look_below(watch)
         if watch is not None and self._phase is Phase.MEASURING:
             watch.cpu(event.fio_percent_of_core, event.host_percent)

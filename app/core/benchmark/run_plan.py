@@ -294,7 +294,7 @@ def _with_shown_content(site: ResolvedTarget, before: ResolvedTarget) -> Resolve
     return replace(site, judgement=replace(site.judgement, verdict=verdict))
 
 
-# -- several targets in one job: what has to be so for their figures to be their own ----------------------------------
+# -- requirements of jobs and targets ---------------------------------------------------------------------------------
 
 _ALONE = "Measure them one after another."
 

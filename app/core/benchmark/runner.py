@@ -122,7 +122,7 @@ class BenchmarkRunner:
         require_valid_targets(request)
         asked, flushed = change_sections(request.job, fit_to_flushes)
         ready = await self._preflight(asked.parts[0])
-        for part in asked.parts[1:]:  # each engine that the job uses is tried
+        for part in asked.parts[1:]:  # check each engine of the job
             ready = await self._preflight(part)
         wanted, substituted = change_sections(asked, ready.substitute)
         sites = [await self._site(asked, wanted, request) for asked in request.targets]
@@ -158,7 +158,7 @@ class BenchmarkRunner:
             else WriteRange(size=job.reach, lying=self._ranges.on(await self._gate.device_number(asked.where)))
         )
         judgement = await self._gate.judge(asked.where, writes=request.writes, area=area)
-        if not judgement.size and judgement.refused:  # the guard's word comes before what fio would need
+        if not judgement.size and judgement.refused:  # the guard's reasons come before fio's requirements
             raise RefusedError(" ".join(judgement.refused), hint="Choose another device.")
         target = JobTarget(
             path=judgement.device,
@@ -318,7 +318,7 @@ class BenchmarkRunner:
             )
             moved = [target.moved() for target in held]
             figures = replace(figures, warnings=tuple(filter(None, (*ready.notes, *figures.warnings, *moved))))
-            if watch is not None:  # the figures are safe already, should this be cut short
+            if watch is not None:  # the results are complete if this is cancelled
                 figures = replace(figures, advice=await watch.end(figures))
         except RaidbenchError as error:
             reason = " ".join(filter(None, (error.message, error.hint)))

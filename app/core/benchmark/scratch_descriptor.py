@@ -76,10 +76,10 @@ class ScratchFile:
             )
         if self._plan.exists:
             await require_unused(self._file, self._plan.path)
-            if not is_own(self._file, self._plan.path):  # meanwhile
+            if not is_own(self._file, self._plan.path):  # it may have changed during the check
                 raise RefusedError(f"{self._shown} was replaced by somebody else just now.")
         mark_busy(self._file, self._plan.path, max(self._plan.size, os.fstat(self._file).st_size))
-        end_lease(self._file)  # fio opens it anew
+        end_lease(self._file)  # fio opens the file again
 
     def moved(self) -> str:
         """Return a sentence if the name no longer leads to this file, else ""."""
@@ -115,7 +115,7 @@ class ScratchFile:
     def _let_go(self) -> None:
         if self._file >= 0:
             with contextlib.suppress(OSError):
-                fcntl.flock(self._file, fcntl.LOCK_UN)  # a program that is just being started still holds a copy
+                fcntl.flock(self._file, fcntl.LOCK_UN)  # a program that is being started still has a copy
         for descriptor in (self._file, self._folder):
             if descriptor >= 0:
                 os.close(descriptor)
@@ -124,7 +124,7 @@ class ScratchFile:
 
 def open_folder(path: Path) -> int:
     """Return a descriptor of a folder, reached without following any link. Raises OSError if that fails."""
-    # Each step by itself: O_NOFOLLOW looks at the last part of a path only, and any part may have been exchanged.
+    # One step at a time: O_NOFOLLOW covers only the last part of a path, and any part may have been replaced.
     descriptor = os.open("/", _FOLDER)
     try:
         for part in path.parts[1:]:

@@ -44,7 +44,7 @@ def take_lease(descriptor: int) -> Lease:
     no root privileges.
     """
     try:
-        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # sent when others wait; nothing happens by default
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # sent when another process waits; ignored by default
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
     except OSError as error:
         return Lease.USED if error.errno in (errno.EAGAIN, errno.EBUSY) else Lease.UNKNOWN
@@ -69,7 +69,7 @@ async def require_unused(descriptor: int, path: Path, *, probe: bool = True) -> 
     interrupted = is_interrupted(descriptor, path)
     await _require_no_user(host, descriptor, path, shown, interrupted=interrupted)
     if probe and os.fstat(descriptor).st_size >= _EMPTY:
-        end_lease(descriptor)  # blkid could not open it
+        end_lease(descriptor)  # blkid has to open the file
         await _require_no_content(host, descriptor, shown, interrupted=interrupted)
         await _require_no_user(host, descriptor, path, shown, interrupted=interrupted)
 

@@ -72,7 +72,7 @@ def _state(where: int | Path, path: Path) -> str | None:
     if (inode, owner, known_path) != (str(info.st_ino), str(info.st_uid), str(path)):
         return None
     number, _, boot = device.partition("@")
-    if boot == _boot_id() and number != str(info.st_dev):  # after a reboot a device may have another number
+    if boot == _boot_id() and number != str(info.st_dev):  # a device's number may change at a reboot
         return None
     if state == _BUSY:
         return _BUSY if size == str(info.st_size) or in_memory else None

@@ -22,7 +22,7 @@ from backends.host import WriteDenied
 from backends.model import Array, Controller, Drive, Fact, Inventory, Task
 from backends.settings import Reading
 
-if TYPE_CHECKING:  # imported when something is to be measured: every workbench has this module
+if TYPE_CHECKING:  # every workbench imports this module, but few run benchmarks
     from app.core.benchmark.abort_conditions import AllocatedRanges
     from app.core.benchmark.conditions.facts import Advisor, JobLocation, RunFacts
     from app.core.benchmark.conditions.monitor import LiveAdvisor
@@ -93,7 +93,7 @@ class SessionBenchmarks:
         Raises as `BenchmarkRunner.prepare`.
         """
         if await self._reads_only():
-            request = replace(request, keep=True)  # a scratch file of an earlier run stays
+            request = replace(request, keep=True)  # a scratch file of an earlier run must stay
         ready = await self._measurer(self._record.folder or Path()).prepare(request)
         return replace(ready, advice=self.advisor(await self._facts_of(ready)))
 
@@ -141,7 +141,7 @@ class SessionBenchmarks:
         """
         if self._stop is not None or (self._occupant is not None and ready.mark is None):
             raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
-        ready.require(confirm)  # before anything is asked of a device that is left alone
+        ready.require(confirm)  # before anything is read from a device without confirmation
         if await self._reads_only():
             from app.core.benchmark.run_plan import require_reading
 

@@ -182,7 +182,7 @@ class FootingWatch:
         """Compare the sources that need no program: sysfs and, with root privileges, the kernel's tables."""
         self._end(changes(self._before, await read_quick(self._host, self._layers)))
         if self._mapped and self._host.is_root and self._host.capabilities.opens_devices:
-            with suppress(OSError):  # it is asked again soon, and dmsetup too
+            with suppress(OSError):  # the next check is soon, and dmsetup is another source
                 self._end(changes(self._before, await self._kernel_tables()))
 
     async def _kernel_tables(self) -> Footing:
@@ -265,7 +265,9 @@ class FootingWatch:
                 uses, label = facts.uses, facts.shown
             else:
                 picture = picture or await scan_topology(self._host, everywhere=True)
-                apart = picture.with_separate(picture.doubtful())  # the guard proved before the run that these are two
+                apart = picture.with_separate(
+                    picture.doubtful()
+                )  # the guard proved before the run that these are different disks
                 uses = apart.uses(name) if name in picture.tree.nodes else ()
                 label = (picture.link(name) if name in picture.tree.nodes else None) or label
             new_uses = [use for use in uses if use.kind not in _KNOWN_BEFORE]
@@ -274,10 +276,10 @@ class FootingWatch:
 
     async def _add_uses(self) -> None:
         """Add the present uses of the devices to the reasons for the stop."""
-        with suppress(Exception):  # the run is ended and says why, whatever cannot be named
+        with suppress(Exception):  # the run is stopped with its reason, even if no user can be named
             async with asyncio.timeout(_NAMING_SECONDS):
                 uses = await self._uses()
-                while not uses and await self._is_suspended():  # whoever changes a table is not ready yet
+                while not uses and await self._is_suspended():  # a program is still changing a table
                     await asyncio.sleep(FOOTING.every)
                     uses = await self._uses()
                 self._found = tuple(dict.fromkeys((*self._found, *uses)))

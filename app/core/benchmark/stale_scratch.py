@@ -39,14 +39,14 @@ def leftover_scratch(paths: Paths) -> tuple[StaleScratchFile, ...]:
     for folder in folders.session_folders(paths):
         try:
             if not _NAMES_ONE.search(read_regular(folder / folders.LOG)):
-                continue  # most sessions: taking all of them apart would delay every start
+                continue  # most sessions: parsing all of them would delay every start
             runs = store.load(folder).session.runs
         except (OSError, RaidbenchError):
             continue
         files = [(Path(target.scratch), run.id) for run in runs for target in run.start.all_targets if target.scratch]
         in_use = not files or not _is_unlocked(folder)
         for path, run in reversed(files):
-            if path not in files_by_path:  # the session that used it last is the one that may still need it
+            if path not in files_by_path:  # only the last session that used it may still need it
                 files_by_path[path] = None if in_use else _stale_file(path, folder.name, run)
     return tuple(file for file in files_by_path.values() if file is not None)
 

@@ -61,7 +61,7 @@ def attention_items(inventory: Inventory) -> tuple[AttentionItem, ...]:
                 (severity_rank(state), address_sort_key(drive.target), AttentionItem(str(drive.target), state.value))
             )
     entries += [
-        # A cache that nothing keeps is graver than a rebuild that goes on: it may lose what was written.
+        # An unprotected cache is worse than a running rebuild: written data may be lost.
         (
             severity_rank(State.REBUILDING),
             (),

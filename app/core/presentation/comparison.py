@@ -70,7 +70,7 @@ def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Tabl
         Column(title=f"Difference [{covers_text(comparison.level)}]" if judged else "Difference", key="difference"),
         Column(title=f"In {count_text(comparison.sides)}" if judged else "", key="verdict", priority=1),
     )
-    # The headline, differences that were shown, the rest; each in their order.
+    # The headline first, then differences that were shown, then the rest.
     rows.sort(key=lambda row: (not row.headline, row.judgement is None or not row.judgement.differs))
     return Table(columns=columns, rows=tuple(_figure_row(row, judged, comparison.level) for row in rows))
 
@@ -149,7 +149,7 @@ def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
         yield f"{key} moved along with it ({movement}), so B differs in that, too."
 
 
-# -- how far an experiment is, over all of its runs -------------------------------------------------------------------
+# -- progress of an experiment ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,7 +61,7 @@ _MOST_NAMED = 6
 _MOST_SETTINGS = 2
 
 
-# -- figures ----------------------------------------------------------------------------------------------------------
+# -- metrics ----------------------------------------------------------------------------------------------------------
 
 
 def row_name(row: MetricComparison) -> str:
@@ -94,7 +94,7 @@ def count_text(sides: ComparisonSides) -> str:
     return f"{len(sides.a)} and {units.plural(len(sides.b), 'run')}{where}"
 
 
-# -- what the sides are called ----------------------------------------------------------------------------------------
+# -- labels of the sides ----------------------------------------------------------------------------------------------
 
 
 def letter_labels(start: ExperimentStarted) -> tuple[str, str]:
@@ -182,7 +182,7 @@ def _headline_sentence(comparison: Comparison, row: MetricComparison) -> str:
         return _stopped_sentence(comparison)
     if sides.alike:
         a, b = comparison.names
-        # Only chance is left of two repeats, where nothing beneath differs.
+        # Without a difference in provenance, two repeats can only differ by chance and drift.
         why = "" if comparison.provenance else ", which is chance and drift"
         return f"{b} repeats {a}: {name} {row_difference(row)}{why}."
     if judgement.reason is Reason.NO_IO and judgement.interval is None:
@@ -316,7 +316,7 @@ def interim_text(session: Session, experiment_id: str) -> str:
     sides = pairs_of(session, experiment_id)
     if not sides.a:
         return ""
-    row = compare_headline(sides)  # this alone: it is drawn again with every sample of a run
+    row = compare_headline(sides)  # only the headline: it is computed again with every sample
     if row is None or row.judgement is None or row.interval is None:
         return ""
     pairs = len(sides.a)
@@ -327,7 +327,7 @@ def interim_text(session: Session, experiment_id: str) -> str:
     return f"{row_name(row)} {interval_text(row.interval)}, not decided after {units.plural(pairs, 'pair')}"
 
 
-# -- what is behind it ------------------------------------------------------------------------------------------------
+# -- provenance and caveats -------------------------------------------------------------------------------------------
 
 
 def _provenance_sentences(comparison: Comparison) -> Iterator[str]:

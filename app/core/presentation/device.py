@@ -321,9 +321,9 @@ def _use_facts(device: Array | Drive) -> tuple[Facts, ...]:
     return facts_group("In use", lines or unused)
 
 
-# -- what is measured in one line -------------------------------------------------------------------------------------
+# -- targets in one line ----------------------------------------------------------------------------------------------
 
-# Its name, what it is, and the few settings in force that tell most about it.
+# Name, kind and the most informative settings in force.
 
 TELLING = (
     ("cache_mode", "cache"),
@@ -402,5 +402,5 @@ def target_texts(inventory: Inventory, device: str | None, name: str) -> tuple[s
         return (name,)
     if not isinstance(item, Array):
         return (name, kind_text(item), *((node,) if node else ()))
-    # An array with a name of its own in /dev is called by it already: the node says nothing more.
+    # An array's own name in /dev is its display name, so the node adds nothing.
     return tuple(filter(None, (item.name or name, kind_text(item), "" if item.called else node)))

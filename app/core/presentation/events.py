@@ -56,7 +56,7 @@ from backends.sizes import size_words
 from backends.values import dataclass
 from widgets.text_utils import units
 
-# -- the events of a sweep in words -----------------------------------------------------------------------------------
+# -- events of a sweep ------------------------------------------------------------------------------------------------
 
 _ENDS: dict[SweepResult, Tone] = {
     SweepResult.FINISHED: Tone.GOOD,
@@ -101,9 +101,9 @@ def _describe_sweep_event(event: SweepEvent) -> tuple[str, list[str], Tone]:
             assert_never(event)
 
 
-# -- what happened, in words ------------------------------------------------------------------------------------------
+# -- events of a session ----------------------------------------------------------------------------------------------
 
-# One way of saying it for the screens, the command line and whoever else tells it.
+# The same text for screens, command line and report.
 
 _WORTH_TELLING = 0.05
 """Minimum duration of a command in seconds that is shown."""

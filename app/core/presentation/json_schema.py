@@ -14,7 +14,7 @@ from backends.model import KERNEL, Array, Controller, Drive, Health, Inventory, 
 from backends.settings import Reading, Span
 from backends.topology.stacking import HELD
 
-if TYPE_CHECKING:  # a look at the devices does not pay for the words of a session
+if TYPE_CHECKING:  # a device list does not import the session modules
     from app.core.session.events import ChangeEnded, RunSection
     from app.core.session.results import (
         Advice,
@@ -284,7 +284,7 @@ def run(record: RunRecord, *, session: str) -> Json:
         "job": dict(start.job),
         "seconds": figures.seconds,
         **_sides(figures),
-        # The rates of each target are those of the time of the whole run, so that they add up.
+        # Rates of a target refer to the time of the complete run, so that they add up.
         "targets": [
             {**pick(target, "target", "device"), **_sides(stats)}
             for target, stats in zip(start.targets, figures.targets, strict=False)
@@ -395,7 +395,7 @@ def side(figures: DirectionStats | None) -> Json | None:
     return {
         **pick(figures, "iops", "bytes_per_second", "total_ios"),
         "latency_ns": _latency(figures.latency_ns),
-        "interval_ns": {},  # of earlier versions, which took I/Os for independent
+        "interval_ns": {},  # kept for readers of earlier versions, which took I/Os for independent
         "completion_ns": _latency(figures.completion_ns),
         "submission_ns": _latency(figures.submission_ns),
         "total_bytes": figures.total_bytes,

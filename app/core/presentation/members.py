@@ -88,7 +88,7 @@ def member_paths(members: Sequence[MemberStats]) -> tuple[str, ...]:
     return tuple(names)
 
 
-# -- what caches in the way of a run did ------------------------------------------------------------------------------
+# -- caches used by a run ---------------------------------------------------------------------------------------------
 
 CACHE_COLUMNS = ("Cache of", "Reads from it", "Writes into it", "Dirty", "Why not known")
 """Headings for `cache_cells`."""

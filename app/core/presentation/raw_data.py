@@ -22,7 +22,7 @@ from backends.input_file import open_input
 from backends.text import clean
 from backends.values import dataclass
 
-# -- a report as JSON: the same objects as the commands give, in one document -----------------------------------------
+# -- a report as JSON: the objects of the commands in one document ----------------------------------------------------
 
 
 def to_json(session: Session, *, folder: str, joint: Iterable[Any] = ()) -> json_schema.Json:
@@ -59,7 +59,7 @@ def to_json(session: Session, *, folder: str, joint: Iterable[Any] = ()) -> json
     )
 
 
-# -- what lies beside a session's log: the jobs as fio got them, and the intervals of its runs ------------------------
+# -- files next to a session's log: job files and samples of its runs -------------------------------------------------
 
 _LARGEST_JOB = 64 * 1024
 

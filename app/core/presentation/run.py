@@ -26,7 +26,7 @@ from app.core.session.state import ActiveRun, RunRecord
 from backends.sizes import size_words
 from widgets.text_utils import units
 
-# -- a device that stands still under a running job, in words ---------------------------------------------------------
+# -- stalls of a running job ------------------------------------------------------------------------------------------
 
 
 def stall_text(detector: IoStallDetector, measured_from: float) -> str:
@@ -60,7 +60,7 @@ def silence_text(active: ActiveRun) -> str:
     return f"Stall: fio has told nothing for {active.silent_s:.1f} s, some I/O does not come back."
 
 
-# -- how a run stands, or stood, to the steady state rule, in words ---------------------------------------------------
+# -- the steady-state rule --------------------------------------------------------------------------------------------
 
 
 def steady_text(result: SteadyStateResult) -> str:
@@ -94,7 +94,7 @@ def outcome_text(result: SteadyStateResult) -> str:
     return f"{text}{limits}"
 
 
-# -- what is told of runs: the list of them, and every figure of one --------------------------------------------------
+# -- results of runs --------------------------------------------------------------------------------------------------
 
 RUN_TONES: dict[RunStatus, Tone] = {
     RunStatus.OK: Tone.GOOD,

@@ -122,7 +122,7 @@ def settings_table(
             now_cell(setting, reading, brief=brief),
             _wanted(setting, reading, wanted.get(key)),
             legal_text(setting, reading),
-            # How it ended is told of the value that is staged, if it still is: another one takes it away.
+            # An outcome belongs to the staged value; staging another value removes it.
             outcomes.get(key) or _staged(setting, reading, staged.get(key)),
             "" if brief and setting.effect is Effect.AT_ONCE else effect_text(setting.effect, scope),
             risk_cell(risk_of(setting, reading, staged.get(key))),
@@ -156,9 +156,9 @@ def unavailable_reasons(
     return tuple((reason, tuple(of_it)) for reason, of_it in keys.items())
 
 
-# -- how a device is tuned, in the few words of a row -----------------------------------------------------------------
+# -- main settings of a device in a few words -------------------------------------------------------------------------
 
-# Write cache, read-ahead, strip, and what else tells most.
+# Write cache, read-ahead, strip, and two more.
 
 Pairs = Mapping[str, tuple[Setting, Reading]]
 """Settings with their readings, by key."""

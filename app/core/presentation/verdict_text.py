@@ -90,9 +90,7 @@ def _reasons(judgement: VerdictResult) -> Iterator[str]:
     elif reason is Reason.NOT_SHOWN and interval is not None:
         if judgement.further_pairs is not None:
             yield f"about {units.plural(judgement.further_pairs, 'pair')} more would decide it"
-        elif judgement.slow is None and not is_too_noisy(
-            interval
-        ):  # what the interval or slow runs say is not said twice
+        elif judgement.slow is None and not is_too_noisy(interval):  # avoids repeating the interval or the slow runs
             yield effect_text(max(abs(interval.percent_low), abs(interval.percent_high)))
     elif reason is Reason.SMALL and interval is not None:
         yield f"by as little as {min(abs(interval.percent_low), abs(interval.percent_high)):.1f} %"
@@ -173,7 +171,7 @@ def outliers_text(outliers: Sequence[OutlierPair]) -> str:
     return f"pair {named[0]} lies far from the others"
 
 
-# -- what was said of the runs ----------------------------------------------------------------------------------------
+# -- conditions during the runs ---------------------------------------------------------------------------------------
 
 
 def state_text(doubts: Iterable[Caveat]) -> str:
