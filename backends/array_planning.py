@@ -66,7 +66,7 @@ class Candidate:
     """Content of a free drive that would be lost, one line each; () if there is no known content."""
     signatures: tuple[Signature, ...] = ()
     """The same content as signatures, to detect content that is added later."""
-    seen: bool = False
+    is_visible: bool = False
     """Whether the kernel has access to its content; else only the controller has it, and the content is unknown."""
     identity: Identity | None = None
     """Its identity in the kernel; None if only the controller has the drive."""
@@ -115,7 +115,7 @@ class ArrayRequest:
 class ArrayPlan:
     """The creation of an array as planned."""
 
-    wish: ArrayRequest
+    request: ArrayRequest
     """The request, with defaults filled in."""
     maker: str
     """Program that creates it: `md`, `storcli64`, `MegaCli64`."""
@@ -146,9 +146,9 @@ class ArrayPlan:
     def made(self) -> CreatedArray:
         """Return the record of the array for a journal."""
         return CreatedArray(
-            name=self.wish.name,
-            level=self.wish.level,
-            controller=self.wish.drives[0].controller,
+            name=self.request.name,
+            level=self.request.level,
+            controller=self.request.drives[0].controller,
             members=tuple(
                 MemberDrive(
                     place=drive.place,
@@ -156,12 +156,12 @@ class ArrayPlan:
                     wwn=drive.identity.wwn if drive.identity is not None else None,
                     size_bytes=drive.size_bytes,
                 )
-                for drive in self.wish.drives
+                for drive in self.request.drives
             ),
-            strip_bytes=self.wish.strip_bytes,
-            spans=self.wish.spans,
-            layout=self.wish.layout,
-            size_bytes=self.size_bytes if self.wish.drives[0].shared else None,
+            strip_bytes=self.request.strip_bytes,
+            spans=self.request.spans,
+            layout=self.request.layout,
+            size_bytes=self.size_bytes if self.request.drives[0].shared else None,
             uuids=self.uuids,
             before=self.before,
         )
@@ -169,12 +169,12 @@ class ArrayPlan:
     @property
     def full_stripe_bytes(self) -> int | None:
         """Return the bytes of data in one stripe; None for a level without stripes."""
-        return raid.full_stripe(self.wish.strip_bytes, self.data_drives)
+        return raid.full_stripe(self.request.strip_bytes, self.data_drives)
 
     @property
     def cost(self) -> int | None:
         """Return the number of drives used for copies and parity; None if that is no whole number."""
-        return None if self.data_drives is None else len(self.wish.drives) - self.data_drives
+        return None if self.data_drives is None else len(self.request.drives) - self.data_drives
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,9 +244,9 @@ class ForeignArrayError(Exception):
 class ArrayMatch:
     """The remains of an array that raidbench created."""
 
-    standing: ArrayMatchState
+    state: ArrayMatchState
     """State in which it is found."""
-    words: str
+    sentence: str
     """The state as a sentence, with the evidence."""
     target: Target | None = None
     """Its present address; None unless it is complete."""

@@ -169,7 +169,7 @@ class Change:
         return self.at_start or self.before
 
     @property
-    def wish(self) -> str:
+    def requested(self) -> str:
         """Return the value with which the same change is planned again."""
         return self.asked or self.after
 

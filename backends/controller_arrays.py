@@ -99,20 +99,20 @@ def find_on_card(array: CreatedArray, card: CardArrays) -> ArrayMatch:
         drives = _drives(array.members, card)
         card_array = _over(drives, card)
         if card_array is None:
-            return ArrayMatch(standing=ArrayMatchState.ABSENT, words=_nothing_of_it(drives, card), locks=(card.lock,))
+            return ArrayMatch(state=ArrayMatchState.ABSENT, sentence=_nothing_of_it(drives, card), locks=(card.lock,))
         nameless = _is_it(array, card_array, drives, card)
     except ForeignArrayError as reason:
-        return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=str(reason))
+        return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=str(reason))
     text = f"{card_array.target} is {array.level.name} of these very {len(drives)} drives"
     text += ", and bears no name yet" if nameless else f", with the name {array.name}"
     standing = ArrayMatchState.PARTLY if nameless else ArrayMatchState.WHOLE
     target = None if nameless else card_array.target
     if card_array.node is None:  # without a node its content cannot be checked, so it is not deleted
         sentence = f"{text}. The kernel has no disk for it."
-        return ArrayMatch(standing=standing, words=sentence, target=target, locks=(card.lock,))
+        return ArrayMatch(state=standing, sentence=sentence, target=target, locks=(card.lock,))
     return ArrayMatch(
-        standing=standing,
-        words=f"{text}.",
+        state=standing,
+        sentence=f"{text}.",
         target=target,
         device=card_array.node.device,
         looked_at=(card_array.node.device,),

@@ -36,15 +36,15 @@ class DeviceLabel:
 
     name: str
     """Address or node."""
-    words: str
+    description: str
     """`SAMSUNG MZQLB960HAJR, serial number S437NX0K601300, 894.3 GiB`; unknown facts are named as unknown."""
-    word: str
+    token: str
     """Token that has to be typed: the end of its serial number or WWN, else its name."""
 
     @property
     def sentence(self) -> str:
         """Return a sentence, `/dev/sda is ACME X1, serial number 12345678, 1.8 TiB.`"""
-        return f"{self.name} is {self.words}."
+        return f"{self.name} is {self.description}."
 
 
 def device_label(
@@ -65,12 +65,12 @@ def device_label(
     foreign = [mark for other in others if apart or not device.same_disk(other) for mark in _marks(other)]
     candidates = (mark[-length:] for mark in _marks(device) for length in range(min(LENGTH, len(mark)), len(mark) + 1))
     word = next((word for word in candidates if not any(mark.endswith(word) for mark in foreign)), own)
-    return DeviceLabel(name=name or own, words=_description(device, word), word=word)
+    return DeviceLabel(name=name or own, description=_description(device, word), token=word)
 
 
 def confirm_token(plates: Iterable[DeviceLabel]) -> str:
     """Return the token for several devices: their tokens in order, without duplicates, separated by commas."""
-    return ",".join(dict.fromkeys(plate.word for plate in plates))
+    return ",".join(dict.fromkeys(plate.token for plate in plates))
 
 
 def device_label_of(inventory: Inventory, target: Target) -> DeviceLabel:
@@ -81,8 +81,8 @@ def device_label_of(inventory: Inventory, target: Target) -> DeviceLabel:
     others = [_identity(other) for other in inventory.devices if _is_other(device, other)]
     called = device.called if isinstance(device, Array) else None
     plate = device_label(_identity(device), others, name=str(target), called=called)
-    if any(other.name == plate.word for other in others):  # two arrays may have the same name
-        return replace(plate, word=target.address)
+    if any(other.name == plate.token for other in others):  # two arrays may have the same name
+        return replace(plate, token=target.address)
     return plate
 
 
@@ -90,7 +90,7 @@ def device_label_of_parts(target: Target, serials: Sequence[str]) -> DeviceLabel
     """Return the label of a device that will be made of drives: the token is the end of the first serial number."""
     word = next((_plain(serial)[-LENGTH:] for serial in serials if len(_plain(serial)) >= SHORTEST), target.address)
     drives = ", ".join(map(clean, serials)) or "unknown drives"
-    return DeviceLabel(name=str(target), words=f"to be made of the drives {drives}", word=word)
+    return DeviceLabel(name=str(target), description=f"to be made of the drives {drives}", token=word)
 
 
 def _is_other(device: Device, other: Device) -> bool:

@@ -67,7 +67,7 @@ async def kernel_candidate(host: Host, drive: Drive) -> Candidate:
         interface=drive.interface,
         size_bytes=drive.size_bytes,
         sector_bytes=drive.logical_block,
-        seen=True,
+        is_visible=True,
     )
     try:
         facts, verdict = await judge_device(host, drive.device, Intent.WRITE)
@@ -81,7 +81,7 @@ async def kernel_candidate(host: Host, drive: Drive) -> Candidate:
         bare,
         size_bytes=facts.size_bytes or drive.size_bytes,
         why_not=tuple(clean(reason, 300) for reason in reasons),
-        lies=tuple(clean(name, 400) for name in verdict.found),
+        lies=tuple(clean(name, 400) for name in verdict.content),
         signatures=facts.signatures,
         identity=facts.identity,
     )

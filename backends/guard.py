@@ -47,20 +47,20 @@ class GuardResult:
     """Next step."""
     needs_confirmation: bool = False
     """Whether it has content, so that the user must type the token of its label."""
-    plate: DeviceLabel | None = None
+    label: DeviceLabel | None = None
     """Label with the token, for a device that may be written to."""
-    found: tuple[str, ...] = ()
+    content: tuple[str, ...] = ()
     """Content that would be destroyed, one line each."""
 
     @property
     def shown(self) -> str:
         """Return the display name: a lasting name if the kernel's may change at a reboot, else the node."""
-        return self.device if self.plate is None else self.plate.name
+        return self.device if self.label is None else self.label.name
 
     @property
     def confirm_text(self) -> str | None:
         """Return the token that must be typed; None if nothing may be written."""
-        return None if self.plate is None else self.plate.word
+        return None if self.label is None else self.label.token
 
     def confirmed_by(self, typed: str | None) -> bool:
         """Return whether the access is allowed with the text that was typed."""
@@ -126,8 +126,8 @@ def judge(facts: DeviceFacts, intent: Intent, area: WriteRange = WHOLE) -> Guard
         device=facts.device,
         ok=True,
         needs_confirmation=bool(facts.signatures),
-        plate=device_label(facts.identity, facts.others, name=facts.shown, called=facts.called, apart=facts.apart),
-        found=(*(_content_line(facts, signature) for signature in facts.signatures), *facts.copies),
+        label=device_label(facts.identity, facts.others, name=facts.shown, called=facts.called, apart=facts.apart),
+        content=(*(_content_line(facts, signature) for signature in facts.signatures), *facts.copies),
     )
 
 
@@ -193,10 +193,10 @@ def _content_line(facts: DeviceFacts, signature: Signature) -> str:
 def require(verdict: GuardResult, typed: str | None = None) -> None:
     """Raise RefusedError unless the decision and the text that was typed allow the access."""
     _require_ok(verdict)
-    if not verdict.confirmed_by(typed) and verdict.plate is not None:
+    if not verdict.confirmed_by(typed) and verdict.label is not None:
         raise RefusedError(
-            f"{verdict.shown} is not blank: {'; '.join(verdict.found)}.",
-            hint=f"To destroy that, confirm with the word {verdict.plate.word}. {verdict.plate.sentence}",
+            f"{verdict.shown} is not blank: {'; '.join(verdict.content)}.",
+            hint=f"To destroy that, confirm with the word {verdict.label.token}. {verdict.label.sentence}",
         )
 
 
@@ -207,7 +207,7 @@ def _require_ok(verdict: GuardResult) -> None:
 
 def require_confirmed_content(verdict: GuardResult, shown: Collection[str] | None) -> None:
     """Raise RefusedError if the device has content that was not shown at confirmation; None skips the check."""
-    new = [] if shown is None else new_content(verdict.found, shown)
+    new = [] if shown is None else new_content(verdict.content, shown)
     if new:
         raise RefusedError(
             f"Something lies on {verdict.shown} that was not there when it was confirmed: {'; '.join(new)}.",

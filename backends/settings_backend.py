@@ -35,11 +35,11 @@ from backends.model import Target
 from backends.settings import Reading, Setting, check_value, is_understood
 from backends.text import clean
 
-Seen = TypeVar("Seen")
+StateT = TypeVar("StateT")
 """State of a device at one moment, from which its readings and steps are derived."""
 
 
-class Settable(ABC, Generic[Seen]):
+class Settable(ABC, Generic[StateT]):
     """Base class of backends. Nothing is read before it is needed."""
 
     SET_SECONDS: ClassVar[float] = 120.0
@@ -57,37 +57,39 @@ class Settable(ABC, Generic[Seen]):
         """Return the declared settings of a target; () if it has none."""
 
     @abstractmethod
-    async def seen(self, target: Target, *, back: bool = False) -> Seen:
+    async def read_state(self, target: Target, *, back: bool = False) -> StateT:
         """Return the present state of a device. `back`: for an undo, which fewer conditions prevent.
 
         Raises NotFoundError, DeviceGoneError for a missing device, ToolFailedError if the tool fails.
         """
 
     @abstractmethod
-    async def readings_of(self, state: Seen) -> Mapping[str, Reading]:
+    async def readings_of(self, state: StateT) -> Mapping[str, Reading]:
         """Return the readings of all settings by key."""
 
     @abstractmethod
-    def identity_of(self, state: Seen, key: str) -> Identity:
+    def identity_of(self, state: StateT, key: str) -> Identity:
         """Return the identity for which a change of this setting is planned."""
 
     @abstractmethod
-    async def lock_for(self, state: Seen, key: str) -> str:
+    async def lock_for(self, state: StateT, key: str) -> str:
         """Return the locks for a change of this setting, one on each line; for a disk those of runs on it too."""
 
     @abstractmethod
-    def steps(self, state: Seen, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[ChangeStep, ...]:
+    def steps(
+        self, state: StateT, key: str, value: str, companions: Mapping[str, str] | None
+    ) -> tuple[ChangeStep, ...]:
         """Return the steps that set `value`; () if nothing can. `companions`: for an undo, None for a new value."""
 
-    def revert_steps(self, state: Seen, key: str, before: str) -> tuple[ChangeStep, ...]:
+    def revert_steps(self, state: StateT, key: str, before: str) -> tuple[ChangeStep, ...]:
         """Return the steps that will restore the present value after another one is set."""
         return self.steps(state, key, before, None)
 
-    def order(self, state: Seen, values: Mapping[str, str]) -> Sequence[str]:
+    def order(self, state: StateT, values: Mapping[str, str]) -> Sequence[str]:
         """Return the keys of a set in the order that the device accepts; by default as given. See `order_by_moves`."""
         return tuple(values)
 
-    def after(self, state: Seen, key: str, value: str) -> Seen:
+    def after(self, state: StateT, key: str, value: str) -> StateT:
         """Return the expected state for later changes of a set; unchanged if no setting depends on another."""
         return state
 
@@ -95,28 +97,28 @@ class Settable(ABC, Generic[Seen]):
         """Return a requested value in canonical form. Raises InvalidValueError for an illegal one."""
         return check_value(setting, now, value)
 
-    def check_restorable(self, state: Seen, setting: Setting, now: Reading, value: str) -> str:
+    def check_restorable(self, state: StateT, setting: Setting, now: Reading, value: str) -> str:
         """Return an old value in canonical form, whether it is offered now or not.
 
         Raises InvalidValueError for a value that the setting cannot have had.
         """
         return is_restorable_value(setting, now, value)
 
-    def legal_companions(self, state: Seen, key: str) -> Mapping[str, Pattern[str]]:
+    def legal_companions(self, state: StateT, key: str) -> Mapping[str, Pattern[str]]:
         """Return the patterns of values that may be restored along with a setting, by key."""
         return {}
 
-    def destroys(self, state: Seen, key: str) -> str | None:
+    def destroys(self, state: StateT, key: str) -> str | None:
         """Return the node whose data a change of this setting destroys; None if it destroys none."""
         return None
 
     def finished(
-        self, state: Seen, requested: RequestedValue, companions: Mapping[str, str] | None, change: Change
+        self, state: StateT, requested: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
         """Return the change with additions of this vendor. Raises BlockedError if it is not allowed."""
         return change
 
-    def require_steps(self, state: Seen, change: Change) -> None:
+    def require_steps(self, state: StateT, change: Change) -> None:
         """Raise RefusedError unless every step of the change is this vendor's own for this device."""
         require_equal_steps(change, self.steps(state, change.key, change.after, None))
 
@@ -124,10 +126,10 @@ class Settable(ABC, Generic[Seen]):
         """Return whether the change has no effect because its value is set already."""
         return now.now == change.after
 
-    async def require_unchanged_target(self, state: Seen, change: Change) -> None:
+    async def require_unchanged_target(self, state: StateT, change: Change) -> None:
         """Raise unless the device is still the planned one; called before each step and after a failure."""
 
-    async def take(self, state: Seen, change: Change, step: ChangeStep) -> None:
+    async def take(self, state: StateT, change: Change, step: ChangeStep) -> None:
         """Take one step: write a file of the kernel, or run a program.
 
         Raises ToolFailedError with the tool's or the kernel's message.
@@ -151,7 +153,7 @@ class Settable(ABC, Generic[Seen]):
 
         Raises NotFoundError, DeviceGoneError for a missing device, ToolFailedError if the tool fails.
         """
-        return await self.readings_of(await self.seen(target))
+        return await self.readings_of(await self.read_state(target))
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """Return the change that sets `key` to `value`, with the steps that undo it.
@@ -164,7 +166,7 @@ class Settable(ABC, Generic[Seen]):
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
         """Return the changes for several settings, in the order in which the device accepts them. Raises as `plan`."""
         declared = {key: setting_of(self.settings(target), target, key) for key in values}
-        state = await self.seen(target)
+        state = await self.read_state(target)
         changes = []
         for key in self.order(state, values):
             signatures = await self._contents(state, key)
@@ -177,7 +179,7 @@ class Settable(ABC, Generic[Seen]):
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
         """Return the change that restores `value` with its companions. Raises as `plan`."""
         setting = setting_of(self.settings(target), target, key)
-        state = await self.seen(target, back=True)
+        state = await self.read_state(target, back=True)
         require_companions(target, key, companions, self.legal_companions(state, key))
         now = (await self.readings_of(state))[key]
         signatures = () if now.now == value else await self._contents(state, key)
@@ -186,7 +188,7 @@ class Settable(ABC, Generic[Seen]):
 
     async def apply(self, change: Change) -> None:
         """Run the steps if the device is the planned one; none if the value is set already."""
-        state = await self.seen(change.target)
+        state = await self.read_state(change.target)
         require_same_device(change, self.identity_of(state, change.key))
         self.require_steps(state, change)
         if self.is_there((await self.readings_of(state))[change.key], change):
@@ -199,11 +201,11 @@ class Settable(ABC, Generic[Seen]):
 
         await run_steps(change, take, same=partial(self.require_unchanged_target, state, change), apart=self.APART)
 
-    async def require_free_for(self, device: str, change: Change, step: ChangeStep, state: Seen) -> None:
+    async def require_free_for(self, device: str, change: Change, step: ChangeStep, state: StateT) -> None:
         """Raise RefusedError if data that this step destroys is in use, or was not shown."""
         await require_free(self._host, device, change.found)
 
-    async def _contents(self, state: Seen, key: str) -> tuple[Signature, ...]:
+    async def _contents(self, state: StateT, key: str) -> tuple[Signature, ...]:
         """Return the content that a change would destroy. Raises RefusedError with the guard's reasons against it."""
         device = self.destroys(state, key)
         if device is None or not self._host.is_root:  # without root the check is incomplete: it is done before applying
@@ -212,7 +214,7 @@ class Settable(ABC, Generic[Seen]):
 
     async def _planned(
         self,
-        state: Seen,
+        state: StateT,
         requested: RequestedValue,
         companions: Mapping[str, str] | None,
         signatures: tuple[Signature, ...],

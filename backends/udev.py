@@ -34,7 +34,7 @@ class RuleFile:
     """Event at which udev applies a line: `add|change`."""
     action: str
     """Pattern of one assignment in a line; it distinguishes two vendors' lines for one device."""
-    thing: str
+    device_kind: str
     """Kind of device that a line is for, one word: `disk`."""
     until: str = "the next boot"
     """How long values stay that are no longer persisted."""
@@ -81,7 +81,7 @@ class RuleFile:
     ) -> PersistRule:
         """Return the rule that persists the settings of these keys on a device; without actions, it removes them."""
         if actions:
-            which = f"the {self.thing} with {' and '.join(match)}"
+            which = f"the {self.device_kind} with {' and '.join(match)}"
             text = f"Sets {', '.join(keys)} whenever {which} appears, from the next boot on."
         else:
             text = f"Takes out what was kept for {device}; what is set now stays until {self.until}."
@@ -111,7 +111,7 @@ def queue_rules(folder: str, name: str) -> RuleFile:
         "`raidbench persist` changes only lines of its own form.",
         event="add|change",
         action=rf'ATTR\{{{folder}/[a-z_]+\}}="[a-z0-9_. -]+"',
-        thing=name,
+        device_kind=name,
     )
 
 

@@ -109,7 +109,7 @@ class DevicesProgress:
 
     async def _print_settled(self) -> None:
         partial = await self._parts.read_present()
-        groups = {str(branch.thing.target): tuple(_things(branch)) for branch in build_device_tree(partial.inventory)}
+        groups = {str(branch.device.target): tuple(_things(branch)) for branch in build_device_tree(partial.inventory)}
         settled = {key: group for key, group in groups.items() if partial.settled(group)}
         if not partial.waited_for or settled.keys() <= self._printed:
             return
@@ -189,7 +189,7 @@ class WaitingStatusLine:
 
 
 def _things(branch: DeviceTreeNode) -> Iterator[Thing]:
-    yield branch.thing
+    yield branch.device
     for below in branch.below:
         yield from _things(below)
 

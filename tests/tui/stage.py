@@ -228,8 +228,8 @@ class FakeGate(DeviceAccess):
             refused=refused,
             hint="Unmount it first." if refused else "",
             needs_confirmation=bool(found),
-            plate=device_label(Identity(name=name, serial="S1"), name=path),
-            found=found,
+            label=device_label(Identity(name=name, serial="S1"), name=path),
+            content=found,
         )
         return DeviceGuardResult(
             device=path,

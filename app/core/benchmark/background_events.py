@@ -29,7 +29,7 @@ class BackgroundEventWatch:
 
     def __init__(self, host: Host, disks: Sequence[str], *, ramp: float, clock: Callable[[], float]) -> None:
         """`disks`: kernel names. `ramp`: seconds before the measured phase. `clock`: the host's time in seconds."""
-        self.found: tuple[RunEvent, ...] = ()
+        self.events: tuple[RunEvent, ...] = ()
         """Events so far, in the order of time."""
         self._host = host
         self._ramp = ramp
@@ -59,7 +59,7 @@ class BackgroundEventWatch:
         """Return all events up to now."""
         if self._paths:
             await self._look(self._at)
-        return self.found
+        return self.events
 
     async def _look(self, at: float) -> tuple[RunEvent, ...]:
         texts = await self._host.read_many(list(self._paths))
@@ -70,7 +70,7 @@ class BackgroundEventWatch:
             for event in _events_between(disk, name, self._before.get(path, ""), texts[path], at)
         )
         self._before = {**self._before, **texts}
-        self.found += events
+        self.events += events
         return events
 
     def _second_of(self, sample: Sample) -> float:

@@ -169,10 +169,10 @@ class DeviceAccess:
         if not self._host.capabilities.harmed:
             _, verdict = await self._look(judgement.device, judgement.intent, judgement.area)
             require(verdict, typed)
-            require_confirmed_content(verdict, judgement.verdict.found)
+            require_confirmed_content(verdict, judgement.verdict.content)
             yield OpenTarget(path=judgement.device)
             return
-        content = judgement.verdict.found
+        content = judgement.verdict.content
         helper = self._host.root_side
         if helper is not None:
             helper_device = HelperDevice(

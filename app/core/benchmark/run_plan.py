@@ -134,7 +134,7 @@ class ResolvedTarget:
         """Return the nodes of all disks that other processes must not change during the run."""
         return tuple(filter(None, (self.disk, *(() if self.judgement is None else self.judgement.along))))
 
-    def place(self, job: Job) -> JobLocation:
+    def locate(self, job: Job) -> JobLocation:
         """Return where a job runs on the target."""
         from app.core.benchmark.conditions.facts import JobLocation
 
@@ -225,15 +225,15 @@ class RunPlan:
         )
 
     @property
-    def plates(self) -> tuple[DeviceLabel, ...]:
+    def labels(self) -> tuple[DeviceLabel, ...]:
         """Return the labels of the devices that lose data, with their confirmation tokens; () if nothing is lost."""
         judgements = [site.judgement for site in self.overwritten if site.judgement is not None]
-        return tuple(judgement.verdict.plate for judgement in judgements if judgement.verdict.plate is not None)
+        return tuple(judgement.verdict.label for judgement in judgements if judgement.verdict.label is not None)
 
     @property
     def confirm_text(self) -> str | None:
         """Return the confirmation token for all devices; None if none is needed."""
-        return confirm_token(self.plates) or None
+        return confirm_token(self.labels) or None
 
     def token_for(self, site: ResolvedTarget, typed: str | None) -> str | None:
         """Return the confirmation for one target: its own token if the token for all targets was typed."""
@@ -258,10 +258,10 @@ class RunPlan:
         return tuple(str(site.scratch.path) for site in self.sites if site.disk is None and site.scratch is not None)
 
     @property
-    def found(self) -> tuple[str, ...]:
+    def content(self) -> tuple[str, ...]:
         """Return descriptions of the content that would be lost."""
         return tuple(
-            content for site in self.sites if site.judgement is not None for content in site.judgement.verdict.found
+            content for site in self.sites if site.judgement is not None for content in site.judgement.verdict.content
         )
 
     def confirmed_with(self, first: RunPlan) -> RunPlan:
@@ -290,7 +290,7 @@ def _with_shown_content(site: ResolvedTarget, before: ResolvedTarget) -> Resolve
     """Return the target with the content that was shown the first time."""
     if site.judgement is None or before.judgement is None:
         return site
-    verdict = replace(site.judgement.verdict, found=before.judgement.verdict.found)
+    verdict = replace(site.judgement.verdict, content=before.judgement.verdict.content)
     return replace(site, judgement=replace(site.judgement, verdict=verdict))
 
 

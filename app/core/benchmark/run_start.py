@@ -42,7 +42,7 @@ def run_started(run_id: str, ready: RunPlan, settings: Mapping[str, str], *, kep
         planned_seconds=ready.job.longest_s or 0.0,
         settings=dict(settings),
         destructive=ready.destructive,
-        found=ready.found,
+        found=ready.content,
         fio_version=ready.fio_version,
         simulated=simulated,
         scratch=first.scratch,

@@ -259,7 +259,7 @@ class SessionBenchmarks:
         """Return the combined facts of all targets."""
         from app.core.benchmark.conditions.facts import combine_facts
 
-        return combine_facts([await self._facts(site.place(ready.job)) for site in ready.sites])
+        return combine_facts([await self._facts(site.locate(ready.job)) for site in ready.sites])
 
     async def _watch(self, ready: RunPlan, facts: RunFacts, readings: Sequence[_Readings]) -> LiveAdvisor:
         """Return the advisor for one run, with the present condition and a way to read it again at the end."""

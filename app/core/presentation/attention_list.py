@@ -31,7 +31,7 @@ class AttentionItem:
 
     key: str
     """Key of the row: an address, or the source of a problem that belongs to no device."""
-    words: str
+    text: str
     """Description of the fault."""
     staged: ProposedChange | None = None
     """Change that fixes the fault, if raidbench can make it."""

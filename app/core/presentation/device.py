@@ -88,7 +88,7 @@ def capacity_text(device: Thing) -> str:
 
 def state_cell(branch: DeviceTreeNode) -> Cell:
     """Return the state: an array's with its task, a member's with its role, a controller's with its battery."""
-    device = branch.thing
+    device = branch.device
     match device:
         case Controller():
             return protection_cell(device.protection)

@@ -74,17 +74,17 @@ class DeviceListOptions:
     """Keys of arrays whose members are all shown."""
     closed: frozenset[str] = frozenset()
     """Keys of controllers and degraded arrays that the user closed."""
-    whole: bool = False
+    expanded: bool = False
     """Whether everything that is not closed is open."""
     order: str = "address"
     """Sort order, one of `ORDERS`."""
-    found: frozenset[str] | None = None
+    matching: frozenset[str] | None = None
     """Keys of the devices that match a filter; None without a filter."""
     named: frozenset[str] = frozenset()
     """Keys of devices that match by name: shown even if their array matches too."""
 
 
-WHOLE = DeviceListOptions(whole=True)
+WHOLE = DeviceListOptions(expanded=True)
 """Every member of every array."""
 
 
@@ -173,7 +173,7 @@ class _Listing:
         self, branch: DeviceTreeNode, depth: int, above: DeviceTreeNode | None, *, wanted: bool
     ) -> Iterator[Row]:
         """Yield the rows of a branch. `wanted`: whether its parent matches the filter, which includes its children."""
-        key, names = str(branch.thing.target), self._listing.found
+        key, names = str(branch.device.target), self._listing.matching
         wanted = wanted or names is None or key in names
         if not wanted and not self._leads(branch):
             return
@@ -197,7 +197,7 @@ class _Listing:
             return branch.below, ()
         if key in listing.closed:
             return (), ()
-        if listing.whole or key in listing.opened or isinstance(branch.thing, Controller):
+        if listing.expanded or key in listing.opened or isinstance(branch.device, Controller):
             return branch.below, ()
         stands_out = [_needs_attention(below) or self._is_named(below) for below in branch.below]
         shown = tuple(below for below, out in zip(branch.below, stands_out, strict=True) if out)
@@ -206,18 +206,18 @@ class _Listing:
 
     def _is_found(self, branch: DeviceTreeNode) -> bool:
         """Return whether the device or one of its children matches the filter."""
-        return str(branch.thing.target) in (self._listing.found or ()) or self._leads(branch)
+        return str(branch.device.target) in (self._listing.matching or ()) or self._leads(branch)
 
     def _is_named(self, branch: DeviceTreeNode) -> bool:
         """Return whether the name of the device or of one of its children matches the filter."""
-        return str(branch.thing.target) in self._listing.named or any(map(self._is_named, branch.below))
+        return str(branch.device.target) in self._listing.named or any(map(self._is_named, branch.below))
 
     def _row(
         self, branch: DeviceTreeNode, key: str, depth: int, above: DeviceTreeNode | None, fold: ExpandState
     ) -> Row:
-        device = branch.thing
+        device = branch.device
         tuning = self._tuned.get(device.target, UNREAD)
-        member = above is not None and isinstance(above.thing, Array)
+        member = above is not None and isinstance(above.device, Array)
         tone = Tone.DIM if member else Tone.PLAIN
         return Row(
             key=key,
@@ -257,7 +257,7 @@ class _Listing:
 
 
 def _needs_attention(branch: DeviceTreeNode) -> bool:
-    device = branch.thing
+    device = branch.device
     if isinstance(device, Controller):
         return False
     if isinstance(device, Array):
@@ -276,7 +276,7 @@ def members_text(array: Array, array_members: Collection[Array | Drive]) -> str:
         name_of(member) if isinstance(member, Array) else _model_text(member) or kind_text(member)
         for member in array_members
     )
-    states = [state_cell(DeviceTreeNode(thing=member, role=role_of(member, array))) for member in array_members]
+    states = [state_cell(DeviceTreeNode(device=member, role=role_of(member, array))) for member in array_members]
     counts = Counter(cell.text for cell in states)
     made_of = ", ".join(f"{count} x {model}" for model, count in models.items())
     alike = (

@@ -24,7 +24,7 @@ TROUBLE = (*BROKEN, State.FOREIGN)
 class DeviceTreeNode:
     """A device with its children."""
 
-    thing: Thing
+    device: Thing
     """The device."""
     role: str = ""
     """Role in the array above it; "" if unknown."""
@@ -107,7 +107,7 @@ class _TreeBuilder:
         here = self._behind.get(controller.target, ())
         loose = [drive for drive in here if drive.target not in self._done and drive.array not in self._arrays]
         below += [self._drive(drive) for drive in self._sorted(loose)]
-        return DeviceTreeNode(thing=controller, below=tuple(below))
+        return DeviceTreeNode(device=controller, below=tuple(below))
 
     def _array(self, array: Array, role: str = "") -> DeviceTreeNode:
         self._done.add(array.target)
@@ -119,11 +119,11 @@ class _TreeBuilder:
         named |= {drive.target: drive for drive in self._parts.get(array.target, ())}
         fresh = [drive for target, drive in named.items() if target not in self._done]
         below += [self._drive(drive, role_of(drive, array)) for drive in self._sorted(fresh)]
-        return DeviceTreeNode(thing=array, role=role, why=state_reason(array), below=tuple(below))
+        return DeviceTreeNode(device=array, role=role, why=state_reason(array), below=tuple(below))
 
     def _drive(self, drive: Drive, role: str = "") -> DeviceTreeNode:
         self._done.add(drive.target)
-        return DeviceTreeNode(thing=drive, role=role)
+        return DeviceTreeNode(device=drive, role=role)
 
 
 def members_by_array(inventory: Inventory) -> Mapping[Target, tuple[Array | Drive, ...]]:

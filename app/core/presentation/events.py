@@ -141,7 +141,7 @@ class EventChoice(StrEnum):
     ALL = "all"
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """Return the description of the selection."""
         return _CHOICES[self][0]
 

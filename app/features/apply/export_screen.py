@@ -29,7 +29,7 @@ def chosen(inventory: Inventory, device: Thing | None, matches: Collection[str])
     if matches:
         roots = [root for root in map(inventory.find, matches) if root is not None]
     elif isinstance(device, Controller):
-        roots = list(_all_of(next(node for node in build_device_tree(inventory) if node.thing == device)))
+        roots = list(_all_of(next(node for node in build_device_tree(inventory) if node.device == device)))
     else:
         roots = [] if device is None else [device]
     twins = {root.target: inventory.twin(root) for root in roots}
@@ -38,7 +38,7 @@ def chosen(inventory: Inventory, device: Thing | None, matches: Collection[str])
 
 
 def _all_of(branch: DeviceTreeNode) -> Iterator[Thing]:
-    yield branch.thing
+    yield branch.device
     for node in branch.below:
         yield from _all_of(node)
 

@@ -131,7 +131,7 @@ def _target(
         comment=_device_comment(device),
         values=tuple(values),
         expect=tuple(expect),
-        word=device_label_of(inventory, device.target).word if risky else None,
+        word=device_label_of(inventory, device.target).token if risky else None,
     )
 
 

@@ -140,10 +140,10 @@ class DeviceList(KeyedTable):
                 self._texts = search_texts(self._inventory, self._tuned)
             names = matching_keys(self._texts, self.filter_text)
             self.listing = replace(
-                self.listing, found=names, named=keys_by_name(self._inventory, names, self.filter_text)
+                self.listing, matching=names, named=keys_by_name(self._inventory, names, self.filter_text)
             )
         else:
-            self.listing = replace(self.listing, found=None, named=frozenset())
+            self.listing = replace(self.listing, matching=None, named=frozenset())
         sought = tuple(self.filter_text.lower().split())
         if sought != self.sought:  # what the filter wants stands out
             self.sought = sought
@@ -196,7 +196,7 @@ class DeviceList(KeyedTable):
         """Show only what holds these words, the cursor on what is called so, else on the first that matches."""
         self.filter_text = text
         self._rearrange()
-        names = self.listing.found or frozenset()
+        names = self.listing.matching or frozenset()
         rows = [row for row in self.table.rows if row.key in names]
         if rows:
             self.cursor = min(rows, key=lambda row: _name_distance(row, text)).key
@@ -231,8 +231,8 @@ class DeviceList(KeyedTable):
     def toggle_all(self) -> bool:
         """Show all that hangs from anything, or again only what wants a look; whether all is shown now."""
         self.pin_cursor()
-        whole = not self.listing.whole
-        self.listing = replace(self.listing, whole=whole, opened=frozenset(), closed=frozenset())
+        whole = not self.listing.expanded
+        self.listing = replace(self.listing, expanded=whole, opened=frozenset(), closed=frozenset())
         self._fill()
         stood = self._stood or ""
         self._stand_on(stood if stood in self._index else str(getattr(self._thing, "array", None) or self.cursor))
@@ -244,7 +244,7 @@ class DeviceList(KeyedTable):
         if row is None:
             return False
         self.pin_cursor()
-        if row.fold is ExpandState.OPEN and self.listing.found is None:
+        if row.fold is ExpandState.OPEN and self.listing.matching is None:
             listing = self.listing
             self.listing = replace(listing, opened=listing.opened - {row.key}, closed=listing.closed | {row.key})
             self._rearrange()
@@ -279,7 +279,7 @@ class DeviceList(KeyedTable):
 
     def next_match(self, step: int) -> bool:
         """Go to the next row that the filter wants itself; False where there is none."""
-        names = self.listing.found or frozenset()
+        names = self.listing.matching or frozenset()
         keys = [row.key for row in self.rows if row.key in names]
         if not keys:
             return False
@@ -302,7 +302,7 @@ class DeviceList(KeyedTable):
     @property
     def count(self) -> str:
         """How many of what is shown match, of how many there are; "" without a filter."""
-        matching_keys = self.listing.found
+        matching_keys = self.listing.matching
         if matching_keys is None or self._texts is None:
             return ""
         return f"{sum(row.key in matching_keys for row in self.table.rows)} of {len(self._texts)} match"

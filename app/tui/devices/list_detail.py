@@ -137,7 +137,7 @@ class ListDetailScreen(WorkbenchScreen):
 
 def title_text(device: Thing) -> str:
     """Name, level, size and state of a device."""
-    branch = DeviceTreeNode(thing=device, why=state_reason(device) if isinstance(device, Array) else "")
+    branch = DeviceTreeNode(device=device, why=state_reason(device) if isinstance(device, Array) else "")
     state = state_cell(branch)
     sign = "" if state.mark is None else f"{MARKS[state.mark]} "
     parts = (name_of(device), kind_text(device), capacity_text(device), f"{sign}{state.text}".strip())

@@ -421,7 +421,7 @@ class DevicesScreen(ListDetailScreen):
         mends = f" Enter stages {change.key}={change.value}." if change is not None else ""
         device = self._thing()
         name = "" if device is None else f"{name_of(device)}: "
-        self.workbench_app.notify_transient(f"{number + 1} of {len(items)} · {name}{self._offered.words}.{mends}")
+        self.workbench_app.notify_transient(f"{number + 1} of {len(items)} · {name}{self._offered.text}.{mends}")
 
     def _stage_offered(self) -> bool:
         """Stage what mends the finding that was just gone to; whether there is such a change."""
@@ -558,7 +558,7 @@ class DevicesScreen(ListDetailScreen):
 
     def action_export(self) -> None:
         """Write the settings of the device, or of all that the filter finds, to a file."""
-        names = self.devices.listing.found
+        names = self.devices.listing.matching
         if names is not None and not names:
             self.say(f"Nothing matches {self.devices.filter_text.strip()}: Esc shows all.")
             return

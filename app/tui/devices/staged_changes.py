@@ -289,7 +289,7 @@ class ChangeController:
             self._show_result(change, SETTING)
             self._app.notify_transient(f"Taking back {view.change_clause(plan, names)} ...")
             try:
-                ended = await bench.changes.undo(change_id, confirm=plates[plan.target].word, shown=plan)
+                ended = await bench.changes.undo(change_id, confirm=plates[plan.target].token, shown=plan)
             except RaidbenchError as error:
                 self._show_result(change, None)
                 self._app.show_error(error, title=f"The change of {setting} was not undone")

@@ -115,7 +115,7 @@ def plan_array(
         ]
         steps.append(_create(mdadm, own, "raid0", inner, request.name, uuids[0], full, assume_clean=False))
     return ArrayPlan(
-        wish=wanted,
+        request=wanted,
         maker="mdadm",
         steps=tuple(steps),
         size_bytes=capacity(wanted, data or len(nodes) / copies_of(request.layout), lost_bytes=_LOST),
@@ -209,22 +209,22 @@ async def find_made(host: Host, tool: str, array: CreatedArray) -> ArrayMatch:
     try:
         parts = await _parts(host, tool, array)
     except ForeignArrayError as reason:
-        return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=str(reason))
+        return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=str(reason))
     locks = await locks_of(host, parts.nodes)
     if not (parts.marked or parts.inner):
         text = f"None of its {len(array.members)} drives bears a mark of it."
-        return ArrayMatch(standing=ArrayMatchState.ABSENT, words=text, locks=locks)
+        return ArrayMatch(state=ArrayMatchState.ABSENT, sentence=text, locks=locks)
     tops = parts.outer or parts.inner
     stands = _is_complete(array, parts)
     if not stands and (changed := _foreign_array(array, parts)) is not None:
         text = f"{node_path(changed)} runs, and has another level or other members than it was made with."
-        return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=text)
+        return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=text)
     # An inner array that bears its outer one's mark is full of that alone, and the guard would take it for another's.
     running = [top.name for top in tops if _is_running(top) and top.name not in parts.marked_inner]
     top = tops[0].name if stands else None
     return ArrayMatch(
-        standing=ArrayMatchState.WHOLE if stands else ArrayMatchState.PARTLY,
-        words=(
+        state=ArrayMatchState.WHOLE if stands else ArrayMatchState.PARTLY,
+        sentence=(
             f"{node_path(top)} is it: UUID {array.uuids[0]}, {array.level.name} of these {len(array.members)} drives."
             if top is not None
             else _partial_text(parts)

@@ -145,7 +145,7 @@ def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) 
         policies=policies,
     )
     return ArrayPlan(
-        wish=wanted,
+        request=wanted,
         maker=dialect.tool.rpartition("/")[2],
         steps=steps,
         size_bytes=capacity(wanted, data),

@@ -196,7 +196,7 @@ class Nvme(Settable[ControllerView]):
             return None
         return await NvmeCli(self._host, program, cut).id_ns(space.device)
 
-    async def seen(self, target: Target, *, back: bool = False) -> ControllerView:
+    async def read_state(self, target: Target, *, back: bool = False) -> ControllerView:
         """Return a controller or namespace, asked of the drive now. Raises NotFoundError, DeviceGoneError."""
         name = target.address
         if not self.settings(target):

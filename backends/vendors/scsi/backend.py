@@ -75,7 +75,7 @@ class ScsiBackend(Settable[View]):
         """The same for every disk; what one lacks is blocked when read."""
         return SETTINGS if target.backend == NAME else ()
 
-    async def seen(self, target: Target, *, back: bool = False) -> View:
+    async def read_state(self, target: Target, *, back: bool = False) -> View:
         """The disk and its switches now."""
         return await self._view(await self._disk(target))
 

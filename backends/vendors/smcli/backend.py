@@ -100,7 +100,7 @@ class Smcli(Settable[SystemView]):
         """The same out of the last profile: to ask takes half a minute."""
         return readings(await self._view(target, cached=True)) if self.settings(target) else {}
 
-    async def seen(self, target: Target, *, back: bool = False) -> SystemView:
+    async def read_state(self, target: Target, *, back: bool = False) -> SystemView:
         """A disk system or logical drive as its profile tells it now."""
         return await self._view(target)
 

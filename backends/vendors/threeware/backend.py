@@ -292,7 +292,7 @@ class Threeware(Settable[_UnitView]):
             },
         )
 
-    async def seen(self, target: Target, *, back: bool = False) -> _UnitView:
+    async def read_state(self, target: Target, *, back: bool = False) -> _UnitView:
         """Return a unit as it is now. Raises NotFoundError, DeviceGoneError.
 
         `back`: for a revert, which a truncated answer about drives or battery does not block.

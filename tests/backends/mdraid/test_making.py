@@ -23,7 +23,7 @@ def wish(level: Level, count: int, **more: object) -> ArrayRequest:
             interface="sata",
             size_bytes=960 * 10**9,
             sector_bytes=512,
-            seen=True,
+            is_visible=True,
         )
         for letter in "bcdefghijk"[:count]
     )

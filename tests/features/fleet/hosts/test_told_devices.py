@@ -27,8 +27,8 @@ async def test_a_host_is_shown_as_it_is_shown_there(rack: str) -> None:
     there = await machine.probe()
     settings, _ = await all_settings(machine, there)
     told = parse_devices(json.loads(json.dumps(json_schema.devices(there, settings, host="x", simulated=True))))
-    assert devices_table(told.inventory, DeviceListOptions(whole=True), {}) == devices_table(
-        there, DeviceListOptions(whole=True), {}
+    assert devices_table(told.inventory, DeviceListOptions(expanded=True), {}) == devices_table(
+        there, DeviceListOptions(expanded=True), {}
     )
     things: tuple[Controller | Array | Drive, ...] = (*there.controllers, *there.arrays, *there.drives)
     for thing in things:
