@@ -143,7 +143,7 @@ class ArrayPlan:
     by_hand: str = ""
     """A sentence why the commands are only shown; "" if raidbench runs them."""
 
-    def made(self) -> CreatedArray:
+    def created_array(self) -> CreatedArray:
         """Return the record of the array for a journal."""
         return CreatedArray(
             name=self.request.name,

@@ -186,7 +186,7 @@ class Change:
             return change
         return replace(change, before=shown.before, at_start=self.before)
 
-    def recorded(self) -> Change:
+    def as_recorded(self) -> Change:
         """Return the change as a log stores it: steps can be read but not run."""
         return replace(
             self,

@@ -326,4 +326,4 @@ def _with_change(error: ToolFailedError, change: Change, step: ChangeStep, done:
 def evidence_of(command: Command, done: Completed) -> str:
     """Return a program's output for the log, without secrets and shortened."""
     output = f"{command.shown()}\nexit status {done.returncode}\n{done.stdout[:4000]}{done.stderr[:2000]}"
-    return command.masked(output)
+    return command.mask(output)

@@ -89,7 +89,7 @@ class Command:
         """Return the command line as a person would type it, secrets masked."""
         return " ".join("***" if word in self.secret else quote(word) for word in self.argv)
 
-    def masked(self, text: str) -> str:
+    def mask(self, text: str) -> str:
         """Return output of the command without its secrets, because tools repeat their arguments."""
         for secret in sorted(filter(None, self.secret), key=len, reverse=True):
             text = text.replace(secret, "***")

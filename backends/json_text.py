@@ -16,7 +16,7 @@ from backends.text import clean
 _NESTED = (dict, list, tuple)
 
 
-def indented(value: object, indent: int = 1, colon: str = ": ") -> str:
+def indented_json(value: object, indent: int = 1, colon: str = ": ") -> str:
     """Return `json.dumps(value, indent=indent, separators=(",", colon))` for values whose keys are strings.
 
     Raises ValueError for values that strict JSON cannot express, such as NaN.
@@ -93,7 +93,7 @@ def flag(value: object) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def whole(value: object, most: int = 10**18) -> int | None:
+def whole_number(value: object, most: int = 10**18) -> int | None:
     """Return a whole number from 0 to `most`, also one in quotes; None for any other value."""
     if isinstance(value, str):
         value = int(value) if _WHOLE.fullmatch(value.strip()) else None

@@ -32,7 +32,7 @@ class PartialInventory:
     ways: Mapping[str, frozenset[str]]
     """PCI addresses on the path to each kernel disk, by node."""
 
-    def settled(self, group: Sequence[Device]) -> bool:
+    def is_settled(self, group: Sequence[Device]) -> bool:
         """Return whether a group (its head first) can no longer change.
 
         A vendor's controller and its devices are final once it has answered. Devices of the kernel alone, such as an md
@@ -81,7 +81,7 @@ class PartialInventoryListener:
         """Store the inventory of a vendor or of one of its controllers."""
         self._parts[part] = inventory
 
-    def awaited(self) -> tuple[Controller | str, ...]:
+    def pending(self) -> tuple[Controller | str, ...]:
         """Return controllers that have not answered, and names of vendors that have not reported any."""
         waited_for = self._machine.waited_for
         reporting = {part.partition(":")[0] for part in self._parts}

@@ -191,7 +191,7 @@ async def bus_cards(host: Host) -> tuple[BusCard, ...]:
     return tuple(cards)
 
 
-def unreported(cards: Sequence[BusCard], controllers: Iterable[Controller]) -> tuple[BusCard, ...]:
+def find_unreported(cards: Sequence[BusCard], controllers: Iterable[Controller]) -> tuple[BusCard, ...]:
     """Return the controllers on the PCI bus that no tool reports.
 
     Addresses decide. An entry of the kernel alone does not report the arrays and drives of a RAID controller. A

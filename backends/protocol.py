@@ -263,7 +263,7 @@ class PersistRule:
         parts = (b"" if self.before is None else b"file", self.before or b"", self.content)
         return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()
 
-    def following(self, earlier: PersistRule) -> PersistRule:
+    def after(self, earlier: PersistRule) -> PersistRule:
         """Return the rule as it applies after an earlier rule for the same path. Raises BlockedError as `content`."""
         return replace(self, before=earlier.content or None) if earlier.changes else self
 

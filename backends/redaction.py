@@ -117,7 +117,7 @@ class Redactor:
         """Return the text with a pseudonym for every identifier."""
         return text if self._found is None else self._found.sub(self._replaced, text)
 
-    def whole(self, text: str) -> str:
+    def field_text(self, text: str) -> str:
         """Return the text of a field that contains only identifiers, each with a pseudonym however short it is."""
         return _WORD.sub(lambda match: self._after_prefix(match[0]), text)
 

@@ -266,7 +266,7 @@ class MachineBackends:
         self.read_so_far[target] = readings
         return readings
 
-    async def kept(self, target: Target) -> Mapping[str, Reading]:
+    async def read_cached(self, target: Target) -> Mapping[str, Reading]:
         """Return the cached readings of a target, else the present ones. Raises as `read`."""
         backend = self.backend(target)
         if not isinstance(backend, CachedReadings):
@@ -287,7 +287,7 @@ class MachineBackends:
         asked += [] if slow and not isinstance(self.backend(device.target), CachedReadings) else [device.target]
         values: dict[str, tuple[Setting, Reading]] = {}
         for target in asked:
-            readings = await self.kept(target)
+            readings = await self.read_cached(target)
             values |= {
                 setting.key: (setting, readings[setting.key])
                 for setting in self.settings(target)

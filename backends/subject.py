@@ -42,7 +42,7 @@ def misnamed_reason(asked: str, named: Iterable[str], *, once: bool = True, requ
     return f"it names {asked} {counts[asked]} times" if once and counts[asked] > 1 else ""
 
 
-def repeated(names: Iterable[Name]) -> frozenset[Name]:
+def find_repeated(names: Iterable[Name]) -> frozenset[Name]:
     """Return the names that occur more than once."""
     return frozenset(name for name, count in Counter(names).items() if count > 1)
 

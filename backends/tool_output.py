@@ -167,12 +167,12 @@ def judge_output(whole: CompletenessCheck, command: Command, where: str, done: C
     return ToolOutput(text=whole_lines(done.stdout), problem=truncation_problem(where, command, why))
 
 
-def deduplicated_problems(answers: Iterable[ToolOutput]) -> tuple[Problem, ...]:
+def collect_problems(answers: Iterable[ToolOutput]) -> tuple[Problem, ...]:
     """Return the problems of several outputs, each message once."""
-    return deduplicated(answer.problem for answer in answers if answer.problem is not None)
+    return deduplicate(answer.problem for answer in answers if answer.problem is not None)
 
 
-def deduplicated(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+def deduplicate(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Return problems, each message once: a failing tool gives the same message for every query."""
     by_message: dict[str, Problem] = {}
     for problem in problems:

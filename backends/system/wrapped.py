@@ -169,13 +169,13 @@ class LoggingHost(HostWrapper):
         try:
             done = await self._inner.run(command)
         except RaidbenchError as error:
-            text = command.masked(error.evidence or str(error))
+            text = command.mask(error.evidence or str(error))
             self._tell(command.shown(), command.mutates, started, clock, None, "", text)
             raise
         except asyncio.CancelledError:
             self._tell(command.shown(), command.mutates, started, clock, None, "", "not waited for")
             raise
-        out, err = command.masked(done.stdout), command.masked(done.stderr)
+        out, err = command.mask(done.stdout), command.mask(done.stderr)
         self._tell(command.shown(), command.mutates, started, clock, done.returncode, out, err)
         return done
 

@@ -48,7 +48,7 @@ def precondition_request(where: str, name: str, job: Job, plan: SteadyPlan, *, p
     )
 
 
-def written_by(record: RunRecord, ready: RunPlan, *, session: str) -> PreconditionWritten:
+def precondition_record(record: RunRecord, ready: RunPlan, *, session: str) -> PreconditionWritten:
     """Return the record of the writes of a run that filled its target first."""
     figures = record.figures
     has_workload = figures.read is not None or figures.write is not None

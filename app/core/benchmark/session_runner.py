@@ -183,9 +183,9 @@ class SessionBenchmarks:
         record = self._record.session.run(run_id)
         if record is None or not record.figures.filled_bytes:
             return
-        from app.core.benchmark.preconditioning import written_by
+        from app.core.benchmark.preconditioning import precondition_record
 
-        written = written_by(record, ready, session=str(self._record.folder))
+        written = precondition_record(record, ready, session=str(self._record.folder))
         identity = None if ready.only.judgement is None else ready.only.judgement.identity
         remembered = identity is not None and self.memory.remember(identity, written)
         self._record.emit(
@@ -201,7 +201,7 @@ class SessionBenchmarks:
 
         return PreconditionHistory(self._record.paths.devices)
 
-    def remembered(self, device: Controller | Array | Drive) -> Controller | Array | Drive:
+    def with_history(self, device: Controller | Array | Drive) -> Controller | Array | Drive:
         """Return the device with a fact about its preconditioning in earlier sessions."""
         if isinstance(device, Controller) or device.identity is None:
             return device

@@ -291,7 +291,12 @@ class ChangeExecutor:
         covered = left is not None and self._side is None
         await self._record_intent(
             ChangeIntended(
-                at=time.time(), id=change_id, change=change.recorded(), undoes=undoes, boot=boot_id(), trial_until=until
+                at=time.time(),
+                id=change_id,
+                change=change.as_recorded(),
+                undoes=undoes,
+                boot=boot_id(),
+                trial_until=until,
             ),
             change,
             covered=covered,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from app.core.presentation.device_tree import DeviceTreeNode, Thing, current_task_text, state_reason, tasks_text
+from app.core.presentation.device_tree import DeviceTreeNode, current_task_text, state_reason, tasks_text
 from app.core.presentation.labels import key_value
 from app.core.presentation.table import Cell, FactLine, Facts, StatusSymbol, Tone, facts_group
 from app.core.session.events import RunStarted
 from backends import raid, sizes
 from backends.health import HealthFault, faults_of, worst_fault
-from backends.model import UNRECOVERABLE, Array, Controller, Drive, Health, Inventory, Media, Protection, State
+from backends.model import UNRECOVERABLE, Array, Controller, Device, Drive, Health, Inventory, Media, Protection, State
 from backends.settings import Reading
 from widgets.text_utils import units
 
@@ -57,7 +57,7 @@ def count_texts(inventory: Inventory) -> tuple[str, ...]:
     return tuple(units.plural(count, word) for count, word in kinds if count)
 
 
-def kind_text(device: Thing) -> str:
+def kind_text(device: Device) -> str:
     """Return the kind of a device: `controller`, `raid5`, `sata ssd`."""
     match device:
         case Controller():
@@ -81,7 +81,7 @@ def node_text(device: Array | Drive) -> str:
     return ((device.link if isinstance(device, Array) else None) or device.device or "").removeprefix("/dev/")
 
 
-def capacity_text(device: Thing) -> str:
+def capacity_text(device: Device) -> str:
     """Return the capacity; "" for a controller."""
     return "" if isinstance(device, Controller) else sizes.size_words(device.size_bytes)
 
@@ -172,7 +172,7 @@ _PLACES = {label: group for group, labels in _GROUPS.items() for label in labels
 _ORDER = ("Identity", "State", "Health", "Geometry", "Protection", _OTHERS, "Tool")
 
 
-def device_facts(device: Thing, *, excluded: Collection[str] = ()) -> tuple[Facts, ...]:
+def device_facts(device: Device, *, excluded: Collection[str] = ()) -> tuple[Facts, ...]:
     """Return all facts of a device in groups, without empty ones and those with a label in `excluded`.
 
     `excluded` names the settings that are shown next to the facts as they are read.
@@ -194,7 +194,7 @@ def _group_of(label: str) -> str:
     return _PLACES.get(label) or _PLACES.get(part[:1].upper() + part[1:], _OTHERS)
 
 
-def _identity_rows(device: Thing) -> Iterator[tuple[str, str | None]]:
+def _identity_rows(device: Device) -> Iterator[tuple[str, str | None]]:
     match device:
         case Drive():
             return _drive_rows(device)

@@ -19,7 +19,6 @@ from app.core.presentation.device import (
 from app.core.presentation.device_tree import (
     TROUBLE,
     DeviceTreeNode,
-    Thing,
     build_device_tree,
     members_by_array,
     role_of,
@@ -32,7 +31,7 @@ from backends import sizes
 from backends.display_names import name_of
 from backends.health import faults_of, worst_fault
 from backends.identity import Use
-from backends.model import Array, Controller, Drive, Inventory, Problem, Target
+from backends.model import Array, Controller, Device, Drive, Inventory, Problem, Target
 from backends.values import dataclass
 from widgets.text_utils import units
 
@@ -110,15 +109,15 @@ def matching_keys(texts: Mapping[str, str], query: str) -> frozenset[str]:
 
 def keys_by_name(inventory: Inventory, keys: Collection[str], text: str) -> frozenset[str]:
     """Return those of `keys` whose device name contains `text`."""
-    devices: tuple[Thing, ...] = (*inventory.arrays, *inventory.drives)
+    devices: tuple[Device, ...] = (*inventory.arrays, *inventory.drives)
     names = {str(device.target): name_of(device).lower() for device in devices}
     return frozenset(key for key in keys if text.strip().lower() in names.get(key, ""))
 
 
-def _search_text(inventory: Inventory, device: Thing, tuned: Mapping[Target, TuningCells]) -> str:
+def _search_text(inventory: Inventory, device: Device, tuned: Mapping[Target, TuningCells]) -> str:
     """Return everything known of a device, its other views and its settings as one text. Members have their own."""
     twin = inventory.twin(device)
-    views: tuple[Thing, ...] = (device,) if twin is None else (device, twin)
+    views: tuple[Device, ...] = (device,) if twin is None else (device, twin)
     facts_text = (
         f"{fact.label} {fact.value}"
         for view in views
@@ -312,7 +311,7 @@ def _problem_row(problem: Problem) -> Row:
     return Row(key=problem.where, banner=(banner,), cells=tuple(cells.get(column, "") for column in KEYS))
 
 
-def _model_text(device: Thing) -> str:
+def _model_text(device: Device) -> str:
     match device:
         case Array():
             return device.name or ""
@@ -329,7 +328,7 @@ def use_text(uses: tuple[Use, ...]) -> str:
     return ", ".join(dict.fromkeys((*sorted(mounts), *others)))
 
 
-def _detail_texts(device: Thing) -> Iterator[str]:
+def _detail_texts(device: Device) -> Iterator[str]:
     """Yield further details of a device in a few words each."""
     match device:
         case Controller():

@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from backends.model import BROKEN, Array, Controller, Drive, Inventory, Scope, State, Target, Task
+from backends.model import BROKEN, Array, Controller, Device, Drive, Inventory, Scope, State, Target, Task
 from backends.values import dataclass
 from widgets.text_utils import units
 
-Thing = Controller | Array | Drive
 Order = Callable[[Array | Drive], Any]
 """Sort key for arrays and drives of one level; the address decides between equal ones."""
 
@@ -24,7 +23,7 @@ TROUBLE = (*BROKEN, State.FOREIGN)
 class DeviceTreeNode:
     """A device with its children."""
 
-    device: Thing
+    device: Device
     """The device."""
     role: str = ""
     """Role in the array above it; "" if unknown."""

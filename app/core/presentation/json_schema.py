@@ -83,11 +83,11 @@ def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated:
     ]
 
     def view(device: Controller | Array | Drive) -> Json:
-        own = thing(device, settings)
+        view_json = device_json(device, settings)
         if version == 1:
-            return own
+            return view_json
         return {
-            **own,
+            **view_json,
             **names_and_addresses(inventory, device),
             **({} if isinstance(device, Controller) else views(inventory, device, settings)),
         }
@@ -124,7 +124,7 @@ def views(inventory: Inventory, device: Array | Drive, settings: SettingsOf) -> 
     }
 
 
-def thing(device: Controller | Array | Drive, settings: SettingsOf) -> Json:
+def device_json(device: Controller | Array | Drive, settings: SettingsOf) -> Json:
     """Return a device of the inventory."""
     match device:
         case Controller():

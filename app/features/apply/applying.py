@@ -190,7 +190,7 @@ async def _plan_rules(bench: Workbench, state: DesiredState) -> tuple[PersistRul
         try:
             rule = await bench.keeping.plan_rule(target, lost)
             if rule.path in last:
-                rule = rule.following(last[rule.path])
+                rule = rule.after(last[rule.path])
         except BlockedError:
             continue
         last[rule.path] = rule

@@ -20,11 +20,10 @@ from app.core.presentation.device_table import (
     matching_keys,
     search_texts,
 )
-from app.core.presentation.device_tree import Thing
 from app.core.presentation.setting import TuningCells
 from app.core.presentation.table import Cell, ExpandState, Row, Table
 from app.tui import render
-from backends.model import Inventory, Target
+from backends.model import Device, Inventory, Target
 from backends.settings import Reading
 from widgets.keyed_table import KeyedTable, TableCell, TableRow
 from widgets.table_layout import plain
@@ -116,7 +115,7 @@ class DeviceList(KeyedTable):
         self._staged: Collection[str] = ()
         self._texts: dict[str, str] | None = None
         self._stood: str | None = None
-        self._thing: Thing | None = None
+        self._thing: Device | None = None
         self._gone_to: AttentionItem | None = None
 
     def show(self, inventory: Inventory, tuned: Mapping[Target, TuningCells], staged: Collection[str]) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from backends.json_text import indented
+from backends.json_text import indented_json
 from backends.simulator import firmware_rules
 from backends.simulator.controller import STORCLI, SimulatedCard
 from backends.simulator.disk import FOREIGN
@@ -39,7 +39,7 @@ def answer(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     except changes.CommandSyntaxError as fault:
         text = f"syntax error, unexpected {str(fault) or '$end'}\n\n     Storage Command Line Tool  Ver {VERSION}\n"
         return SimulatedOutput(text=text, code=1, seconds=_SHORT)
-    text = indented({"Controllers": entries}, 0) + "\n" if as_json else text_of(entries)
+    text = indented_json({"Controllers": entries}, 0) + "\n" if as_json else text_of(entries)
     return SimulatedOutput(text=text, code=code, seconds=seconds, changed=changed)
 
 

@@ -16,7 +16,7 @@ from backends.settings import Reading, Risk, Setting
 from backends.settings_backend import Settable
 from backends.subject import REFUSED
 from backends.system.caching import cache_across_changes
-from backends.tool_output import deduplicated
+from backends.tool_output import deduplicate
 from backends.topology import scan_topology
 from backends.vendors.nvme.facts import ControllerView, Features, NamespaceId, NamespaceView
 from backends.vendors.nvme.formats import COMPANIONS, companions_now, format_steps
@@ -75,7 +75,7 @@ class Nvme(Settable[ControllerView]):
                 controller(device, asked[device.name], _namespaces_of(device, spaces)) for device in controllers
             ),
             drives=tuple(drives),
-            problems=deduplicated(cut),
+            problems=deduplicate(cut),
         )
 
     async def cached_inventory(self) -> Inventory:

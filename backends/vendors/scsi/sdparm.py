@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from backends.subject import repeated
+from backends.subject import find_repeated
 from backends.text import clean
 from backends.tool_output import CompletenessCheck, line_end
 from backends.values import dataclass
@@ -57,7 +57,7 @@ def parse_sdparm(text: str) -> Mapping[str, Field]:
     """The fields by their names; values other than 0 and 1 are none, and those of which two lines differ."""
     by_name: dict[str, Field] = {}
     lines = set(_LINE.findall(text))
-    twice = repeated(name for name, _, _ in lines)
+    twice = find_repeated(name for name, _, _ in lines)
     for name, value, marks in _LINE.findall(text):
         if value not in ("0", "1") or name in by_name or name in twice:
             continue

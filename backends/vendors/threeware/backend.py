@@ -18,7 +18,7 @@ from backends.settings_backend import Settable
 from backends.subject import refused_text
 from backends.system.caching import uncached
 from backends.text import clean
-from backends.tool_output import deduplicated, manual_run_hint, truncation_problem
+from backends.tool_output import deduplicate, manual_run_hint, truncation_problem
 from backends.tool_output import first_lines_text as first_lines
 from backends.topology import scan_topology
 from backends.topology.device_identity import identity
@@ -97,7 +97,7 @@ class Threeware(Settable[_UnitView]):
         picture, merged = await scan_topology(self._host), Inventory(problems=problems)
         for card in cards:
             merged = merged.merge(inventory(card, picture))
-        return replace(merged, problems=deduplicated(merged.problems))
+        return replace(merged, problems=deduplicate(merged.problems))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of a unit."""

@@ -58,7 +58,7 @@ class Bench:
     async def made(self, **more: object) -> CreatedArray:
         plan = await self.plan(**more)  # type: ignore[arg-type]
         await self.take(plan.steps)
-        return plan.made()
+        return plan.created_array()
 
     @property
     def volume(self) -> Volume:
@@ -74,7 +74,7 @@ class Bench:
 async def test_what_was_made_is_found_whole_and_deleted_without_a_trace(tool: str, level: Level, count: int) -> None:
     bench = Bench(tool)
     plan = await bench.plan(level, count)
-    array = plan.made()
+    array = plan.created_array()
     none = await bench.find(array)
     assert (none.state, none.remove, none.device) == (ArrayMatchState.ABSENT, (), None)
     await bench.take(plan.steps)
@@ -125,11 +125,11 @@ async def test_another_array_of_the_same_name_and_level_is_never_taken_for_it(to
         await megacli(bench.host, f"-CfgLDAdd -R5[{others}] WT NORA Direct -strpsz64 -a1", mutates=True)
         await megacli(bench.host, "-LDSetProp -Name rb-1a2b -L0 -a1", mutates=True)
     assert bench.volume.name == "rb-1a2b"
-    found = await bench.find(plan.made())
+    found = await bench.find(plan.created_array())
     assert (found.state, found.remove) == (ArrayMatchState.ABSENT, ())
     again = await bench.plan()
     await bench.take(again.steps)
-    found = await bench.find(again.made())
+    found = await bench.find(again.created_array())
     assert found.state is ArrayMatchState.WHOLE
     assert str(bench.volume.number) in found.remove[0].shown()
     assert set(bench.volume.places) == set(first.split(","))
@@ -139,16 +139,16 @@ async def test_an_array_of_megacli_that_never_got_its_name_is_a_part_of_it() -> 
     bench = Bench("MegaCli")
     plan = await bench.plan()
     await bench.take(plan.steps[:1])
-    found = await bench.find(plan.made())
+    found = await bench.find(plan.created_array())
     assert (found.state, found.target) == (ArrayMatchState.PARTLY, None)
     assert "bears no name yet" in found.sentence
     await bench.take(found.remove)
-    assert (await bench.find(plan.made())).state is ArrayMatchState.ABSENT
+    assert (await bench.find(plan.created_array())).state is ArrayMatchState.ABSENT
 
 
 async def test_one_without_a_name_that_was_there_before_is_not() -> None:
     bench = Bench("MegaCli")
-    array = (await bench.plan()).made()
+    array = (await bench.plan()).created_array()
     await megacli(bench.host, f"-CfgLDAdd -R5[{','.join(MEGACLI[:3])}] WT NORA -strpsz64 -a1", mutates=True)
     seen = (await MegaRaid(bench.host).find_made(array)).state
     before = (await planned(bench.host, Level.RAID0, MEGACLI[5:6])).before
@@ -165,7 +165,7 @@ async def test_storcli_tells_what_was_there_before_by_world_wide_names() -> None
 
 async def test_storcli_names_at_once_so_one_without_a_name_is_anothers() -> None:
     bench = Bench("storcli")
-    array = (await bench.plan()).made()
+    array = (await bench.plan()).created_array()
     await storcli(bench.host, "/c0 add vd r5 drives=252:0-2 wt nora direct strip=64")
     found = await bench.find(array)
     assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
@@ -203,7 +203,7 @@ async def test_other_spans_are_another_array(tool: str) -> None:
 async def test_one_over_more_or_fewer_drives_is_another_array(tool: str) -> None:
     bench = Bench(tool)
     array = await bench.made(level=Level.RAID0, count=4)
-    more = (await planned(bench.host, Level.RAID1, bench.drives[4:6])).made().members
+    more = (await planned(bench.host, Level.RAID1, bench.drives[4:6])).created_array().members
     for members in (array.members[:3], (*array.members, *more)):
         found = await bench.find(replace(array, members=members))
         assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
@@ -365,7 +365,7 @@ async def test_a_refusal_is_told_in_the_tools_words_and_ends_it(tool: str) -> No
     bench.card.disks[1].state = "jbod"
     with pytest.raises(ToolFailedError, match="does not have the appropriate attributes"):
         await bench.take(plan.steps)
-    assert (await bench.find(plan.made())).state is not ArrayMatchState.WHOLE
+    assert (await bench.find(plan.created_array())).state is not ArrayMatchState.WHOLE
 
 
 async def test_a_name_is_not_given_to_an_array_that_came_between() -> None:
@@ -375,7 +375,7 @@ async def test_a_name_is_not_given_to_an_array_that_came_between() -> None:
     with pytest.raises(ToolFailedError, match="created as virtual drive 1, not 0; nothing more was set on it"):
         await bench.take(plan.steps)
     assert [volume.name for volume in bench.card.volumes] == ["", ""]
-    found = await bench.find(plan.made())
+    found = await bench.find(plan.created_array())
     assert (found.state, "-L1" in found.remove[0].shown()) == (ArrayMatchState.PARTLY, True)
 
 

@@ -125,7 +125,7 @@ class Bench:
     async def made(self, level: Level = Level.RAID5, count: int = 3, spans: int | None = None) -> CreatedArray:
         plan = await self.plan(level, count, spans=spans)
         await self.take(plan.steps)
-        return plan.made()
+        return plan.created_array()
 
     async def find(self, array: CreatedArray) -> ArrayMatch:
         return await self.builder.find_made(array)
@@ -165,7 +165,7 @@ async def test_what_is_made_is_listed_and_deleted_without_a_trace(maker: Maker, 
     bench = Bench(maker)
     before, free = await bench.arrays(), await bench.free()
     plan = await bench.plan(level, count)
-    array = plan.made()
+    array = plan.created_array()
     assert (await bench.find(array)).state is ArrayMatchState.ABSENT
     await bench.take(plan.steps)
     ((address, made),) = [(key, one) for key, one in (await bench.arrays()).items() if key not in before]
@@ -193,7 +193,7 @@ async def test_a_drive_that_is_used_by_now_makes_no_array(maker: Maker) -> None:
         await bench.builder.plan_array(plan.request, maker.controller, assume_clean=False)
     with pytest.raises(ToolFailedError):
         await bench.take(plan.steps)
-    found = await bench.find(plan.made())
+    found = await bench.find(plan.created_array())
     assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
 
 
@@ -212,7 +212,7 @@ async def test_an_array_of_the_same_name_and_level_by_somebody_else_is_never_its
     plan = await bench.plan(Level.RAID0, 1)
     last = len(maker.places) - 3
     assert (await bench.by_hand("rb-1", last)).returncode == 0
-    found = await bench.find(plan.made())
+    found = await bench.find(plan.created_array())
     assert (found.state, found.remove) == (ArrayMatchState.ABSENT, ())
 
 
@@ -221,7 +221,7 @@ async def test_one_over_its_very_drives_that_bears_another_name_is_left_alone(ma
     bench = Bench(maker)
     plan = await bench.plan()
     assert (await bench.by_hand("mine", 0)).returncode == 0
-    found = await bench.find(plan.made())
+    found = await bench.find(plan.created_array())
     assert (found.state, found.remove, found.target) == (ArrayMatchState.UNKNOWN, (), None)
     assert "is called mine, not rb-1" in found.sentence
 
@@ -232,7 +232,7 @@ async def test_one_of_the_same_name_over_its_drives_that_was_there_before_is_not
     plan = await bench.plan()
     assert (await bench.by_hand("rb-1", 0)).returncode == 0
     before = (await bench.plan(Level.RAID0, 1, first=3)).before
-    found = await bench.find(replace(plan.made(), before=before))
+    found = await bench.find(replace(plan.created_array(), before=before))
     assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
     assert "was there before" in found.sentence
 
@@ -256,7 +256,7 @@ async def test_one_that_is_made_otherwise_is_another(maker: Maker, other: dict[s
 async def test_one_over_more_or_fewer_drives_is_another(maker: Maker) -> None:
     bench = Bench(maker)
     array = await bench.made()
-    more = (await bench.plan(Level.RAID0, 1, first=3)).made().members
+    more = (await bench.plan(Level.RAID0, 1, first=3)).created_array().members
     for members in (array.members[:2], (*array.members, *more)):
         found = await bench.find(replace(array, members=members))
         assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
@@ -329,7 +329,7 @@ async def test_groups_with_a_parity_of_their_own_are_made_found_and_deleted(
     assert (plan.request.spans, plan.data_drives, plan.cost) == (2, data, count - data)
     assert plan.full_stripe_bytes == data * (64 << 10)
     await bench.take(plan.steps)
-    array = plan.made()
+    array = plan.created_array()
     (made,) = [one for key, one in (await bench.arrays()).items() if key not in before]
     listed = (None, None) if maker.backend == "threeware" else (2, data)  # `unitstatus` tells no groups
     assert (made.level, made.spans, made.data_drives) == (level, *listed)
@@ -387,7 +387,7 @@ async def test_arcconf_without_legs_divides_them_in_two_as_its_usage_says() -> N
     told = " ".join(plan.steps[0].argv)
     assert " legs 2 " in told
     await bench.host.run(Command(argv=tuple(told.replace(" legs 2 ", " ").split()), mutates=True))
-    assert (await bench.find(plan.made())).state is ArrayMatchState.WHOLE
+    assert (await bench.find(plan.created_array())).state is ArrayMatchState.WHOLE
 
 
 async def test_its_letter_and_number_are_not_what_it_is_known_by() -> None:
@@ -427,7 +427,7 @@ async def test_with_a_second_logical_drive_in_its_array_it_is_not_deleted() -> N
 
 async def test_a_drive_of_it_of_which_the_words_are_not_known_leaves_it_open() -> None:
     bench = Bench(MAKERS["ssacli"])
-    array = (await bench.plan()).made()
+    array = (await bench.plan()).created_array()
     (card,) = bench.host.rack.smart["ssacli"]
     bays = tuple(replace(bay, state="Strange") if bay.place == "2I:1:1" else bay for bay in card.bays)
     bench.host.rack.smart["ssacli"] = (replace(card, bays=bays),)
@@ -492,7 +492,7 @@ async def test_policies_at_birth_are_the_settings_that_are_read_afterwards(name:
         plan = await planned(bench.host, Level.RAID5, maker.names(0, 3), **policies)  # type: ignore[arg-type]
         assert plan.request.policies == {**usual, **policies}
         await bench.take(plan.steps)
-        found = await bench.find(plan.made())
+        found = await bench.find(plan.created_array())
         assert found.target is not None
         readings = await MachineBackends.of(bench.host).read(found.target)
         assert {key: readings[key].now for key in plan.request.policies} == plan.request.policies
@@ -526,7 +526,7 @@ async def test_an_old_answer_after_a_kill_is_not_taken_for_nothing_there() -> No
     bench = Bench(MAKERS["arcconf of a SmartRAID"])
     plan = await bench.plan()
     builder = bench.builder
-    await builder.find_made(plan.made())
+    await builder.find_made(plan.created_array())
     await bench.host.run(Command(argv=plan.steps[0].argv, mutates=True))
     assert "1" in bench.host.rack.late  # the next answer is that of before
-    assert (await builder.find_made(plan.made())).state is ArrayMatchState.WHOLE
+    assert (await builder.find_made(plan.created_array())).state is ArrayMatchState.WHOLE

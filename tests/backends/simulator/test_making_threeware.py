@@ -48,7 +48,7 @@ def builder(host: Host) -> ArrayCreator:
 async def made(host: SimulatedHost, level: Level = Level.RAID5, count: int = 3) -> tuple[ArrayPlan, CreatedArray]:
     plan = await planned(host, level, PORTS[:count], name="rb-1")
     await builder(host).run_making(plan.request.drives[0].controller, plan.steps)
-    return plan, plan.made()
+    return plan, plan.created_array()
 
 
 async def standing(host: Host, array: CreatedArray) -> ArrayMatch:
@@ -103,7 +103,7 @@ async def test_one_line_makes_it_and_its_capacity_is_told(
     assert plan.size_bytes is not None
     assert (plan.data_drives, plan.cost) == (size, count - size)
     await builder(host).run_making(plan.request.drives[0].controller, plan.steps)
-    found = await standing(host, plan.made())
+    found = await standing(host, plan.created_array())
     assert (found.state, found.device) == (ArrayMatchState.WHOLE, "/dev/" + str(card_of(host).units[1].device))
     assert abs((await unit(host)).size_bytes or 0) == pytest.approx(plan.size_bytes, rel=0.01)
     before, named = await unit(host), card_of(host).units[1]

@@ -54,7 +54,7 @@ class Bench:
     async def made(self, level: Level = Level.RAID0, count: int = 3) -> CreatedArray:
         plan = await self.plan(level, count)
         await self.builder.run_making(GROUP, plan.steps)
-        return plan.made()
+        return plan.created_array()
 
     async def find(self, array: CreatedArray) -> ArrayMatch:
         return await self.builder.find_made(array)
@@ -67,19 +67,19 @@ class Bench:
 async def test_what_is_made_is_listed_found_and_removed_without_a_trace(level: Level, count: int) -> None:
     bench = Bench()
     plan = await bench.plan(level, count)
-    assert (await bench.find(plan.made())).state is ArrayMatchState.ABSENT
+    assert (await bench.find(plan.created_array())).state is ArrayMatchState.ABSENT
     await bench.builder.run_making(GROUP, plan.steps)
     (listed,) = [one for one in (await seen(bench.host)).arrays if one.name == "data/rb-1"]
     assert (listed.level, len(listed.members), listed.size_bytes) == (level, count, plan.size_bytes)
     assert listed.strip_bytes == (None if level is Level.RAID1 else 64 << 10)
-    found = await bench.find(plan.made())
+    found = await bench.find(plan.created_array())
     assert (found.state, found.device, found.looked_at) == (
         ArrayMatchState.WHOLE,
         listed.device,
         (listed.device,),
     ), found.sentence
     assert found.uuids == (*plan.uuids, bench.volume().uuid)
-    known = replace(plan.made(), uuids=found.uuids)
+    known = replace(plan.created_array(), uuids=found.uuids)
     await bench.builder.run_making(GROUP, (await bench.find(known)).remove)
     assert (await bench.find(known)).state is ArrayMatchState.ABSENT
     assert [one.name for one in bench.group.volumes] == ["mail"]
@@ -132,7 +132,7 @@ async def test_a_group_that_another_command_holds_is_refused_in_its_words() -> N
     bench.group.busy = True
     with pytest.raises(ToolFailedError, match="Can't get lock for data"):
         await bench.builder.run_making(GROUP, plan.steps)
-    assert (await bench.find(plan.made())).state is ArrayMatchState.ABSENT
+    assert (await bench.find(plan.created_array())).state is ArrayMatchState.ABSENT
 
 
 async def test_a_signature_of_a_former_volume_is_wiped_and_nothing_waits_for_an_answer() -> None:
@@ -232,7 +232,7 @@ async def test_one_of_its_name_by_somebody_else_is_never_removed() -> None:
     plan = await bench.plan()
     words = [word for word in plan.steps[0].argv[1:] if word not in ("--addtag", plan.uuids[1])]
     assert (await bench.by_hand("lvcreate", *words)).returncode == 0
-    found = await bench.find(plan.made())
+    found = await bench.find(plan.created_array())
     assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
 
 

@@ -79,7 +79,7 @@ class ArrayBuilder:
             raise RefusedError(
                 "The drives were not confirmed.", hint=f"Their word: {confirm_tokens(plan.request.drives)}."
             )
-        array = plan.made()
+        array = plan.created_array()
         builder = self._builder(array.controller)
         with self._locked(plan.locks, "making", array.name) as lock:
             await self._require_as_shown(plan, assume_clean=assume_clean)

@@ -38,7 +38,9 @@ async def test_a_host_is_shown_as_it_is_shown_there(rack: str) -> None:
         assert here is not None
         assert device_facts(here) == device_facts(thing)
         declared, readings = told.settings.get(thing.target, ((), {}))
-        own = settings_table(machine.settings(thing.target), await machine.kept(thing.target), thing.target.scope)
+        own = settings_table(
+            machine.settings(thing.target), await machine.read_cached(thing.target), thing.target.scope
+        )
         assert [row.cells for row in settings_table(declared, readings, thing.target.scope).rows] == [
             row.cells for row in own.rows
         ]
