@@ -1,1 +1,1 @@
-"""Everything that talks to devices and tools."""
+"""Access to devices, tools and the operating system."""

@@ -1,6 +1,6 @@
-"""Arrays to be made: which drives are free and why the others are not, and what a level makes of those. Pure.
+"""Arrays to be created: free drives, reasons against the others, and what each level makes of them. No I/O.
 
-A physical volume of LVM is such a drive as well, as far as its extents are free: others' volumes on it stay.
+A physical volume of LVM counts as a drive with its free extents: volumes that others have on it stay.
 """
 
 from __future__ import annotations
@@ -19,161 +19,162 @@ from backends.text import clean
 from backends.values import dataclass
 
 LEVELS = (Level.RAID0, Level.RAID1, Level.RAID5, Level.RAID6, Level.RAID10, Level.RAID50, Level.RAID60)
-"""Levels that can be made."""
+"""Levels that can be created."""
 
 STRIPS = tuple(16 * 1024 << step for step in range(7))
-"""Bytes of a strip that are offered, 16 KiB to 1 MiB; a maker has its usual one beside them."""
+"""Strip sizes in bytes that are offered, 16 KiB to 1 MiB. Each maker also has a default."""
 
 SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
-"""Levels that a RAID card makes of spans."""
+"""Levels that a RAID controller makes of spans."""
 
 SYNC_RATE = 200e6
-"""Bytes a second on each member that a machine allows a resync of md (Documentation/admin-guide/sysctl, dev.raid)."""
+"""Default limit of md's resync in bytes per second on each member (Documentation/admin-guide/sysctl, dev.raid)."""
 
 END = 4
-"""Characters of each serial number that are typed for drives of which nobody can say what lies on them."""
+"""Characters of each serial number that are typed for drives whose content is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A drive that an array might be made of."""
+    """A drive that an array could be made of."""
 
     drive: Target
-    """Its address."""
+    """Address of the drive."""
     controller: Target | None = None
-    """The card that it hangs from, or the volume group, where that makes arrays of it; None where md does."""
+    """Controller or volume group that makes arrays of it; None for md."""
     place: str
-    """What the tool calls it: `252:3`, `/dev/sdb`."""
+    """The tool's name for the drive: `252:3`, `/dev/sdb`."""
     model: str | None = None
     """Model."""
     serial: str | None = None
-    """Serial number; of a physical volume LVM's UUID."""
+    """Serial number; for a physical volume LVM's UUID."""
     media: Media = Media.UNKNOWN
-    """What stores the bits."""
+    """Media type."""
     interface: str | None = None
     """`sata`, `sas`, `nvme`."""
     size_bytes: int | None = None
-    """Capacity; of a physical volume that of its free extents."""
+    """Capacity; for a physical volume that of its free extents."""
     free_extents: int | None = None
-    """Of a physical volume: its extents that no volume has; None for a drive that is taken as a whole."""
+    """Free extents of a physical volume; None for a drive that is used completely."""
     sector_bytes: int | None = None
-    """Logical sector."""
+    """Logical sector size."""
     why_not: tuple[str, ...] = ()
-    """Every reason against making an array of it, each a sentence or a part of one; () for a free one."""
+    """All reasons against using it, each a sentence or a part of one; () if it is free."""
     cautions: tuple[str, ...] = ()
-    """What to know of its health before an array is made of it, each a clause; () where all is well."""
+    """Warnings about its health as clauses; () if it has none."""
     lies: tuple[str, ...] = ()
-    """What lies on a free one and would be lost, one line each; () where nothing known does."""
+    """Content of a free drive that would be lost, one line each; () if there is no known content."""
     signatures: tuple[Signature, ...] = ()
-    """The same, for a look whether more has come since."""
-    seen: bool = False
-    """Whether the kernel sees what lies on it; else only the card has it, and its content is unknown."""
+    """The same content as signatures, to detect content that is added later."""
+    is_visible: bool = False
+    """Whether the kernel has access to its content; else only the controller has it, and the content is unknown."""
     identity: Identity | None = None
-    """What it is to the kernel; None where only the card has it."""
+    """Its identity in the kernel; None if only the controller has the drive."""
 
     @property
     def free(self) -> bool:
-        """Whether an array may be made of it."""
+        """Return whether an array may be made of it."""
         return not self.why_not
 
     @property
     def shared(self) -> bool:
-        """Whether only its free extents are taken, and what others have on it stays."""
+        """Return whether only its free extents are used, so that other content on it stays."""
         return self.free_extents is not None
 
     @property
     def of_kernel(self) -> bool:
-        """Whether a driver of the kernel makes arrays of it, and no card."""
+        """Return whether a kernel driver makes arrays of it, not a controller."""
         return self.controller is None or self.shared
-
-
-def _token() -> str:
-    return os.urandom(16).hex()  # what secrets does, without loading libcrypto
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayRequest:
-    """An array that somebody wants."""
+    """An array that the user asks for."""
 
     level: Level
-    """Its level."""
+    """RAID level."""
     drives: tuple[Candidate, ...]
-    """What it is to be made of, in this order: it decides the spans."""
+    """Drives in order; the order decides which drives form a span."""
     strip_bytes: int | None = None
-    """Bytes on one drive before the next one follows; None for a level without, and for the maker's usual one."""
+    """Strip size in bytes; None for a level without strips, and for the maker's default."""
     spans: int | None = None
-    """Spans of RAID 10, 50 and 60; None for the usual."""
+    """Number of spans of RAID 10, 50 and 60; None for the default."""
     layout: str | None = None
-    """Layout of md's RAID 10 in mdadm's word (`f2`); None for the usual, and for all others."""
+    """Layout of md's RAID 10 in mdadm's spelling (`f2`); None for the default and for all others."""
     size_bytes: int | None = None
-    """What it is to hold, of a volume group; None for all that these drives have free."""
+    """Size of a volume in a volume group; None for all free space of these drives."""
     name: str
-    """What it is to be called, at most 15 letters, digits, `-` and `_`; the token by which it is known again."""
-    token: str = field(default_factory=_token)
-    """32 hex digits that no other array has, for a maker that marks what it makes."""
+    """Name of at most 15 letters, digits, `-` and `_`. It contains the token by which the array is recognised."""
+    token: str = field(default_factory=lambda: os.urandom(16).hex())  # like secrets, without loading libcrypto
+    """Unique 32 hex digits, for a maker that marks what it creates."""
     policies: dict[str, str] = field(default_factory=dict)
-    """Policies at birth: values by the keys of the array's settings, as they are set later (`creation_policies`)."""
+    """Policies at creation, by the keys with which the array's settings are set later (`creation_policies`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayPlan:
-    """What making an array would do."""
+    """The creation of an array as planned."""
 
-    wish: ArrayRequest
-    """What was asked for, with what was left open filled in."""
+    request: ArrayRequest
+    """The request, with defaults filled in."""
     maker: str
-    """`md`, `storcli64`, `MegaCli64`: what makes it."""
+    """Program that creates it: `md`, `storcli64`, `MegaCli64`."""
     steps: tuple[ChangeStep, ...]
     """The exact commands."""
     size_bytes: int | None
-    """Usable capacity as far as it can be told before; the maker rounds it down."""
+    """Usable capacity as far as it is known before; the maker rounds it down."""
     data_drives: int | None
-    """Drives that carry data in one stripe; None where that is no whole number."""
+    """Number of drives that hold data in one stripe; None if that is no whole number."""
     seconds: float
-    """How long the commands take, about."""
+    """Approximate duration of the commands in seconds."""
     initialising: str
-    """What has to happen to it afterwards, and how long that takes: a sentence."""
+    """A sentence about the initialisation afterwards and its duration."""
     begins_later: bool = False
-    """Whether the maker begins to initialise it by itself some minutes after it was made."""
+    """Whether the maker starts the initialisation automatically some minutes after the creation."""
     warnings: tuple[str, ...] = ()
-    """What somebody should know before: sentences."""
+    """Warnings as sentences."""
     uuids: tuple[str, ...] = ()
-    """Of md, as mdadm spells them: the array's, then those of the inner ones; of LVM the group's and the volume's tag;
-    () of a card."""
+    """UUIDs. md: in mdadm's spelling, the array's, then those of inner arrays. LVM: the group's, then the tag of the
+    volume. Controllers: ()."""
     before: tuple[str, ...] = ()
-    """The card's arrays that were there before, by what lasts of each; () of md, whose UUID is new."""
+    """Lasting ids of the controller's present arrays; () for md, whose UUID is new."""
     locks: tuple[str, ...] = ()
-    """The locks under which it is made: of the card or the volume group, or of each disk."""
+    """Locks for the creation: of the controller or volume group, or of each disk."""
     by_hand: str = ""
-    """Why its commands are only shown, a sentence; "" where raidbench runs them."""
+    """A sentence why the commands are only shown; "" if raidbench runs them."""
 
-    def made(self) -> CreatedArray:
-        """What a journal keeps of it."""
+    def created_array(self) -> CreatedArray:
+        """Return the record of the array for a journal."""
         return CreatedArray(
-            name=self.wish.name,
-            level=self.wish.level,
-            controller=self.wish.drives[0].controller,
+            name=self.request.name,
+            level=self.request.level,
+            controller=self.request.drives[0].controller,
             members=tuple(
-                MemberDrive(place=drive.place, serial=drive.serial, wwn=_wwn(drive), size_bytes=drive.size_bytes)
-                for drive in self.wish.drives
+                MemberDrive(
+                    place=drive.place,
+                    serial=drive.serial,
+                    wwn=drive.identity.wwn if drive.identity is not None else None,
+                    size_bytes=drive.size_bytes,
+                )
+                for drive in self.request.drives
             ),
-            strip_bytes=self.wish.strip_bytes,
-            spans=self.wish.spans,
-            layout=self.wish.layout,
-            size_bytes=self.size_bytes if self.wish.drives[0].shared else None,
+            strip_bytes=self.request.strip_bytes,
+            spans=self.request.spans,
+            layout=self.request.layout,
+            size_bytes=self.size_bytes if self.request.drives[0].shared else None,
             uuids=self.uuids,
             before=self.before,
         )
 
     @property
     def full_stripe_bytes(self) -> int | None:
-        """Bytes of data in one stripe; None for a level without."""
-        return raid.full_stripe(self.wish.strip_bytes, self.data_drives)
+        """Return the bytes of data in one stripe; None for a level without stripes."""
+        return raid.full_stripe(self.request.strip_bytes, self.data_drives)
 
     @property
     def cost(self) -> int | None:
-        """Drives of which the capacity goes into copies and parity; None where that is no whole number."""
-        return None if self.data_drives is None else len(self.wish.drives) - self.data_drives
+        """Return the number of drives used for copies and parity; None if that is no whole number."""
+        return None if self.data_drives is None else len(self.request.drives) - self.data_drives
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,86 +182,86 @@ class MemberDrive:
     """A drive that an array was made of."""
 
     place: str
-    """What the tool called it then: `252:3`, `/dev/sdb`; another one after a boot."""
+    """The tool's name for the drive at that time, `252:3`, `/dev/sdb`; it may differ after a reboot."""
     serial: str | None
-    """Serial number; of a physical volume LVM's UUID."""
+    """Serial number; for a physical volume LVM's UUID."""
     wwn: str | None = None
-    """World wide name, where the kernel tells one."""
+    """World wide name, if the kernel reports one."""
     size_bytes: int | None = None
     """Capacity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedArray:
-    """An array as raidbench was about to make it: all that it may be known again by."""
+    """An array that raidbench was about to create, with all facts by which it can be recognised."""
 
     name: str
-    """Its name, which no other array has: see `ArrayRequest`."""
+    """Unique name; see `ArrayRequest`."""
     level: Level
-    """Its level."""
+    """RAID level."""
     controller: Target | None
-    """The card that makes it, or the volume group; None where md does."""
+    """Controller or volume group that creates it; None for md."""
     members: tuple[MemberDrive, ...]
-    """What it is made of, in order."""
+    """Members in order."""
     strip_bytes: int | None
-    """Strip, None for a level without."""
+    """Strip size in bytes; None for a level without strips."""
     spans: int | None = None
-    """Spans of RAID 10, 50 and 60."""
+    """Number of spans of RAID 10, 50 and 60."""
     layout: str | None = None
-    """Layout of RAID 10; None for the usual, and for all others."""
+    """Layout of RAID 10; None for the default and for all others."""
     size_bytes: int | None = None
-    """Of a volume in a group exactly what it holds; None of all others."""
+    """Exact size of a volume in a volume group; None for all others."""
     uuids: tuple[str, ...] = ()
-    """See `ArrayPlan`; of LVM the volume's own follows once it was made."""
+    """UUIDs as in `ArrayPlan`; for LVM followed by the volume's own UUID once it was created."""
     before: tuple[str, ...] = ()
-    """See `ArrayPlan`."""
+    """As `ArrayPlan.before`."""
 
     @property
     def uuid(self) -> str | None:
-        """Its own; None while it is not known, and where there is none."""
+        """Return its own UUID; None if it is unknown or does not exist."""
         array_uuids = self.uuids[2:] if self.size_bytes is not None else self.uuids
         return array_uuids[0] if array_uuids else None
 
 
 class ArrayMatchState(StrEnum):
-    """How an array that raidbench made, or began to make, is found."""
+    """State in which a created array is found."""
 
     ABSENT = "absent"
-    """There is nothing of it, on none of its drives."""
+    """None of its drives has any part of it."""
     WHOLE = "whole"
-    """It is there as it was made: of these very drives, with this level and name or UUID."""
+    """It exists as it was created: same drives, level, and name or UUID."""
     PARTLY = "partly"
-    """Parts are there, and all of them are its own: not all of its steps were taken, or it is stopped."""
+    """Parts of it exist and no foreign ones: some steps were not taken, or it is stopped."""
     UNKNOWN = "unknown"
-    """What is there may be somebody else's, or cannot be told: nothing is done about it."""
+    """The parts may be another array's, or cannot be identified; nothing is done about them."""
 
 
 class ForeignArrayError(Exception):
-    """Something where an array was made is another's, or cannot be told: the sentence that says so."""
+    """Another array, or an unidentified one, is on the drives. The message is a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayMatch:
-    """What is left of an array that raidbench made."""
+    """The remains of an array that raidbench created."""
 
-    standing: ArrayMatchState
-    """How it is found."""
-    words: str
-    """The same in a sentence, with what it was judged by."""
+    state: ArrayMatchState
+    """State in which it is found."""
+    sentence: str
+    """The state as a sentence, with the evidence."""
     target: Target | None = None
-    """Its address now; None where it is not whole."""
+    """Its present address; None unless it is complete."""
     device: str | None = None
-    """Its node; None where it has none."""
+    """Its node; None if it has none."""
     looked_at: tuple[str, ...] = ()
-    """Nodes that run: nothing may lie or stand on any of them when it is taken apart."""
+    """Running nodes: none of them may have content or dependents when the array is deleted."""
     locks: tuple[str, ...] = ()
-    """The locks under which that is done."""
+    """Locks for its deletion."""
     uuids: tuple[str, ...] = ()
-    """All that it is known by from now on, where its maker chose some of that; () where nothing came to it."""
+    """All UUIDs by which it is recognised from now on, if its maker chose some; () if none were added."""
     remove: tuple[ChangeStep, ...] = ()
-    """The steps that take apart what is its own, in order; () where nothing is, or nothing may be done."""
+    """Steps that delete its own parts, in order; () if it has none, or if nothing may be done."""
     differs: Mapping[str, str] = field(default_factory=dict)
-    """Policies that do not read as it was made with, where these were looked at: sentences by their keys."""
+    """Policies that differ from those of the creation: sentences by key, if they were checked."""
 
 
 _LEAST = {
@@ -272,23 +273,24 @@ _LEAST = {
     Level.RAID50: 6,
     Level.RAID60: 8,
 }
-"""Fewest drives. Some makers take fewer (md a RAID 5 of two), which nobody measures."""
+"""Minimum number of drives. Some makers accept fewer (md a RAID 5 of two), which is not worth measuring."""
 
 _EACH = {Level.RAID10: 2, Level.RAID50: 3, Level.RAID60: 4}
-"""Fewest drives of a span."""
+"""Minimum number of drives in a span."""
 
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 
 
 def is_name(name: str) -> bool:
-    """Whether every maker takes a name."""
+    """Return whether every maker accepts a name."""
     return 0 < len(name) <= 15 and name[0].isalnum() and set(name) <= _NAME
 
 
 def spans_of(level: Level, drives: int, spans: int | None) -> int:
-    """Spans of a level over so many drives: pairs of a RAID 10, two of RAID 50 and 60 unless said; 1 of all others.
+    """Return the spans of a level over so many drives.
 
-    Raises InvalidValueError where the drives do not fit into them.
+    RAID 10 has pairs, RAID 50 and 60 have two spans unless `spans` is given, all others have 1. Raises
+    InvalidValueError if the drives do not fit into the spans.
     """
     if level not in SPANNED:
         if spans not in (None, 1):
@@ -305,7 +307,7 @@ def spans_of(level: Level, drives: int, spans: int | None) -> int:
 
 
 def spans_that_fit(level: Level, drives: int) -> tuple[int, ...]:
-    """Every number of spans that so many drives of a level can be divided into, least first; () without spans."""
+    """Return every possible number of spans for so many drives, lowest first; () for levels without spans."""
     return tuple(spans for spans in range(2, drives // 2 + 1) if level in SPANNED and _fits(level, drives, spans))
 
 
@@ -317,10 +319,10 @@ def _fits(level: Level, drives: int, spans: int) -> bool:
 def creation_policies(
     wished: Mapping[str, str], legal: Mapping[str, Sequence[str]], usual: Mapping[str, str]
 ) -> dict[str, str]:
-    """The policies that an array is made with: what is wished, else the usual ones.
+    """Return the policies for the creation of an array: requested ones, else the defaults.
 
-    `legal`: what its maker can be told when it makes one, values by the keys of the array's settings; a usual one that
-    it cannot be told is left out. Raises InvalidValueError for a wish that it cannot be told.
+    `legal`: values that the maker accepts at creation, by the keys of the array's settings; other defaults are left
+    out. Raises InvalidValueError for a requested policy that it does not accept.
     """
     for key, value in wished.items():
         if key not in legal:
@@ -337,7 +339,7 @@ def creation_policies(
 
 
 def require_name(request: ArrayRequest) -> None:
-    """Raise InvalidValueError for a name that not every maker takes."""
+    """Raise InvalidValueError for a name that some maker does not accept."""
     if not is_name(request.name):
         raise InvalidValueError(
             f"{clean(request.name, 40)!r} cannot be its name.", hint="At most 15 letters, digits, `-` and `_`."
@@ -345,7 +347,7 @@ def require_name(request: ArrayRequest) -> None:
 
 
 def require_shape(request: ArrayRequest) -> int:
-    """Drives of the array that carry data. Raises InvalidValueError for a level that these drives do not make."""
+    """Return the number of data drives. Raises InvalidValueError for a level that these drives cannot form."""
     level, count = request.level, len(request.drives)
     if level not in _LEAST:
         raise InvalidValueError(
@@ -362,9 +364,10 @@ def require_shape(request: ArrayRequest) -> int:
 
 
 def require_layout(request: ArrayRequest) -> int | None:
-    """Return the drives that carry data in a RAID 10 of the layout of a wish; None where that is no whole number.
+    """Return the data drives of a RAID 10 with the requested layout; None if that is no whole number.
 
-    md takes any number of drives that is not below that of the copies (md(4)). Raises InvalidValueError.
+    md accepts any number of drives that is not lower than that of the copies (md(4)). Raises InvalidValueError for an
+    invalid layout or too few drives.
     """
     count, copies = len(request.drives), raid.copies_of(request.layout)
     if request.level is not Level.RAID10:
@@ -385,10 +388,10 @@ def require_layout(request: ArrayRequest) -> int | None:
 
 
 def require_alike(drives: Sequence[Candidate]) -> tuple[str, ...]:
-    """Warnings about the drives beside each other. Raises InvalidValueError where no array is to be made of these.
+    """Return warnings about differences between the drives. Raises InvalidValueError for unsuitable combinations.
 
-    Mixed media, interfaces and sector sizes are refused: an array is as slow as its slowest drive, and cards refuse
-    most of that. Unequal sizes are a warning, as the smallest counts.
+    Mixed media, interfaces and sector sizes are refused: an array is as slow as its slowest drive, and controllers
+    refuse most of that. Unequal sizes are a warning, because the smallest counts.
     """
     named = [candidate.drive for candidate in drives]
     if len(set(named)) != len(named):
@@ -410,7 +413,7 @@ def require_alike(drives: Sequence[Candidate]) -> tuple[str, ...]:
 
 
 def require_free_drive(drive: Candidate) -> None:
-    """Raises RefusedError with every reason against a drive. There is no way round any of them."""
+    """Raise RefusedError with every reason against a drive. No option overrides them."""
     if drive.why_not:
         why = " ".join(sentence if sentence.endswith(".") else f"{sentence}." for sentence in drive.why_not)
         raise RefusedError(
@@ -420,7 +423,10 @@ def require_free_drive(drive: Candidate) -> None:
 
 
 def capacity(request: ArrayRequest, data_drives: float, *, lost_bytes: int = 0) -> int | None:
-    """Bytes that are usable: the smallest drive counts, less what the maker keeps on each. None if not told."""
+    """Return the usable bytes, or None if a drive does not report its size.
+
+    The smallest drive counts, minus what the maker keeps on each.
+    """
     sizes = [drive.size_bytes for drive in request.drives]
     reported = [size for size in sizes if size]
     if len(reported) != len(sizes):
@@ -430,14 +436,10 @@ def capacity(request: ArrayRequest, data_drives: float, *, lost_bytes: int = 0) 
     return max(0, int(smallest // strip * strip * data_drives))
 
 
-def _wwn(drive: Candidate) -> str | None:
-    return None if drive.identity is None else drive.identity.wwn
-
-
 def confirm_tokens(drives: Iterable[Candidate]) -> str:
-    """The ends of the serial numbers, in order, with commas between: what is typed for drives that only a card sees.
+    """Return the confirmation token for drives that only a controller has: ends of the serial numbers, with commas.
 
-    For free extents it is the name of their group.
+    For free extents it is the name of their volume group.
     """
     drives = tuple(drives)
     if drives and drives[0].shared and drives[0].controller is not None:

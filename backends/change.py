@@ -1,4 +1,4 @@
-"""What a change is: steps complete enough to show, apply, verify and take back. Values only, no I/O."""
+"""Planned changes with steps complete enough to show, apply, verify and undo. Values only, no I/O."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class ChangeStep:
     path: str | None = None
     """File to write, for sysfs settings."""
     text: str | None = None
-    """What is written to `path`."""
+    """Text that is written to `path`."""
     argv: tuple[str, ...] = ()
-    """Command to run when `path` is None."""
+    """Command to run if `path` is None."""
     line: str | None = None
-    """Of a step that a log tells of: what a person read. Nothing can be done with it but to show it."""
+    """Line that was shown for a step from a log. Such a step can only be shown."""
 
     def shown(self) -> str:
-        """The line a person would type to do the same."""
+        """Return the command line that does the same."""
         if self.line is not None:
             return self.line
         if self.path is not None:
@@ -34,12 +34,12 @@ class ChangeStep:
         return " ".join(quote(word) for word in self.argv)
 
     def as_recorded(self) -> ChangeStep:
-        """Return the step as a log has it: to be read, not to be done."""
+        """Return the step as a log stores it: for reading, not for running."""
         return ChangeStep(line=self.shown())
 
     @property
     def meaning(self) -> tuple[str, ...]:
-        """What it does, however spelled: without its program's folder and words that only keep that quiet."""
+        """Return the step without its program's folder and without quiet flags, for comparison."""
         if self.path is not None:
             return self.path, self.text or ""
         args = self.argv or ((self.line or ""),)
@@ -47,11 +47,11 @@ class ChangeStep:
 
 
 _QUIET = frozenset(("noprompt", "quiet", "nolog", "-nolog", "-silent", "nologs"))
-"""Words by which tools ask nothing, or write no log of their own (storcli, MegaCli, arcconf, tw_cli)."""
+"""Options by which tools ask nothing, or write no log of their own (storcli, MegaCli, arcconf, tw_cli)."""
 
 
 def same_steps(these: Sequence[ChangeStep], those: Sequence[ChangeStep]) -> bool:
-    """Whether two ways do the same, whatever the spelling."""
+    """Return whether two lists of steps do the same, whatever their spelling."""
     return [step.meaning for step in these] == [step.meaning for step in those]
 
 
@@ -59,10 +59,11 @@ _BY_NAME = "block-"
 
 
 def disk_lock(*paths: Identity) -> str:
-    """The locks that changes of a disk and runs on it take, by all the paths that there are to it; one a line.
+    """Return the locks that changes of a disk and runs on it take, one on each line. `paths`: all paths to it.
 
-    They are those of the thing, so that a disk under another name has them too; that of the kernel name where nothing
-    lasts. Where only some paths tell the WWN the other paths' serial number counts as well: a path may come and go.
+    Locks are named by lasting ids, so that a disk has the same ones under another name; by the kernel name if it has no
+    lasting id. If only some paths report the WWN, the serial number of the others counts too, because a path may vanish
+    and return.
     """
     lasting = {lasting_id for path in paths if (lasting_id := path.lasting) is not None}
     names = [f"disk-{lasting_id}" for lasting_id in sorted(lasting, reverse=True)]
@@ -70,24 +71,24 @@ def disk_lock(*paths: Identity) -> str:
 
 
 def with_disk(lock: str, disk: Identity) -> str:
-    """The lock of a card with those of the disk that one of its volumes is: a job on that disk holds the latter."""
+    """Return the lock of a controller with those of its array's disk, which a job on that disk takes."""
     return f"{lock}\n{disk_lock(disk)}"
 
 
 NOT_THERE = "missing"
-"""The value before of what a change makes again that had been deleted, and of what is not there when it is read."""
+"""Old value of something that was deleted and is re-created, or that did not exist when it was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueBefore:
-    """A value that a setting had before another one was changed."""
+    """Value of a setting before another one was changed."""
 
     target: Target
-    """What has the setting."""
+    """Target of the setting."""
     key: str
-    """Which."""
+    """Key of the setting."""
     value: str
-    """The value."""
+    """Its value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,88 +96,88 @@ class Change:
     """A planned change of one setting, complete enough to show, apply, verify and undo."""
 
     target: Target
-    """What is changed."""
+    """Target of the setting."""
     key: str
-    """The setting's key."""
+    """Key of the setting."""
     label: str
-    """The setting's label."""
+    """Label of the setting."""
     before: str | None
     """Value read when planning; checked again before applying."""
     after: str
-    """Wanted value, in the common vocabulary: what is to be read afterwards."""
+    """Requested value in the common vocabulary, which is expected to be read afterwards."""
     writes: tuple[ChangeStep, ...]
-    """The very steps that will be taken."""
+    """The exact steps."""
     undo: tuple[ChangeStep, ...]
-    """The steps that would bring `before` back, for the review; empty if nothing can. `Sets.back` plans them anew."""
+    """Steps that would restore `before`, for the review; empty if nothing can. An undo is planned again with `back`."""
     companions: dict[str, str] = field(default_factory=dict)
-    """What a way back to `before` needs besides it, by key: what the kernel resets, the policies of a volume."""
+    """Other values that an undo to `before` restores, by key: what the kernel resets, the policies of a volume."""
     risk: Risk = Risk.NONE
-    """The worst that may happen."""
+    """Worst possible consequence."""
     risk_text: str = ""
-    """The same in one sentence."""
+    """The same as a sentence."""
     effect: Effect = Effect.AT_ONCE
     """When it takes effect."""
     persistence: Persistence = Persistence.LOST_AT_REBOOT
     """Whether it survives a reboot."""
     identity: Identity | None = None
-    """The device it was planned for."""
+    """Device that it was planned for."""
     lock: str = ""
-    """What serialises changes: the controller or the disk, one a line. See `locks`."""
+    """Locks that serialise changes: of the controller or the disk, one on each line. See `locks`."""
     moves: tuple[str, ...] = ()
-    """Keys of other settings that it may move: a new scheduler resets the queue's size."""
+    """Keys of other settings that it may change: a new scheduler resets the queue's size."""
     moves_disk: tuple[str, ...] = ()
-    """Keys of settings that it may move on the kernel's disk that its target is."""
+    """Keys of settings that it may change on the kernel's disk of its target."""
     resets_to: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Values to which it may move a setting, by key; a key of `moves` without an entry may get any value."""
+    """Values to which it may change a setting, by key; a key of `moves` without an entry may get any value."""
     beside: tuple[ValueBefore, ...] = ()
-    """Values before of the settings that it may move, as found when its turn came."""
+    """Values of the settings that it may change, as read just before it was applied."""
     at_start: str = ""
-    """The value found when its turn came, where an earlier change of the same set had moved it from `before`."""
+    """Value read just before it was applied, if an earlier change of the same set had changed it from `before`."""
     also: tuple[str, ...] = ()
-    """Other things on which the value changes along with it: what inherits it."""
+    """Other targets whose value changes too because they inherit it."""
     shares: tuple[str, ...] = ()
-    """Keys of other settings whose present values its steps carry: fields of one register."""
+    """Keys of other settings whose present values its steps contain: fields of one register."""
     found: tuple[Signature, ...] | None = None
-    """What was shown to lie on a device that it destroys: nothing else is destroyed. None where nobody looked."""
+    """Content of a device that was shown before its destruction: nothing else is destroyed. None if it was not read."""
     members: tuple[str, ...] = ()
-    """What an array that is re-created was made of, in the backend's words; it is not touched if that is different."""
+    """Members of an array that is re-created, in the backend's spelling; the array is not touched if they differ."""
     unit: str = ""
     """Unit of numeric values."""
     words: dict[str, str] = field(default_factory=dict)
-    """What people call its values, where that is something else: `same CPU` for `2`."""
+    """Labels of its values where they differ from the value: `same CPU` for `2`."""
     confirmed: bool = True
-    """Whether hardware has confirmed that its steps do it. See `Setting.confirmed`."""
+    """Whether its steps have been confirmed on hardware. See `Setting.confirmed`."""
     above: tuple[str, ...] = ()
-    """What stood on its target when it was planned, in words: `vg0/mail`, `mounted on /srv`."""
+    """Dependents of its target at the time of planning: `vg0/mail`, `mounted on /srv`."""
     asked: str = ""
-    """The value as it was asked for, where another is read afterwards: -1 for a default."""
+    """Value as it was requested, if another one is read afterwards: -1 for a default."""
 
     @property
     def locks(self) -> tuple[str, ...]:
-        """Return the names of the locks that it is made and undone under; programs of its steps hold the first, too."""
+        """Return the names of the locks for making and undoing it; programs of its steps hold the first one too."""
         if self.lock.startswith(_BY_NAME) and self.identity is not None and self.identity.lasting is not None:
             return tuple(disk_lock(self.identity).splitlines())
         return tuple(self.lock.splitlines()) or (str(self.target),)
 
     def shares_lock(self, other: Change) -> bool:
-        """Whether the two cannot be made at the same time."""
+        """Return whether the two changes cannot be made at the same time."""
         return not set(self.locks).isdisjoint(other.locks)
 
     @property
     def starts_from(self) -> str | None:
-        """The value that is found when its turn comes: `before`, unless an earlier change of its set moved that."""
+        """Return the expected value before it is applied: `before`, unless an earlier change of its set changed it."""
         return self.at_start or self.before
 
     @property
-    def wish(self) -> str:
-        """The value with which the same change is planned again."""
+    def requested(self) -> str:
+        """Return the value with which the same change is planned again."""
         return self.asked or self.after
 
     def as_in_set(self, shown: Change, *, moved: bool = False) -> Change:
-        """Return the change, planned again, of a set that was shown whole.
+        """Return the change, planned again, as part of a set that was shown completely.
 
-        What is made anew comes back as it was before the whole set. `moved`: an earlier change of the set has moved
-        this setting, so its undo leads to the value before the set.
+        A re-created array is restored to its state before the whole set. `moved`: an earlier change of the set has
+        changed this setting, so its undo restores the value before the set.
         """
         anew = self.effect is Effect.RECREATED and self.before == shown.before
         first = shown if anew or moved else self
@@ -185,8 +186,8 @@ class Change:
             return change
         return replace(change, before=shown.before, at_start=self.before)
 
-    def recorded(self) -> Change:
-        """The change as a log has it: what was changed, and how in words for people; nothing that could be done."""
+    def as_recorded(self) -> Change:
+        """Return the change as a log stores it: steps can be read but not run."""
         return replace(
             self,
             writes=tuple(step.as_recorded() for step in self.writes),

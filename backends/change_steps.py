@@ -1,4 +1,4 @@
-"""What all vendors do alike in a change: find the setting, check the device, take the steps, say what failed."""
+"""Common parts of changes for all vendors: find the setting, check the device, run the steps, report failures."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from backends.topology.tree import read_tree
 from backends.values import dataclass
 
 LOOK_AGAIN = "Look at the devices again."
-"""What to do when something is not there any more."""
+"""Hint for a device that no longer exists."""
 
 
 def not_found_error(target: Target) -> NotFoundError:
-    """The error for a target that a backend does not have."""
+    """Return the error for a target that a backend does not have."""
     return NotFoundError(f"There is no {clean(str(target))}.", hint="`raidbench devices` lists what is there.")
 
 
 def gone_error(target: Target) -> DeviceGoneError:
-    """The error for a target that a backend may have, and that is not there."""
+    """Return the error for a target that has vanished."""
     return DeviceGoneError(f"{clean(str(target))} is not there.", hint=LOOK_AGAIN)
 
 
 def require_still_free(request: ArrayRequest, candidates: Iterable[Candidate]) -> None:
-    """Raises DeviceGoneError for a drive of a wish that is no candidate now, RefusedError for one that is not free."""
+    """Raise DeviceGoneError for a drive of the request that vanished, RefusedError for one that is not free."""
     now = {candidate.drive: candidate for candidate in candidates}
     for drive in request.drives:
         present = now.get(drive.drive)
@@ -52,11 +52,11 @@ def require_still_free(request: ArrayRequest, candidates: Iterable[Candidate]) -
 
 
 def setting_of(settings: Iterable[Setting], target: Target, key: str) -> Setting:
-    """The setting of that key. Raises UnknownSettingError naming those that there are."""
+    """Return the setting of a key. Raises UnknownSettingError that names the existing keys."""
     declared = {setting.key: setting for setting in settings}
     if key not in declared:
         names = ", ".join(declared) or "none"
-        failure = UnknownSettingError if declared else NotFoundError  # what has none at all is no such thing
+        failure = UnknownSettingError if declared else NotFoundError  # a target without settings counts as unknown
         raise failure(
             f"{clean(str(target))} has no setting {clean(key)}.",
             hint=suggestion_hint(key, declared, f"It has: {names}."),
@@ -65,12 +65,12 @@ def setting_of(settings: Iterable[Setting], target: Target, key: str) -> Setting
 
 
 async def lock_of(host: Host, name: str) -> str:
-    """The locks of a disk by its kernel name, the same for all paths to it. See `disk_lock`."""
+    """Return the locks of a disk by its kernel name, the same for all paths to it. See `disk_lock`."""
     return (await _disk_locks(host, (name,)))[0]
 
 
 async def locks_of(host: Host, names: Iterable[str]) -> tuple[str, ...]:
-    """The locks of disks by their kernel names, each once, in the order in which everybody takes them."""
+    """Return the locks of disks by kernel name, without duplicates, in the order in which every process takes them."""
     return tuple(sorted({name for lock in await _disk_locks(host, names) for name in lock.splitlines()}))
 
 
@@ -86,9 +86,9 @@ async def _disk_locks(host: Host, names: Iterable[str]) -> list[str]:
 
 
 async def denial_of(host: Host, path: str | None) -> WriteDenied | None:
-    """What stands against any change by a tool or file; None if one may be tried.
+    """Return why no tool or file may change anything; None if a change may be tried.
 
-    A dry run is answered as root would be.
+    A dry run gets the answer that root would get.
     """
     reason = await host.writable(path) if path is not None else None
     return reason if isinstance(reason, WriteDenied) else None
@@ -96,20 +96,20 @@ async def denial_of(host: Host, path: str | None) -> WriteDenied | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestedValue:
-    """A legal value for a setting that may be changed, and how the setting read when it was asked for."""
+    """A legal value for a setting that may be changed, with the setting's reading at that time."""
 
     target: Target
-    """What is to be changed."""
+    """Target of the setting."""
     setting: Setting
-    """Which of its settings."""
+    """Setting to be changed."""
     now: Reading
-    """How it reads."""
+    """Its present reading."""
     value: str
-    """The value it is to have."""
+    """Requested value."""
 
     @property
     def risk(self) -> Risk:
-        """The worst that this value may do: its choice's own where there are choices."""
+        """Return the risk of the value: that of its choice if there are choices."""
         return next((choice.risk for choice in self.now.choices if choice.value == self.value), self.setting.risk)
 
     def change(
@@ -120,9 +120,9 @@ class RequestedValue:
         lock: str,
         risk: Risk | None = None,
     ) -> Change:
-        """The change that brings it. `risk`: where this very device makes it another one than the value has.
+        """Return the change to the value. `risk`: overrides the risk of the value for this device.
 
-        A value that is not read or not understood now cannot be taken back, whatever `undo` would do.
+        A present value that is unknown or not understood cannot be restored, so such a change has no undo steps.
         """
         worst = self.risk if risk is None else risk
         return Change(
@@ -156,7 +156,7 @@ def requested_value(
     value: str,
     check: Callable[[Setting, Reading, str], str] = check_value,
 ) -> RequestedValue:
-    """The value in canonical form. Raises BlockedError, InvalidValueError."""
+    """Return the value in canonical form. Raises BlockedError, InvalidValueError if it cannot be set."""
     _require_unblocked(target, setting, now.availability.why_not)
     return RequestedValue(target=target, setting=setting, now=now, value=check(setting, now, value))
 
@@ -168,10 +168,11 @@ def validated_old_value(
     value: str,
     check: Callable[[Setting, Reading, str], str] | None = None,
 ) -> RequestedValue:
-    """Return the value that the setting had before, in canonical form.
+    """Return the old value of a setting in canonical form.
 
-    Nothing is against a value that is there already, and a present value that is not understood is not against another
-    one. `check`: by default `is_restorable_value`. Raises BlockedError, InvalidValueError.
+    A value that is set already is always valid, and a present value that is not understood does not prevent another
+    one. `check`: by default `is_restorable_value`. Raises BlockedError or InvalidValueError if the value cannot be
+    restored.
     """
     if value == now.now:
         return RequestedValue(target=target, setting=setting, now=now, value=value)
@@ -182,7 +183,7 @@ def validated_old_value(
 
 
 def _require_unblocked(target: Target, setting: Setting, why_not: str | None) -> None:
-    """Raise BlockedError where there is a reason against a change."""
+    """Raise BlockedError if there is a reason against a change."""
     if why_not is not None:
         raise BlockedError(f"{setting.label} of {target} cannot be changed: {why_not}.")
 
@@ -191,9 +192,10 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
 def is_restorable_value(setting: Setting, reading: Reading, value: str) -> str:
-    """The `check` of a way back: what the setting may have had before, though it is not offered now.
+    """Return `value` if the setting may have had it before, even if it is not offered now.
 
-    A number is one whatever today's range; a word has to be one of the choices. Raises InvalidValueError.
+    Any number is valid whatever the present range; a word has to be one of the choices. Raises InvalidValueError for
+    any other value.
     """
     if value == reading.now or (reading.span is not None and _NUMBER.fullmatch(value)):
         return value
@@ -201,10 +203,10 @@ def is_restorable_value(setting: Setting, reading: Reading, value: str) -> str:
 
 
 def order_by_bounds(values: Mapping[str, str], now: Mapping[str, str | None], *bounds: tuple[str, str]) -> list[str]:
-    """Keys of a set in the order in which each value is legal; those that bound nothing keep their place.
+    """Return the keys of a set in an order in which each value is legal; other keys keep their position.
 
-    `bounds`: keys of a lower and an upper bound. The upper one goes first, unless it goes below what `now` says that
-    the lower one is.
+    `bounds`: keys of a lower and an upper bound. The upper one is set first, unless it goes below the present lower one
+    in `now`.
     """
     keys = list(values)
     for low, high in bounds:
@@ -218,10 +220,10 @@ def order_by_bounds(values: Mapping[str, str], now: Mapping[str, str | None], *b
 
 
 def order_by_moves(keys: Iterable[str], moves: Mapping[str, Collection[str]]) -> list[str]:
-    """Return the keys of a set in the order in which no later one moves an earlier one.
+    """Return the keys of a set in an order in which no later key changes an earlier one.
 
-    `moves`: the keys that each key may move. Keys that do not depend on each other keep their place; of a cycle the
-    first key comes first.
+    `moves`: the keys that each key may change. Independent keys keep their position; of a cycle the first key comes
+    first.
     """
     left = list(dict.fromkeys(keys))
     ordered: list[str] = []
@@ -236,9 +238,9 @@ def order_by_moves(keys: Iterable[str], moves: Mapping[str, Collection[str]]) ->
 def require_companions(
     target: Target, key: str, companions: Mapping[str, str], legal: Mapping[str, Pattern[str]]
 ) -> None:
-    """Raises RefusedError for a companion that a way back of this setting does not have, or that is no value of it.
+    """Raise RefusedError for a companion that does not belong to an undo of this setting, or has an illegal value.
 
-    `legal`: what each may be, by key.
+    `legal`: pattern of the legal values, by key.
     """
     for name, value in companions.items():
         pattern = legal.get(name)
@@ -250,7 +252,7 @@ def require_companions(
 
 
 def require_same_device(change: Change, present: Identity) -> None:
-    """Raises AnotherDeviceError unless the device that the change was planned for is the one that is there."""
+    """Raise AnotherDeviceError unless the device is the one that the change was planned for."""
     planned = change.identity
     if planned is None:
         raise RefusedError(f"The change of {change.target} does not say which device it was planned for.")
@@ -261,16 +263,16 @@ def require_same_device(change: Change, present: Identity) -> None:
 
 
 def require_equal_steps(change: Change, own: tuple[ChangeStep, ...]) -> None:
-    """Raises RefusedError unless its steps are `own`, which set this value of this very thing; without any, always."""
+    """Raise RefusedError unless the change has exactly the steps `own`, and at least one."""
     if not own or change.writes != own:
         shown = clean("; ".join(write.shown() for write in change.writes), 300)
         raise RefusedError(f"This does not set {change.label.lower()} of {change.target}: {shown}.")
 
 
 async def run_step(host: Host, step: ChangeStep, seconds: float, refusal: Callable[[Completed], str]) -> None:
-    """Run the program of a step. `refusal`: why it did not do it, by its own words; "" if it did.
+    """Run the program of a step.
 
-    Raises ToolFailedError with these.
+    `refusal`: returns the program's own reason for a failure, "" for success. Raises ToolFailedError with that reason.
     """
     command = Command(argv=step.argv, timeout=seconds, mutates=True)
     done = await host.run(command)
@@ -286,12 +288,12 @@ async def run_steps(
     same: Callable[[], Awaitable[None]] | None = None,
     apart: str = "",
 ) -> None:
-    """All steps in order (`writes`: these of them), up to the first that fails.
+    """Take all steps (or those in `writes`) in order, up to the first that fails.
 
-    `take` takes one; it raises ToolFailedError in the tool's or the kernel's words. `same` raises unless the device is
-    still the one that was planned for: it is asked before each step, and when one fails. `apart`: `deleted` or
-    `stopped` where the first step takes the thing apart, so that it is not there when a later one fails.
-    Raises RefusedError before any of them for a step that a log only tells of.
+    `take` takes one step and raises ToolFailedError with the tool's or the kernel's message. `same` raises unless the
+    device is still the planned one: it is called before each step, and after a failure. `apart`: `deleted` or `stopped`
+    if the first step takes the target apart, so that it no longer exists when a later step fails. Raises RefusedError
+    before any step if a step comes from a log and cannot be run.
     """
     steps = change.writes if writes is None else writes
     for step in steps:
@@ -304,12 +306,12 @@ async def run_steps(
             await take(step)
         except ToolFailedError as error:
             if same is not None:
-                await same()  # a device that went away is told as such
+                await same()  # a vanished device is reported as such
             raise _with_change(error, change, step, f"{done} of {len(steps)}" if done else "", apart) from error
 
 
 def _with_change(error: ToolFailedError, change: Change, step: ChangeStep, done: str, apart: str) -> ToolFailedError:
-    """The same error, saying of which change it is and what was done before it."""
+    """Return the error with the change that failed and the steps done before."""
     text = error.message.rstrip(".")
     message = f"{change.label} of {change.target} could not be set: {text}."
     hint = error.hint or "The old value should still be in force; read the setting again."
@@ -322,6 +324,6 @@ def _with_change(error: ToolFailedError, change: Change, step: ChangeStep, done:
 
 
 def evidence_of(command: Command, done: Completed) -> str:
-    """What a program printed, for the log: without its secrets, the beginning of long text."""
+    """Return a program's output for the log, without secrets and shortened."""
     output = f"{command.shown()}\nexit status {done.returncode}\n{done.stdout[:4000]}{done.stderr[:2000]}"
-    return command.masked(output)
+    return command.mask(output)

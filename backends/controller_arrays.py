@@ -1,4 +1,4 @@
-"""Finding an array again that a card made here: by its drives' serial numbers, level, strip, spans and name. Pure."""
+"""Recognises arrays that raidbench created on a controller, by serial numbers, level, strip, spans, name. No I/O."""
 
 from __future__ import annotations
 
@@ -19,100 +19,100 @@ PARTS = (State.FOREIGN, State.MISSING, State.REBUILDING, State.UNKNOWN)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardDrive:
-    """A drive behind a card, as far as it tells whose it is."""
+    """A drive of a controller, with the facts about its membership."""
 
     place: str
-    """What the tool calls it."""
+    """The tool's name for the drive."""
     serial: str | None
     """Serial number."""
     size_bytes: int | None
     """Capacity."""
     part_of: str = ""
-    """Why it is a part of something although no array lists it, for `its drive X, which ...`; "" where it is not."""
+    """Evidence that it is a member although no array lists it, to complete `its drive X, which ...`; "" if none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardArray:
-    """An array of a card, and what would take it apart."""
+    """An array of a controller, with the steps that delete it."""
 
     called: str
-    """For people: `virtual drive 3`."""
+    """Display name: `virtual drive 3`."""
     target: Target
     """Its address."""
     drives: tuple[str, ...]
-    """Places of its members; () where they are not told."""
+    """The tool's names of its members; () if unknown."""
     claimed: tuple[str, ...] = ()
-    """Places of drives that say of themselves that they are its, listed among the members or not."""
+    """Drives that claim to be members, whether the array lists them or not."""
     level: Level
-    """Level."""
+    """RAID level."""
     strip_bytes: int | None = None
-    """Strip, None if not told."""
+    """Strip size in bytes; None if unknown."""
     spans: int | None = None
-    """Spans of RAID 10, 50 and 60; None if not told."""
+    """Number of spans of RAID 10, 50 and 60; None if unknown."""
     name: str | None = None
-    """Name; None for none."""
+    """Name; None if it has none."""
     lasting: str = ""
-    """What lasts of it: its world wide name, else the serial numbers of its drives."""
+    """Lasting id: its world wide name, else the serial numbers of its drives."""
     added: str = ""
-    """What was added to its drives since, such as a spare: a part of a sentence; "" for nothing."""
+    """Later additions such as a spare, as a part of a sentence; "" if none."""
     node: Node | None = None
-    """The kernel's disk of it."""
+    """Disk of the array in the kernel."""
     remove: tuple[ChangeStep, ...] = ()
-    """What deletes it."""
+    """Steps that delete it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardArrays:
-    """A card, asked anew."""
+    """A controller as just read."""
 
     drives: tuple[CardDrive, ...]
-    """All of its drives."""
+    """All drives of the controller."""
     arrays: tuple[CardArray, ...]
-    """All of its arrays."""
+    """All arrays of the controller."""
     cut: str = ""
-    """Why these may not be all: a sentence; "" where they are."""
+    """A sentence why the lists may be incomplete; "" if they are complete."""
     kind: str
-    """What its tool calls an array: `virtual drive`."""
+    """The tool's term for an array: `virtual drive`."""
     named_at_birth: bool = True
-    """Whether an array has its name from the first command on: then one without is another's."""
+    """Whether an array has its name from the first command on. Then an array without one is foreign."""
     lock: str
-    """Its lock between programs."""
+    """Lock of the controller between programs."""
 
 
 def lasting_id(wwn: str | None, serials: Iterable[str], otherwise: str) -> str:
-    """What lasts of an array."""
+    """Return the lasting id of an array: its WWN, else the serial numbers of its drives, else `otherwise`."""
     return f"naa.{wwn}" if wwn is not None else " ".join(sorted(serials)) or otherwise
 
 
 def not_told_apart(serial: str | None, serials: Iterable[str | None]) -> str:
-    """What stands against a drive whose serial number does not mean it alone; "" where it does."""
+    """Return the reason against a drive whose serial number is missing or not unique; "" if it is unique."""
     alone = bool(serial) and sum(other == serial for other in serials) == 1
     return "" if alone else "its serial number is not told, or another drive has it too"
 
 
 def find_on_card(array: CreatedArray, card: CardArrays) -> ArrayMatch:
-    """What is there now of an array; see `BuildsArrays.find_made`.
+    """Return the remains of an array on a controller; see `ArrayCreator.find_made`.
 
-    Its number is the card's choice, and proves nothing.
+    The array's number is no evidence, because the controller chooses it.
     """
     try:
         drives = _drives(array.members, card)
         card_array = _over(drives, card)
         if card_array is None:
-            return ArrayMatch(standing=ArrayMatchState.ABSENT, words=_nothing_of_it(drives, card), locks=(card.lock,))
+            return ArrayMatch(state=ArrayMatchState.ABSENT, sentence=_nothing_of_it(drives, card), locks=(card.lock,))
         nameless = _is_it(array, card_array, drives, card)
     except ForeignArrayError as reason:
-        return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=str(reason))
+        return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=str(reason))
     text = f"{card_array.target} is {array.level.name} of these very {len(drives)} drives"
     text += ", and bears no name yet" if nameless else f", with the name {array.name}"
     standing = ArrayMatchState.PARTLY if nameless else ArrayMatchState.WHOLE
     target = None if nameless else card_array.target
-    if card_array.node is None:  # what lies on it cannot be looked at: it is not deleted
+    if card_array.node is None:  # without a node its content cannot be checked, so it is not deleted
         sentence = f"{text}. The kernel has no disk for it."
-        return ArrayMatch(standing=standing, words=sentence, target=target, locks=(card.lock,))
+        return ArrayMatch(state=standing, sentence=sentence, target=target, locks=(card.lock,))
     return ArrayMatch(
-        standing=standing,
-        words=f"{text}.",
+        state=standing,
+        sentence=f"{text}.",
         target=target,
         device=card_array.node.device,
         looked_at=(card_array.node.device,),
@@ -122,7 +122,10 @@ def find_on_card(array: CreatedArray, card: CardArrays) -> ArrayMatch:
 
 
 def _drives(members: Iterable[MemberDrive], card: CardArrays) -> tuple[CardDrive, ...]:
-    """Its drives, wherever they are behind the card by now. Raises NotItsOwnError."""
+    """Return the array's drives wherever they are connected now.
+
+    Raises ForeignArrayError if a drive is missing or ambiguous.
+    """
     if card.cut:
         raise ForeignArrayError(card.cut)
     return tuple(_drive(member, card.drives) for member in members)
@@ -141,7 +144,10 @@ def _drive(member: MemberDrive, drives: Iterable[CardDrive]) -> CardDrive:
 
 
 def _over(drives: Sequence[CardDrive], card: CardArrays) -> CardArray | None:
-    """The array that has some of these drives; None for none. Raises NotItsOwnError for several."""
+    """Return the array that has some of these drives; None if there is none.
+
+    Raises ForeignArrayError if there are several, or if an array's drives are unknown.
+    """
     if untold := next((array for array in card.arrays if not array.drives), None):
         raise ForeignArrayError(f"The card does not say which drives {untold.called} has.")
     places = {drive.place for drive in drives}
@@ -153,7 +159,10 @@ def _over(drives: Sequence[CardDrive], card: CardArrays) -> CardArray | None:
 
 
 def _nothing_of_it(drives: Sequence[CardDrive], card: CardArrays) -> str:
-    """That nothing of it is there. Raises NotItsOwnError for a drive that is a part of something all the same."""
+    """Return a sentence that nothing of the array exists.
+
+    Raises ForeignArrayError for a drive that is a member of something anyway.
+    """
     for drive in drives:
         if drive.part_of:
             called = clean(drive.serial or drive.place, 80)
@@ -162,7 +171,7 @@ def _nothing_of_it(drives: Sequence[CardDrive], card: CardArrays) -> str:
 
 
 def _is_it(array: CreatedArray, card_array: CardArray, drives: Sequence[CardDrive], card: CardArrays) -> bool:
-    """Whether it is still without its name. Raises NotItsOwnError for an array that is another one."""
+    """Return whether the array still lacks its name. Raises ForeignArrayError if it is another array."""
     where = f"{card_array.called[:1].upper()}{card_array.called[1:]}"
     if set(card_array.drives) != {drive.place for drive in drives}:
         raise ForeignArrayError(f"{where} has some of its drives, and is not made of all of them and no other.")

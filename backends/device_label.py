@@ -1,4 +1,4 @@
-"""How a question names a device, and the word that has to be typed to mean it. Pure."""
+"""Labels of devices in questions, and the token that confirms each. No I/O."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from backends.text import clean
 from backends.values import dataclass
 
 LENGTH = 6
-"""Characters of a serial number or WWN that have to be typed, as long as they mean one device only."""
+"""Characters of a serial number or WWN that have to be typed, if they identify one device only."""
 
 SHORTEST = 4
-"""Characters that a serial number must have to be asked for."""
+"""Minimum length of a serial number that is used as a token."""
 
 _ARRAYS = ("md.", "dm.")
-"""Fronts of identifiers that are an array's UUID, written nowhere on anything."""
+"""Prefixes of ids that are UUIDs of arrays, which are printed on no device."""
 
 
 _MAPPED = {
@@ -27,7 +27,7 @@ _MAPPED = {
     "dm.mpath-": "a disk on several paths",
     "dm.": "a volume of device-mapper",
 }
-"""What is none of a maker's, by how its identifier begins."""
+"""Kinds of device-mapper devices by the prefix of their id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,16 +35,16 @@ class DeviceLabel:
     """A device as a question shows it."""
 
     name: str
-    """What it was called: an address or a node."""
-    words: str
-    """`SAMSUNG MZQLB960HAJR, serial number S437NX0K601300, 894.3 GiB`; what is not known is said to be unknown."""
-    word: str
-    """What has to be typed: the end of its serial number or WWN, else its name."""
+    """Address or node."""
+    description: str
+    """`SAMSUNG MZQLB960HAJR, serial number S437NX0K601300, 894.3 GiB`; unknown facts are named as unknown."""
+    token: str
+    """Token that has to be typed: the end of its serial number or WWN, else its name."""
 
     @property
     def sentence(self) -> str:
-        """`/dev/sda is ACME X1, serial number 12345678, 1.8 TiB.`"""
-        return f"{self.name} is {self.words}."
+        """Return a sentence, `/dev/sda is ACME X1, serial number 12345678, 1.8 TiB.`"""
+        return f"{self.name} is {self.description}."
 
 
 def device_label(
@@ -55,58 +55,56 @@ def device_label(
     called: str | None = None,
     apart: bool = False,
 ) -> DeviceLabel:
-    """The nameplate of a device among all others of the machine; one of them may be itself under another name.
+    """Return the label of a device among all others of the machine.
 
-    Not so where they are known to be `apart`, whatever they report.
-
-    The word is the last six characters of its serial number or WWN, more of them where another device ends alike; its
-    name where it has neither: what it is `called` by administrators, else by the kernel. `name`: what to call it in the
-    sentence, that unless given.
+    One of `others` may be the device itself under another name, unless they are known to be `apart`. The token is the
+    end of its serial number or WWN: six characters, or more if another device has the same end. Without both it is the
+    name: the administrators' (`called`), else the kernel's. `name`: name in the sentence, by default that name.
     """
     own = called or device.name
     foreign = [mark for other in others if apart or not device.same_disk(other) for mark in _marks(other)]
     candidates = (mark[-length:] for mark in _marks(device) for length in range(min(LENGTH, len(mark)), len(mark) + 1))
     word = next((word for word in candidates if not any(mark.endswith(word) for mark in foreign)), own)
-    return DeviceLabel(name=name or own, words=_description(device, word), word=word)
+    return DeviceLabel(name=name or own, description=_description(device, word), token=word)
 
 
 def confirm_token(plates: Iterable[DeviceLabel]) -> str:
-    """What has to be typed for all of them: their words in order, with commas between; each once."""
-    return ",".join(dict.fromkeys(plate.word for plate in plates))
+    """Return the token for several devices: their tokens in order, without duplicates, separated by commas."""
+    return ",".join(dict.fromkeys(plate.token for plate in plates))
 
 
 def device_label_of(inventory: Inventory, target: Target) -> DeviceLabel:
-    """The nameplate of something in an inventory; of what is not there, its address alone."""
+    """Return the label of a device of an inventory; of an unknown target only its address."""
     device = next((entry for entry in inventory.devices if entry.target == target), None)
     if device is None:
         return device_label(Identity(name=target.address), name=str(target))
     others = [_identity(other) for other in inventory.devices if _is_other(device, other)]
     called = device.called if isinstance(device, Array) else None
     plate = device_label(_identity(device), others, name=str(target), called=called)
-    if any(other.name == plate.word for other in others):  # two arrays may have been given one name
-        return replace(plate, word=target.address)
+    if any(other.name == plate.token for other in others):  # two arrays may have the same name
+        return replace(plate, token=target.address)
     return plate
 
 
 def device_label_of_parts(target: Target, serials: Sequence[str]) -> DeviceLabel:
-    """The nameplate of what is to be made of drives: the word is the end of the first one's serial number."""
+    """Return the label of a device that will be made of drives: the token is the end of the first serial number."""
     word = next((_plain(serial)[-LENGTH:] for serial in serials if len(_plain(serial)) >= SHORTEST), target.address)
     drives = ", ".join(map(clean, serials)) or "unknown drives"
-    return DeviceLabel(name=str(target), words=f"to be made of the drives {drives}", word=word)
+    return DeviceLabel(name=str(target), description=f"to be made of the drives {drives}", token=word)
 
 
 def _is_other(device: Device, other: Device) -> bool:
-    """Whether the other could be taken for it: controllers are named apart, and one node is one thing."""
+    """Return whether the devices could be confused: controllers only with controllers, devices of one node never."""
     if isinstance(device, Controller) or isinstance(other, Controller):
         return other is not device and isinstance(device, Controller) and isinstance(other, Controller)
     return other is not device and (device.device is None or device.device != other.device)
 
 
 def _marks(device: Identity) -> tuple[str, ...]:
-    """Serial number and WWN as they can be typed.
+    """Return serial number and WWN as they can be typed.
 
-    The serial number of a virtual drive of a MegaRAID card is its WWN written backwards (VPD page 0x80), so it ends in
-    the maker's number, which is that of all of them: the WWN is what its tools and labels show.
+    The serial number of a virtual drive of a MegaRAID controller is its WWN written backwards (VPD page 0x80). It ends
+    in the maker's number, which all of them share, so the WWN is used, as tools and labels show it.
     """
     serial, wwn = _plain(device.serial), _plain(device.wwn)
     wwn = "" if wwn.startswith(_ARRAYS) else wwn.partition(".")[2] or wwn
@@ -119,7 +117,7 @@ def _plain(mark: str | None) -> str:
 
 
 def _identity(device: Device) -> Identity:
-    """What a thing is: as the kernel knows it where it has a node, else as its controller tells."""
+    """Return the identity of a device: the kernel's if it has a node, else its controller's facts."""
     own = None if isinstance(device, Controller) else device.identity
     if own is not None and own.devno is not None:
         return own
@@ -131,7 +129,7 @@ def _identity(device: Device) -> Identity:
             return replace(
                 blank, serial=device.serial, wwn=device.wwn, model=device.model, size_bytes=device.size_bytes
             )
-        case Array():  # the serial number that it is known by is its card's
+        case Array():  # an array's serial number is its controller's
             wwn, model = (None, None) if own is None else (own.wwn, own.model)
             return replace(blank, name=device.name or blank.name, wwn=wwn, model=model, size_bytes=device.size_bytes)
 
@@ -140,7 +138,7 @@ def _description(device: Identity, word: str) -> str:
     if kind := next((text for front, text in _MAPPED.items() if (device.wwn or "").startswith(front)), None):
         return ", ".join(filter(None, (kind, size_words(device.size_bytes) if device.size_bytes else "")))
     if device.model and not (_marks(device) or device.size_bytes or device.devno):
-        return device.model  # a filesystem, say: neither a disk nor of a size
+        return device.model  # for example a filesystem, which has neither a disk nor a size
     description = []
     if device.serial and (_plain(device.serial).endswith(word) or not _marks(device)):
         description = [f"serial number {device.serial}"]

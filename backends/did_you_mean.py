@@ -1,4 +1,4 @@
-"""What somebody may have meant by a word that is not known."""
+"""Suggestions for unknown words."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from backends.text import clean
 
 _NEAR = 0.6
-"""The least share of a word that has to agree (difflib's ratio)."""
+"""Minimum similarity of a word (difflib's ratio)."""
 
 
 def nearest_word(word: str, candidates: Iterable[str]) -> str | None:
-    """The known word that is most like it, whatever the case, first of the same letters; None where none is near."""
-    from difflib import get_close_matches  # most commands are typed well
+    """Return the most similar candidate in any case, preferably with the same letters; None if none is similar."""
+    from difflib import get_close_matches  # most commands have no typing error
 
     by_lower = {candidate.lower(): candidate for candidate in reversed(tuple(candidates))}
     swapped = [candidate for candidate in by_lower if sorted(candidate) == sorted(word.lower())]
@@ -21,6 +21,6 @@ def nearest_word(word: str, candidates: Iterable[str]) -> str | None:
 
 
 def suggestion_hint(word: str, candidates: Iterable[str], rest: str = "") -> str:
-    """`Did you mean sdb? There are: sda, sdb.`: the nearest known word before the `rest` of the hint."""
+    """Return a hint with the most similar candidate, `Did you mean sdb? There are: sda, sdb.`; `rest` ends the hint."""
     near = nearest_word(word, candidates)
     return " ".join(filter(None, (f"Did you mean {clean(near)}?" if near is not None else "", rest)))

@@ -1,4 +1,4 @@
-"""What a thing is called where it stands, by whoever looks after the machine. Pure."""
+"""Display names of devices as administrators use them. No I/O."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ _ON_A_CARD = re.compile(r"/c\d+(?:/[a-z]\d+)+|/(?:slot|arc|aac)\d+[a-zA-Z]?/ld\d
 
 
 def name_of(device: Device) -> str:
-    """`c0`, `ssd`, `e245:s10`, `sda`, `md0`, `vg0/db`: never a number that another boot gives to something else."""
+    """Return the display name: `c0`, `ssd`, `e245:s10`, `sda`, `md0`, `vg0/db`.
+
+    It never contains a number that may belong to another device after a reboot.
+    """
     address = device.target.address
     match device:
         case Array() if device.device != f"/dev/{address}" and device.name:
-            return device.name  # of md arrays the kernel's name is the one that everybody uses
+            return device.name  # md arrays are known by the kernel's name
         case Drive() | Array() if device.controller is not None:
             address = address.removeprefix(f"{device.controller.address.rstrip('/')}/")
         case _:
@@ -25,13 +28,13 @@ def name_of(device: Device) -> str:
 
 
 def find_by_name(inventory: Inventory, name: str) -> tuple[Device, ...]:
-    """All that is called so, each device once."""
+    """Return all devices with a display name, each once."""
     twins = inventory.twins
     return tuple(device for device in inventory.devices if name_of(device) == name and device.target not in twins)
 
 
 def addresses(inventory: Inventory, device: Device) -> tuple[str, ...]:
-    """Every address that means this very device, its own first: the kernel's disk and a vendor's, each of its paths."""
+    """Return every address of a device, its own first: the kernel's and the vendor's, and those of all paths."""
     return tuple(dict.fromkeys((str(device.target), *_others(inventory, device))))
 
 
@@ -46,10 +49,10 @@ def _others(inventory: Inventory, device: Device) -> Iterator[str]:
 
 
 def is_on_a_card(text: str) -> bool:
-    """Whether it is written as `devices` writes what hangs from a card: `/c0/v1`, `/slot0/ld1`."""
+    """Return whether a text has the form of an address behind a controller: `/c0/v1`, `/slot0/ld1`."""
     return _ON_A_CARD.fullmatch(text) is not None
 
 
 def is_path(text: str) -> bool:
-    """Whether what is to be measured is written as a folder or file: neither a node nor what hangs from a card."""
+    """Return whether a target is given as a folder or file, not as a node or an address behind a controller."""
     return text.startswith(("/", "./", "../", "~/")) and not (text.startswith("/dev/") or is_on_a_card(text))

@@ -1,13 +1,13 @@
-"""One family of errors: a sentence for the person, what to do next, and the evidence apart."""
+"""Errors of raidbench: a sentence for the user, the next step, and evidence for the log."""
 
 from __future__ import annotations
 
 
 class RaidbenchError(Exception):
-    """Something a person has to be told about.
+    """Base of all errors that are reported to the user.
 
-    `str(error)` is the sentence. `hint` says what to do next ("" when nothing helps). `evidence` is raw text
-    (a tool's stderr, a path) for the log and for whoever looks closer; it is not cleaned for the terminal.
+    `str(error)` is the sentence. `hint` is the next step ("" if nothing helps). `evidence` is raw text (a tool's
+    stderr, a path) for the log and for closer inspection; it is not cleaned for the terminal.
     """
 
     def __init__(self, message: str, *, hint: str = "", evidence: str = "") -> None:
@@ -18,17 +18,17 @@ class RaidbenchError(Exception):
 
 
 class ToolMissingError(RaidbenchError):
-    """A program that is needed is not installed or may not be executed."""
+    """A required program is not installed or may not be executed."""
 
 
 class ToolFailedError(RaidbenchError):
-    """A program or the kernel refused or failed; `evidence` holds its own words."""
+    """A program or the kernel refused or failed; `evidence` contains its own message."""
 
 
 class ToolTimeoutError(ToolFailedError):
-    """A program gave no answer in the time allowed for a read.
+    """A program did not answer in the time allowed for a read.
 
-    `devices`: kernel names of the disks that it waits for; none where that is not known.
+    `devices`: kernel names of the disks that it waits for; () if unknown.
     """
 
     def __init__(self, message: str, *, hint: str = "", evidence: str = "", devices: tuple[str, ...] = ()) -> None:
@@ -37,40 +37,40 @@ class ToolTimeoutError(ToolFailedError):
 
 
 class NotFoundError(RaidbenchError):
-    """No such target, setting, session, run or file."""
+    """A target, setting, session, run or file does not exist."""
 
 
 class UnknownSettingError(NotFoundError):
-    """A target that is there has no setting of that key, as far as this version knows."""
+    """An existing target has no setting of that key, as far as this version knows."""
 
 
 class InvalidValueError(RaidbenchError):
-    """A value that the setting, the job or the file format does not allow."""
+    """A value is not allowed by the setting, the job or the file format."""
 
 
 class BlockedError(RaidbenchError):
-    """A setting that cannot be changed here and now; the message says why."""
+    """A setting cannot be changed here and now; the message says why."""
 
 
 class RefusedError(RaidbenchError):
-    """A guard said no: in use, not blank and not confirmed, read-only mode. Exit status 3."""
+    """A guard refused: in use, not blank and not confirmed, read-only mode. Exit status 3."""
 
 
 class HeldError(RefusedError):
-    """Somebody else is at it now; later it may be possible."""
+    """Another process has the lock; later the action may be possible."""
 
 
 class NewerError(RefusedError):
-    """A newer program wrote it, in a way that this one would misread; it says which one reads it."""
+    """A newer version wrote the data in a way that this one would misread; the message names that version."""
 
 
 class DeviceGoneError(RaidbenchError):
-    """The device vanished, or another one now has its name."""
+    """The device vanished, or another one has its name now."""
 
 
 class AnotherDeviceError(DeviceGoneError):
-    """Under the name that was given there is another device now. Exit status 3."""
+    """Another device has the given name now. Exit status 3."""
 
 
 class StorageError(RaidbenchError):
-    """The session folder or the journal cannot be written (full, read-only, no rights)."""
+    """The session folder or the journal cannot be written (full, read-only, no permission)."""

@@ -1,7 +1,7 @@
-"""Devices of this machine opened for oneself alone: the one complete test for use, and the lock during a run.
+"""Exclusive opens of devices: the only complete test for use, and the lock during a run.
 
-Besides backends.system.local the only module of the backends that opens anything: an open file cannot pass through a
-`Host`.
+Apart from backends.system.local this is the only module of the backends that opens anything: an open file cannot pass
+through a `Host`.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from backends.topology.leftovers import Place, Reader
 from backends.topology.signatures import LENGTH, Marks, uuids_in
 
 _CLOSED = (errno.ENXIO, errno.ENODEV)
-"""What open(2) says of a disk that the kernel gave up or set offline."""
+"""Errors of open(2) for a disk that the kernel gave up or set offline."""
 
 _BLKGETDISKSEQ = 0x80081280
-"""ioctl that asks the sequence number of the disk behind an open file (linux/fs.h, Linux >= 5.15)."""
+"""ioctl for the sequence number of the disk behind an open file (linux/fs.h, Linux >= 5.15)."""
 
 
 def claim(device: str, devno: str) -> str | None:
-    """Open `device` exclusively and let go again; None if that worked, else why not, in words.
+    """Open a device exclusively and close it again; return None if that worked, else the reason as text.
 
     O_EXCL on a block device without O_CREAT asks the kernel for a claim (open(2)): mounted filesystems in any
-    namespace, swap, md, dm and other claims exclude it, on the disk as on its partitions.
+    namespace, swap, md, dm and other claims exclude it, on the disk and on its partitions.
     """
     try:
         number = probe_open(device, os.O_RDONLY | os.O_EXCL | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -53,12 +53,12 @@ def claim(device: str, devno: str) -> str | None:
 
 
 def claim_on(host: Host) -> Claim | None:
-    """The way to claim devices of `host`: `claim` where this process can open them, else None."""
+    """Return `claim` if this process can open the devices of the host, else None."""
     return claim if host.capabilities.opens_devices else None
 
 
 def pieces(device: str, devno: str, places: Sequence[Place]) -> tuple[bytes, ...] | None:
-    """Return places of a device, read from the disk itself; None where that is not possible."""
+    """Return parts of a device, read from the disk itself; None if that is not possible."""
     try:
         descriptor = os.open(device, os.O_RDONLY | os.O_DIRECT | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -66,63 +66,63 @@ def pieces(device: str, devno: str, places: Sequence[Place]) -> tuple[bytes, ...
     try:
         if _devno(descriptor) != devno:
             return None
-        return tuple(_piece(descriptor, start, length) for start, length in places)
+        parts = []
+        for start, length in places:
+            with mmap.mmap(-1, length) as room:  # page-aligned, as direct I/O requires
+                parts.append(room[: os.preadv(descriptor, [room], start)])
+        return tuple(parts)
     except OSError:
         return None
     finally:
         os.close(descriptor)
 
 
-def _piece(descriptor: int, start: int, length: int) -> bytes:
-    with mmap.mmap(-1, length) as room:  # its address is that of a page, as direct I/O wants it
-        return room[: os.preadv(descriptor, [room], start)]
-
-
 def pieces_on(host: Host) -> Reader | None:
-    """Return the way to read places of devices of `host`: `pieces` where this process can open them, else None."""
+    """Return `pieces` if this process can open the devices of the host, else None."""
     return pieces if host.capabilities.opens_devices else None
 
 
 def marks(device: str, devno: str) -> frozenset[str] | None:
-    """The UUIDs at the beginning of a device, read from the disk itself; None where that is not possible."""
+    """Return the UUIDs at the beginning of a device, read from the disk itself; None if that is not possible."""
     read = pieces(device, devno, ((0, LENGTH),))
     return uuids_in(read[0]) if read is not None and read[0] else None
 
 
 def marks_on(host: Host) -> Marks | None:
-    """The way to read such marks of `host`: `marks` where this process can open its devices, else None."""
+    """Return `marks` if this process can open the devices of the host, else None."""
     return marks if host.capabilities.opens_devices else None
 
 
 class DeviceClaim:
-    """A device kept open from the last check to the end of a run. Use as a context manager, plain or async.
+    """A device that is open from the last check to the end of a run; a context manager, plain or async.
 
-    Opened exclusively for writing, so that mount, mkfs and another raidbench are kept out; for reading, read-only and
-    plainly unless `exclusive`. `path` is what a program is to be given: it leads to this very device even if the name
-    passes to another one meanwhile.
+    For writing it is opened exclusively, so that mount, mkfs and other raidbench processes are kept out. For reading it
+    is opened read-only, and exclusively only if `exclusive`. Programs get `path`, which leads to this device even if
+    its name is given to another one meanwhile.
     """
 
     def __init__(self, device: str, identity: Identity, *, write: bool, exclusive: bool = False) -> None:
         """Nothing is opened before the context is entered."""
         self.device = device
-        """The node that is opened."""
+        """Node that is opened."""
         self.identity = identity
-        """What it has to be."""
+        """Identity that it must have."""
         self._flags = os.O_RDWR if write else os.O_RDONLY
         self._flags |= os.O_EXCL if write or exclusive else 0
         self._descriptor: int | None = None
 
     @property
     def path(self) -> str:
-        """`/proc/PID/fd/N` of the open device. Raises ValueError when it is not open."""
+        """Return `/proc/PID/fd/N` of the open device. Raises ValueError if it is not open."""
         if self._descriptor is None:
             raise ValueError(f"{self.device} is not held")
         return f"/proc/{os.getpid()}/fd/{self._descriptor}"
 
     def pass_descriptor(self, gid: int) -> int:
-        """A descriptor of the device while it is held, which programs of the group `gid` can open once more.
+        """Return a descriptor of the open device that programs of group `gid` can open again.
 
-        For reading only unless it is held for writing; the caller's to close. Raises RefusedError, DeviceGoneError.
+        It is for reading only unless the device is open for writing. The caller closes it. Raises RefusedError or
+        DeviceGoneError if the device cannot be opened.
         """
         if self._descriptor is None:
             raise ValueError(f"{self.device} is not held")
@@ -138,7 +138,7 @@ class DeviceClaim:
         return descriptor
 
     def open(self) -> None:
-        """Open and make sure of the device. Raises RefusedError, DeviceGoneError."""
+        """Open and verify the device. Raises RefusedError if it is in use, DeviceGoneError if it is another one."""
         try:
             descriptor = open_device(self.device, self._flags | os.O_NONBLOCK | os.O_CLOEXEC)
         except TimeoutError:
@@ -178,7 +178,7 @@ class DeviceClaim:
                 )
 
     def close(self) -> None:
-        """Let go."""
+        """Close the device."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -205,7 +205,7 @@ class DeviceClaim:
 
 
 def _devno(descriptor: int) -> str | None:
-    """MAJ:MIN of an open block device; None for anything else."""
+    """Return MAJ:MIN of an open block device; None for any other file."""
     info = os.fstat(descriptor)
     if not stat.S_ISBLK(info.st_mode):
         return None
@@ -213,7 +213,7 @@ def _devno(descriptor: int) -> str | None:
 
 
 def disk_sequence(descriptor: int) -> str | None:
-    """The sequence number of the open disk, or of an open partition's disk; None where the kernel has none."""
+    """Return the sequence number of the open disk, or of an open partition's disk; None if the kernel has none."""
     answer = bytearray(8)
     try:
         fcntl.ioctl(descriptor, _BLKGETDISKSEQ, answer)

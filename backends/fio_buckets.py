@@ -1,7 +1,7 @@
-"""fio's latency buckets: 64 to each power of two, named by the midpoint that fio prints in `bins`.
+"""fio's latency buckets: 64 for each power of two, named by the midpoint that fio prints in `bins`.
 
-A latency below 128 ns has a bucket of its own; above, a midpoint is at most 0.78 % off. Everything from 17.18 s on
-is in the last bucket (fio's stat.h, FIO_IO_U_PLAT_BITS 6, 29 groups).
+A latency below 128 ns has a bucket of its own; above, a midpoint is at most 0.78 % off. The last bucket has everything
+from 17.18 s on (fio's stat.h, FIO_IO_U_PLAT_BITS 6, 29 groups).
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ _BITS = 6
 _PER_GROUP = 1 << _BITS
 _GROUPS = 29
 LAST_BUCKET = _GROUPS * _PER_GROUP - 1
-"""Number of the last bucket; it holds all that is too long."""
+"""Number of the last bucket, which has all longer latencies."""
 
 
 def bucket_of(value: int) -> int:
-    """Number of the bucket that counts a latency of `value` ns."""
+    """Return the number of the bucket that counts a latency of `value` ns."""
     top = value.bit_length() - 1
     if top <= _BITS:
         return max(value, 0)
@@ -23,7 +23,7 @@ def bucket_of(value: int) -> int:
 
 
 def value_of(bucket: int) -> int:
-    """The midpoint fio prints for a bucket, ns."""
+    """Return the midpoint in ns that fio prints for a bucket."""
     if bucket < 2 * _PER_GROUP:
         return bucket
     shift = (bucket >> _BITS) - 1
@@ -31,8 +31,7 @@ def value_of(bucket: int) -> int:
 
 
 def edges_of(bucket: int) -> tuple[int, int]:
-    """First latency in a bucket and first one beyond it, ns (the last bucket has no end, its nominal one is
-    told)."""
+    """Return the first latency in a bucket and the first beyond it, in ns; for the last bucket its nominal end."""
     if bucket < 2 * _PER_GROUP:
         return bucket, bucket + 1
     shift = (bucket >> _BITS) - 1
@@ -41,4 +40,4 @@ def edges_of(bucket: int) -> tuple[int, int]:
 
 
 LAST_VALUE = value_of(LAST_BUCKET)
-"""What fio prints for everything from 17.18 s on; ask `max` instead."""
+"""Value that fio prints for everything from 17.18 s on; use `max` instead."""

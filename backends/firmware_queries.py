@@ -1,7 +1,7 @@
-"""Questions to the firmware of MegaRAID cards, as a closed table: what is not in it cannot be asked. No I/O.
+"""Queries to the firmware of MegaRAID controllers, as a closed table: no other query is possible. No I/O.
 
-The driver's management interface would take any command, those included that erase arrays. So the rest of raidbench
-never speaks of opcodes: it names a `FirmwareQuery`, and every question there is only reads.
+The driver's management interface would accept any command, including those that erase arrays. So the rest of raidbench
+never uses opcodes: it names a `FirmwareQuery`, and every query only reads.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class MfiCommand:
-    """How a question is put: an MFI direct command whose data only flows from the card to the host."""
+    """An MFI direct command whose data only flows from the controller to the host."""
 
     opcode: int
     """`MR_DCMD_*` (drivers/scsi/megaraid/megaraid_sas.h) or `MFI_DCMD_*` (FreeBSD, sys/dev/mfi/mfireg.h)."""
     size: int
-    """Bytes of the answer."""
+    """Size of the answer in bytes."""
     subject: str = ""
-    """How the number of what is asked about is packed into the mailbox (struct's letters); "" for the whole card."""
+    """Format of the object's number in the mailbox (struct's letters); "" for queries about the controller."""
 
 
 class FirmwareQuery(Enum):
-    """All that can be asked."""
+    """All permitted queries."""
 
     CONTROLLER = MfiCommand(0x01010000, 2048)
     """Product, serial number, firmware, memory, capabilities: `mfi_ctrl_info`."""
     PROPERTIES = MfiCommand(0x01020100, 64)
-    """Rates and other settings of the card: `mfi_ctrl_props`."""
+    """Rates and other settings of the controller: `mfi_ctrl_props`."""
     DRIVES = MfiCommand(0x02010000, 8 + 256 * 24)
     """Addresses of the physical drives: `mfi_pd_list`."""
     DRIVE = MfiCommand(0x02020000, 512, "<H")
@@ -40,33 +40,33 @@ class FirmwareQuery(Enum):
     VOLUME = MfiCommand(0x03020000, 384, "<B")
     """One virtual drive, by target id: `mfi_ld_info`."""
     CONFIGURATION_SIZE = MfiCommand(0x04010000, 32)
-    """The head of the configuration, which tells how long it is."""
+    """Header of the configuration, which contains its length."""
     CONFIGURATION = MfiCommand(0x04010000, 65536)
-    """Drive groups, the virtual drives on them and spares: `mfi_config_data`, as many bytes as it is said to have."""
+    """Drive groups, their virtual drives and spares: `mfi_config_data`, in the length that the header gives."""
     BATTERY = MfiCommand(0x05010000, 64)
     """Battery or capacitor: `mfi_bbu_status`."""
 
 
 @runtime_checkable
 class FirmwareQueryHost(Protocol):
-    """A host whose cards can be asked. Only the machine that raidbench runs on is one."""
+    """A host whose controllers can be queried. Only the local machine is one."""
 
     @property
     def firmware_queries(self) -> bool:
-        """Whether its user lets raidbench ask."""
+        """Return whether the user permits queries."""
         ...
 
     async def firmware_reachable(self) -> str | None:
-        """None if a card may be asked, else why not, in words. Asks nothing of a card."""
+        """Return None if a controller may be queried, else the reason as text. Sends no query."""
         ...
 
     async def ask_firmware(
         self, host_number: int, question: FirmwareQuery, *, subject: int = 0, size: int | None = None
     ) -> bytes:
-        """The answer of the card behind SCSI host `host_number`.
+        """Return the answer of the controller behind SCSI host `host_number`.
 
-        `subject` is the number of the drive or virtual drive that a question is about; `size` asks for fewer bytes than
-        the question's own. Raises ToolMissingError (no device node), RefusedError (no root, not allowed, another
-        driver's node), ToolFailedError (the card says no), ToolTimeoutError.
+        `subject` is the number of the drive or virtual drive that a query is about; `size` requests fewer bytes than
+        the query's own. Raises ToolMissingError (no device node), RefusedError (no root, not allowed, another driver's
+        node), ToolFailedError (the controller refuses) or ToolTimeoutError (no answer).
         """
         ...

@@ -1,7 +1,7 @@
-"""The formats of what is kept: which of them this program reads, and what it says of one that a newer program wrote.
+"""Versions of file formats: which ones this program reads, and the error for a newer one.
 
-A format's number is raised when an older program would misread or lose something: a new kind of event or record,
-another meaning of a field. A field more is none of that. Every program reads all formats up to its own.
+A format's number is raised if an older program would misread or lose something: a new kind of event or record, another
+meaning of a field. A new field does not raise it. Every program reads all formats up to its own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from backends.version import program_version
 
 
 class FileFormat(StrEnum):
-    """What is kept in files, by the name that `raidbench --version --json` has."""
+    """File formats by their names in `raidbench --version --json`."""
 
     SESSION = "session"
     JOURNAL = "journal"
@@ -33,18 +33,18 @@ class FileFormat(StrEnum):
 _RAISED = {FileFormat.SESSION: 3, FileFormat.INDEX: 2, FileFormat.RACK: 3}
 
 FORMATS: Mapping[FileFormat, int] = {kept: _RAISED.get(kept, 1) for kept in FileFormat}
-"""What this program writes, and the newest that it reads."""
+"""Versions that this program writes, which are the newest that it reads."""
 
 
 def is_newer(kept: FileFormat, number: object) -> bool:
-    """Whether a format is one that only a newer program reads."""
+    """Return whether only a newer program reads a format."""
     return isinstance(number, int) and number > FORMATS[kept]
 
 
 def require_known(kept: FileFormat, number: object, program: object, subject: str) -> None:
-    """Raises NewerError for a format that only a newer program reads, ValueError for what is none.
+    """Raise NewerError for a format that only a newer program reads, ValueError for an invalid number.
 
-    `program`: the version that wrote it, as far as it says so. `subject`: the thing, as a sentence begins with it.
+    `program`: version that wrote it, if known. `subject`: subject of the error sentence.
     """
     if not isinstance(number, int) or number < 1:
         raise ValueError(f"format {number!r}")
@@ -53,7 +53,7 @@ def require_known(kept: FileFormat, number: object, program: object, subject: st
 
 
 def newer_error(kept: FileFormat, number: object, program: object, subject: str) -> NewerError:
-    """The sentence for what this program is too old for."""
+    """Return the error for a format that this program is too old for."""
     named = isinstance(program, str) and program
     by = f"raidbench {clean(program, 40)}" if isinstance(program, str) and program else "a newer raidbench"
     return NewerError(

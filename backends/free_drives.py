@@ -1,4 +1,4 @@
-"""Which disks that the kernel sees are free to make an array of, by the guard and by what lies on them."""
+"""Disks of the kernel that are free for a new array, judged by the guard and by their content."""
 
 from __future__ import annotations
 
@@ -10,32 +10,30 @@ from backends.array_planning import Candidate
 from backends.errors import RaidbenchError
 from backends.guard import Intent, judge_device
 from backends.host import Host
-from backends.identity import Signature
 from backends.model import Drive, Inventory, Media, State
 from backends.text import clean
 
 _NO_DISKS = ("loop", "zram", "ram", "zvol", "dm")
-"""Interfaces of what is no disk of its own; a disk with several paths has its own interface."""
+"""Interfaces of devices that are no real disks; a multipath disk has its own interface."""
 
 _MEMBERS = {
     "crypto_LUKS": "it bears a LUKS header: an encrypted volume, whatever lies in it",
     "btrfs": "it bears a btrfs filesystem, which may lie on other disks too",
 }
-"""What is a part of something bigger for an array, though a run may write over it after its word; by blkid's TYPE."""
+"""Reasons against disks that are part of something bigger, by blkid's TYPE. A confirmed run may still write to them."""
 
 _AT_ONCE = 2
-"""Disks that are looked at together: for each three programs are started, and one that is slow to begin counts as a
-disk that gives no answer.
-"""
+"""Disks that are examined at the same time: each takes three programs, and a program that starts slowly counts as a
+disk that does not answer."""
 
 
 def kernel_disks(inventory: Inventory) -> tuple[Drive, ...]:
-    """Every disk of the kernel that could be one of an array, free or not."""
+    """Return every disk of the kernel that could be a member, free or not."""
     return tuple(drive for drive in inventory.drives if _is_disk(drive, inventory))
 
 
 async def kernel_candidates(host: Host, drives: Iterable[Drive]) -> tuple[Candidate, ...]:
-    """These disks with all that stands against each. Nothing is written."""
+    """Return these disks with all reasons against each. Writes nothing."""
     turn = asyncio.Semaphore(_AT_ONCE)
 
     async def candidate(drive: Drive) -> Candidate:
@@ -58,7 +56,7 @@ def _is_disk(drive: Drive, inventory: Inventory) -> bool:
 
 
 async def kernel_candidate(host: Host, drive: Drive) -> Candidate:
-    """A disk as it is now: judged as before a run that writes to all of it, and by what marks a part of something."""
+    """Return a disk as a candidate, judged as for a run that writes to all of it, and by signatures of members."""
     assert drive.device is not None
     bare = Candidate(
         drive=drive.target,
@@ -69,24 +67,21 @@ async def kernel_candidate(host: Host, drive: Drive) -> Candidate:
         interface=drive.interface,
         size_bytes=drive.size_bytes,
         sector_bytes=drive.logical_block,
-        seen=True,
+        is_visible=True,
     )
     try:
         facts, verdict = await judge_device(host, drive.device, Intent.WRITE)
     except RaidbenchError as error:
         return replace(bare, why_not=(error.message,))
-    reasons = [*verdict.refused, *(f"{_MEMBERS[kind]}." for kind in dict.fromkeys(_kinds(facts.signatures)))]
+    kinds = dict.fromkeys(signature.kind for signature in facts.signatures if signature.kind in _MEMBERS)
+    reasons = [*verdict.refused, *(f"{_MEMBERS[kind]}." for kind in kinds)]
     if drive.state in (State.FAILED, State.MISSING, State.OFFLINE, State.DEGRADED, State.SPARE, State.FOREIGN):
         reasons.append(f"It is {drive.state.value}.")
     return replace(
         bare,
         size_bytes=facts.size_bytes or drive.size_bytes,
         why_not=tuple(clean(reason, 300) for reason in reasons),
-        lies=tuple(clean(name, 400) for name in verdict.found),
+        lies=tuple(clean(name, 400) for name in verdict.content),
         signatures=facts.signatures,
         identity=facts.identity,
     )
-
-
-def _kinds(signatures: tuple[Signature, ...]) -> list[str]:
-    return [signature.kind for signature in signatures if signature.kind in _MEMBERS]

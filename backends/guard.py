@@ -1,4 +1,4 @@
-"""May this device be read or written to raw? Facts in, verdict out; and the hold that keeps the verdict true."""
+"""The guard: decides from facts whether a device may be read or written raw, and keeps it open for that."""
 
 from __future__ import annotations
 
@@ -17,68 +17,53 @@ from backends.identity import Identity, Signature, Use, new_content
 from backends.sizes import size_words
 from backends.system.caching import uncached
 from backends.topology.device_identity import IS, LIKELY, SAME, is_distinguishable
-from backends.topology.facts import Claim, DeviceFacts, facts_of, gather_facts
+from backends.topology.facts import Claim, DeviceFacts, gather_facts
 from backends.topology.stacking import MemberSignature, mark_of
 from backends.topology.thin_capacity import WHOLE, WriteRange, refusals
 from backends.topology.tree import node_path
 from backends.values import dataclass
 
-__all__ = [
-    "DeviceClaim",
-    "DeviceFacts",
-    "GuardResult",
-    "Intent",
-    "claim_device",
-    "facts_of",
-    "judge",
-    "judge_device",
-    "require",
-    "require_confirmed_content",
-    "require_free",
-    "use_clause",
-]
-
 
 class Intent(StrEnum):
-    """What is to be done with the raw device."""
+    """Access to the raw device."""
 
     READ = "read"
-    """Only reading: allowed on a device in use, too."""
+    """Read only: allowed on a device in use, too."""
     WRITE = "write"
-    """Writing or discarding: destroys what lies on it."""
+    """Write or discard: destroys the content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardResult:
-    """The answer, in words for the person."""
+    """The guard's decision with its reasons as text."""
 
     device: str
     """The device judged."""
     ok: bool
     """Not refused; a confirmation may still be needed."""
     refused: tuple[str, ...] = ()
-    """Every reason against it, each a sentence. There is no way round any of them."""
+    """Every reason against it, each a sentence. No option overrides them."""
     hint: str = ""
-    """What to do next."""
+    """Next step."""
     needs_confirmation: bool = False
-    """Something lies on it: the person must type the word of its nameplate."""
-    plate: DeviceLabel | None = None
-    """What it is, and the word that means it; of a device that may be written to."""
-    found: tuple[str, ...] = ()
-    """What would be destroyed, one line each."""
+    """Whether it has content, so that the user must type the token of its label."""
+    label: DeviceLabel | None = None
+    """Label with the token, for a device that may be written to."""
+    content: tuple[str, ...] = ()
+    """Content that would be destroyed, one line each."""
 
     @property
     def shown(self) -> str:
-        """What a person reads: its name where the kernel's is a number of this boot, else its node."""
-        return self.device if self.plate is None else self.plate.name
+        """Return the display name: a lasting name if the kernel's may change at a reboot, else the node."""
+        return self.device if self.label is None else self.label.name
 
     @property
     def confirm_text(self) -> str | None:
-        """What must be typed; None where nothing may be written."""
-        return None if self.plate is None else self.plate.word
+        """Return the token that must be typed; None if nothing may be written."""
+        return None if self.label is None else self.label.token
 
     def confirmed_by(self, typed: str | None) -> bool:
-        """Whether it may go ahead with what was typed."""
+        """Return whether the access is allowed with the text that was typed."""
         return self.ok and (not self.needs_confirmation or typed == self.confirm_text)
 
 
@@ -107,21 +92,21 @@ _HINTS = {
     "unseen": "Write to it from where all programs can be seen: outside of containers, with all capabilities of root."
     " A scratch file can be measured here, too.",
 }
-"""What to do next, by kind of use; the first that applies is given."""
+"""Next step by kind of use; the first kind that applies counts."""
 
 
 _UNCHECKED = ("unknown", "unseen")
-"""Kinds of use that only say that something could not be looked at."""
+"""Kinds of use which only say that a check was not possible."""
 
 
 _ROOM = "Give it more room first, or write less of it: a smaller --size."
-"""Where what is written does not fit."""
+"""Hint if the written data does not fit into thin-provisioned space."""
 
 
 def judge(facts: DeviceFacts, intent: Intent, area: WriteRange = WHOLE) -> GuardResult:
-    """Pure: decides by the facts alone. What could not be checked counts against writing.
+    """Return the decision by the facts alone; no I/O. Checks that were not possible count against writing.
 
-    `area`: what will be written to.
+    `area`: range that will be written to.
     """
     refused, hint = _read_refusals(facts)
     if intent is Intent.READ or refused:
@@ -136,18 +121,18 @@ def judge(facts: DeviceFacts, intent: Intent, area: WriteRange = WHOLE) -> Guard
         hint = hint if reasons else _ROOM
         reasons += tight
         return GuardResult(device=facts.device, ok=False, refused=tuple(dict.fromkeys(reasons)), hint=hint)
-    assert facts.identity is not None  # else there was a reason against it
+    assert facts.identity is not None  # without an identity it was refused above
     return GuardResult(
         device=facts.device,
         ok=True,
         needs_confirmation=bool(facts.signatures),
-        plate=device_label(facts.identity, facts.others, name=facts.shown, called=facts.called, apart=facts.apart),
-        found=(*(_content_line(facts, signature) for signature in facts.signatures), *facts.copies),
+        label=device_label(facts.identity, facts.others, name=facts.shown, called=facts.called, apart=facts.apart),
+        content=(*(_content_line(facts, signature) for signature in facts.signatures), *facts.copies),
     )
 
 
 def _read_refusals(facts: DeviceFacts) -> tuple[tuple[str, ...], str]:
-    """What rules out even reading."""
+    """Return the reasons against even reading, and a hint."""
     if not facts.is_block:
         return (f"{facts.shown} is no block device.",), "`raidbench devices` lists what is there."
     if not facts.size_bytes:
@@ -174,7 +159,7 @@ def _against_writing(facts: DeviceFacts) -> list[str]:
 
 
 def _marks(facts: DeviceFacts) -> list[tuple[Signature, MemberSignature]]:
-    """What lies on it that marks it as a part of something bigger, in use or not."""
+    """Return the signatures that mark the device as part of something bigger, in use or not."""
     return [(signature, mark) for signature in facts.signatures if (mark := mark_of(signature.kind)) is not None]
 
 
@@ -201,17 +186,17 @@ def _content_line(facts: DeviceFacts, signature: Signature) -> str:
     content = "something unknown, it could not be probed" if signature.kind == "unknown" else signature.kind
     label = f" {signature.label!r}" if signature.label else ""
     size = f", {size_words(signature.size_bytes)}" if signature.size_bytes else ""
-    own = f", UUID {signature.uuid}" if signature.uuid else ""  # one that was made anew since is another one
+    own = f", UUID {signature.uuid}" if signature.uuid else ""  # a filesystem that was re-created has another UUID
     return f"{_place(facts, signature.part)}: {content}{label}{size}{own}"
 
 
 def require(verdict: GuardResult, typed: str | None = None) -> None:
-    """Raises RefusedError unless the verdict, with what was typed, lets it go ahead."""
+    """Raise RefusedError unless the decision and the text that was typed allow the access."""
     _require_ok(verdict)
-    if not verdict.confirmed_by(typed) and verdict.plate is not None:
+    if not verdict.confirmed_by(typed) and verdict.label is not None:
         raise RefusedError(
-            f"{verdict.shown} is not blank: {'; '.join(verdict.found)}.",
-            hint=f"To destroy that, confirm with the word {verdict.plate.word}. {verdict.plate.sentence}",
+            f"{verdict.shown} is not blank: {'; '.join(verdict.content)}.",
+            hint=f"To destroy that, confirm with the word {verdict.label.token}. {verdict.label.sentence}",
         )
 
 
@@ -221,8 +206,8 @@ def _require_ok(verdict: GuardResult) -> None:
 
 
 def require_confirmed_content(verdict: GuardResult, shown: Collection[str] | None) -> None:
-    """Raises RefusedError when something lies there now that whoever confirmed had not been shown; None for nobody."""
-    new = [] if shown is None else new_content(verdict.found, shown)
+    """Raise RefusedError if the device has content that was not shown at confirmation; None skips the check."""
+    new = [] if shown is None else new_content(verdict.content, shown)
     if new:
         raise RefusedError(
             f"Something lies on {verdict.shown} that was not there when it was confirmed: {'; '.join(new)}.",
@@ -233,9 +218,9 @@ def require_confirmed_content(verdict: GuardResult, shown: Collection[str] | Non
 async def judge_device(
     host: Host, device: str, intent: Intent, area: WriteRange = WHOLE
 ) -> tuple[DeviceFacts, GuardResult]:
-    """The facts of a device now and the verdict on them.
+    """Return the present facts of a device and the decision.
 
-    `area`: what will be written to. The helper lends all of it, so all of it counts.
+    `area`: range that will be written to. The root helper opens the complete device, so there all of it counts.
     """
     if host.root_side is not None:
         lent = await helper_device_facts(host.root_side, device, writing=intent is Intent.WRITE)
@@ -257,18 +242,18 @@ async def _facts(host: Host, device: str, intent: Intent, claim: Claim | None) -
     )
     if host.capabilities.harmed:
         return facts
-    # nothing can be opened there to make sure, and nothing would be harmed
+    # Nothing can be opened on a simulated host, and nothing can be harmed.
     return replace(facts, unknown=(), uses=tuple(use for use in facts.uses if use.kind not in _UNCHECKED))
 
 
 async def require_free(
     host: Host, device: str | None, shown: Collection[Signature] | None = None
 ) -> tuple[Signature, ...]:
-    """What lies on a device that is about to be destroyed by a tool; whoever asks has had that confirmed.
+    """Return the content of a device that a tool is about to destroy; the caller has confirmation for it.
 
-    `shown`: what lay on it when that was confirmed, None to find out. Judged as before a run that writes, and once more
-    while it is held. It is let go again: the tools that make
-    arrays anew or format open it for themselves alone. Raises RefusedError with the guard's reasons, DeviceGoneError.
+    `shown`: content at confirmation, None to find out. The device is judged as before a run that writes, and again
+    while it is open. It is closed again, because the tools that re-create arrays or format open it exclusively. Raises
+    RefusedError with the guard's reasons, DeviceGoneError if it vanished.
     """
     if device is None:
         raise RefusedError("Its block device is not known, so nothing can show that it is not in use.")
@@ -288,7 +273,7 @@ async def _require_free(host: Host, device: str, shown: Collection[Signature] | 
 
     allow(verdict)
     if host.capabilities.harmed:
-        # for reading: when a file that was open for writing is closed udev opens the device, just as the tool wants it
+        # Read-only: after closing a file that was open for writing, udev opens the device just when the tool needs it.
         async with _claim(host, facts, allow, write=False):
             pass
     return facts
@@ -304,11 +289,11 @@ async def claim_device(
     shown: Collection[str] | None = None,
     area: WriteRange = WHOLE,
 ) -> AsyncGenerator[DeviceClaim, None]:
-    """The device, judged, opened, and judged again while it is held; let go at the end.
+    """Judge a device, open it, judge it again, and yield it; close it at the end.
 
-    `meant`: what it was when somebody chose it, None if nobody did. `shown`: what had been found on it when `typed` was
-    asked for, which was said of nothing else. `area`: what will be written to.
-    Give `hold.path` to fio. Raises RefusedError, DeviceGoneError.
+    `meant`: its identity when the user chose it, None without a choice. `shown`: content that was shown when `typed`
+    was requested; only that is confirmed. `area`: range that will be written to. Give `hold.path` to fio. Raises
+    RefusedError if the guard refuses, DeviceGoneError if the device vanished or changed.
     """
 
     def allow(now: GuardResult) -> None:
@@ -331,13 +316,13 @@ async def claim_device(
 async def _claim(
     host: Host, before: DeviceFacts, allow: Callable[[GuardResult], None], *, write: bool, area: WriteRange = WHOLE
 ) -> AsyncGenerator[DeviceClaim, None]:
-    """The device opened for oneself alone, and looked at once more: from then on nothing new can claim it."""
+    """Open a device exclusively and judge it again: from then on nothing new can claim it."""
     identity = _require_identity(host, before)
     async with AsyncExitStack() as stack:
         hold = await stack.enter_async_context(DeviceClaim(before.device, identity, write=write, exclusive=True))
         for other in before.along:
             await stack.enter_async_context(DeviceClaim(node_path(other.name), other, write=False, exclusive=True))
-        now = await _facts(host, before.device, Intent.WRITE, _skip_claim)
+        now = await _facts(host, before.device, Intent.WRITE, lambda _device, _devno: None)  # it is claimed already
         _require_same(now, identity)
         if now.along != before.along:
             raise AnotherDeviceError(
@@ -349,14 +334,14 @@ async def _claim(
 
 
 def _require_identity(host: Host, facts: DeviceFacts) -> Identity:
-    """What the device is. Raises RefusedError where it cannot be held."""
+    """Return the identity of a device. Raises RefusedError if it cannot be opened from this process."""
     if facts.identity is None or claim_on(host) is None:
         raise RefusedError(f"{facts.device} cannot be held: it is not on this machine.")
     return facts.identity
 
 
 def _require_same(now: DeviceFacts, meant: Identity) -> None:
-    """Raises DeviceGoneError unless that is the device which is there now."""
+    """Raise DeviceGoneError unless the device is the one that was chosen."""
     if now.identity is None:
         raise DeviceGoneError(f"{now.device} is gone.", hint="Look for hardware again.")
     if not meant.same_device(now.identity):
@@ -364,7 +349,3 @@ def _require_same(now: DeviceFacts, meant: Identity) -> None:
             f"{now.device} is another device now than the one that was chosen.",
             hint="Look for hardware again, and choose it again.",
         )
-
-
-def _skip_claim(_device: str, _devno: str) -> None:
-    """Stands for the claim while we hold it ourselves."""

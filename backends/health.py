@@ -33,7 +33,7 @@ FOREIGN = "it carries a foreign configuration: an array of another card may be o
 
 
 class HealthFault(StrEnum):
-    """Faults of a drive, the gravest first. The values are the words in the list of devices."""
+    """Faults of a drive, most severe first. The values are the words in the device list."""
 
     PREDICTS_FAILURE = "predicts failure"
     LOCKED = "locked"
@@ -50,7 +50,7 @@ class HealthFault(StrEnum):
 
 
 def faults_of(drive: Drive, health: Health | None = None) -> tuple[HealthFault, ...]:
-    """Return the faults of a drive, the gravest first. `health`: the merged one, where other views add to its own."""
+    """Return the faults of a drive, most severe first. `health`: the merged health, if other views add to its own."""
     reported = drive.health if health is None else health
     limit = warmest(drive, reported)
     present = {
@@ -85,7 +85,7 @@ def warmest(drive: Drive, health: Health) -> float | None:
 
 
 def worst_fault(drive: Drive) -> HealthFault | None:
-    """Return the gravest fault of a drive; None if it has none."""
+    """Return the most severe fault of a drive; None if it has none."""
     return next(iter(faults_of(drive)), None)
 
 
@@ -97,7 +97,7 @@ def health_at(inventory: Inventory, drive: Drive) -> Health:
 
 
 def merge_health(reports: Iterable[Health]) -> Health:
-    """Return one health of several reports on one drive: a fault in any of them counts, else the first that is known.
+    """Return one health of several reports on one drive: a fault in any of them counts, else the first known value.
 
     Temperature and its limit come from one report, because each sensor has its own limit.
     """

@@ -1,4 +1,4 @@
-"""A device that the helper judges and holds: its facts, and its descriptor lent to us (`backends.helper_interface`)."""
+"""Devices opened by the root helper: facts and the received descriptor (`backends.helper_interface`)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from backends.values import dataclass
 
 
 def _node(device: str) -> str:
-    """The node itself: a link may lie anywhere, and the helper takes nodes only."""
+    """Return the node itself: a link may be anywhere, and the helper accepts nodes only."""
     return os.path.realpath(device)
 
 
 async def helper_device_facts(side: HelperClient, device: str, *, writing: bool) -> DeviceFacts:
-    """What root finds out about a device. Raises RefusedError."""
+    """Return the facts of a device as root sees them. Raises RefusedError if the helper refuses."""
     data: dict[str, Any] = (await side.ask("facts", device=_node(device), writing=writing))["facts"]
     return DeviceFacts(
         **{
@@ -41,7 +41,10 @@ async def helper_device_facts(side: HelperClient, device: str, *, writing: bool)
 async def helper_content_check(
     side: HelperClient, device: str, shown: Collection[Signature] | None
 ) -> tuple[Signature, ...]:
-    """What lies on a device that nothing uses. Raises RefusedError with the guard's reasons, DeviceGoneError."""
+    """Return the content of an unused device.
+
+    Raises RefusedError with the guard's reasons, DeviceGoneError if the device vanished.
+    """
     confirmed = None if shown is None else [asdict(signature) for signature in shown]
     reply = await side.ask("free", device=_node(device), shown=confirmed)
     return tuple(Signature(**item) for item in reply["signatures"])
@@ -49,16 +52,16 @@ async def helper_content_check(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelperClaim:
-    """A device that the helper holds for reading."""
+    """A device that the root helper has open for reading."""
 
     number: int
-    """By which the helper knows it."""
+    """The helper's number of the claim."""
     lent: bool
-    """Whether its descriptor was handed over: of what is in use it is not, and the helper's own fio reads it."""
+    """Whether the descriptor was passed on. For a device in use it is not, and the helper's own fio reads it."""
 
 
 class HelperDevice:
-    """A device that the helper holds, mostly with a descriptor of it. Use as an asynchronous context manager."""
+    """A device that the root helper opens, usually with its descriptor; an asynchronous context manager."""
 
     def __init__(
         self,
@@ -70,7 +73,7 @@ class HelperDevice:
         meant: Identity | None,
         shown: Collection[str] | None,
     ) -> None:
-        """Take what `guard.claim_device` takes; nothing is asked before the context is entered."""
+        """Take the arguments of `guard.claim_device`; the helper is asked when the context is entered."""
         self._side = side
         self._asked = {
             "device": _node(device),
@@ -85,16 +88,16 @@ class HelperDevice:
 
     @property
     def path(self) -> str:
-        """What a program is to be given: it leads to this very device; the node where no descriptor was handed over."""
+        """Return the path for a program: that of the descriptor, else the node."""
         return f"/proc/{os.getpid()}/fd/{self._descriptors[0]}" if self._descriptors else str(self._asked["device"])
 
     @property
     def root(self) -> HelperClaim | None:
-        """By what the helper reads it; None of one that is held for writing."""
+        """Return the helper's claim; None for a device that is open for writing."""
         return None if self._writing else HelperClaim(number=self._hold, lent=bool(self._descriptors))
 
     async def __aenter__(self) -> HelperDevice:
-        """Raises RefusedError, DeviceGoneError."""
+        """Open the device. Raises RefusedError if the guard refuses, DeviceGoneError if the device vanished."""
         reply, self._descriptors = await self._side.fetch("hold", **self._asked)
         self._hold = reply["hold"]
         return self

@@ -1,4 +1,4 @@
-"""What root does for a raidbench that runs as a user: asked by fixed verbs, and refused by the other side. No I/O."""
+"""Interface of the root helper: fixed verbs for privileged operations; the helper refuses others. No I/O."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ ERRORS: Mapping[str, type[RaidbenchError]] = {
     "AnotherDeviceError": errors.AnotherDeviceError,
     "StorageError": errors.StorageError,
 }
-"""Every error that an answer can carry, by its name there; any other arrives as a refusal."""
+"""Errors that an answer can contain, by name. Any other becomes a RefusedError."""
 _NAMES = {error: name for name, error in ERRORS.items()}
 
 
 class HelperClient(Protocol):
-    """The connection to the helper that runs as root. `app.privsep` lists its verbs and what they take."""
+    """Connection to the root helper. `app.privsep` lists the verbs and their arguments."""
 
     async def ask(self, verb: str, **args: object) -> Mapping[str, Any]:
-        """The answer. Raises the RaidbenchError that the helper met, RefusedError where it does not do that."""
+        """Return the answer. Raises the helper's RaidbenchError, RefusedError if it refuses the request."""
         ...
 
     def ask_now(self, verb: str, **args: object) -> Mapping[str, Any]:
-        """The same where nothing else may happen meanwhile: for what the helper answers at once."""
+        """Return the answer as `ask` does, but block meanwhile: for requests that are answered at once."""
         ...
 
     async def fetch(self, verb: str, **args: object) -> tuple[Mapping[str, Any], tuple[int, ...]]:
-        """An answer with the descriptors that came with it; they are the caller's to close."""
+        """Return an answer with the descriptors that came with it; the caller closes them."""
         ...
 
 
 def encode_error(error: RaidbenchError) -> dict[str, Any]:
-    """An error as an answer carries it."""
+    """Return an error as an answer contains it."""
     devices = {"devices": list(error.devices)} if isinstance(error, ToolTimeoutError) else {}
     return {
         **devices,
@@ -57,7 +57,7 @@ def encode_error(error: RaidbenchError) -> dict[str, Any]:
 
 
 def decode_error(data: Mapping[str, Any]) -> RaidbenchError:
-    """The error that an answer carries; a kind that is not of the family is a refusal."""
+    """Return the error of an answer; an unknown kind becomes a RefusedError."""
     error = ERRORS.get(str(data.get("kind")), RefusedError)(
         str(data.get("message", "The root helper refused it.")),
         hint=str(data.get("hint", "")),

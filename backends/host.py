@@ -1,4 +1,4 @@
-"""The outside world as the backends see it: run, stream, read, write, list."""
+"""The host interface of the backends: run programs, stream their output, read, write and list files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ P = ParamSpec("P")
 
 
 async def shield_to_completion(future: asyncio.Future[T]) -> T:
-    """Wait for what must not be cut short: whoever cancels gets the CancelledError once it is over."""
+    """Wait for work that must not be interrupted; a CancelledError is raised after it ends."""
     cancelled: asyncio.CancelledError | None = None
     while not future.done():
         try:
@@ -30,13 +30,13 @@ async def shield_to_completion(future: asyncio.Future[T]) -> T:
             cancelled = error
     if cancelled is not None:
         if not future.cancelled():
-            future.exception()  # seen, though nobody waits for it any more
+            future.exception()  # retrieve the exception, so that asyncio does not log it
         raise cancelled
     return future.result()
 
 
 def completed_when_cancelled(work: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
-    """Return the coroutine function run in a task of its own, which ends although its caller is cancelled."""
+    """Return the coroutine function run in its own task, which ends even if its caller is cancelled."""
 
     @wraps(work)
     async def run(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -46,21 +46,21 @@ def completed_when_cancelled(work: Callable[P, Coroutine[Any, Any, T]]) -> Calla
 
 
 STALL = 10.0
-"""Seconds in which a program that asks disks has to get somewhere: a disk that wakes up needs up to ten, and a look at
-all devices is to be over in 15 although one of them never answers."""
+"""Seconds in which a program that queries disks must make progress. A disk needs up to ten to spin up, and a scan is to
+end within 15 although one disk never answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptReply:
-    """The one question of a program that is answered, and only where it is asked in these very words."""
+    """The only prompt of a program that is answered, and only in exactly this wording."""
 
     question: str
-    """All that the program may have printed until it waits, blanks and line ends alike."""
+    """All output until the program waits; white space is not compared."""
     answer: str
-    """The line that is typed."""
+    """Line that is typed."""
 
     def fits(self, printed: str) -> bool:
-        """Whether that is the question, and nothing else was said."""
+        """Return whether the output is exactly the question."""
         return printed.split() == self.question.split()
 
 
@@ -69,28 +69,28 @@ class Command:
     """A program to run: words only, never a shell."""
 
     argv: tuple[str, ...]
-    """Program (a path from `which`) and its words."""
+    """Program (a path from `which`) and its arguments."""
     timeout: float = 60.0
-    """Seconds after which a read is killed; a mutating command is waited for."""
+    """Seconds after which a read is killed; a mutating command is never killed."""
     stall: float | None = None
-    """Seconds after which a read that gets nowhere is given up, of a program that asks disks; None for others."""
+    """Seconds without progress after which a read of a program that queries disks is given up; None for others."""
     mutates: bool = False
     """Whether it changes the machine; read-only hosts refuse it and it is never killed."""
     env: Mapping[str, str] = field(default_factory=dict)
-    """Added to the clean environment (LC_ALL=C, PATH)."""
+    """Additions to the clean environment (LC_ALL=C, PATH)."""
     cwd: str | None = None
     """Working directory; None means a private empty one."""
     secret: tuple[str, ...] = ()
     """Words never shown or logged (activation keys)."""
     reply: PromptReply | None = None
-    """Of a mutating command that has no word to keep it from asking: what is answered; any other question is not."""
+    """Answer to the prompt of a mutating command without a quiet flag; any other prompt is not answered."""
 
     def shown(self) -> str:
-        """The line as a person would type it, secrets masked."""
+        """Return the command line as a person would type it, secrets masked."""
         return " ".join("***" if word in self.secret else quote(word) for word in self.argv)
 
-    def masked(self, text: str) -> str:
-        """Text the command printed, without its secrets: tools repeat what they were given."""
+    def mask(self, text: str) -> str:
+        """Return output of the command without its secrets, because tools repeat their arguments."""
         for secret in sorted(filter(None, self.secret), key=len, reverse=True):
             text = text.replace(secret, "***")
         return text
@@ -107,46 +107,46 @@ class Completed:
     stderr: str
     """Decoded with replacement, at most 16 MiB."""
     seconds: float = 0.0
-    """How long it took."""
+    """Duration."""
     truncated: bool = False
-    """Output was longer than the limit and cut."""
+    """Whether the output was longer than the limit and was truncated."""
 
 
 class Process(Protocol):
-    """A running program whose output is read as it comes."""
+    """A running program whose output is streamed."""
 
     @property
     def pid(self) -> int:
-        """Process id, 0 when there is none (simulated)."""
+        """Process id, 0 if there is none (simulated)."""
         ...
 
     def chunks(self) -> AsyncIterator[bytes]:
-        """Standard output as it comes, until end of file or the process has exited and fell silent."""
+        """Yield standard output as it arrives, until end of file or until the process has exited and is silent."""
         ...
 
     def interrupt(self) -> None:
-        """Ask it to stop (SIGINT); it goes on writing its summary."""
+        """Ask the program to stop (SIGINT); it still writes its summary."""
         ...
 
     def terminate(self) -> None:
-        """Ask harder (SIGTERM)."""
+        """Terminate the program (SIGTERM)."""
         ...
 
     def kill(self) -> None:
-        """Stop it and all its children now (SIGKILL)."""
+        """Kill the program and all its children (SIGKILL)."""
         ...
 
     async def wait(self) -> int:
-        """Exit status; -N when killed by signal N."""
+        """Wait for the exit status and return it; -N if killed by signal N."""
         ...
 
     def stderr(self) -> str:
-        """What came on standard error so far: the first 200 and the last 50 lines."""
+        """Return standard error so far: the first 200 and the last 50 lines."""
         ...
 
 
 class WriteDenied(StrEnum):
-    """Why nothing at all may be changed, whatever it is: rights, or the mode that raidbench was started in."""
+    """Why nothing at all may be changed: missing privileges, or the mode of this process."""
 
     NEEDS_ROOT = "needs root"
     READ_ONLY = "read-only mode"
@@ -154,77 +154,77 @@ class WriteDenied(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileStat:
-    """What `stat` says, as far as anyone here needs it."""
+    """Result of `stat`, as far as it is used."""
 
     kind: str
     """`file`, `directory`, `block`, `char`, `link`, `other`."""
     size: int
-    """Bytes."""
+    """Size in bytes."""
     devno: str | None = None
     """MAJ:MIN of a device node."""
     place: str | None = None
-    """MAJ:MIN:INODE of a regular file: one file, whatever its names. None where that is not told."""
+    """MAJ:MIN:INODE of a regular file, the same for all its names; None if unknown."""
     node: str | None = None
-    """The same of a block device's node."""
+    """MAJ:MIN:INODE of a block device's node."""
     allocated: int | None = None
-    """Bytes that it has on its file system: fewer than its size where it has holes. None where that is not told."""
+    """Bytes allocated on the filesystem: fewer than its size for a sparse file. None if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilesystemSpace:
-    """Room on a file system."""
+    """Space on a filesystem."""
 
     size: int
-    """Bytes of all of it."""
+    """Total size in bytes."""
     free: int
-    """Bytes that a user who is not root may still have."""
+    """Bytes available to a user who is not root."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessTracking:
-    """What the programs of a change get along with their words, so that it is known of them when raidbench dies."""
+    """Tracking of the programs of a change, so that they are known if raidbench dies."""
 
     lock: int
-    """An open file that they inherit: its lock lives as long as the last of them."""
+    """Open file that the programs inherit: its lock lasts until the last of them ends."""
     begins: Callable[[int, str], None]
-    """Is told the process id and the name of each before that does anything. If it raises, nothing is run."""
+    """Receives process id and name of each program before it does anything. If it raises, nothing is run."""
 
 
 custody: ContextVar[ProcessTracking | None] = ContextVar("custody", default=None)
-"""That of the change which is being made."""
+"""Tracking of the change in progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """What is possible on a host beside its protocol; by default what is possible on another machine than this one."""
+    """Capabilities of a host that its protocol does not cover; the defaults are those of a remote machine."""
 
     opens_devices: bool = False
-    """This process can open its device nodes, and so hold them: an open file does not pass through a host."""
+    """This process can open its device nodes: an open file does not pass through a host."""
     shares_files: bool = False
-    """Its paths are this process's paths too, so files there can be made, locked and held."""
+    """Its paths are this process's paths, so that files there can be created, locked and kept open."""
     shares_processes: bool = False
-    """Its process ids are this machine's, so that /proc here tells of its programs."""
+    """Its process ids are this machine's, so that /proc here describes its programs."""
     shares_watchdog: bool = False
-    """A program that outlives this one can take changes back there."""
+    """A program that outlives this one can revert changes there."""
     live: bool = True
-    """Its disks go on by themselves: their counters count, and they come to rest."""
+    """Its disks work on their own: their counters count, and they become idle."""
     counted: Callable[[], float] | None = None
-    """Of what is made up and counts all the same: seconds of its own time that /proc/diskstats covers."""
+    """For a simulated host with counters: returns the seconds of its own time that /proc/diskstats covers."""
     apart: str = ""
-    """Names the state of a made-up machine, which is separate from that of every other; "" for a real machine."""
+    """Name of the state of a simulated machine, which is separate from all others; "" for a real machine."""
     harmed: bool = True
-    """What is done there may harm somebody, so that what cannot be looked at counts as in use."""
+    """Actions there can cause damage, so that anything that cannot be checked counts as in use."""
 
 
 THIS_MACHINE = Capabilities(opens_devices=True, shares_files=True, shares_processes=True, shares_watchdog=True)
-"""Where raidbench runs."""
+"""Capabilities of the local machine."""
 
 MADE_UP = Capabilities(live=False, harmed=False, apart="made-up")
-"""A simulation or a recording."""
+"""Capabilities of a simulation or a recording."""
 
 
 class Host(Protocol):
-    """One machine: local, over SSH, recorded or simulated. Backends cannot tell which."""
+    """One machine: local, over SSH, recorded or simulated. Backends cannot distinguish them."""
 
     @property
     def name(self) -> str:
@@ -233,105 +233,108 @@ class Host(Protocol):
 
     @property
     def simulated(self) -> bool:
-        """Whether what it answers was made up: for marking what is shown, nothing else is decided by it."""
+        """Whether its answers are simulated. Only used to mark output."""
         ...
 
     @property
     def capabilities(self) -> Capabilities:
-        """What is possible on it beside this protocol."""
+        """Capabilities that this protocol does not cover."""
         ...
 
     @property
     def firmware(self) -> FirmwareQueryHost | None:
-        """Who can ask its cards; None where they cannot be reached."""
+        """Firmware queries of its controllers; None if they cannot be reached."""
         ...
 
     @property
     def root_side(self) -> HelperClient | None:
-        """The helper that does what takes root; None where this process does it itself, or nobody can."""
+        """Root helper for privileged operations; None if this process has root privileges, or there is none."""
         ...
 
     @property
     def is_root(self) -> bool:
-        """Whether writes to hardware have a chance."""
+        """Whether writes to hardware may succeed."""
         ...
 
     async def run(self, command: Command) -> Completed:
-        """Run to the end.
+        """Run a program to its end.
 
-        Raises ToolMissingError, ToolTimeoutError, RefusedError (read-only host and `mutates`).
+        Raises ToolMissingError if it is missing, ToolTimeoutError if it takes too long, RefusedError if it mutates a
+        read-only host.
         """
         ...
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
-        """Run and read as it goes; leaving the context ends the program and all its children.
+        """Run a program and stream its output; leaving the context ends it and all its children.
 
-        Raises ToolMissingError, RefusedError.
+        Raises ToolMissingError if it is missing, RefusedError if it mutates a read-only host.
         """
         ...
 
     async def read(self, path: str) -> str | None:
-        """A small file's text without trailing white space; None if it is not there or not readable."""
+        """Return a small file's text without trailing white space; None if it is missing or unreadable."""
         ...
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """Many small files in one go; those that are missing or unreadable are left out."""
+        """Return the texts of many small files by path; missing or unreadable ones are left out."""
         ...
 
     async def write(self, path: str, text: str) -> None:
         """Write to an existing file (sysfs) in one write.
 
-        Raises ToolFailedError with the errno's words, RefusedError on a read-only host.
+        Raises ToolFailedError with the kernel's message, RefusedError on a read-only host.
         """
         ...
 
     async def read_whole(self, path: str) -> bytes | None:
         """Return all bytes of a file that is about to be rewritten; None if there is no file.
 
-        Raises RefusedError for a link, a file of several names or of another kind, and what cannot be read whole.
+        Raises RefusedError for a link, a file of several names or of another kind, and a file that cannot be read
+        completely.
         """
         ...
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
-        """Put a whole file in place atomically, making its folder if need be; b"" removes it.
+        """Replace a file atomically, creating its folder if necessary; b"" removes it.
 
-        `before` is what `read_whole` returned. A new file is 0644; an older one keeps owner, mode and attributes.
-        Raises RefusedError where the file holds anything else by now or the host is read-only, ToolFailedError.
+        `before` is what `read_whole` returned. A new file is 0644; an existing one keeps owner, mode and attributes.
+        Raises RefusedError if the file has other content by now or the host is read-only, ToolFailedError if it cannot
+        be written.
         """
         ...
 
     async def list(self, pattern: str) -> tuple[str, ...]:
-        """Paths that match a glob pattern, sorted."""
+        """Return the paths that match a glob pattern, sorted."""
         ...
 
     async def link(self, path: str) -> str | None:
-        """Where a symbolic link finally leads (realpath); None if there is nothing."""
+        """Return the final target of a symbolic link (realpath); None if there is none."""
         ...
 
     async def stat(self, path: str) -> FileStat | None:
-        """What is at `path`, links followed; None if nothing is."""
+        """Return what is at `path`, links followed; None if nothing is."""
         ...
 
     async def space_at(self, path: str) -> FilesystemSpace | None:
-        """Room on the file system that `path` lies on; None where that cannot be told."""
+        """Return the space on the filesystem of `path`; None if unknown."""
         ...
 
     async def writable(self, path: str) -> str | None:
-        """None if `write` may be tried, else the reason: a `WriteDenied`, or words about this file."""
+        """Return None if `write` may be tried, else the reason: a `WriteDenied`, or text about this file."""
         ...
 
     def which(self, names: Sequence[str]) -> str | None:
-        """Absolute path of the first of `names` (absolute or on the fixed PATH) that may be executed."""
+        """Return the absolute path of the first of `names` (absolute or on the fixed PATH) that is executable."""
         ...
 
 
 @runtime_checkable
 class CanRestart(Protocol):
-    """A host that may be restarted in the middle of things, because nobody lives on it: a simulated one."""
+    """A host that may be restarted at any time because no user depends on it: a simulated one."""
 
     async def restart(self, *, without: str | None = None) -> None:
-        """Boot it: what waited for that is in force, kernel settings are lost.
+        """Reboot it: pending values take effect, kernel settings are lost.
 
-        `without`: name of an activated option that it is to have forgotten, as if its key had never been given.
+        `without`: name of an activated option that it then lacks, as if its key had never been entered.
         """
         ...

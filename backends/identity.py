@@ -1,4 +1,4 @@
-"""What a device is, what uses it and what lies on it: asked before every write. Values only, no I/O."""
+"""Identity, uses and content of a device, read before every write. Values only, no I/O."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _WWN_DIGITS = 16
 
 
 def _plain(text: str | None) -> str:
-    """Return an identifier for comparison: small letters, without blanks."""
+    """Return an identifier for comparison: lower case, without white space."""
     return "".join((text or "").lower().split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """What a device is, whatever its name: compared before every write."""
+    """Identity of a device, independent of its name: compared before every write."""
 
     name: str
-    """Kernel name at the time, `sda`. A name alone proves nothing."""
+    """Kernel name at that time, `sda`. A name alone proves nothing."""
     wwn: str | None = None
     """World wide name or NVMe EUI/NGUID, None if the device has none."""
     serial: str | None = None
@@ -32,7 +32,7 @@ class Identity:
     devno: str | None = None
     """MAJ:MIN, e.g. `8:0`."""
     diskseq: str | None = None
-    """The kernel's sequence number of the disk (Linux >= 5.15): a new disk under an old name has another."""
+    """The kernel's sequence number of the disk (Linux >= 5.15): a new disk of the same name has another."""
     backing: str | None = None
     """A loop device's backing file."""
 
@@ -41,7 +41,7 @@ class Identity:
 
         One WWN is one disk, as long as serial number, model and size do not contradict: some makers give a whole batch
         one WWN. So is one serial number, model and size, unless the WWNs differ, as those of the namespaces of an NVMe
-        drive do. How the disks are attached is not known here: see `backends.topology.device_identity`.
+        drive do. The transport is not considered here: see `backends.topology.device_identity`.
         """
         if self.wwn is not None and other.wwn is not None:
             return self.wwn == other.wwn and not self._contradicts(other)
@@ -49,11 +49,11 @@ class Identity:
         return all(described) and described == (other.serial, other.model, other.size_bytes)
 
     def perhaps_same_disk(self, other: Identity) -> bool:
-        """Return whether the other may be a path to the same disk: one WWN, or one serial number and size and no WWNs
-        that differ.
+        """Return whether the other may be a path to the same disk.
 
-        Two disks may report one serial number where it is no real one (zeros, an enclosure's). One disk may report two
-        along with its WWN: some disk systems give that of the controller that answers.
+        That takes one WWN, or one serial number and size without different WWNs. Two disks may report one serial number
+        if it is not real (zeros, an enclosure's). One disk may report two along with its WWN: some storage systems give
+        that of the controller that answers.
         """
         if self.wwn is not None and other.wwn is not None:
             return self.wwn == other.wwn
@@ -61,9 +61,10 @@ class Identity:
         return all(described) and described == (other.serial, other.size_bytes)
 
     def has_other_serial(self, other: Identity) -> bool:
-        """Return whether both serial numbers are known and are of two disks.
+        """Return whether both serial numbers are known and belong to two disks.
 
-        What one source cuts short, and a WWN that udev gives as the serial number of a SAS disk, contradict nothing.
+        A truncated serial number contradicts nothing, nor does a WWN that udev gives as the serial number of a SAS
+        disk.
         """
         ours, theirs = (_plain(serial) for serial in (self.serial, other.serial))
         if not ours or not theirs or ours.startswith(theirs) or theirs.startswith(ours):
@@ -74,16 +75,16 @@ class Identity:
         )
 
     def _contradicts(self, other: Identity) -> bool:
-        """Return whether a known fact besides the WWN says that the other is another disk."""
+        """Return whether known facts other than the WWN prove that the other is another disk."""
         facts = ((self.model, other.model), (self.size_bytes, other.size_bytes))
         return self.has_other_serial(other) or any(ours and theirs and ours != theirs for ours, theirs in facts)
 
     @property
     def lasting(self) -> str | None:
-        """Return what stays under another name and on another host; None where nothing does.
+        """Return an id that stays the same under another name and on another host; None if there is none.
 
-        All paths to a disk have it in common; so do two disks that report one WWN or serial number. That of a loop
-        device is the file behind it.
+        All paths to a disk have the same id; so do two disks that report one WWN or serial number. That of a loop
+        device is its backing file.
         """
         if self.wwn is not None:
             return f"wwn {self.wwn}"
@@ -92,11 +93,11 @@ class Identity:
         return None if self.backing is None else f"file {self.backing}"
 
     def same_device(self, other: Identity) -> bool:
-        """Whether two readings are the same device; differing known facts mean no."""
+        """Return whether two readings are the same device; different known facts mean no."""
         return not self.differences(other)
 
     def differences(self, other: Identity) -> str:
-        """What another reading says otherwise, in words; "" for the same device. A lost fact is a difference."""
+        """Return the differences of another reading as text; "" for the same device. A lost fact is a difference."""
         facts = {
             "name": (self.name, other.name),
             "serial": (self.serial, other.serial),
@@ -113,33 +114,33 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """One thing that uses a device."""
+    """One use of a device."""
 
     kind: str
     """`mount`, `swap`, `holder`, `lvm`, `md`, `zfs`, `btrfs`, `open`, `root`, `exclusive`, `unknown`, `unseen` ..."""
     detail: str
-    """A sentence's worth: the mount point, the holder, the program and pid."""
+    """The mount point, the holder, or the program and its PID."""
     part: str | None = None
-    """The partition concerned, None if the whole device."""
+    """The partition concerned, None for the complete device."""
     elsewhere: bool = False
-    """It uses the same data under another name; `detail` completes "X is ..."."""
+    """Whether it uses the same data under another name; `detail` completes "X is ..."."""
 
 
 FORMER = "former "
-"""How the kind of something begins of which only a part is left."""
+"""Prefix of a signature's kind if only a part of the content is left."""
 
 
 def new_content(lines: Iterable[str], shown: Collection[str]) -> list[str]:
-    """Return what lies on a device now and was not `shown` when somebody agreed to lose all that lay there.
+    """Return content that was not `shown` when the user confirmed its loss.
 
-    Both are the guard's lines, `/dev/sdc: ext4, 64 MiB`. What is left of something is not new on a disk of which
-    something was shown, or on its partitions: the beginning is written over first, and only then is the rest found.
+    Both are the guard's lines, `/dev/sdc: ext4, 64 MiB`. Remains are not new on a disk (or its partitions) of which
+    content was shown: the beginning is overwritten first, and only then are the remains detected.
     """
     return [line for line in lines if line not in shown and not (is_former(line) and _any_on(line, shown))]
 
 
 def is_former(line: str) -> bool:
-    """Return whether a line of the guard tells of what is left of something."""
+    """Return whether a line of the guard describes remains."""
     return f": {FORMER}" in line
 
 
@@ -150,23 +151,23 @@ def _any_on(line: str, shown: Iterable[str]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
-    """Something found on a device: a filesystem, RAID member, partition table."""
+    """Content on a device: a filesystem, RAID member, partition table."""
 
     kind: str
-    """libblkid's TYPE or PTTYPE: `ext4`, `LVM2_member`, `gpt`, or `unknown` when the probe failed.
+    """libblkid's TYPE or PTTYPE: `ext4`, `LVM2_member`, `gpt`, or `unknown` if the probe failed.
 
-    With `former` before it, and where that was found, if only a part of it is left.
+    For remains it begins with `former` and ends with their position.
     """
     label: str | None = None
     """Filesystem label."""
     uuid: str | None = None
     """Filesystem or table UUID."""
     part: str | None = None
-    """The partition it is on, None if the whole device."""
+    """The partition it is on, None for the complete device."""
     size_bytes: int | None = None
     """Size of the partition or device it is on."""
 
     @property
     def former(self) -> bool:
-        """Return whether it is only left of something whose beginning is gone (backends.topology.leftovers)."""
+        """Return whether only remains without the beginning are left (backends.topology.leftovers)."""
         return self.kind.startswith(FORMER)

@@ -1,4 +1,4 @@
-"""Files that are read and may be anything: the one place that opens what a user or another program names."""
+"""Input files that may be anything: the only module that opens paths given by users or other programs."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _KINDS = (
 
 
 class NotRegularError(OSError):
-    """A path that leads to something else than a regular file; `strerror` says to what."""
+    """A path that leads to no regular file; `strerror` names the kind."""
 
 
 def open_input(path: str | Path) -> BinaryIO:
-    """Return a regular file opened for reading, links followed. Nothing is waited for.
+    """Return a regular file opened for reading, links followed. Never blocks.
 
-    Raises OSError; NotRegularError for anything else.
+    Raises OSError if it cannot be opened; NotRegularError for anything else than a regular file.
     """
-    _require_regular(path, os.stat(path))  # to open a device can already do something
+    _require_regular(path, os.stat(path))  # opening a device can already have effects
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         _require_regular(path, os.fstat(descriptor))
@@ -39,7 +39,7 @@ def open_input(path: str | Path) -> BinaryIO:
 
 
 def read_input(path: str | Path, largest: int) -> bytes:
-    """Return all bytes of a regular file of at most `largest` bytes. Raises OSError as `open_input`."""
+    """Return all bytes of a regular file. Raises OSError if it is larger than `largest` bytes, and as `open_input`."""
     with open_input(path) as file:
         data = file.read(largest + 1)
     if len(data) > largest:

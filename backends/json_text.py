@@ -1,4 +1,7 @@
-"""JSON over lines, quickly: with an indent the standard library does without its part in C, ten times as slow."""
+"""Fast indented JSON, and access to JSON of other programs.
+
+With an indent the standard library does not use its C encoder and is ten times as slow.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ from backends.text import clean
 _NESTED = (dict, list, tuple)
 
 
-def indented(value: object, indent: int = 1, colon: str = ": ") -> str:
-    """What `json.dumps(value, indent=indent, separators=(",", colon))` says, of keys that are strings.
+def indented_json(value: object, indent: int = 1, colon: str = ": ") -> str:
+    """Return `json.dumps(value, indent=indent, separators=(",", colon))` for values whose keys are strings.
 
-    Raises ValueError for what strict JSON has no words for, such as NaN.
+    Raises ValueError for values that strict JSON cannot express, such as NaN.
     """
     return _indented(value, " " * indent, colon, "\n")
 
@@ -40,19 +43,19 @@ def _indented(value: object, indent: str, colon: str, margin: str) -> str:
 
 @lru_cache(maxsize=256)
 def _encoder(deeper: str, colon: str) -> Callable[[object], str]:
-    """Writes what holds nothing nested in C, its line breaks as separators."""
+    """Return an encoder in C for values without nesting, with line breaks in its separators."""
     return JSONEncoder(allow_nan=False, separators=(f",{deeper}", colon)).encode
 
 
-# -- fields of JSON that somebody else wrote --------------------------------------------------------------------------
+# -- fields of JSON from other programs -------------------------------------------------------------------------------
 
-# What is not of the kind that is asked for is missing. Pure, never raises.
+# A value of another type counts as missing. No I/O, never raises.
 
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 
 
 def document(text: str, begin: str = "{") -> object:
-    """What a text says from `begin` on, which is `{` or `[`; None where that is not JSON."""
+    """Return the JSON value that starts at the first `begin` in a text, `{` or `[`; None if that is not JSON."""
     start = text.find(begin)
     try:
         return json.loads(text[start:], strict=False, object_pairs_hook=keys_once) if start >= 0 else None
@@ -61,7 +64,7 @@ def document(text: str, begin: str = "{") -> object:
 
 
 def keys_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return an object of JSON without the keys that it has twice with different values: neither is believed."""
+    """Return a JSON object without keys that occur twice with different values: neither value is trusted."""
     fields = dict(pairs)
     if len(fields) != len(pairs):
         for key, value in pairs:
@@ -71,27 +74,27 @@ def keys_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def table(value: object) -> Mapping[str, object]:
-    """An object; an empty one for all else."""
+    """Return an object; an empty one for any other value."""
     return value if isinstance(value, dict) else {}
 
 
 def rows(value: object, most: int = 4096) -> Iterator[Mapping[str, object]]:
-    """The objects in a list, `most` of its items."""
+    """Return the objects in a list, among its first `most` items."""
     return (row for row in value[:most] if isinstance(row, dict)) if isinstance(value, list) else iter(())
 
 
 def word(value: object, limit: int = 128) -> str | None:
-    """A text that is not blank, cleaned."""
+    """Return a text that is not blank, cleaned; None for any other value."""
     return clean(value, limit) or None if isinstance(value, str) else None
 
 
 def flag(value: object) -> bool | None:
-    """True or false, and nothing that only looks like it."""
+    """Return a boolean; None for any other value."""
     return value if isinstance(value, bool) else None
 
 
-def whole(value: object, most: int = 10**18) -> int | None:
-    """A whole number from 0 to `most`, also one in quotes."""
+def whole_number(value: object, most: int = 10**18) -> int | None:
+    """Return a whole number from 0 to `most`, also one in quotes; None for any other value."""
     if isinstance(value, str):
         value = int(value) if _WHOLE.fullmatch(value.strip()) else None
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most else None

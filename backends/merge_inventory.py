@@ -1,12 +1,12 @@
-"""One machine out of what each vendor saw of it: what two of them know of the same thing is put together. Pure.
+"""One inventory of a machine, joined from the vendors' views of the same devices. No I/O.
 
-The same disk is the kernel's block device and a vendor's drive or array; the same card is a function on the PCI bus and
-what the vendor's tool lists. The vendor's is the primary thing, the kernel's its twin.
+The same disk is the kernel's block device and a vendor's drive or array. The same controller is a function on the PCI
+bus and an entry of the vendor's tool. The vendor's device is the primary one, the kernel's is its twin.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -15,8 +15,8 @@ from backends.model import (
     MAPPER,
     Array,
     Controller,
+    Device,
     Drive,
-    Fact,
     Inventory,
     Media,
     State,
@@ -24,9 +24,11 @@ from backends.model import (
 )
 
 BUS = "hba"
-"""The backend whose controllers are what the PCI bus lists; any other vendor's of the same function is the primary."""
+"""Backend whose controllers are those of the PCI bus. Another vendor's controller of the same function is the primary
+one."""
 
-_Device = TypeVar("_Device", Array, Drive)
+_Device = TypeVar("_Device", Controller, Array, Drive)
+_Placed = TypeVar("_Placed", Array, Drive)
 
 _UNKNOWN = (None, "", (), Media.UNKNOWN, State.UNKNOWN)
 _OF_A_DISK = (
@@ -34,24 +36,24 @@ _OF_A_DISK = (
     *("logical_block", "physical_block", "state", "scheduler", "identity", "uses", "signatures", "above"),
     *("partitions", "paths", "backing"),
 )
-"""What two views of one disk may know of it, by the names of `Drive`."""
+"""Fields of `Drive` that two views of one disk may share."""
 
 
 def join_views(inventory: Inventory) -> Inventory:
-    """The inventory with its parts connected; nothing is left out but bus controllers that a vendor has as well.
+    """Return the inventory with its views connected.
 
-    - what a vendor's drive or array lacks is filled from the kernel's disk at the same node, and the other way round;
-    - members that an array names as the kernel's disks become the vendor's drives or arrays, and know their array;
-    - what device-mapper has at the node of a vendor's array is that one, by a lasting path;
-    - a bus controller at the same PCI address as a vendor's is folded into that one.
+    - Missing facts of a vendor's drive or array come from the kernel's disk at the same node, and vice versa.
+    - Members that an array lists as kernel disks become the vendor's drives or arrays, and know their array.
+    - A device-mapper array at the node of a vendor's array is merged into that array, with its lasting path.
+    - A bus controller at the same PCI address as a vendor's is merged into that one, and is the only view left out.
 
-    What is joined already stays as it is, so parts of an inventory may be joined as they come in.
+    Joined views stay unchanged, so that parts of an inventory can be joined as they arrive.
     """
     return _members(_disks(_mapped(_controllers(inventory))))
 
 
 def join_parts(parts: Mapping[str, Inventory]) -> Inventory:
-    """The same of what several backends, or their cards, have told so far, by their names."""
+    """Return the joined inventory of the parts that backends or their controllers have reported, by name."""
     together = Inventory()
     for name in sorted(parts):
         together = together.merge(parts[name])
@@ -84,7 +86,7 @@ def _controllers(inventory: Inventory) -> Inventory:
 
 
 def _mapped(inventory: Inventory) -> Inventory:
-    """A disk system's volume on several paths is the vendor's, whose path and use device-mapper knows."""
+    """Merge a storage system's multipath volume into the vendor's: device-mapper knows its path and use."""
     others = {array.device for array in inventory.arrays if array.device is not None and array.target.backend != MAPPER}
     own = {
         array.device: array for array in inventory.arrays if array.target.backend == MAPPER and array.device in others
@@ -94,30 +96,27 @@ def _mapped(inventory: Inventory) -> Inventory:
 
     def filled(array: Array) -> Array:
         lower = own.get(array.device or "")
-        if lower is None:
-            return array
-        missing = _missing(array, lower, "link", "uses", "above", "identity", "size_bytes")
-        return replace(array, **missing, facts=_facts(array.facts, lower.facts))
+        names = ("link", "uses", "above", "identity", "size_bytes")
+        return array if lower is None else _filled(array, lower, *names)
 
     return replace(inventory, arrays=tuple(filled(array) for array in inventory.arrays if array not in own.values()))
 
 
 def _managed(primary: Controller, bus: Controller | None) -> Controller:
-    """What the vendor knows, then what the bus does."""
+    """Return a vendor's controller with the facts of the bus added."""
     if bus is None or primary.target.backend == BUS:
         return primary
-    missing = _missing(primary, bus, "model", "serial", "firmware", "driver", "cache_bytes", "protection")
-    return replace(primary, **missing, facts=_facts(primary.facts, bus.facts))
+    return _filled(primary, bus, "model", "serial", "firmware", "driver", "cache_bytes", "protection")
 
 
-def _behind(device: _Device, moved: Mapping[Target, Target]) -> _Device:
-    """Return an array or a drive with its controller under the target by which that is known."""
+def _behind(device: _Placed, moved: Mapping[Target, Target]) -> _Placed:
+    """Return an array or a drive with its controller under that controller's primary target."""
     where = device.controller
     return device if where is None or where not in moved else replace(device, controller=moved[where])
 
 
 def _disks(inventory: Inventory) -> Inventory:
-    """Drives and arrays with what their twins know, and the twins with what those do."""
+    """Return the inventory with twins completed from each other."""
     own = {drive.device: drive for drive in inventory.drives if drive.target.backend == KERNEL and drive.device}
     vendors = {drive.device: drive for drive in reversed(inventory.drives) if drive.target.backend != KERNEL}
     arrays = {array.device: array for array in reversed(inventory.arrays)}
@@ -125,57 +124,43 @@ def _disks(inventory: Inventory) -> Inventory:
     def joined_drive(drive: Drive) -> Drive:
         if drive.device is None:
             return drive
-        if drive.target.backend != KERNEL:
-            twin = own.get(drive.device)
-            return drive if twin is None else _filled(drive, twin)
-        array = arrays.get(drive.device)
-        primary = vendors.get(drive.device)
-        if array is not None:
+        is_kernels = drive.target.backend == KERNEL
+        if is_kernels and (array := arrays.get(drive.device)) is not None:
             return drive if drive.controller is not None else replace(drive, controller=array.controller)
-        return drive if primary is None else _filled(drive, primary)
+        other = (vendors if is_kernels else own).get(drive.device)
+        return drive if other is None else _filled_drive(drive, other)
+
+    def joined_array(array: Array) -> Array:
+        twin = own.get(array.device) if array.device else None
+        return array if twin is None else _filled(array, twin, "size_bytes", "identity", "uses", "above")
 
     return replace(
         inventory,
-        arrays=tuple(
-            _filled_array(array, own.get(array.device) if array.device else None) for array in inventory.arrays
-        ),
-        drives=tuple(joined_drive(drive) for drive in inventory.drives),
+        arrays=tuple(map(joined_array, inventory.arrays)),
+        drives=tuple(map(joined_drive, inventory.drives)),
     )
 
 
-def _filled(drive: Drive, other: Drive) -> Drive:
-    """A drive with what another view of the same disk knows and it does not."""
-    missing = _missing(drive, other, *_OF_A_DISK)
-    if other.read_only and not drive.read_only:  # whoever says so is believed
-        missing["read_only"] = True
-    return _filled_from(drive, other, missing)
+def _filled_drive(drive: Drive, other: Drive) -> Drive:
+    """Return a drive with missing fields filled from another view of the same disk."""
+    filled = _filled(drive, other, *_OF_A_DISK)
+    # A view that reports the disk as read-only is trusted.
+    return replace(filled, read_only=True) if other.read_only and not drive.read_only else filled
 
 
-def _filled_array(array: Array, twin: Drive | None) -> Array:
-    if twin is None:
-        return array
-    return _filled_from(array, twin, _missing(array, twin, "size_bytes", "identity", "uses", "above"))
+def _filled(device: _Device, other: Device, *names: str) -> _Device:
+    """Return a device with missing fields `names` and facts filled from another view.
 
-
-def _filled_from(device: _Device, other: Array | Drive, missing: Mapping[str, Any]) -> _Device:
-    """The one with what is known besides and the other's facts; itself where that is nothing new, as it mostly is."""
-    facts = _facts(device.facts, other.facts)
-    return replace(device, **missing, facts=facts) if missing or len(facts) > len(device.facts) else device
-
-
-def _missing(item: object, other: object, *names: str) -> dict[str, Any]:
-    """What the other knows of these and the one does not."""
-    return {name: getattr(other, name) for name in names if getattr(item, name) in _UNKNOWN}
-
-
-def _facts(own: tuple[Fact, ...], others: Iterable[Fact]) -> tuple[Fact, ...]:
-    """One's own facts, then another's of other labels."""
-    labels = {fact.label for fact in own}
-    return (*own, *(fact for fact in others if fact.label not in labels))
+    Most devices get nothing new and are returned unchanged.
+    """
+    missing: dict[str, Any] = {name: getattr(other, name) for name in names if getattr(device, name) in _UNKNOWN}
+    labels = {fact.label for fact in device.facts}
+    added = tuple(fact for fact in other.facts if fact.label not in labels)
+    return replace(device, **missing, facts=device.facts + added) if missing or added else device
 
 
 def _members(inventory: Inventory) -> Inventory:
-    """Members by their primary targets, and drives that know their array."""
+    """Return the inventory with members by their primary targets, and drives that know their array."""
     primary = _primaries(inventory)
 
     def of_primaries(array: Array) -> Array:
@@ -196,9 +181,9 @@ def _members(inventory: Inventory) -> Inventory:
 
 
 def _primaries(inventory: Inventory) -> Mapping[Target, Target]:
-    """The target under which each of the kernel's disks is known: the array's first, else the vendor's drive's.
+    """Return the primary target of each kernel disk: the array's first, else the vendor's drive.
 
-    Whichever path to it was named: that at its first path.
+    For a multipath disk it is the target at its first path, whichever path was named.
     """
     targets: dict[str, Target] = {}
     vendors = (drive for drive in inventory.drives if drive.target.backend != KERNEL)

@@ -1,6 +1,6 @@
-"""The words of storage: what is there, and how it stands. Values only, no I/O.
+"""The storage model: devices and their state. Values only, no I/O.
 
-Unknown is `None` (the tool or kernel did not say). Sizes are bytes, times seconds; units end at the parser.
+Unknown is `None` (the tool or kernel did not report it). Sizes are bytes, times seconds; parsers convert all units.
 Strings from devices are already cleaned (backends.text.clean).
 """
 
@@ -15,13 +15,13 @@ from backends.identity import Identity, Signature, Use
 from backends.values import dataclass
 
 KERNEL = "block"
-"""The backend whose drives are the kernel's disks."""
+"""Backend whose drives are the kernel's disks."""
 
 MAPPER = "dm"
-"""The backend whose arrays are device-mapper's own; another vendor's at the same node is the primary."""
+"""Backend whose arrays are device-mapper's own. Another vendor's array at the same node is the primary one."""
 
 _FOLDERS = re.compile(r"/dev/(?:mapper/|zvol/)?")
-"""Where the links of what has a name of its own lie."""
+"""Folders of links to devices with names of their own."""
 
 
 UNRECOVERABLE = "Unrecoverable media errors"
@@ -29,7 +29,7 @@ UNRECOVERABLE = "Unrecoverable media errors"
 
 
 class Level(StrEnum):
-    """RAID levels, in the words of the command line's JSON."""
+    """RAID levels by their names in JSON."""
 
     RAID0 = "raid0"
     RAID1 = "raid1"
@@ -42,22 +42,22 @@ class Level(StrEnum):
     JBOD = "jbod"
     CONCAT = "concat"
     CACHED = "cached"
-    """One disk with a cache on another before it."""
+    """A disk with a cache on another disk."""
     THIN_POOL = "thin-pool"
-    """The space that thin volumes take theirs from."""
+    """The space that thin volumes are allocated from."""
     THIN = "thin"
-    """A volume that takes its space from such a pool as it is written."""
+    """A volume that is allocated from a thin pool as it is written."""
     VDO_POOL = "vdo-pool"
-    """The store of blocks, each kept once and compressed, that a VDO volume is written to."""
+    """The store of deduplicated and compressed blocks of a VDO volume."""
     VDO = "vdo"
-    """A volume on such a store."""
+    """A volume in a VDO pool."""
     SNAPSHOT = "snapshot"
-    """What another volume was, as long as the store of what changed since has room."""
+    """The former state of another volume, as long as the store of later changes has space."""
     RAIDZ1 = "raidz1"
     RAIDZ2 = "raidz2"
     RAIDZ3 = "raidz3"
     DRAID1 = "draid1"
-    """ZFS's parity over all disks with distributed spares; the number is that of the parity blocks."""
+    """ZFS parity over all disks with distributed spares; the number is that of the parity blocks."""
     DRAID2 = "draid2"
     DRAID3 = "draid3"
     ZVOL = "zvol"
@@ -67,11 +67,11 @@ class Level(StrEnum):
     CRYPT = "crypt"
     """An encrypted volume."""
     MULTIPATH = "multipath"
-    """A disk on several paths, as one."""
+    """A disk with several paths."""
     REPLICATED = "replicated"
-    """A disk that other hosts have a copy of (DRBD)."""
+    """A disk that is replicated to other hosts (DRBD)."""
     MAPPED = "mapped"
-    """Another target of device-mapper, or one whose table nobody may read."""
+    """Another target of device-mapper, or one whose table is unreadable."""
     UNKNOWN = "unknown"
 
 
@@ -92,14 +92,14 @@ class State(StrEnum):
 
 
 GONE = (State.FAILED, State.OFFLINE, State.MISSING)
-"""States in which nothing is served."""
+"""States without any service."""
 
 BROKEN = (*GONE, State.DEGRADED, State.REBUILDING)
-"""States of what is not whole, the gravest first."""
+"""States of incomplete arrays and failed devices, most severe first."""
 
 
 class Media(StrEnum):
-    """What stores the bits."""
+    """Media types."""
 
     HDD = "hdd"
     SSD = "ssd"
@@ -110,7 +110,7 @@ class Media(StrEnum):
 
 
 class Scope(StrEnum):
-    """What kind of thing a target is."""
+    """Kinds of targets."""
 
     CONTROLLER = "controller"
     ARRAY = "array"
@@ -119,12 +119,12 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Something that has settings; `address` is the backend's own (`sda`, `/c0/v1`), opaque to the rest."""
+    """A device that has settings; `address` is the backend's own (`sda`, `/c0/v1`), opaque to the rest."""
 
     backend: str
-    """The vendor's name: `block`, `megaraid`, ..."""
+    """Name of the vendor: `block`, `megaraid`, ..."""
     address: str
-    """Unique within the backend and stable for as long as the machine runs."""
+    """Unique within the backend and stable while the machine runs."""
     scope: Scope = Scope.DRIVE
     """Controller, array or drive."""
 
@@ -139,19 +139,19 @@ class Task:
     kind: str
     """`patrol-read`, `consistency-check`, `initialisation`, `rebuild`, `resync`, `reshape`, ..."""
     progress: float | None = None
-    """0..1, None if not reported."""
+    """Share that is done, 0 to 1; None if not reported."""
     paused: bool = False
-    """Whether it has been interrupted and waits for someone to resume it."""
+    """Whether it is interrupted until someone resumes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One line of the facts panel that has no field of its own."""
+    """A fact about a device that has no field of its own."""
 
     label: str
-    """Shown as is: `Rotational`, `Firmware`."""
+    """Label, displayed as it is: `Rotational`, `Firmware`."""
     value: str
-    """Shown as is."""
+    """Value, displayed as it is."""
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[str, str | None]]) -> tuple[Self, ...]:
@@ -193,11 +193,11 @@ class Drive:
     """A disk: physical, virtual, loop or zram."""
 
     target: Target
-    """How settings and benchmarks address it."""
+    """Address for settings and benchmarks."""
     controller: Target | None = None
-    """The controller it hangs from, None if none is known."""
+    """Controller that it is connected to, None if unknown."""
     array: Target | None = None
-    """The array it is a member of."""
+    """Array that it is a member of."""
     model: str | None = None
     """Vendor and model as reported."""
     serial: str | None = None
@@ -207,45 +207,45 @@ class Drive:
     wwn: str | None = None
     """World wide name, EUI-64 or NGUID, with its prefix (`naa.`, `eui.`)."""
     media: Media = Media.UNKNOWN
-    """What stores the bits."""
+    """Media type."""
     interface: str | None = None
     """`virtio`, `sata`, `sas`, `nvme`, `usb`, `loop`, `zram`, ..."""
     size_bytes: int | None = None
     """Capacity."""
     logical_block: int | None = None
-    """Logical sector in bytes."""
+    """Logical sector size in bytes."""
     physical_block: int | None = None
-    """Physical sector in bytes."""
+    """Physical sector size in bytes."""
     state: State = State.UNKNOWN
-    """State as its controller or kernel sees it."""
+    """State as reported by its controller or the kernel."""
     health: Health = Health()
-    """Its condition, as far as it is reported."""
+    """Health, as far as it is reported."""
     device: str | None = None
     """`/dev/sda`; None if the kernel has no node for it."""
     paths: tuple[str, ...] = ()
-    """Nodes of all paths to it, in their order, where the kernel has it more than once; else empty."""
+    """Nodes of all paths to it, in order, if the kernel has several; else empty."""
     read_only: bool = False
-    """The kernel refuses writes."""
+    """Whether the kernel refuses writes."""
     scheduler: str | None = None
     """I/O scheduler in force, None if the device has none."""
     identity: Identity | None = None
-    """For the guard and the journal."""
+    """Identity for the guard and the journal."""
     uses: tuple[Use, ...] = ()
-    """What uses it or a partition of it, as far as can be seen without opening it."""
+    """Uses of it or of its partitions, as far as they are visible without opening it."""
     above: tuple[str, ...] = ()
-    """What stands on it at any height, in words: `md3`, `vg0/mail`, `mounted on /srv`."""
+    """Dependents at any level: `md3`, `vg0/mail`, `mounted on /srv`."""
     signatures: tuple[Signature, ...] = ()
-    """What lies on it, as far as udev or lsblk knows; the guard probes anew."""
+    """Content as known to udev or lsblk; the guard probes it again."""
     partitions: tuple[str, ...] = ()
     """Kernel names of its partitions."""
     backing: str | None = None
     """Backing file of a loop device."""
     facts: tuple[Fact, ...] = ()
-    """Anything else worth a line."""
+    """Other facts."""
 
     @property
     def shown_elsewhere(self) -> bool:
-        """Whether this is not the first of several paths, at which the disk is shown."""
+        """Return whether this is not the first of several paths, where the disk is shown."""
         return bool(self.paths) and self.device != self.paths[0]
 
 
@@ -254,11 +254,11 @@ class Array:
     """A RAID array or virtual drive."""
 
     target: Target
-    """How settings and benchmarks address it."""
+    """Address for settings and benchmarks."""
     controller: Target | None = None
-    """The controller it lives on; None for software RAID."""
+    """Its controller; None for software RAID."""
     name: str | None = None
-    """Its given name."""
+    """Name given by the administrator."""
     level: Level = Level.UNKNOWN
     """RAID level."""
     state: State = State.UNKNOWN
@@ -266,41 +266,41 @@ class Array:
     size_bytes: int | None = None
     """Usable capacity."""
     strip_bytes: int | None = None
-    """Bytes per member per stripe (chunk)."""
+    """Strip size in bytes (md: chunk)."""
     data_drives: int | None = None
-    """Members that carry data in one stripe, over all spans."""
+    """Number of members that hold data in one stripe, over all spans."""
     why: str = ""
-    """Why it is not in order, in the backend's words; "" where these say no more than the state."""
+    """Why it is not in order, in the backend's words; "" if they only repeat the state."""
     spans: int | None = None
-    """Spans that the stripe lies over, 1 where there is only one; None if not known."""
+    """Number of spans in a stripe, 1 for arrays without spans; None if unknown."""
     device: str | None = None
     """Block device node."""
     link: str | None = None
-    """A path to the node that stays the same where the kernel numbers nodes anew at every boot: `/dev/vg0/db`."""
+    """Path to the node that stays the same if the kernel renumbers nodes at a reboot: `/dev/vg0/db`."""
     folder: str | None = None
-    """Where a filesystem is mounted, so that files there lie on it; its path, to be compared and not cleaned."""
+    """Mount point of a filesystem; for comparison with paths of files, so it is not cleaned."""
     members: tuple[Target, ...] = ()
     """Member drives."""
     identity: Identity | None = None
-    """For the guard and the journal."""
+    """Identity for the guard and the journal."""
     uses: tuple[Use, ...] = ()
-    """What uses it."""
+    """Uses of it."""
     above: tuple[str, ...] = ()
-    """What stands on it at any height, as of a drive; empty where only its uses tell."""
+    """Dependents at any level, as for a drive; empty if they are in `uses` only."""
     tasks: tuple[Task, ...] = ()
-    """Background work under way."""
+    """Running background work."""
     facts: tuple[Fact, ...] = ()
-    """Anything else worth a line."""
+    """Other facts."""
 
     @property
     def called(self) -> str | None:
-        """What administrators call it instead of a node that has another number at the next boot: `vg0/db`."""
+        """Return the administrators' name instead of a node that may change at a reboot: `vg0/db`."""
         return None if self.link is None else _FOLDERS.sub("", self.link)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protection:
-    """What keeps a write cache alive without power."""
+    """Protection of a write cache against power loss."""
 
     kind: str
     """`bbu`, `cachevault`, `none`."""
@@ -314,10 +314,10 @@ class Protection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """An activated or activatable option of a controller."""
+    """An option of a controller that is or can be activated."""
 
     name: str
-    """The vendor's name for it."""
+    """Vendor's name for it."""
     state: str
     """`active`, `trial`, `not activated`, `unknown`."""
 
@@ -327,9 +327,9 @@ class Controller:
     """A RAID controller or host bus adapter."""
 
     target: Target
-    """How settings address it."""
+    """Address for settings."""
     vendor: str
-    """The backend that manages it."""
+    """Backend that manages it."""
     model: str | None = None
     """Model."""
     serial: str | None = None
@@ -339,24 +339,24 @@ class Controller:
     driver: str | None = None
     """Kernel driver and version."""
     pci: str | None = None
-    """PCI address, `0000:03:00.0`; None if it has none or the tool does not say."""
+    """PCI address, `0000:03:00.0`; None if it has none or the tool does not report it."""
     cache_bytes: int | None = None
-    """Size of its cache."""
+    """Cache size in bytes."""
     protection: Protection | None = None
     """Battery or capacitor."""
     features: tuple[Feature, ...] = ()
     """Activated options."""
     tasks: tuple[Task, ...] = ()
-    """Background work under way."""
+    """Running background work."""
     facts: tuple[Fact, ...] = ()
-    """Anything else worth a line."""
+    """Other facts."""
 
 
 Device = Controller | Array | Drive
-"""Anything that an inventory lists."""
+"""Any device of an inventory."""
 
 THING_KINDS: Mapping[type, str] = {Controller: "controller", Array: "array", Drive: "drive"}
-"""What a thing is called in files, JSON, metrics and selectors."""
+"""Names of device kinds in files, JSON, metrics and selectors."""
 
 
 def kind_of(device: Device) -> str:
@@ -366,19 +366,19 @@ def kind_of(device: Device) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """Something that could not be read; the rest of the inventory stands."""
+    """Something that could not be read; the rest of the inventory is valid."""
 
     where: str
-    """The backend or device."""
+    """Backend or device."""
     message: str
     """What happened."""
     hint: str = ""
-    """What to do next."""
+    """Next step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inventory:
-    """All that one backend, or the whole machine, has."""
+    """The devices of one backend, or of the whole machine."""
 
     controllers: tuple[Controller, ...] = ()
     """Controllers."""
@@ -387,7 +387,7 @@ class Inventory:
     drives: tuple[Drive, ...] = ()
     """Drives."""
     problems: tuple[Problem, ...] = ()
-    """What went wrong while looking."""
+    """Problems that occurred during the scan."""
 
     @property
     def devices(self) -> tuple[Device, ...]:
@@ -395,7 +395,7 @@ class Inventory:
         return (*self.controllers, *self.arrays, *self.drives)
 
     def merge(self, other: Inventory) -> Inventory:
-        """Both inventories in one."""
+        """Return both inventories in one."""
         return Inventory(
             controllers=self.controllers + other.controllers,
             arrays=self.arrays + other.arrays,
@@ -404,9 +404,9 @@ class Inventory:
         )
 
     def find(self, address: str) -> Device | None:
-        """The thing whose target prints as `address` (`block:sda`), or whose device node or lasting path it is.
+        """Return the device with this address (`block:sda`), device node or lasting path; None if there is none.
 
-        `block:dm-3` is whatever the kernel calls so.
+        `block:dm-3` finds the device with that kernel name, whatever its backend.
         """
         for device in self.devices:
             if str(device.target) == address:
@@ -416,17 +416,17 @@ class Inventory:
         return next(iter(self.at(node)), None) or next((array for array in self.arrays if array.link == node), None)
 
     def lasting(self, device: str) -> str:
-        """A device node as a person reads it: by a path that stays where it has another number at the next boot."""
+        """Return a device node for display: as a lasting path if the node may change at a reboot."""
         return next((array.link for array in self.arrays if array.device == device and array.link), device)
 
     def at(self, device: str) -> tuple[Array | Drive, ...]:
-        """Everything that this device node is: an array, a vendor's drive, the kernel's disk, in this order."""
+        """Return all devices at a node: arrays and vendors' drives before the kernel's disk."""
         nodes: tuple[Array | Drive, ...] = (*self.arrays, *self.drives)
         here = (node for node in nodes if node.device is not None and node.device == device)
         return tuple(sorted(here, key=lambda node: node.target.backend == KERNEL))
 
     def holding(self, path: str) -> Array | None:
-        """The filesystem that a file lies on; None where it is none of these."""
+        """Return the filesystem that contains a file; None if the inventory does not have it."""
         holders = (
             array
             for array in self.arrays
@@ -435,9 +435,9 @@ class Inventory:
         return max(holders, key=lambda holder: len(holder.folder or ""), default=None)
 
     def twin(self, device: Device) -> Drive | None:
-        """The kernel's disk that an array or a vendor's drive is, whose queue settings are its own.
+        """Return the kernel's disk of an array or a vendor's drive, which has the queue settings.
 
-        None for the kernel's disks themselves and for what has no device node.
+        None for the kernel's disks themselves and for devices without a node.
         """
         if isinstance(device, Controller) or device.device is None or device.target.backend == KERNEL:
             return None
@@ -445,10 +445,10 @@ class Inventory:
 
     @property
     def twins(self) -> frozenset[Target]:
-        """What is shown with another thing and not by itself.
+        """Return the targets that are shown with another device and not on their own.
 
-        The kernel's disk where a vendor has an array or a drive at its node, a vendor's drive where there is an array,
-        and a disk at any but the first of its paths.
+        These are the kernel's disk if a vendor has an array or a drive at its node, a vendor's drive if there is an
+        array, and a disk at any but the first of its paths.
         """
         arrays = {array.device for array in self.arrays if array.device is not None}
         vendors = {d.device for d in self.drives if d.device is not None and d.target.backend != KERNEL}

@@ -1,4 +1,4 @@
-"""Files and folders that are written whole or not at all, and never through a link."""
+"""Output files and folders that are written completely or not at all, and never through a link."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import BinaryIO
 
 @contextmanager
 def new_file(path: Path, *, force: bool, mode: int = 0o644) -> Iterator[BinaryIO]:
-    """Yield a file to write and read that is at `path` when the block ends; nothing of it is left if the block raises.
+    """Yield a file that is at `path` after the block; nothing of it remains if the block raises.
 
-    With `force` it replaces a regular file. Raises FileExistsError where something is there without `force`, OSError
-    where a link or something else than a file is there.
+    With `force` it replaces a regular file. Raises FileExistsError if something exists without `force`, OSError if a
+    link or something other than a file exists.
     """
     if force:
         _require_replaceable(path)
@@ -32,11 +32,11 @@ def new_file(path: Path, *, force: bool, mode: int = 0o644) -> Iterator[BinaryIO
 
 
 def replace_file(path: Path, text: str, *, mode: int = 0o600, exact: bool = False, durable: bool = False) -> None:
-    """Put a file with this text in the place of whatever file or link is at `path`.
+    """Replace any file or link at `path` by a file with this text.
 
-    A reader finds the old file or the new one. After a failure the old one is left and nothing beside it.
-    `mode` is subject to the umask unless it is `exact`. With `durable` the text is on disk before the file has its
-    name. Raises OSError.
+    A reader gets the old file or the new one. After a failure only the old one exists. `mode` is subject to the umask
+    unless it is `exact`. With `durable` the text is on disk before the file gets its name. Raises OSError if it cannot
+    be written.
     """
     beside = _beside(path)
     file = _created(beside, mode)
@@ -52,7 +52,7 @@ def replace_file(path: Path, text: str, *, mode: int = 0o600, exact: bool = Fals
 
 
 def sync_folder(folder: Path) -> None:
-    """Return once the names in a folder are on disk. Raises OSError."""
+    """Return after the names in a folder are on disk. Raises OSError if that fails."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -61,7 +61,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def _beside(path: Path) -> Path:
-    # Not the number of the process: in a container it is that of the one before, which may have left its file.
+    # Not the PID: in a container an earlier process may have had the same one and left its file.
     return path.with_name(f".{path.name}.{os.urandom(4).hex()}")
 
 
@@ -75,7 +75,7 @@ def _removed_on_failure(path: Path) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        with contextlib.suppress(OSError):  # half a file on a full disk would pass for a whole one
+        with contextlib.suppress(OSError):  # an incomplete file on a full disk would pass for a complete one
             path.unlink()
         raise
 
@@ -92,9 +92,9 @@ def _require_replaceable(path: Path) -> None:
 
 
 def make_folder(folder: Path, *, force: bool) -> int:
-    """Return the descriptor of a new folder, or with `force` of one that is there; a link to a folder is none.
+    """Create a folder and return its descriptor; with `force` it may exist. A link to a folder is refused.
 
-    Raises FileExistsError, OSError.
+    Raises FileExistsError if it exists without `force`, OSError for a link and other failures.
     """
     try:
         folder.mkdir()

@@ -1,4 +1,4 @@
-"""What is known for good of a machine while some of its vendors, or their cards, still answer."""
+"""The final part of an inventory while some vendors or controllers have not answered yet."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from backends.registry import MachineBackends
 from backends.values import dataclass
 
 LOCAL = frozenset({KERNEL, BUS, "bcache", "btrfs", "dm", "drbd", "md", "nvme", "scsi", "stratis"})
-"""Vendors that tell what the kernel knows of things of all the others: until they have answered nothing is settled."""
+"""Vendors that report kernel facts about devices of all others: until they have answered nothing is final."""
 
 _FUNCTION = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartialInventory:
-    """What has been told of a machine, and what may yet come of it."""
+    """An incomplete inventory, and what may still be added to it."""
 
     inventory: Inventory
-    """Joined."""
+    """The joined parts."""
     waited_for: frozenset[str]
     """Vendors that have not answered."""
     anywhere: bool
-    """Whether one of them may have any disk: a disk system, or a card that its driver does not show."""
+    """Whether one of them may have any disk: a storage system, or a controller whose driver hides its disks."""
     unread: frozenset[str]
-    """PCI addresses of cards that a vendor's tool may manage and none has told of."""
+    """PCI addresses of controllers that a vendor's tool may manage and none has reported."""
     ways: Mapping[str, frozenset[str]]
-    """By node, the PCI addresses on the way to a disk of the kernel."""
+    """PCI addresses on the path to each kernel disk, by node."""
 
-    def settled(self, group: Sequence[Device]) -> bool:
-        """Whether a group, its head first, stays as it is whatever is told yet.
+    def is_settled(self, group: Sequence[Device]) -> bool:
+        """Return whether a group (its head first) can no longer change.
 
-        A vendor's card and what is behind it: once it has answered. What the kernel alone has, such as an md array:
-        once nobody is waited for who may have one of its disks.
+        A vendor's controller and its devices are final once it has answered. Devices of the kernel alone, such as an md
+        array, are final once no pending vendor may have one of their disks.
         """
         if self.waited_for & LOCAL:
             return False
@@ -53,7 +53,7 @@ class PartialInventory:
         if isinstance(head, Controller):
             ways.add(head.pci or "")
         elif isinstance(head, Drive) and ways & {controller.pci for controller in self.inventory.controllers}:
-            return False  # it will hang from that one
+            return False  # it will move below that controller
         return (
             not self.anywhere
             and not ways & self.unread
@@ -61,28 +61,28 @@ class PartialInventory:
         )
 
     def _stray(self, address: str | None) -> bool:
-        """Whether a disk is behind that controller and not yet told to be."""
+        """Return whether a disk is behind that controller and not yet reported there."""
         twins = self.inventory.twins
         loose = (drive for drive in self.inventory.drives if drive.controller is None and drive.target not in twins)
         return any(address in self.ways.get(drive.device or "", ()) for drive in loose)
 
 
 class PartialInventoryListener:
-    """Hears what the vendors of a machine tell while it is looked at."""
+    """Collects the parts of an inventory during a scan."""
 
     def __init__(self, machine: MachineBackends) -> None:
-        """Nothing has been told of `machine` yet."""
+        """No part of `machine` is known yet."""
         self._machine = machine
         self._parts: dict[str, Inventory] = {}
         self._cards: frozenset[str] | None = None
         self._ways: dict[str, frozenset[str]] = {}
 
     def add_part(self, part: str, inventory: Inventory) -> None:
-        """Note what a vendor, or a card of one, is."""
+        """Store the inventory of a vendor or of one of its controllers."""
         self._parts[part] = inventory
 
-    def awaited(self) -> tuple[Controller | str, ...]:
-        """Cards that have not answered, and the names of vendors that have not told of any."""
+    def pending(self) -> tuple[Controller | str, ...]:
+        """Return controllers that have not answered, and names of vendors that have not reported any."""
         waited_for = self._machine.waited_for
         reporting = {part.partition(":")[0] for part in self._parts}
         cards = (controller for name in sorted(self._parts) for controller in self._parts[name].controllers)
@@ -90,7 +90,7 @@ class PartialInventoryListener:
         return (*reading, *sorted(waited_for - reporting))
 
     async def read_present(self) -> PartialInventory:
-        """Return what is known now; a few links of sysfs are read for it, each once."""
+        """Return the present state; reads a few links of sysfs, each once."""
         host, drivers = self._machine.host, self._machine.backends.drivers
         if self._cards is None:
             names = dict.fromkeys(driver for vendor_drivers in drivers.values() for driver in vendor_drivers)

@@ -1,4 +1,4 @@
-"""PCI functions as sysfs has them: link, NUMA node and driver; storage controllers that no tool reports."""
+"""PCI functions in sysfs: link, NUMA node and driver; storage controllers that no tool reports."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from backends.text import clean
 from backends.values import dataclass
 
 DEVICES = "/sys/bus/pci/devices"
-"""Every PCI function."""
+"""Folder of all PCI functions."""
 
 SLOT = ("numa_node", "current_link_speed", "current_link_width", "max_link_speed", "max_link_width")
-"""What sysfs says of the slot that a function sits in (Documentation/ABI/testing/sysfs-bus-pci)."""
+"""sysfs attributes of a function's slot (Documentation/ABI/testing/sysfs-bus-pci)."""
 
 _ADDRESS = re.compile(r"(?<=/)[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7](?=/|$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A PCI Express link: what it has become and what the card is made for. None where it is not told."""
+    """A PCI Express link with its present and maximum speed and width. None where unknown."""
 
     speed: str | None = None
     """`8.0 GT/s`."""
     width: int | None = None
-    """Lanes."""
+    """Number of lanes."""
     max_speed: str | None = None
-    """As the card could."""
+    """Maximum speed of the controller."""
     max_width: int | None = None
-    """Lanes that the card has."""
+    """Maximum number of lanes of the controller."""
 
     @property
     def shown(self) -> str | None:
-        """`8.0 GT/s x4, the card can do 8.0 GT/s x8`; None if it is not known."""
+        """Return the link as text, `8.0 GT/s x4, the card can do 8.0 GT/s x8`; None if unknown."""
         if self.speed is None or self.width is None:
             return None
         now = f"{self.speed} x{self.width}"
@@ -43,12 +43,12 @@ class Link:
 
     @property
     def best(self) -> str:
-        """What the card can do."""
+        """Return the maximum speed and width."""
         return f"{self.max_speed} x{self.max_width}"
 
     @property
     def link_degraded(self) -> bool:
-        """Whether the card has fewer lanes, or slower ones, than it is made for."""
+        """Return whether the link is slower or narrower than the controller's maximum."""
         lanes = self.width is not None and self.max_width is not None and self.width < self.max_width
         now, best = rate_of(self.speed), rate_of(self.max_speed)
         return lanes or (now is not None and best is not None and now < best)
@@ -58,7 +58,7 @@ _PARTS = re.compile(r"(?:([0-9a-f]{1,8}):)?([0-9a-f]{1,2}):([0-9a-f]{1,2})[:.]0?
 
 
 def function_of(text: str | None) -> str | None:
-    """Return the address of a function as the kernel writes it, `0000:e5:00.0`; None for what is none.
+    """Return the address of a PCI function as the kernel writes it, `0000:e5:00.0`; None for any other text.
 
     Tools write `e5:00.00`, `00:e5:00:00` or `0:e5:0:0`.
     """
@@ -70,24 +70,24 @@ def function_of(text: str | None) -> str | None:
 
 
 def address_of(path: str | None) -> str | None:
-    """The function that a device hangs from, by its folder in sysfs with links resolved; None if from none."""
+    """Return the PCI function of a device by its resolved sysfs folder; None if it has none."""
     return next(reversed(_ADDRESS.findall(path or "")), None)
 
 
 async def version_of(host: Host, driver: str | None) -> str | None:
-    """Version of a driver's module, None if it has none of its own."""
+    """Return the version of a driver's module; None if it has none of its own."""
     if driver is None:
         return None
     return clean(await host.read(f"/sys/module/{driver.replace('-', '_')}/version") or "", 64) or None
 
 
 def node_of(attributes: Mapping[str, str]) -> int | None:
-    """The NUMA node, by what SLOT says; None if the machine has none."""
+    """Return the NUMA node from the attributes `SLOT`; None if the machine has none."""
     return int(attributes["numa_node"]) if attributes["numa_node"].isdigit() else None
 
 
 def link_of(attributes: Mapping[str, str]) -> Link:
-    """The link, by what SLOT says; functions inside the chipset say `Unknown`, 0 or 255."""
+    """Return the link from the attributes `SLOT`; functions inside the chipset report `Unknown`, 0 or 255."""
     return Link(
         speed=_speed(attributes["current_link_speed"]),
         width=_width(attributes["current_link_width"]),
@@ -101,7 +101,7 @@ def _speed(text: str) -> str | None:
 
 
 def rate_of(text: str | None) -> float | None:
-    """8.0 of `8.0 GT/s PCIe`."""
+    """Return the number in `8.0 GT/s PCIe`; None if there is none."""
     try:
         return float((text or "").split()[0])
     except (IndexError, ValueError):
@@ -112,7 +112,7 @@ def _width(text: str) -> int | None:
     return int(text) if text.isdigit() and 0 < int(text) <= 32 else None
 
 
-# -- storage controllers on the bus, compared with those that tools report --------------------------------------------
+# -- storage controllers on the PCI bus that no tool reports ----------------------------------------------------------
 
 _CLASSES = ("0x0104", "0x0107")
 """RAID controllers and SAS controllers, by the first digits of a class."""
@@ -122,7 +122,7 @@ _NVME_RAID = frozenset((("0x1b4b", "0x2241"),))
 """NVMe controllers that are RAID 1 boot cards, by vendor and device: Dell BOSS-N1, HPE NS204i, Lenovo M.2 kits."""
 
 _NO_CARDS = frozenset(("0x8086", "0x1022", "0x15ad", "0x1af4", "0x5853", "0x1414"))
-"""PCI vendors whose functions of these classes are chipsets or virtual machines: no tool speaks to them."""
+"""PCI vendors whose functions of these classes are chipsets or virtual machines: no tool manages them."""
 
 _DRIVERS = {
     "megaraid": ("megaraid_sas", "mpi3mr"),
@@ -132,7 +132,7 @@ _DRIVERS = {
     "hba": ("mpt3sas", "mpt2sas", "mptsas", "pm80xx", "mvsas"),
 }
 KERNEL_LIST = "hba"
-"""The backend that lists controllers out of the kernel's tables."""
+"""Backend that lists controllers from the kernel's tables."""
 
 _BY_DRIVER = {driver: vendor for vendor, drivers in _DRIVERS.items() for driver in drivers}
 _BY_MAKER = {"0x1000": "megaraid", "0x9005": "smartarray", "0x103c": "smartarray", "0x13c1": "threeware"}
@@ -150,31 +150,31 @@ _TOOLS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BusCard:
-    """A storage controller on the bus."""
+    """A storage controller on the PCI bus."""
 
     address: str
     """`0000:5e:00.0`."""
     ids: str
     """`1000:0016`."""
     driver: str | None
-    """The kernel driver that has bound it; None if none has."""
+    """Kernel driver bound to it; None if there is none."""
     vendor: str | None
-    """The backend that would list it; None if none is known."""
+    """Backend that would list it; None if none is known."""
 
     def reported_by(self, backends: Iterable[str]) -> bool:
-        """Return whether one of these backends lists what the controller has."""
+        """Return whether one of these backends lists the controller's devices."""
         return any(name != KERNEL_LIST or self.vendor in (KERNEL_LIST, None) for name in backends)
 
     @property
     def advice(self) -> str:
-        """Return what to do so that it is listed."""
+        """Return how to get it listed."""
         if self.vendor not in _TOOLS:
             return "raidbench knows no tool for it: use that of its maker."
         return f"Install {_TOOLS[self.vendor]}, start raidbench as root, and see whether the tool lists it by itself."
 
 
 async def bus_cards(host: Host) -> tuple[BusCard, ...]:
-    """Return the storage controllers on the bus; none where the bus cannot be read."""
+    """Return the storage controllers on the PCI bus; () if the bus cannot be read."""
     folders = [path.rstrip("/") for path in await host.list(f"{DEVICES}/*")]
     texts = await host.read_many([f"{path}/{name}" for path in folders for name in ("class", "vendor", "device")])
     cards = []
@@ -191,11 +191,11 @@ async def bus_cards(host: Host) -> tuple[BusCard, ...]:
     return tuple(cards)
 
 
-def unreported(cards: Sequence[BusCard], controllers: Iterable[Controller]) -> tuple[BusCard, ...]:
-    """Return the controllers on the bus that no tool reports.
+def find_unreported(cards: Sequence[BusCard], controllers: Iterable[Controller]) -> tuple[BusCard, ...]:
+    """Return the controllers on the PCI bus that no tool reports.
 
-    Addresses decide. What the kernel alone says of a RAID controller does not report its arrays and drives.
-    A controller without an address accounts for one card of its vendor.
+    Addresses decide. An entry of the kernel alone does not report the arrays and drives of a RAID controller. A
+    controller without an address accounts for one controller of its vendor.
     """
     backends_at: dict[str, set[str]] = defaultdict(set)
     nameless: Counter[str] = Counter()

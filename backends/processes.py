@@ -1,4 +1,4 @@
-"""Which process is which: a number alone is given again."""
+"""Identification of processes: a PID alone is reused."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def pid_namespace() -> int:
-    """Number of the pid namespace that this process is in: only there its own number means it. 0 where /proc is not."""
+    """Return the number of this process's PID namespace, within which its PID is valid; 0 without /proc."""
     try:
         return os.stat("/proc/self/ns/pid").st_ino
     except OSError:
@@ -15,7 +15,7 @@ def pid_namespace() -> int:
 
 
 def process_start(pid: int) -> str:
-    """Start time of a process in clock ticks since boot, "" if it is gone or only waits for its parent to notice."""
+    """Return the start time of a process in clock ticks since boot; "" if it has ended or is a zombie."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
         return "" if stat[0] in "ZX" else stat[19]

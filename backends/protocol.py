@@ -1,4 +1,4 @@
-"""What a backend and a vendor are."""
+"""Protocols of backends and vendors."""
 
 from __future__ import annotations
 
@@ -16,192 +16,197 @@ from backends.values import dataclass
 
 
 class InventoryBackend(Protocol):
-    """One vendor's tools, or one part of the kernel, on one host: what every backend does."""
+    """One vendor's tools, or one part of the kernel, on one host: the minimum of every backend."""
 
     async def inventory(self) -> Inventory:
-        """All that this backend finds. Errors of a part become problems of the inventory."""
+        """Return all devices of this backend. Errors of a part become problems of the inventory."""
         ...
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """What is missing or wrong, and what to do: what `raidbench doctor` shows."""
+        """Return what is missing or wrong and how to fix it, as `raidbench doctor` shows it."""
         ...
 
 
 @runtime_checkable
 class SettingsBackend(Protocol):
-    """What a backend does besides, whose things have settings."""
+    """A backend whose devices have settings."""
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """The settings this target may have, as declared; no I/O."""
+        """Return the settings that a target may have, as declared; no I/O."""
         ...
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Every setting's value now, legal values and availability, by key.
+        """Return the reading of every setting by key: value, legal values and availability.
 
-        Raises NotFoundError or DeviceGoneError.
+        Raises NotFoundError for an unknown target, DeviceGoneError for a vanished one.
         """
         ...
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
-        """What setting `key` to `value` would do; changes nothing.
+        """Return the change that sets `key` to `value`; changes nothing.
 
-        Raises NotFoundError, InvalidValueError, BlockedError.
+        Raises NotFoundError, InvalidValueError, BlockedError if it cannot be set.
         """
         ...
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """What brings `value` back, which `key` had before; changes nothing.
+        """Return the change that restores the old value of `key`; changes nothing.
 
-        `companions`: `Change.companions` of the change that is taken back. They and the value are checked as values of
-        this very object, not against the choices that are offered now; everything else is taken from the object as it
-        is read now, once. Where it has the value already, `before` and `after` are equal.
-        Raises NotFoundError, DeviceGoneError, BlockedError, InvalidValueError, RefusedError for a companion that is
-        unknown or another object's.
+        `companions`: `Change.companions` of the change that is undone. They and the value are checked as values of this
+        very object, not against the choices that are offered now; everything else is taken from one fresh reading of
+        the object. If it has the value already, `before` and `after` are equal. Raises NotFoundError, DeviceGoneError,
+        BlockedError, InvalidValueError if it cannot be restored, RefusedError for a companion that is unknown or
+        another object's.
         """
         ...
 
     async def apply(self, change: Change) -> None:
-        """Do it, judge by the tool's own verdict. The caller reads back.
+        """Apply a change and judge it by the tool's own result. The caller reads the value back.
 
-        Raises ToolFailedError, DeviceGoneError.
+        Raises ToolFailedError if the tool refuses, DeviceGoneError if the device vanished.
         """
         ...
 
 
 class Backend(InventoryBackend, SettingsBackend, Protocol):
-    """A backend that finds things and sets them."""
+    """A backend with an inventory and settings."""
 
 
 Told = Callable[[str, Inventory], None]
-"""Hears of a part of an inventory by the part's name; a later one of the same name takes its place."""
+"""Listener for parts of an inventory by name; a later part of the same name replaces the earlier one."""
 
 
 BEING_READ = "being read ..."
-"""The model of a card of which only its being there is known yet."""
+"""Model of a controller that has not answered yet."""
 
 
 def placeholder_inventory(card: Target) -> Inventory:
-    """The part of an inventory that a card is until it has answered."""
+    """Return the part of an inventory that represents a controller until it has answered."""
     return Inventory(controllers=(Controller(target=card, vendor=card.backend, model=BEING_READ),))
 
 
 @runtime_checkable
 class IncrementalInventory(Protocol):
-    """A backend whose parts (cards) answer at different speeds."""
+    """A backend whose parts (controllers) answer at different speeds."""
 
     async def inventory_in_parts(self, listener: Told) -> Inventory:
-        """As `inventory`; each part is told as soon as it is known to exist, and again when it has answered."""
+        """Return the inventory and report each part when it is detected, and again when it has answered."""
         ...
 
 
 @runtime_checkable
 class InventoryEnricher(Protocol):
-    """A backend that can say more once it is known what all backends found."""
+    """A backend that adds facts once the inventories of all backends are known."""
 
     async def complete(self, inventory: Inventory) -> Inventory:
-        """The joined inventory of all backends, with more in it; nothing of it is lost."""
+        """Return the joined inventory of all backends with additions; nothing is removed."""
         ...
 
 
 @runtime_checkable
 class PlansTogether(Protocol):
-    """A backend some of whose settings depend on each other: what is legal, or what a re-creation carries."""
+    """A backend with settings that depend on each other: by legal values, or because a re-creation includes them."""
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """What setting all of `values` would do, in the order in which they have to be set.
+        """Return the changes that set all `values`, in the order in which they have to be applied.
 
-        Each is planned as if those before it were set. Raises as `Backend.plan`.
+        Each is planned as if those before it were set. Raises as `SettingsBackend.plan`.
         """
         ...
 
 
 @runtime_checkable
 class ArrayPlanner(Protocol):
-    """A backend that can say which commands make an array, and of which drives it makes some."""
+    """A backend that can plan arrays and has drives for some of them."""
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """The drives that only its cards see, with what stands against each; () where the kernel sees all.
+        """Return the drives that only its controllers have, with reasons against each; () if the kernel has all drives.
 
-        Raises ToolFailedError.
+        Raises ToolFailedError if the tool fails.
         """
         ...
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
-        """What making it would do, as things are now; nothing is changed.
+        """Return the plan for an array in the present state; changes nothing.
 
-        `controller`: the card that makes it. Raises InvalidValueError, BlockedError, NotFoundError, ToolFailedError.
+        `controller`: controller that creates it. Raises InvalidValueError, BlockedError, NotFoundError if it cannot be
+        created, ToolFailedError if the tool fails.
         """
         ...
 
 
 @runtime_checkable
 class ArrayCreator(ArrayPlanner, Protocol):
-    """A backend that makes what it plans, finds it again and takes it apart."""
+    """A backend that creates arrays, recognises them and deletes them."""
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
-        """What is there now of an array that was made, or about to be; asked anew, and nothing is changed.
+        """Return the remains of an array that was or may have been created; read again, changes nothing.
 
-        Its members are known by serial number (WWN) and size, wherever they are by now. Raises ToolFailedError.
+        Its members are recognised by serial number (WWN) and size, wherever they are connected now. Raises
+        ToolFailedError if the tool fails.
         """
         ...
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
         """Take steps of `ArrayPlan.steps` or `ArrayMatch.remove` in order, up to the first that fails.
 
-        Raises ToolFailedError in the tool's words, RefusedError for a program that is not this maker's.
+        Raises ToolFailedError with the tool's message, RefusedError for a program that is not this maker's.
         """
         ...
 
 
 @runtime_checkable
 class ChecksParity(Protocol):
-    """A backend that can be told to read an array in full and to count where its copies or parity are not right."""
+    """A backend that can read an array completely and count inconsistent copies or parity."""
 
     async def begin_check(self, target: Target) -> None:
-        """Begin it; the array has a task until it ends. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
+        """Start the check; the array has a task until it ends.
+
+        Raises NotFoundError, DeviceGoneError for a missing array, ToolFailedError if it cannot be started.
+        """
         ...
 
     async def mismatches(self, target: Target) -> int | None:
-        """Sectors that were not right at the last check; None where that is not told.
+        """Return the number of inconsistent sectors at the last check; None if unknown.
 
-        Raises NotFoundError, DeviceGoneError.
+        Raises NotFoundError, DeviceGoneError for a missing array.
         """
         ...
 
 
 @runtime_checkable
 class CachedReadings(Protocol):
-    """A backend that keeps what its inventory read of the settings, where to read them anew costs seconds."""
+    """A backend that caches the readings of its inventory, because reading them again takes seconds."""
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
-        """As `Backend.read`, as of the last inventory; the device is asked only where nothing is kept of it."""
+        """Return the readings of the last inventory. The device is read only if none are cached."""
         ...
 
 
 @runtime_checkable
 class SingleSettingReader(CachedReadings, Protocol):
-    """A backend some of whose settings take fewer questions than all of them; what it read of others is kept."""
+    """A backend that can read some settings with fewer queries than all of them; the others stay cached."""
 
     async def read_for(self, target: Target, key: str) -> Mapping[str, Reading]:
-        """As `SettingsBackend.read`; only what this setting depends on is asked anew."""
+        """Return all readings, with only those refreshed that this setting depends on."""
         ...
 
 
 @runtime_checkable
 class CachedInventory(Protocol):
-    """A backend that can tell its inventory out of what it read last, where to look anew costs seconds."""
+    """A backend that can build its inventory from cached readings, because a scan takes seconds."""
 
     async def cached_inventory(self) -> Inventory:
-        """As `InventoryBackend.inventory`, of what was read last, also by a change; what is not known is asked."""
+        """Return the inventory from the last readings, including those of a change; only missing ones are read."""
         ...
 
 
 @runtime_checkable
 class LegalValueQuery(Protocol):
-    """A backend whose tool can be asked which values each setting may have, where `read` asks only for some."""
+    """A backend whose tool can list the legal values of each setting, where `read` queries only some."""
 
     async def ask_legal_values(self, target: Target) -> int:
-        """Ask for all of them, so that a recording has the answers; how many were asked for. Changes nothing.
+        """Query all of them for a recording and return their number. Changes nothing.
 
         Raises as `SettingsBackend.read`.
         """
@@ -210,101 +215,104 @@ class LegalValueQuery(Protocol):
 
 @runtime_checkable
 class TaskReporter(Protocol):
-    """A backend that can say what goes on in the background of one array without looking for everything anew."""
+    """A backend that can report the tasks of one array without a complete scan."""
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
-        """Background work on the array and on its controller. Raises NotFoundError, ToolFailedError."""
+        """Return the tasks of the array and its controller.
+
+        Raises NotFoundError for a missing array, ToolFailedError if the tool fails.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersistRule:
-    """A file that keeps settings after a reboot."""
+    """A file that persists settings."""
 
     path: str
-    """Where it lies."""
+    """Path of the file."""
     before: bytes | None
-    """What it holds now, whoever wrote it; None if there is no file."""
+    """Its present content, including that of other authors; None if there is no file."""
     rewrite: Callable[[bytes], bytes]
-    """Return the new content for the old one: every line of another author stays, byte for byte."""
+    """Returns the new content for the old one. Lines of other authors stay byte for byte."""
     explanation: str
     """A sentence: what it does, and when it takes effect."""
     reload: tuple[tuple[str, ...], ...] = ()
-    """Commands that make it known (`udevadm control --reload-rules`)."""
+    """Commands that activate it (`udevadm control --reload-rules`)."""
 
     @property
     def content(self) -> bytes:
-        """Return what the file will hold; b"" means that it is removed. Raises BlockedError."""
+        """Return the new content; b"" means that the file is removed. Raises BlockedError if it cannot be written."""
         return self.rewrite(self.before or b"")
 
     @property
     def text(self) -> str:
-        """Return the content as it is shown: a byte that is not UTF-8 as `\\xNN`. Raises BlockedError."""
+        """Return the new content for display, other bytes than UTF-8 as `\\xNN`. Raises BlockedError as `content`."""
         return self.content.decode("utf-8", "backslashreplace")
 
     @property
     def changes(self) -> bool:
-        """Return whether the file will hold anything else than it does now. Raises BlockedError."""
+        """Return whether the content changes. Raises BlockedError as `content`."""
         return self.content != (self.before or b"")
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 of old and new content. Raises BlockedError."""
+        """Return the SHA-256 of old and new content. Raises BlockedError as `content`."""
         from hashlib import sha256  # loads a library of megabytes
 
         parts = (b"" if self.before is None else b"file", self.before or b"", self.content)
         return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()
 
-    def following(self, earlier: PersistRule) -> PersistRule:
-        """Return the rule for the file as an earlier rule for the same path leaves it. Raises BlockedError."""
+    def after(self, earlier: PersistRule) -> PersistRule:
+        """Return the rule as it applies after an earlier rule for the same path. Raises BlockedError as `content`."""
         return replace(self, before=earlier.content or None) if earlier.changes else self
 
 
 @runtime_checkable
 class CanPersist(Protocol):
-    """A backend that can keep settings after a reboot."""
+    """A backend that can persist settings."""
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
-        """The rule that keeps `values` on `target`; an empty mapping takes the target's lines out again.
+        """Return the rule that persists `values` of a target; an empty mapping removes the target's lines.
 
-        Raises BlockedError when the device has nothing stable to match by.
+        Raises BlockedError if nothing identifies the device after a reboot.
         """
         ...
 
 
 @runtime_checkable
 class Recreatable(Protocol):
-    """A backend some of whose changes delete a thing and make it anew."""
+    """A backend with changes that delete a device and create it again."""
 
     async def plan_remake(self, change: Change) -> Change:
-        """What makes again what a change deleted and, cut short by a crash, did not make; changes nothing.
+        """Return the change that creates a deleted device again after an interrupted change; changes nothing.
 
-        `change`: out of this user's own journal; its `members` are drives by serial number, each of which has to be
-        free now. Raises RefusedError when it is there or a drive is not free, DeviceGoneError for a drive that is not
-        there, BlockedError.
+        `change`: from this user's own journal; its `members` are drives by serial number, each of which has to be free
+        now. Raises RefusedError if the device exists or a drive is not free, DeviceGoneError if a drive is missing,
+        BlockedError otherwise.
         """
         ...
 
 
 @runtime_checkable
 class InterruptedChangeReporter(Protocol):
-    """A backend some of whose changes take a thing apart and make it anew."""
+    """A backend with changes that take a device apart and create it again."""
 
     async def remains(self, change: Change) -> str | None:
-        """What to do first about a thing that a change, cut short, took apart; by what its parts say of it.
+        """Return the first step to repair a device that an interrupted change took apart, by its parts' metadata.
 
-        None where it is there, or its parts say nothing. Only reads, and raises nothing of ours.
+        None if the device exists, or if its parts show nothing. Only reads; raises no RaidbenchError.
         """
         ...
 
 
 async def always(_host: Host) -> bool:
-    """For a vendor that may be on every machine."""
+    """Return True, for a vendor that may be on every machine."""
     return True
 
 
 def present_if_found(pattern: str) -> Callable[[Host], Awaitable[bool]]:
-    """For a vendor that a machine has where a path matches."""
+    """Return a test for a vendor whose machines have a path that matches `pattern`."""
 
     async def present(host: Host) -> bool:
         return bool(await host.list(pattern))
@@ -313,7 +321,7 @@ def present_if_found(pattern: str) -> Callable[[Host], Awaitable[bool]]:
 
 
 def lazy_backend(path: str) -> Callable[[Host], InventoryBackend]:
-    """Makes the backend of `package.module:Class`; the module is imported for the first one."""
+    """Return a function that creates the backend `package.module:Class` and imports its module on first use."""
 
     def backend(host: Host) -> InventoryBackend:
         made: InventoryBackend = load_object(path)(host)
@@ -323,33 +331,32 @@ def lazy_backend(path: str) -> Callable[[Host], InventoryBackend]:
 
 
 def load_object(path: str) -> Any:
-    """What stands at `package.module:NAME`; the module is imported."""
+    """Return the object at `package.module:NAME`; the module is imported."""
     module, _, name = path.partition(":")
     return getattr(importlib.import_module(module), name)
 
 
 RootReads = Mapping[tuple[str, ...], tuple[tuple[str, ...], ...]]
-"""By the names and places of a program: what may follow it, each word a pattern for the whole word."""
+"""Permitted arguments by names and paths of a program; each word is a pattern for the complete argument."""
 
 DEVICE = "DEVICE"
-"""In such a table: the node of a block device, or of an NVMe or SCSI generic character device."""
+"""Placeholder in such a table for the node of a block device, or of an NVMe or SCSI generic character device."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vendor:
-    """What a module in backends.vendors exports as `VENDOR`. Importing that module should cost next to nothing."""
+    """The value that a module in backends.vendors exports as `VENDOR`. Importing that module must be cheap."""
 
     name: str
-    """The prefix of its targets: `block`."""
+    """Prefix of its targets: `block`."""
     backend: Callable[[Host], InventoryBackend]
-    """Makes the backend on a host; no I/O yet. See `lazy_backend`."""
+    """Creates the backend for a host without I/O. See `lazy_backend`."""
     present: Callable[[Host], Awaitable[bool]] = always
-    """Whether a host may have any of its things, at next to no cost; else its backend is not made to look for them."""
+    """Cheap test whether a host may have its devices; if not, no backend is created for a scan."""
     drivers: tuple[str, ...] = ()
-    """Kernel drivers of the cards behind which all of its disks are; none where it may tell of any disk."""
+    """Kernel drivers of the controllers that have all of its disks; () if it may report any disk."""
     root_reads: str = ""
-    """Where its `RootReads` stand, `package.module:NAME`: what root starts for a user. Only vendors that lie in
-    `backends.vendors` are asked for them.
-    """
+    """Location of its `RootReads`, `package.module:NAME`: programs that root may start for a user. Only vendors in
+    `backends.vendors` are asked for it."""
     declares: tuple[str, ...] = ()
-    """Where its settings stand, each `package.module:SETTINGS`: what tells of another machine names them by these."""
+    """Locations of its settings, each `package.module:SETTINGS`, to name settings of other machines."""

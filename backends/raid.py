@@ -1,4 +1,4 @@
-"""What a RAID level makes of its members: the drives that carry data, and the full stripe. Pure."""
+"""RAID geometry: data drives and full stripe of each level. No I/O."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ import re
 from backends.model import Level
 
 LAYOUT = re.compile(r"([nfo])([1-9][0-9]?)")
-"""A layout of md's RAID 10 in mdadm's words: near, far or offset, and the number of copies (`f2`)."""
+"""Layout of md's RAID 10 in mdadm's spelling: near, far or offset, and the number of copies (`f2`)."""
 
 ARRANGEMENTS = {"n": "near", "f": "far", "o": "offset"}
-"""How copies are laid out, by the letter of a layout (md(4))."""
+"""Arrangements of copies by the letter of a layout (md(4))."""
 
 _LAYOUT_WORDS = re.compile(r"(?:(near|far|offset)(?:=?(\d{1,2}))?|([nfo])(\d{1,2}))", re.ASCII)
 
 PARITY = {Level.RAID4: 1, Level.RAID5: 1, Level.RAID50: 1, Level.RAID6: 2, Level.RAID60: 2}
-"""Strips of parity in a stripe, by level; where the stripe lies in one span of several, in that span."""
+"""Parity strips in a stripe by level; for levels with spans, in each span."""
 
 PARITY_IN_SPANS = (Level.RAID50, Level.RAID60)
-"""Levels of which every span has parity of its own."""
+"""Levels whose spans have parity of their own."""
 
 
 def data_drives(
     level: Level, members: int | None, *, spans: int | None = None, copies: int | None = None
 ) -> int | None:
-    """Members that carry data in one stripe, over all spans; None if that is not known, or no whole number.
+    """Return the members that hold data in one stripe, over all spans; None if unknown or no whole number.
 
-    `members`: that it is made for, missing ones too. `spans`: those of RAID 50 and 60, which have no answer without.
-    `copies` of every piece in RAID 1 and 10: all members of a RAID 1 hold one and a RAID 10 has two, unless it is said
-    (MegaRAID stripes a RAID 1 of more than two drives over pairs; HPE's ADM has three; md's RAID 10 has any number).
+    `members`: full number, including missing ones. `spans`: required for RAID 50 and 60. `copies` of every chunk in
+    RAID 1 and 10: by default all members of a RAID 1, and two of a RAID 10. Exceptions: MegaRAID stripes a RAID 1 of
+    more than two drives over pairs; HPE's ADM has three copies; md's RAID 10 has any number.
     """
     if not members:
         return None
@@ -48,9 +48,9 @@ def data_drives(
 
 
 def layout_of(text: str) -> str:
-    """Return the layout of RAID 10 that a text names, in mdadm's word: `f2` for `far`, `far=2` and `f2`.
+    """Return the RAID 10 layout that a text names, in mdadm's spelling: `f2` for `far`, `far=2` and `f2`.
 
-    Raises ValueError.
+    Raises ValueError for any other text.
     """
     match = _LAYOUT_WORDS.fullmatch(text.strip().lower())
     letter, copies = ("", 0) if match is None else ((match[1] or match[3])[0], int(match[2] or match[4] or 2))
@@ -60,11 +60,11 @@ def layout_of(text: str) -> str:
 
 
 def copies_of(layout: str | None) -> int:
-    """Return how many copies a layout of RAID 10 keeps of every chunk; two where none is named."""
+    """Return the number of copies of a RAID 10 layout; two without a layout."""
     match = LAYOUT.fullmatch(layout or "")
     return 2 if match is None else int(match[2])
 
 
 def full_stripe(strip_bytes: int | None, drives: int | None) -> int | None:
-    """Bytes of data in a stripe over so many data drives; None if not known."""
+    """Return the bytes of data in a stripe; None if unknown."""
     return strip_bytes * drives if strip_bytes and drives else None

@@ -1,4 +1,4 @@
-"""Pseudonyms for what tells one machine, device or person from all others; the same for the same within one output."""
+"""Pseudonyms for text that identifies a machine, device or person; consistent within one output."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 SHORTEST = 4
-"""Characters of a serial number that is replaced wherever it is: a shorter one would be found in other words."""
+"""Minimum length of a serial number that is replaced everywhere: a shorter one would match in other words."""
 
 FLEXIBLE = 8
-"""Letters and digits of an identifier that is found with other separators between them as well."""
+"""Minimum letters and digits of an identifier that is also matched with other separators."""
 
 _HEX = "[0-9A-Fa-f]"
 _NO_HEX = rf"(?<!{_HEX})"
@@ -34,7 +34,7 @@ _SHAPES = (
     r"(?<=/home/)[^/\s\"']+",
     *(rf"(?<=by-{kind}/)[^\s\"'/,;]+" for kind in ("uuid", "partuuid", "label", "partlabel")),
 )
-"""What is replaced by its shape: unique numbers of every kind, addresses, and whose home it is."""
+"""Patterns that are replaced by their form: unique numbers of every kind, addresses, names of home folders."""
 
 _KEY = (
     r"(?i:(?<!id_)serial(?:[ _-]?(?:numbers?|num|no|short))?|id_serial_short|[a-z_]*uuid(?:_enc|_sub)?|[a-z_]*guid"
@@ -45,14 +45,14 @@ _KEYED = re.compile(
     rf"(?P<key>(?<![A-Za-z]){_KEY}(?:\\?[\"'])?(?:\s{{0,40}}[:=]\s{{0,40}}|\s{{1,40}})(?:\\?[\"'])?(?i:0x|naa\.|eui\.)?)"
     rf"(?P<value>{_VALUE})"
 )
-"""A name that says that its value is unique, as tools and this program write it."""
+"""Names of fields with unique values, as tools and this program write them."""
 
 _PREFIX = re.compile(r"(?:0x|[a-z][a-z0-9]{1,7}\.)?(?:mpath-[123]|LVM-)?")
-"""What says which kind a number is of."""
+"""Prefixes that name the kind of an identifier."""
 
 
 def without_prefix(identifier: str) -> str:
-    """Return an identifier without what says which kind it is of: `naa.`, `0x`, `dm.mpath-3`. No I/O."""
+    """Return an identifier without the prefix of its kind: `naa.`, `0x`, `dm.mpath-3`. No I/O."""
     return _PREFIX.sub("", identifier, count=1)
 
 
@@ -60,14 +60,14 @@ _DOMAIN = (
     r"(?:(?:\.[a-z0-9-]+)+\.(?!(?:csv|fio|gz|html|json|log|md|out|py|rba|service|svg|toml|txt|xml|zip)\b)[a-z]{2,}"
     r"|\.(?:corp|home|internal|intranet|lan|local|localdomain))?"
 )
-"""What may follow a host's name; a file that is called after it has an ending instead."""
+"""Suffix that may follow a host name; a file named after the host has an extension instead."""
 
 _ENCODED = r"%(?:3[aA]|2[dDeE]|20|5[fF])"
 _SEPARATOR = rf"(?:[-:_ .]|{_ENCODED})?"
 
 
 def keyed_values(text: str) -> Iterator[str]:
-    """Yield what a text itself says to be a serial number, a UUID or the like. No I/O."""
+    """Yield values that a text labels as serial number, UUID or the like. No I/O."""
     for match in _KEYED.finditer(text):
         yield match["value"]
 
@@ -78,7 +78,7 @@ _SYSTEM = ("/dev", "/proc", "/run", "/sys")
 
 
 class Redactor:
-    """Replaces identifiers in text. A pseudonym cannot be turned back: the key is random and kept nowhere."""
+    """Replaces identifiers in text. A pseudonym cannot be reversed: the key is random and not stored."""
 
     def __init__(
         self,
@@ -91,11 +91,11 @@ class Redactor:
         patterns: bool = True,
         key: bytes | None = None,
     ) -> None:
-        """`serials` are replaced wherever they are, in any case and with any separators; `names` (hosts, users) as
-        whole words, hosts with their domain.
+        """`serials` are replaced everywhere, in any case and with any separators; `names` (hosts, users) as words.
 
-        `labels`: where something says that they are labels; `mounts`: as beginnings of paths; `patterns`: whether
-        addresses, UUIDs and homes are replaced, too; `plain`: versions, which stay although they look like addresses.
+        Hosts are replaced with their domain. `labels`: replaced where the text marks them as labels. `mounts`: replaced
+        as beginnings of paths. `patterns`: whether to replace addresses, UUIDs and home folders too. `plain`: versions,
+        which are kept although they look like addresses.
         """
         serials, names, labels, mounts = (frozenset(group) for group in (serials, names, labels, mounts))
         self._key = os.urandom(32) if key is None else key
@@ -114,15 +114,15 @@ class Redactor:
         self._found = re.compile("|".join(f"(?:{part})" for part in alternatives)) if alternatives else None
 
     def text(self, text: str) -> str:
-        """The text with a pseudonym for every identifier."""
+        """Return the text with a pseudonym for every identifier."""
         return text if self._found is None else self._found.sub(self._replaced, text)
 
-    def whole(self, text: str) -> str:
-        """The text of a field that holds nothing but identifiers, each with its pseudonym however short it is."""
+    def field_text(self, text: str) -> str:
+        """Return the text of a field that contains only identifiers, each with a pseudonym however short it is."""
         return _WORD.sub(lambda match: self._after_prefix(match[0]), text)
 
     def value(self, value: Any) -> Any:
-        """The same for all texts of a JSON value; the names of its fields stay."""
+        """Return a JSON value with all its texts redacted; names of fields are kept."""
         match value:
             case str():
                 return self.text(value)
@@ -146,13 +146,14 @@ class Redactor:
         return word.removesuffix(number) + self._pseudonym(number) if number else self._pseudonym(word)
 
     def _pseudonym(self, value: str) -> str:
-        """Characters of the same kinds: a number stays a number, a path a path. No two have the same.
+        """Return a pseudonym with characters of the same kinds: a number remains a number, a path a path.
 
-        All spellings of one identifier have the same, each with its own separators and case.
+        No two identifiers have the same. All spellings of one identifier have the same, each with its own separators
+        and case.
         """
         bare = _bare(value)
         if not bare:
-            return "x" * len(value)  # nothing else of that shape is left
+            return "x" * len(value)  # no other text of that form exists
         if bare in self._taken:
             return value
         pseudonym = self._issued.get(bare)
@@ -163,7 +164,7 @@ class Redactor:
                 pseudonym = self._issued[bare] = candidate
                 self._taken.add(candidate)
             attempt += 1
-            if attempt > 1000:  # so short that all of its kind are taken
+            if attempt > 1000:  # all pseudonyms of that length are used
                 pseudonym = self._issued[bare] = f"{candidate}{attempt}"
         return _spelled_like(value, pseudonym)
 
@@ -174,9 +175,9 @@ class Redactor:
             return "x" * len(bare)
         seed = self._key + bare.encode(errors="replace") + bytes([attempt % 256, attempt // 256])
         digest = hashlib.shake_256(seed).digest(len(bare))
-        letters = 6 if len(bare) >= FLEXIBLE and _ALL_HEX.fullmatch(bare) else 26  # a hexadecimal number stays one
+        letters = 6 if len(bare) >= FLEXIBLE and _ALL_HEX.fullmatch(bare) else 26  # a hexadecimal number remains one
         pseudonym = "".join(_like(char, byte, letters) for char, byte in zip(bare, digest, strict=True))
-        if bare[0].isdigit() and bare[0] != "0":  # a leading digit other than 0 stays one: so does a JSON number
+        if bare[0].isdigit() and bare[0] != "0":  # a JSON number must not start with 0
             return chr(ord("1") + digest[0] % 9) + pseudonym[1:]
         return pseudonym
 
@@ -187,13 +188,13 @@ _PARTS = re.compile(rf"{_ENCODED}|(?s:.)")
 
 
 def _bare(text: str) -> str:
-    """An identifier's letters and digits alone, in lower case. No I/O."""
+    """Return the letters and digits of an identifier, in lower case. No I/O."""
     chars = (char for char in _PARTS.findall(text) if len(char) == 1 and char.isalnum())
     return "".join(char.lower() if len(char.lower()) == 1 else char for char in chars)
 
 
 def _spelled_like(value: str, made: str) -> str:
-    """The pseudonym with separators and case as they were found, whatever is left of it at the end."""
+    """Return the pseudonym with the separators and the case of `value`; the rest is appended."""
     rest = iter(made)
     spelled = []
     for char in _PARTS.findall(value):
@@ -206,20 +207,20 @@ def _spelled_like(value: str, made: str) -> str:
 
 
 def _is_flexible(serial: str) -> bool:
-    """Whether an identifier is recognised with other separators: a short number is not, it would be any number."""
+    """Return whether an identifier is matched with other separators. Short numbers are not: they match any number."""
     bare = _bare(serial)
     enough = len(bare) >= FLEXIBLE + 4 if bare.isdigit() else len(bare) >= FLEXIBLE
     return enough and bare.isascii()
 
 
 def _exactly(serial: str) -> str:
-    """The pattern of an identifier that is found as it is; a number between other digits is another number."""
+    """Return the pattern for an exact match; a number between other digits is another number."""
     pattern = f"(?i:{re.escape(serial)})"
     return rf"(?<!\d){pattern}(?!\d)" if serial.isdigit() else pattern
 
 
 def _trie_pattern(identifiers: Iterable[str]) -> str:
-    """The pattern of words that share their beginnings, with an optional separator between any two characters."""
+    """Return a pattern for words that share prefixes, with an optional separator between any two characters."""
     root: dict[str, Any] = {}
     for word in identifiers:
         node = root
@@ -250,7 +251,7 @@ _LABELLED = (
     ("LABEL_ENC=", r"\s|$"),
     ('"label": "', '"'),
 )
-"""What stands before and after a label, in our own words and in those of lsblk, blkid and udev."""
+"""Text before and after a label, in raidbench's output and in that of lsblk, blkid and udev."""
 
 
 def _longest(texts: Iterable[str]) -> list[str]:

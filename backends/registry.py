@@ -1,4 +1,4 @@
-"""Finds the vendors and asks all of them at once; a broken one is a problem, never a crash."""
+"""Vendor registry and concurrent scans of all backends; a broken vendor is a problem, never a crash."""
 
 from __future__ import annotations
 
@@ -46,30 +46,30 @@ GROUP = "raidbench.vendors"
 
 
 PROGRAMS = "programs"
-"""Where a problem lies that is no vendor's and no disk's."""
+"""Location of a problem that belongs to no vendor and no disk."""
 
 EMPTY = Inventory()
-"""What is known before anything was found."""
+"""Inventory before the first scan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VendorRegistry:
-    """The vendors there are."""
+    """The available vendors."""
 
     vendors: tuple[Vendor, ...]
-    """Ours in the order of their names, then others'."""
+    """Built-in vendors in the order of their names, then plugins."""
     problems: tuple[Problem, ...] = ()
-    """Modules and packages that could not be used."""
+    """Modules and packages that cannot be used."""
 
 
 def find_vendors(*, plugins: Iterable[EntryPoint] | None = None) -> VendorRegistry:
-    """Every `VENDOR` of the modules in backends.vendors, then of the entry points; the first of a name counts."""
+    """Return every `VENDOR` of backends.vendors, then of the entry points; the first of a name counts."""
     vendors: dict[str, Vendor] = {}
     problems: list[Problem] = []
     for source, load in (*_modules(), *_plugins(plugins)):
         try:
             vendor = load()
-        except Exception as error:  # whatever a plugin does wrong, the rest must start
+        except Exception as error:  # a broken plugin must not prevent the start
             problems.append(_broken_problem(source, f"{type(error).__name__}: {error}"))
             continue
         if not isinstance(vendor, Vendor) or not vendor.name:
@@ -83,9 +83,9 @@ def find_vendors(*, plugins: Iterable[EntryPoint] | None = None) -> VendorRegist
 
 @cache
 def declared_settings() -> Mapping[str, Setting]:
-    """Every setting that a vendor declares, by its key: no machine is needed to tell what one is called.
+    """Return every setting that a vendor declares, by key; no machine is needed.
 
-    Where several have one key, the one of the shortest name: the others say whose it is, too.
+    If several have one key, the one with the shortest label counts: the others add their owner to it.
     """
     settings: dict[str, Setting] = {}
     for path in (path for vendor in find_vendors().vendors for path in vendor.declares):
@@ -95,10 +95,10 @@ def declared_settings() -> Mapping[str, Setting]:
 
 
 def own_vendors() -> Iterator[Vendor]:
-    """Yield the vendors of the modules that lie beside `backends/vendors/__init__.py`, and no others.
+    """Yield the vendors of the modules next to `backends/vendors/__init__.py`, and no others.
 
-    No entry point and no folder that was added to the search path of the package counts. Raises what importing raises,
-    ImportError of a module that is read from somewhere else.
+    Entry points and folders added to the package's search path are ignored. Raises what importing raises, ImportError
+    for a module that is loaded from another path.
     """
     folder = os.path.dirname(str(backends.vendors.__file__))
     for name in sorted(module.name for module in pkgutil.iter_modules([folder])):
@@ -106,7 +106,7 @@ def own_vendors() -> Iterator[Vendor]:
             continue
         module = importlib.import_module(f"{backends.vendors.__name__}.{name}")
         file = str(module.__file__)
-        stem, ending = os.path.splitext(file)  # a form that is shipped may have bytecode alone
+        stem, ending = os.path.splitext(file)  # a shipped form may contain bytecode only
         places = (os.path.join(folder, name), os.path.join(folder, name, "__init__"))
         if stem not in places or ending not in (".py", ".pyc"):
             raise ImportError(f"{name} is read from {file}, not from {folder}", name=name)
@@ -120,7 +120,7 @@ def _modules() -> list[tuple[str, Callable[[], object]]]:
 
 
 def _load(name: str) -> object:
-    """What a module offers as a vendor."""
+    """Return the vendor that a module exports."""
     return importlib.import_module(f"{backends.vendors.__name__}.{name}").VENDOR
 
 
@@ -135,7 +135,10 @@ def _plugins(points: Iterable[EntryPoint] | None) -> list[tuple[str, Callable[[]
 
 
 def _may_offer(folder: str) -> bool:
-    """Whether a package there may name the group: importlib.metadata takes a tenth of `devices` to import."""
+    """Return whether a package in a folder may offer vendors.
+
+    This avoids importlib.metadata, whose import takes a tenth of the time of `devices`.
+    """
     try:
         files = Path(folder).glob("*-info/entry_points.txt")
         return Path(folder).is_file() or any(GROUP.encode() in path.read_bytes() for path in files)
@@ -152,37 +155,37 @@ def _broken_problem(source: str, reason: str) -> Problem:
 
 
 class Backends(Mapping[str, InventoryBackend]):
-    """The backends of one host by the name of their vendor, each made when it is first asked for."""
+    """The backends of one host by vendor name, each created on first use."""
 
     def __init__(self, host: Host, vendors: Iterable[Vendor]) -> None:
-        """Those of `vendors` on `host`."""
+        """Use `vendors` on `host`."""
         self._host = host
         self._vendors = {vendor.name: vendor for vendor in vendors}
         self._made: dict[str, InventoryBackend] = {}
         self.drivers: Mapping[str, tuple[str, ...]] = {vendor.name: vendor.drivers for vendor in self._vendors.values()}
-        """Kernel drivers of each vendor's cards."""
+        """Kernel drivers of each vendor's controllers."""
 
     def __getitem__(self, name: str) -> InventoryBackend:
-        """The backend of a vendor; where it cannot be made, one that says so."""
+        """Return the backend of a vendor; if it cannot be created, one that reports the problem."""
         if name not in self._made:
             try:
                 self._made[name] = self._vendors[name].backend(self._host)
             except KeyError:
                 raise
-            except Exception as error:  # whatever a vendor does wrong, the rest must go on
+            except Exception as error:  # a broken vendor must not affect the others
                 self._made[name] = UnusableBackend(_broken_problem(name, f"{type(error).__name__}: {error}"))
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
-        """Every vendor's name."""
+        """Iterate over the vendors' names."""
         return iter(self._vendors)
 
     def __len__(self) -> int:
-        """How many vendors there are."""
+        """Return the number of vendors."""
         return len(self._vendors)
 
     async def present(self) -> Mapping[str, InventoryBackend]:
-        """Those that may find anything here; no other one is made for that."""
+        """Return the backends that may have devices on this host; no other one is created for that."""
         asked = [vendor for vendor in self._vendors.values() if vendor.name not in self._made]
         answers = await asyncio.gather(*(vendor.present(self._host) for vendor in asked), return_exceptions=True)
         absent = {vendor.name for vendor, answer in zip(asked, answers, strict=True) if answer is False}
@@ -190,18 +193,18 @@ class Backends(Mapping[str, InventoryBackend]):
 
 
 class UnusableBackend:
-    """In place of a backend that cannot be made."""
+    """Replaces a backend that cannot be created."""
 
     def __init__(self, problem: Problem) -> None:
-        """`problem` says why."""
+        """`problem`: why it cannot be created."""
         self._problem = problem
 
     async def inventory(self) -> Inventory:
-        """Nothing but the problem."""
+        """Return an inventory with the problem only."""
         return Inventory(problems=(self._problem,))
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """The problem."""
+        """Return the problem."""
         return (self._problem,)
 
 
@@ -209,28 +212,28 @@ class MachineBackends:
     """All backends of one host."""
 
     def __init__(self, host: Host, vendors: Iterable[Vendor], problems: Iterable[Problem] = ()) -> None:
-        """Backends of `vendors` on `host`; `problems` are those of finding the vendors."""
+        """Use `vendors` on `host`; `problems`: those of the vendor registry."""
         self._heeding = with_timeout_memory(host)
         self.host = CachingHost(self._heeding)
-        """The host they all work on."""
+        """Host that all of them use."""
         self.backends = Backends(self.host, vendors)
         """Backends by vendor name."""
         self._problems = tuple(problems)
         self._answers: Mapping[str, Inventory] = {}
         self._looked = time.monotonic()
         self.read_so_far: dict[Target, Mapping[str, Reading]] = {}
-        """What was read last of each target."""
+        """Last readings of each target."""
         self.waited_for: frozenset[str] = frozenset()
-        """Vendors that have not answered the look that is under way, or the last one if that was given up."""
+        """Vendors that have not answered in the present scan, or in the last one if it was given up."""
 
     @classmethod
     def of(cls, host: Host) -> MachineBackends:
-        """The machine with every vendor found."""
+        """Return the machine with all available vendors."""
         registry = find_vendors()
         return cls(host, registry.vendors, registry.problems)
 
     def backend(self, target: Target) -> InventoryBackend:
-        """The backend a target belongs to. Raises NotFoundError."""
+        """Return the backend of a target. Raises NotFoundError if there is none."""
         try:
             return self.backends[target.backend]
         except KeyError:
@@ -239,7 +242,7 @@ class MachineBackends:
             ) from None
 
     def setter(self, target: Target) -> SettingsBackend:
-        """The backend that sets what a target has. Raises NotFoundError where nothing can be set."""
+        """Return the backend that sets a target's settings. Raises NotFoundError if it has no settings."""
         backend = self.backend(target)
         if not isinstance(backend, SettingsBackend):
             raise NotFoundError(
@@ -249,19 +252,22 @@ class MachineBackends:
         return backend
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """The declared settings of a target; none where nothing can be set. Raises NotFoundError."""
+        """Return the declared settings of a target; () if it has none. Raises NotFoundError as `backend`."""
         backend = self.backend(target)
         return backend.settings(target) if isinstance(backend, SettingsBackend) else ()
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Their values now. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
+        """Return the present readings of a target.
+
+        Raises NotFoundError, DeviceGoneError for a missing target, ToolFailedError if the tool fails.
+        """
         backend = self.backend(target)
         readings = await backend.read(target) if isinstance(backend, SettingsBackend) else {}
         self.read_so_far[target] = readings
         return readings
 
-    async def kept(self, target: Target) -> Mapping[str, Reading]:
-        """Their values as of the last look where the backend keeps them, else now. Raises as `read`."""
+    async def read_cached(self, target: Target) -> Mapping[str, Reading]:
+        """Return the cached readings of a target, else the present ones. Raises as `read`."""
         backend = self.backend(target)
         if not isinstance(backend, CachedReadings):
             return await self.read(target)
@@ -269,9 +275,9 @@ class MachineBackends:
         return readings
 
     async def settings_at_hand(self, device: Device, inventory: Inventory) -> dict[str, tuple[Setting, Reading]]:
-        """Settings of an array or a drive that can be told without waiting, by key: kept ones, and the kernel's.
+        """Return an array's or a drive's settings that can be read without delay, by key: cached ones and the kernel's.
 
-        A drive is not asked for those of its own that take a program. Its array's count before the kernel's disk's.
+        A drive's own settings that need a program are left out. The array's settings override those of its kernel disk.
         """
         if isinstance(device, Controller):
             return {}
@@ -281,7 +287,7 @@ class MachineBackends:
         asked += [] if slow and not isinstance(self.backend(device.target), CachedReadings) else [device.target]
         values: dict[str, tuple[Setting, Reading]] = {}
         for target in asked:
-            readings = await self.kept(target)
+            readings = await self.read_cached(target)
             values |= {
                 setting.key: (setting, readings[setting.key])
                 for setting in self.settings(target)
@@ -290,17 +296,17 @@ class MachineBackends:
         return values
 
     def using_last_scan(self, seconds: float = math.inf) -> AbstractContextManager[None]:
-        """Inside, no program is asked for what it told since the last look began, or in these last `seconds`.
+        """Return a context that reuses program output since the last scan, or of the last `seconds`.
 
-        Unless something was changed since. For what is shown to somebody, and read again before anything is done.
+        Output from before a change is not reused. Only for display: everything is read again before any action.
         """
         return cached_since(max(self._looked, time.monotonic() - seconds))
 
     async def probe(self, listener: Told | None = None) -> Inventory:
-        """Everything that all backends find, asked concurrently.
+        """Scan all backends concurrently and return the joined inventory in the order of the vendors.
 
-        `listener` hears of each vendor's inventory as it comes in, and of its parts where it tells them, for a screen
-        that fills up; the merged inventory is in the order of the vendors, whoever answered first, and joined.
+        `listener` receives each vendor's inventory when it arrives, and its parts if the backend reports them, for a
+        screen that fills up.
         """
         self._looked = time.monotonic()
         present = await self.backends.present()
@@ -317,7 +323,7 @@ class MachineBackends:
             if listener is not None and isinstance(backend, IncrementalInventory):
                 inventory = await inventory_or_problem(name, backend.inventory_in_parts(heard))
             else:
-                inventory = await probe(name, backend)
+                inventory = await inventory_or_problem(name, backend.inventory())
             self.waited_for -= {name}
             if listener is not None and not parts:
                 listener(name, inventory)
@@ -328,9 +334,9 @@ class MachineBackends:
         return await self._merged(present)
 
     async def rescan_after_change(self, vendors: Iterable[str]) -> Inventory:
-        """As `probe`, after a change of what these vendors tell of: only they and the kernel are asked anew.
+        """Return the inventory after a change of devices of these vendors: only they and the kernel are scanned.
 
-        Where a vendor keeps what it read it is not asked either; the others' answers are those of the last look.
+        Vendors that cache their readings are not scanned again; the answers of the others are those of the last scan.
         """
         wanted = {*vendors, KERNEL}
         if not wanted <= self._answers.keys():
@@ -349,7 +355,7 @@ class MachineBackends:
             merged = merged.merge(answer)
         inventory = join_views(merged)
         for name, backend in present.items():
-            if isinstance(backend, InventoryEnricher):  # what those add that wait for the others
+            if isinstance(backend, InventoryEnricher):  # these backends add facts that need the others
                 inventory = join_views(
                     await inventory_or_problem(name, backend.complete(inventory), otherwise=inventory)
                 )
@@ -359,7 +365,7 @@ class MachineBackends:
 
 
 def _unreported_timeouts(silences: Iterable[ToolTimeoutError], problems: Iterable[Problem]) -> Iterator[Problem]:
-    """What gave no answer and is no problem of a backend's yet, once for each disk."""
+    """Yield timeouts that no backend has reported as a problem, one for each disk."""
     messages = [problem.message for problem in problems]
     reported: set[tuple[str, ...]] = set()
     for error in silences:
@@ -373,13 +379,8 @@ def _cached_or_read(backend: InventoryBackend) -> Awaitable[Inventory]:
     return backend.cached_inventory() if isinstance(backend, CachedInventory) else backend.inventory()
 
 
-async def probe(name: str, backend: InventoryBackend) -> Inventory:
-    """One backend's inventory; its failure becomes a problem of an empty one."""
-    return await inventory_or_problem(name, backend.inventory())
-
-
 async def inventory_or_problem(name: str, looking: Awaitable[Inventory], otherwise: Inventory = EMPTY) -> Inventory:
-    """What a backend finds; its failure becomes a problem of the inventory that there is otherwise."""
+    """Return a backend's inventory; a failure becomes a problem of the inventory `otherwise`."""
     try:
         return await looking
     except RaidbenchError as error:

@@ -1,4 +1,4 @@
-"""How this program is started again, whatever it was started from; what that was."""
+"""Command lines that start this program again, and detection of its installation type."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 
 LAUNCHER = "RAIDBENCH_LAUNCHER"
-"""Variable with the path of the file that a person starts, set by one that unpacks or wraps what is started then."""
+"""Environment variable with the path of the launcher, set by one that unpacks or wraps the program."""
 
 _BEGIN = (
     "import runpy, sys; end = sys.argv.index('--'); module, sys.path[:] = sys.argv[1], sys.argv[2:end]; "
@@ -16,22 +16,21 @@ _BEGIN = (
 )
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-"""The folder, or the archive, that the packages of this program lie in."""
+"""Folder or archive that contains the packages of this program."""
 
 
 def interpreter() -> str:
-    """Path of the interpreter that runs this."""
-    # Empty where a launcher gave the interpreter another name than its own.
+    """Return the path of the running interpreter."""
+    # Empty if a launcher started the interpreter under another name.
     return sys.executable or os.readlink("/proc/self/exe")
 
 
 def self_exec_argv(module: str, *, as_told: bool = False) -> tuple[str, ...]:
-    """The words that start a module of this program in an interpreter of its own that heeds nothing of the user's.
+    """Return the command line that starts a module of this program in an isolated interpreter.
 
-    `as_told`: it looks where PYTHONPATH told this process to, since what backends come from there is needed again;
-    never for what runs with more rights than this process.
-    More words may follow. Where an isolated interpreter would not find this program (a tree, an archive, a user's own
-    packages) it is told to look for modules where this process does.
+    More arguments may follow. If an isolated interpreter would not find this program (a tree, an archive, a user's own
+    packages), it gets the module path of this process. `as_told`: it also gets the PYTHONPATH of this process, because
+    backends from there are needed; never for a process with more privileges than this one.
     """
     python = interpreter()
     interpreter_argv = (python, "-I", "-B") if sys.flags.isolated and sys.flags.dont_write_bytecode else (python, "-I")
@@ -43,7 +42,7 @@ def self_exec_argv(module: str, *, as_told: bool = False) -> tuple[str, ...]:
 
 
 def persistent_argv() -> tuple[str, ...]:
-    """The words that start this program at any later time: nothing in them is of this one process alone."""
+    """Return the command line that starts this program at any later time, independent of this process."""
     launcher = os.environ.get(LAUNCHER)
     if not launcher:
         return self_exec_argv("app")
@@ -51,7 +50,7 @@ def persistent_argv() -> tuple[str, ...]:
 
 
 def install_form() -> str:
-    """What this program was started from: `one file`, `package`, `zipapp`, `wheel` or `tree`."""
+    """Return the installation type: `one file`, `package`, `zipapp`, `wheel` or `tree`."""
     if os.environ.get(LAUNCHER) and _HERE.startswith(f"{sys.prefix}/"):
         return "package" if sys.prefix.startswith("/usr/") else "one file"
     if os.environ.get(LAUNCHER) or not os.path.isdir(_HERE):
@@ -61,7 +60,7 @@ def install_form() -> str:
 
 
 def _found_by_itself() -> Iterator[str]:
-    """Folders in which an interpreter that heeds nothing of the user's finds what is installed (site, .pth)."""
+    """Yield folders in which an isolated interpreter finds installed packages (site, .pth)."""
     for folder in site.getsitepackages():
         yield os.path.realpath(folder)
         try:

@@ -1,4 +1,4 @@
-"""What a setting is and how it reads: everything the screen, command line, log and report derive from."""
+"""Settings and their readings: the common source of screens, command line, log and report."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from backends.errors import InvalidValueError
 from backends.values import dataclass
 
 NOT_UNDERSTOOD = "unknown"
-"""The value of a setting whose word the tool or the kernel gives and raidbench does not understand."""
+"""Value of a setting that the tool or the kernel reports in a way that raidbench does not understand."""
 
 
 class Risk(StrEnum):
-    """The worst that setting a value may do, from harmless to worst."""
+    """Worst possible consequence of a value, in increasing order."""
 
     NONE = "none"
     PERFORMANCE = "performance"
@@ -26,7 +26,7 @@ class Risk(StrEnum):
 
 
 def worst(risks: Iterable[Risk]) -> Risk:
-    """The worst of several risks; none of none."""
+    """Return the worst of several risks; NONE if there are none."""
     return max(risks, key=tuple(Risk).index, default=Risk.NONE)
 
 
@@ -46,11 +46,11 @@ class Persistence(StrEnum):
     STORED = "stored"
     LOST_AT_REBOOT = "lost-at-reboot"
     LOST_AT_POWER_OFF = "lost-at-power-off"
-    """In the device's volatile memory: a warm reboot keeps it, lack of power does not."""
+    """In the device's volatile memory: a warm reboot keeps it, a power loss does not."""
 
 
 UNCONFIRMED = "Not confirmed on hardware: what is read back afterwards is the only verdict."
-"""What stands wherever a setting is explained or reviewed to which no answer of hardware has been recorded."""
+"""Shown wherever a setting is explained or reviewed whose change has not been recorded on hardware."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,15 +58,15 @@ class Setting:
     """One setting, declared once by its backend."""
 
     key: str
-    """Common vocabulary or the kernel's own name in snake case."""
+    """Key in the common vocabulary, or the kernel's own name in snake case."""
     label: str
-    """For people."""
+    """Label for users."""
     help: str
-    """What it does, in a few sentences; the source of a vendor fact."""
+    """Explanation in a few sentences, with the source of a vendor fact."""
     risk: Risk = Risk.NONE
-    """The worst that some value of it may do; a choice may say less."""
+    """Highest risk of its values; a choice may have a lower one."""
     risk_text: str = ""
-    """The same in one sentence, "" when there is none."""
+    """The risk as a sentence, "" if there is none."""
     effect: Effect = Effect.AT_ONCE
     """When a changed value takes effect."""
     persistence: Persistence = Persistence.LOST_AT_REBOOT
@@ -74,28 +74,28 @@ class Setting:
     unit: str = ""
     """Unit of a numeric value."""
     new_data: bool = False
-    """Whether it is for what is written from now on: a file has to be made anew to measure another value."""
+    """Whether it affects only data written later: to measure another value, a file has to be created again."""
     secret: bool = False
-    """Whether a wanted value is never shown, logged or kept: an activation key."""
+    """Whether a requested value is never shown, logged or stored: an activation key."""
     confirmed: bool = True
-    """Whether an answer of hardware to a change of it has been recorded."""
+    """Whether a change of it has been recorded on hardware."""
     other_words: tuple[str, ...] = ()
-    """Words that are a value of it on another device or at another time, and may not be offered here and now."""
+    """Values that it has on other devices or at other times, and that may not be offered here."""
     stands_for: tuple[str, ...] = ()
-    """Keys of other settings of the same thing of which its values are combinations."""
+    """Keys of other settings of the same device whose combinations are its values."""
 
     @property
     def explained(self) -> str:
-        """What it does, what it may do, and that no hardware has confirmed it where that is so."""
+        """Return the explanation with the risk, and with a note if no hardware has confirmed it."""
         return self.with_help(f"{self.help} {self.risk_text}".strip())
 
     def with_help(self, text: str) -> str:
-        """The help of it or of one of its values, with that reservation where it applies."""
+        """Return a help text, with that note if it applies."""
         return text if self.confirmed else f"{text} {UNCONFIRMED}".strip()
 
 
 unconfirmed = partial(Setting, persistence=Persistence.STORED, confirmed=False)
-"""A setting that the device keeps, and to a change of which no answer of hardware has been recorded."""
+"""A setting that the device stores, and whose change has not been recorded on hardware."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,17 +103,17 @@ class Choice:
     """One legal value of a setting."""
 
     value: str
-    """In the common vocabulary."""
+    """Value in the common vocabulary."""
     label: str
-    """For people; may equal `value`."""
+    """Label for users; may equal `value`."""
     help: str = ""
     """One sentence."""
     risk: Risk = Risk.NONE
-    """The worst that this value may do."""
+    """Risk of this value."""
 
 
 def offer(value: str, text: str = "", *, label: str | None = None, risk: Risk = Risk.NONE) -> Choice:
-    """Return a legal value with the sentence that explains it; its label is the value unless another one is given."""
+    """Return a legal value with the sentence that explains it; by default the label is the value."""
     return Choice(value=value, label=value if label is None else label, help=text, risk=risk)
 
 
@@ -133,38 +133,38 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Availability:
-    """May the setting be changed? `why_not` is None when it may."""
+    """Whether a setting may be changed. `why_not` is None if it may."""
 
     why_not: str | None = None
-    """The reason, in words for the person."""
+    """Reason for the user."""
     only_back: bool = False
-    """Whether a recorded value may be restored all the same: only the present value is not understood."""
+    """Whether a recorded value may still be restored: only the present value is not understood."""
 
     @property
     def available(self) -> bool:
-        """Whether it may be changed."""
+        """Return whether it may be changed."""
         return self.why_not is None
 
     @property
     def why_not_back(self) -> str | None:
-        """Return the reason against the restoration of a recorded value; None if nothing is against it."""
+        """Return the reason against restoring a recorded value; None if there is none."""
         return None if self.only_back else self.why_not
 
 
 AVAILABLE = Availability()
-"""May be changed."""
+"""Availability of a setting that may be changed."""
 
 
 def is_understood(value: str | None) -> bool:
-    """Return whether the value of a reading says what is set: it is reported, and understood."""
+    """Return whether a value is reported and understood."""
     return value not in (None, NOT_UNDERSTOOD)
 
 
 def available_unless(first: str | None, unsettled: str | None, last: str | None = None) -> Availability:
-    """Return whether a setting may be changed; the first reason of the three is shown.
+    """Return the availability with the first of these reasons; available if all are None.
 
-    `unsettled`: what is not known of the present value, so that a new value could not be taken back. It is no reason
-    against the restoration of a recorded value, as `first` and `last` are.
+    `unsettled`: what is unknown about the present value, so that a change could not be undone. It does not prevent
+    restoring a recorded value, as `first` and `last` do.
     """
     against = first or last
     return Availability(why_not=first or unsettled or last, only_back=unsettled is not None and against is None)
@@ -172,36 +172,34 @@ def available_unless(first: str | None, unsettled: str | None, last: str | None 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A setting as read just now."""
+    """The present state of a setting."""
 
     now: str | None
-    """Value in the common vocabulary; None if not reported, `unknown` if not understood."""
+    """Configured value in the common vocabulary; None if not reported, `unknown` if not understood."""
     raw: str | None = None
-    """The tool's or kernel's own word."""
+    """Value as the tool or kernel writes it."""
     effective: str | None = None
-    """What is really in force where that can differ (write-back without a battery); None if the same."""
+    """Effective value if it can differ (write-back without a battery); None if it is the same."""
     why_effective: str | None = None
     """Why the effective value differs."""
     follows: bool = False
-    """Whether `now` leaves it to something else (`inherit`), so that another value in force is no fault."""
+    """Whether the configured value delegates to something else (`inherit`), so that a different effective value is no
+    fault."""
     choices: tuple[Choice, ...] = ()
-    """Legal values on this target; empty if the setting is a span."""
+    """Legal values on this target; empty if the setting has a range."""
     span: Span | None = None
-    """Legal range on this target; None if the setting is a choice."""
+    """Legal range on this target; None if the setting has choices."""
     availability: Availability = AVAILABLE
-    """Whether it may be changed here and now."""
+    """Whether it may be changed now."""
 
     @property
     def overruled(self) -> bool:
-        """Whether another value is in force than the one that is set. Nothing is compared with an unknown value."""
+        """Return whether the effective value differs from the configured one. Unknown values are not compared."""
         return self.effective not in (None, self.now) and not self.follows and self.now != NOT_UNDERSTOOD
 
 
 def check_value(setting: Setting, reading: Reading, value: str) -> str:
-    """The value in canonical form.
-
-    Raises InvalidValueError naming the legal values.
-    """
+    """Return the value in canonical form. Raises InvalidValueError that names the legal values."""
     if reading.choices:
         legal = [choice.value for choice in reading.choices]
         if value in legal:
@@ -233,7 +231,7 @@ def _span_text(span: Span, *, steps: bool = True) -> str:
 
 
 def legal_text(reading: Reading) -> str:
-    """Return what is legal here and now, to stand within a sentence: `from 4 to 74 requests`."""
+    """Return the legal values for use within a sentence: `from 4 to 74 requests`."""
     if reading.choices:
         return f"legal: {', '.join(choice.value for choice in reading.choices)}"
     return "" if reading.span is None else f"f{_span_text(reading.span)[1:]}"
@@ -243,9 +241,9 @@ _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 
 
 def may_be_value(setting: Setting, reading: Reading, value: str) -> bool:
-    """Return whether a value is one that the setting takes on another device or at another time.
+    """Return whether the setting accepts a value on another device or at another time.
 
-    Of a setting that has numbers, every number is; of words those that are offered, or that the setting declares.
+    A setting with numbers accepts every number. Words must be offered now, or declared by the setting.
     """
     numeric = reading.span is not None or any(_WHOLE_NUMBER.fullmatch(choice.value) for choice in reading.choices)
     if numeric and _WHOLE_NUMBER.fullmatch(value):

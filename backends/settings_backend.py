@@ -1,9 +1,9 @@
-"""What backends do alike that set one value of one thing by steps of their own: read, plan, plan back, apply.
+"""Common base of backends that set one value with their own steps: read, plan, undo, apply.
 
-The lock, the look at what a change destroys, the comparison with what was planned for, the check of every step and the
-look whether the value is there already stand here, so that no vendor can leave one of them out. A vendor says what a
-thing is now, how its settings read and which steps set one; where it has more to say of a change (`finished`,
-`require_steps`, `take`), it says only that.
+The base class does what no vendor may omit: the lock, the check of content that a change destroys, the comparison with
+the planned device, the check of every step, and the test whether the value is set already. A vendor implements the
+state of a device, the readings of its settings and the steps for a value. Hooks for more are `finished`,
+`require_steps` and `take`.
 """
 
 from __future__ import annotations
@@ -35,126 +35,138 @@ from backends.model import Target
 from backends.settings import Reading, Setting, check_value, is_understood
 from backends.text import clean
 
-Seen = TypeVar("Seen")
-"""What a thing is at one moment: all that its readings and steps are made of."""
+StateT = TypeVar("StateT")
+"""State of a device at one moment, from which its readings and steps are derived."""
 
 
-class Settable(ABC, Generic[Seen]):
-    """The base of a backend. Nothing is read unless somebody asks."""
+class Settable(ABC, Generic[StateT]):
+    """Base class of backends. Nothing is read before it is needed."""
 
     SET_SECONDS: ClassVar[float] = 120.0
-    """After this a step is slow; it is waited for, and never killed."""
+    """Seconds after which a step is slow; it is waited for, and never killed."""
     APART: ClassVar[str] = ""
-    """`deleted` or `detached` where the first step takes the thing apart."""
+    """`deleted` or `detached` if the first step takes the device apart."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
 
-    # -- what a vendor says -------------------------------------------------------------------------------------------
+    # -- hooks for a vendor -------------------------------------------------------------------------------------------
 
     @abstractmethod
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """The declared settings of a target; () for what has none."""
+        """Return the declared settings of a target; () if it has none."""
 
     @abstractmethod
-    async def seen(self, target: Target, *, back: bool = False) -> Seen:
-        """The thing now. `back`: for a way back, which only what it needs stands against.
+    async def read_state(self, target: Target, *, back: bool = False) -> StateT:
+        """Return the present state of a device. `back`: for an undo, which fewer conditions prevent.
 
-        Raises NotFoundError, DeviceGoneError, ToolFailedError.
+        Raises NotFoundError, DeviceGoneError for a missing device, ToolFailedError if the tool fails.
         """
 
     @abstractmethod
-    async def readings_of(self, state: Seen) -> Mapping[str, Reading]:
-        """Every setting as it reads then, by key."""
+    async def readings_of(self, state: StateT) -> Mapping[str, Reading]:
+        """Return the readings of all settings by key."""
 
     @abstractmethod
-    def identity_of(self, state: Seen, key: str) -> Identity:
-        """What a change of this setting is planned for."""
+    def identity_of(self, state: StateT, key: str) -> Identity:
+        """Return the identity for which a change of this setting is planned."""
 
     @abstractmethod
-    async def lock_for(self, state: Seen, key: str) -> str:
-        """The locks that a change of this setting takes, a line each: of a disk those that runs on it take too."""
+    async def lock_for(self, state: StateT, key: str) -> str:
+        """Return the locks for a change of this setting, one on each line; for a disk those of runs on it too."""
 
     @abstractmethod
-    def steps(self, state: Seen, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[ChangeStep, ...]:
-        """What sets it to `value`; () where nothing can. `companions`: of a way back, None of a new value."""
+    def steps(
+        self, state: StateT, key: str, value: str, companions: Mapping[str, str] | None
+    ) -> tuple[ChangeStep, ...]:
+        """Return the steps that set `value`; () if nothing can. `companions`: for an undo, None for a new value."""
 
-    def revert_steps(self, state: Seen, key: str, before: str) -> tuple[ChangeStep, ...]:
-        """What will bring the present value back once another one is set."""
+    def revert_steps(self, state: StateT, key: str, before: str) -> tuple[ChangeStep, ...]:
+        """Return the steps that will restore the present value after another one is set."""
         return self.steps(state, key, before, None)
 
-    def order(self, state: Seen, values: Mapping[str, str]) -> Sequence[str]:
-        """The keys of a set in the order in which the thing takes them: as they were given. See `in_order`."""
+    def order(self, state: StateT, values: Mapping[str, str]) -> Sequence[str]:
+        """Return the keys of a set in the order that the device accepts; by default as given. See `order_by_moves`."""
         return tuple(values)
 
-    def after(self, state: Seen, key: str, value: str) -> Seen:
-        """The thing as it will be for those that follow in a set; the same where no setting depends on another."""
+    def after(self, state: StateT, key: str, value: str) -> StateT:
+        """Return the expected state for later changes of a set; unchanged if no setting depends on another."""
         return state
 
     def check(self, setting: Setting, now: Reading, value: str) -> str:
-        """The canonical form of a value that somebody wants. Raises InvalidValueError."""
+        """Return a requested value in canonical form. Raises InvalidValueError for an illegal one."""
         return check_value(setting, now, value)
 
-    def check_restorable(self, state: Seen, setting: Setting, now: Reading, value: str) -> str:
-        """The same of a value that it had before, whether it is offered now or not. Raises InvalidValueError."""
+    def check_restorable(self, state: StateT, setting: Setting, now: Reading, value: str) -> str:
+        """Return an old value in canonical form, whether it is offered now or not.
+
+        Raises InvalidValueError for a value that the setting cannot have had.
+        """
         return is_restorable_value(setting, now, value)
 
-    def legal_companions(self, state: Seen, key: str) -> Mapping[str, Pattern[str]]:
-        """What may come back with a setting, by key."""
+    def legal_companions(self, state: StateT, key: str) -> Mapping[str, Pattern[str]]:
+        """Return the patterns of values that may be restored along with a setting, by key."""
         return {}
 
-    def destroys(self, state: Seen, key: str) -> str | None:
-        """The node of the device whose data a change of this setting destroys; None where it destroys none."""
+    def destroys(self, state: StateT, key: str) -> str | None:
+        """Return the node whose data a change of this setting destroys; None if it destroys none."""
         return None
 
     def finished(
-        self, state: Seen, requested: RequestedValue, companions: Mapping[str, str] | None, change: Change
+        self, state: StateT, requested: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """The change with what only this vendor knows of it. Raises BlockedError where it may not be."""
+        """Return the change with additions of this vendor. Raises BlockedError if it is not allowed."""
         return change
 
-    def require_steps(self, state: Seen, change: Change) -> None:
-        """Raises RefusedError unless every step of the change is this vendor's own for this very thing."""
+    def require_steps(self, state: StateT, change: Change) -> None:
+        """Raise RefusedError unless every step of the change is this vendor's own for this device."""
         require_equal_steps(change, self.steps(state, change.key, change.after, None))
 
     def is_there(self, now: Reading, change: Change) -> bool:
-        """Whether nothing has to be done for the change."""
+        """Return whether the change has no effect because its value is set already."""
         return now.now == change.after
 
-    async def require_unchanged_target(self, state: Seen, change: Change) -> None:
-        """Raises unless the thing is still the one that was planned for: asked before each step, and when one fails."""
+    async def require_unchanged_target(self, state: StateT, change: Change) -> None:
+        """Raise unless the device is still the planned one; called before each step and after a failure."""
 
-    async def take(self, state: Seen, change: Change, step: ChangeStep) -> None:
-        """Take one step: a file of the kernel, or a program. Raises ToolFailedError in the tool's or kernel's words."""
+    async def take(self, state: StateT, change: Change, step: ChangeStep) -> None:
+        """Take one step: write a file of the kernel, or run a program.
+
+        Raises ToolFailedError with the tool's or the kernel's message.
+        """
         if step.path is not None:
             await self._host.write(step.path, step.text or "")
         else:
             await run_step(self._host, step, self.SET_SECONDS, self.refusal)
 
     def refusal(self, done: Completed) -> str:
-        """Why a program did not do it, by its own words; "" if it did."""
+        """Return a program's own reason for a failure; "" if it succeeded."""
         if done.returncode == 0:
             return ""
         first_line = next((line for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()), "")
         return clean(first_line, 300) or f"it ended with exit status {done.returncode}"
 
-    # -- what all do --------------------------------------------------------------------------------------------------
+    # -- common to all vendors ----------------------------------------------------------------------------------------
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Every setting now; nothing of what has none. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
-        return await self.readings_of(await self.seen(target))
+        """Return the readings of all settings; empty for a target without settings.
+
+        Raises NotFoundError, DeviceGoneError for a missing device, ToolFailedError if the tool fails.
+        """
+        return await self.readings_of(await self.read_state(target))
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
-        """The steps that set `key` to `value`, and those that bring the present value back.
+        """Return the change that sets `key` to `value`, with the steps that undo it.
 
-        Raises NotFoundError, BlockedError, InvalidValueError, RefusedError where something uses what would be lost.
+        Raises NotFoundError, BlockedError, InvalidValueError if it cannot be set, RefusedError if data that would be
+        lost is in use.
         """
         return (await self.plan_together(target, {key: value}))[0]
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """The same for several settings, in the order in which the thing takes them."""
+        """Return the changes for several settings, in the order in which the device accepts them. Raises as `plan`."""
         declared = {key: setting_of(self.settings(target), target, key) for key in values}
-        state = await self.seen(target)
+        state = await self.read_state(target)
         changes = []
         for key in self.order(state, values):
             signatures = await self._contents(state, key)
@@ -165,9 +177,9 @@ class Settable(ABC, Generic[Seen]):
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """What brings `value` back, and with it the companions that it had. Raises as `plan`."""
+        """Return the change that restores `value` with its companions. Raises as `plan`."""
         setting = setting_of(self.settings(target), target, key)
-        state = await self.seen(target, back=True)
+        state = await self.read_state(target, back=True)
         require_companions(target, key, companions, self.legal_companions(state, key))
         now = (await self.readings_of(state))[key]
         signatures = () if now.now == value else await self._contents(state, key)
@@ -175,8 +187,8 @@ class Settable(ABC, Generic[Seen]):
         return await self._planned(state, requested, companions, signatures)
 
     async def apply(self, change: Change) -> None:
-        """Take the steps, if the thing is the one that was planned for; none where it reads so already."""
-        state = await self.seen(change.target)
+        """Run the steps if the device is the planned one; none if the value is set already."""
+        state = await self.read_state(change.target)
         require_same_device(change, self.identity_of(state, change.key))
         self.require_steps(state, change)
         if self.is_there((await self.readings_of(state))[change.key], change):
@@ -189,20 +201,20 @@ class Settable(ABC, Generic[Seen]):
 
         await run_steps(change, take, same=partial(self.require_unchanged_target, state, change), apart=self.APART)
 
-    async def require_free_for(self, device: str, change: Change, step: ChangeStep, state: Seen) -> None:
-        """Raises RefusedError where something uses what this step destroys, or it is not what was shown."""
+    async def require_free_for(self, device: str, change: Change, step: ChangeStep, state: StateT) -> None:
+        """Raise RefusedError if data that this step destroys is in use, or was not shown."""
         await require_free(self._host, device, change.found)
 
-    async def _contents(self, state: Seen, key: str) -> tuple[Signature, ...]:
-        """What a change would destroy. Raises RefusedError with the guard's reasons against it."""
+    async def _contents(self, state: StateT, key: str) -> tuple[Signature, ...]:
+        """Return the content that a change would destroy. Raises RefusedError with the guard's reasons against it."""
         device = self.destroys(state, key)
-        if device is None or not self._host.is_root:  # without root not all of it can be seen: before applying, then
+        if device is None or not self._host.is_root:  # without root the check is incomplete: it is done before applying
             return ()
         return await require_free(self._host, device)
 
     async def _planned(
         self,
-        state: Seen,
+        state: StateT,
         requested: RequestedValue,
         companions: Mapping[str, str] | None,
         signatures: tuple[Signature, ...],

@@ -1,4 +1,4 @@
-"""Sizes: read as tools and people write them, and said to people. Pure."""
+"""Sizes: parsing of tool output and user input, and text for users. No I/O."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _SIZE = re.compile(
     r"(?:([kmgtpe])(i)?\s?(?:b|bytes?)?|(b|bytes?))?(?![\w%]|[.,]\d)",
     re.ASCII | re.IGNORECASE,
 )
-"""A number, with commas between thousands or none, and its unit; what follows is no part of either."""
+"""A number, with or without commas between thousands, and its unit; text after it does not match."""
 
 
 def fraction_of(text: str | None, *, base: int = 1024, bare: str = "") -> Fraction | None:
-    """Bytes that a size with a unit means, not rounded: `64 KB`, `64K`, `512Bytes`, `1,234.5 GB`, `1,5 TB`, `4 KiB`.
+    """Return the exact bytes of a size with a unit; None for other text.
 
-    `base`: 1000 where the tool's units are decimal (KiB never is); all others are binary, whatever they are called.
-    `bare`: the unit of a number that has none, `b` for bytes; "" where such a number is no size. What follows the unit
-    does not count, as in `2.729 TB [0x15d50a3b0 Sectors]`. None for what is no size.
+    Examples: `64 KB`, `64K`, `512Bytes`, `1,234.5 GB`, `1,5 TB`, `4 KiB`. `base`: 1000 if the tool's units are decimal
+    (KiB never is); all others are binary, whatever their name. `bare`: unit of a number without one, `b` for bytes; ""
+    if such a number is no size. Text after the unit is ignored, as in `2.729 TB [0x15d50a3b0 Sectors]`.
     """
     match = _SIZE.match(text or "")
     if match is None:
@@ -34,13 +34,13 @@ def fraction_of(text: str | None, *, base: int = 1024, bare: str = "") -> Fracti
 
 
 def read_size(text: str | None, *, base: int = 1024, bare: str = "") -> int | None:
-    """The same in whole bytes: what tools tell is rounded anyway."""
+    """Return the size in whole bytes as `fraction_of` does; tools round their sizes anyway."""
     fraction = fraction_of(text, base=base, bare=bare)
     return None if fraction is None else round(fraction)
 
 
 def size_words(count: int | None) -> str:
-    """Three figures, and no decimals of what is whole: `64 KiB`, `1.82 TiB`, `223 GiB`; `-` where it is not known."""
+    """Return a size with three digits, without decimals if exact: `64 KiB`, `1.82 TiB`, `223 GiB`; `-` if unknown."""
     if count is None:
         return "-"
     for power in range(len(_UNITS) - 1, 0, -1):
@@ -57,7 +57,7 @@ def size_words(count: int | None) -> str:
 
 
 def exact_text(count: int) -> str:
-    """Never rounded, for what is set or laid out so: `1408 KiB`, `4 TiB`, `1000 B`."""
+    """Return a size without rounding, for values that are set: `1408 KiB`, `4 TiB`, `1000 B`."""
     at = 0
     while at < len(_UNITS) - 1 and count and count % 1024 == 0:
         count, at = count // 1024, at + 1
@@ -65,5 +65,5 @@ def exact_text(count: int) -> str:
 
 
 def brief_text(count: int) -> str:
-    """The same as short as it goes, for a column of a list: `64K`, `4M`, `1408K`."""
+    """Return a size without rounding and without blanks, for a column of a list: `64K`, `4M`, `1408K`."""
     return exact_text(count).removesuffix("iB").replace(" ", "")

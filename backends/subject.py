@@ -1,7 +1,7 @@
-"""Whether an answer names the object that was asked for, exactly once: judged alike for all vendors. No I/O.
+"""Check that a tool's answer names the requested object, exactly once; common to all vendors. No I/O.
 
-A tool that is asked for one object may answer for another one: two cards changed places, a wrapper mixes answers, a
-tool has a fault. What such an answer tells is believed of no object.
+A tool may answer about another object: two controllers changed places, a wrapper mixes answers, a tool has a defect.
+Such an answer is not used for any object.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from backends.text import clean
 Name = TypeVar("Name", bound=Hashable)
 
 REFUSED = "the answer is refused"
-"""What is said of an answer about another object, before the reason."""
+"""Introduces the reason why an answer about another object is refused."""
 
 NEXT_STEP = "Run the command by hand and compare."
-"""What to do about a refused answer."""
+"""Hint for a refused answer."""
 
 _SHOWN = 3
-"""Names that a sentence lists."""
+"""Maximum names that a sentence lists."""
 
 
 def misnamed_reason(asked: str, named: Iterable[str], *, once: bool = True, required: bool = True) -> str:
@@ -42,7 +42,7 @@ def misnamed_reason(asked: str, named: Iterable[str], *, once: bool = True, requ
     return f"it names {asked} {counts[asked]} times" if once and counts[asked] > 1 else ""
 
 
-def repeated(names: Iterable[Name]) -> frozenset[Name]:
+def find_repeated(names: Iterable[Name]) -> frozenset[Name]:
     """Return the names that occur more than once."""
     return frozenset(name for name, count in Counter(names).items() if count > 1)
 

@@ -1,4 +1,4 @@
-"""Text from devices and tools, made harmless before anyone sees it."""
+"""Cleaning and parsing of text from devices and tools."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ _SEPARATORS = {"Zs", "Zl", "Zp"}
 
 
 def clean(text: str, limit: int = 128) -> str:
-    """One line of at most `limit` characters without control, format, private or unassigned characters.
+    """Return one line of at most `limit` characters without control, format, private or unassigned characters.
 
-    A drive's model, a filesystem label or a tool's message may hold terminal escapes, markup or 4 KiB of NUL.
-    Such characters become U+FFFD, runs of them one; separators become a blank; only one combining mark is
-    kept per base character. Longer text ends in an ellipsis.
+    A drive's model, a filesystem label or a tool's message may contain terminal escapes, markup or 4 KiB of NUL. Such
+    characters become U+FFFD, runs of them one; separators become a blank; only one combining mark is kept for each base
+    character. Longer text ends in an ellipsis.
     """
     text = text[: limit * 8].strip("\0 \t\r\n")
-    # Below U+0300, the first combining mark, what is printable stays as it is: nearly all there is. What follows takes
-    # thirty times as long, of a long text a thousand times.
+    # Fast path: printable characters below U+0300 (the first combining mark) stay as they are. That is nearly all text.
+    # The loop below takes thirty times as long, for a long text a thousand times.
     head = text[: limit + 1]
     plain = head.isascii() or max(head) < "\u0300"
     if plain and head.isprintable() and "  " not in head:
         return _shortened(head.strip(), limit)
-    if text.isascii() and text.isprintable():  # rows of tables
+    if text.isascii() and text.isprintable():  # table rows with runs of blanks
         return _shortened(_BLANKS.sub(" ", text)[: limit + 1].strip(), limit)
     kept: list[str] = []
     marks = 0
@@ -56,7 +56,7 @@ def _shortened(line: str, limit: int) -> str:
 
 
 def clean_lines(text: str, lines: int = 200, width: int = 400) -> str:
-    """Several lines, each cleaned; the middle of a long text is left out and said so."""
+    """Return several lines, each cleaned; the middle of a long text is replaced by the number of lines left out."""
     rows = text.splitlines()
     if len(rows) <= lines:
         return "\n".join([clean(row, width) for row in rows])
@@ -67,14 +67,13 @@ def clean_lines(text: str, lines: int = 200, width: int = 400) -> str:
 
 
 def exact_rows(content: bytes) -> tuple[str, ...]:
-    """Return all of a file's lines, with an escape for each character that a terminal would not show, and each byte
-    that is not UTF-8."""
+    """Return all lines of a file, with escapes for unprintable characters and for bytes that are not UTF-8."""
     rows = content.decode("utf-8", "backslashreplace").removesuffix("\n").split("\n") if content else []
     return tuple("".join(char if char.isprintable() else repr(char)[1:-1] for char in row) for row in rows)
 
 
 def quote(word: str) -> str:
-    """A word as a shell would need it; for showing only, nothing is ever given to a shell."""
+    """Return a word in shell quotes if necessary. Only for display: no command is ever given to a shell."""
     safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_-+=:,./"
     if word and all(char in safe for char in word):
         return word
@@ -82,7 +81,7 @@ def quote(word: str) -> str:
 
 
 def parse_choices(text: str) -> tuple[str | None, tuple[str, ...]]:
-    """What is in force and all there is in a file of choices: `none [mq-deadline] kyber` or, of one only, `none`."""
+    """Return the active and all choices of a sysfs file: `none [mq-deadline] kyber`; a single one is active."""
     current: str | None = None
     names: list[str] = []
     for word in text.split():
@@ -101,7 +100,7 @@ _VOLTS = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,4})?) ?(m?)V", re.IGNORECASE)
 
 
 def parse_volts(text: str | None) -> float | None:
-    """Return the volts of `4059 mV` or `4.1 V`; None for any other text and for 0, which stands for no sensor."""
+    """Return the volts of `4059 mV` or `4.1 V`; None for any other text and for 0, which means no sensor."""
     match = _VOLTS.fullmatch((text or "").strip())
     value = float(match[1]) / (1000 if match[2] else 1) if match is not None else 0.0
     return round(value, 3) or None

@@ -1,4 +1,4 @@
-"""Rule files of udev that keep settings over a reboot: one line a device, written here for every vendor."""
+"""udev rule files that persist settings, one line for each device; common to all vendors."""
 
 from __future__ import annotations
 
@@ -14,39 +14,40 @@ from backends.topology.device_identity import other_paths, paths_of
 from backends.values import dataclass
 
 RELOAD = (("udevadm", "control", "--reload"),)
-"""What makes udev read its files again. The values are in force already, nothing has to be triggered."""
+"""Makes udev read its files again. The values are in force already, so nothing has to be triggered."""
 
 _LINES = re.compile(rb"[^\n]*\n|[^\n]+")
-"""Lines as all versions of udev end them; no other separator of Unicode ends one."""
+"""Lines as all versions of udev end them; other Unicode separators do not end a line."""
 
 _VALUE = re.compile(r"-?[a-z0-9][a-z0-9_. -]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleFile:
-    """Lines of one form in a file, each for one device. Lines of any other form, a person's own, stay as they are."""
+    """Lines of one form in a file, each for one device. Other lines, such as an administrator's own, are kept."""
 
     path: str
-    """Where it lies; 99 in front so that it runs after 60-persistent-storage.rules has set ID_SERIAL and ID_WWN."""
+    """Path of the file; 99 makes it run after 60-persistent-storage.rules has set ID_SERIAL and ID_WWN."""
     header: str
     """First line of the file."""
     event: str
-    """When udev applies a line: `add|change`."""
+    """Event at which udev applies a line: `add|change`."""
     action: str
-    """Pattern of one thing that a line does: by it two vendors' lines for one device are told apart."""
-    thing: str
-    """What a line is for, in a word: `disk`."""
+    """Pattern of one assignment in a line; it distinguishes two vendors' lines for one device."""
+    device_kind: str
+    """Kind of device that a line is for, one word: `disk`."""
     until: str = "the next boot"
-    """How long values that are no longer kept stay."""
+    """How long values stay that are no longer persisted."""
 
     def line(self, match: Collection[str], actions: Collection[str]) -> str:
-        """The line of one device."""
-        return ", ".join((self._front, *match, *actions))
+        """Return the line of one device."""
+        front = f'ACTION=="{self.event}", SUBSYSTEM=="block", ENV{{DEVTYPE}}=="disk"'
+        return ", ".join((front, *match, *actions))
 
     def merge(self, content: bytes, match: Collection[str], actions: Collection[str]) -> bytes:
-        """Return the file with a device's line replaced, added or, for no actions, removed; b"" when nothing is left.
+        """Return the file with a device's line replaced, added or (without actions) removed; b"" if nothing is left.
 
-        Every other line stays byte for byte. Raises BlockedError where an added line would become part of another rule.
+        Every other line stays byte for byte. Raises BlockedError if an added line would become part of another rule.
         """
         mine = re.compile(re.escape(self.line(match, ())).encode() + f"(?:, {self.action})+".encode() + rb"\r*\n?")
         kept: list[bytes] = []
@@ -78,27 +79,23 @@ class RuleFile:
     async def rule(
         self, host: Host, device: str, match: Collection[str], actions: Collection[str], keys: Iterable[str]
     ) -> PersistRule:
-        """The file that keeps the settings of these keys on a device; for no actions, the file without them."""
+        """Return the rule that persists the settings of these keys on a device; without actions, it removes them."""
         if actions:
-            which = f"the {self.thing} with {' and '.join(match)}"
+            which = f"the {self.device_kind} with {' and '.join(match)}"
             text = f"Sets {', '.join(keys)} whenever {which} appears, from the next boot on."
         else:
             text = f"Takes out what was kept for {device}; what is set now stays until {self.until}."
         before = await host.read_whole(self.path)
         rewrite = partial(self.merge, match=match, actions=actions)
-        rewrite(before or b"")  # raises before anything is shown
+        rewrite(before or b"")  # raises BlockedError before anything is shown
         return PersistRule(path=self.path, before=before, rewrite=rewrite, explanation=text, reload=RELOAD)
-
-    @property
-    def _front(self) -> str:
-        return f'ACTION=="{self.event}", SUBSYSTEM=="block", ENV{{DEVTYPE}}=="disk"'
 
 
 def _is_continued(line: bytes, before: bool) -> bool:
-    """Return whether the next line belongs to the same rule; `before`: whether this one belongs to an earlier one.
+    """Return whether the next line continues the same rule. `before`: whether this line continues an earlier one.
 
-    A comment neither continues nor ends a rule (systemd, udev-rules.c). Later versions end a line at NUL and CR, too,
-    so a comment that has one inside may have a rule behind it.
+    A comment neither continues nor ends a rule (systemd, udev-rules.c). Later versions also end a line at NUL and CR,
+    so a comment that contains one may be followed by a rule.
     """
     bare = line.rstrip(b"\r\n\0")
     if bare.lstrip(b" \t").startswith(b"#") and not re.search(rb"[\r\0]", bare):
@@ -107,29 +104,29 @@ def _is_continued(line: bytes, before: bool) -> bool:
 
 
 def queue_rules(folder: str, name: str) -> RuleFile:
-    """The file of what the kernel forgets at a reboot; lines for attributes in `folder` of a disk."""
+    """Return the rule file for settings that the kernel forgets at a reboot: attributes in `folder` of a disk."""
     return RuleFile(
         path="/etc/udev/rules.d/99-raidbench.rules",
         header="# Settings kept by raidbench, one line per disk. "
         "`raidbench persist` changes only lines of its own form.",
         event="add|change",
         action=rf'ATTR\{{{folder}/[a-z_]+\}}="[a-z0-9_. -]+"',
-        thing=name,
+        device_kind=name,
     )
 
 
 def attribute_assignment(attribute: str, value: str) -> str:
-    """The part of a line that writes a sysfs attribute. Raises BlockedError for what a rule cannot hold."""
+    """Return the assignment of a sysfs attribute. Raises BlockedError for a value that a rule cannot contain."""
     if not _VALUE.fullmatch(value):
         raise BlockedError(f"A udev rule cannot hold {value!r} for {attribute}.")
     return f'ATTR{{{attribute}}}="{value}"'
 
 
 def match_keys(node: Node) -> tuple[str, ...]:
-    """What recognises this very disk in a rule, whatever its name: udev's identifiers, else the kernel's.
+    """Return the match that identifies a disk in a rule, whatever its name: udev's ids, else the kernel's.
 
-    ID_WWN alone may be shared by the volumes of one array (it is cut to 64 bits), so ID_SERIAL comes with it.
-    Raises BlockedError when the disk has nothing stable.
+    ID_WWN alone may be shared by the volumes of one storage system (it is cut to 64 bits), so ID_SERIAL is added.
+    Raises BlockedError if the disk has no lasting id.
     """
     own = node.attributes
     if "loop/backing_file" in own or node.name.startswith(("loop", "zram", "ram", "nbd")):
@@ -159,9 +156,10 @@ def match_keys(node: Node) -> tuple[str, ...]:
 
 
 def _pattern(value: str, node: Node) -> str:
-    """A udev match pattern that stands for this value.
+    """Return a udev pattern that matches this value.
 
-    udev knows no escape for `|`, and none for quotes that all versions share: `?`, any one character, stands in.
+    udev has no escape for `|`, and none for quotes in all versions, so `?` (any one character) replaces them. Raises
+    BlockedError for a value that a rule cannot contain.
     """
     text = value.strip()
     if not text or not text.isascii() or not text.isprintable():
@@ -171,7 +169,7 @@ def _pattern(value: str, node: Node) -> str:
 
 
 def require_unique(node: Node, match: tuple[str, ...], tree: Tree) -> None:
-    """Raises BlockedError when another disk answers to the same rule; for another path to this one it is meant too."""
+    """Raise BlockedError if another disk matches the same rule; other paths to this disk may match."""
     paths = paths_of(other_paths(tree), node.name)
     for other in tree.nodes.values():
         if other.name in paths or other.parent is not None:

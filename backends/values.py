@@ -1,7 +1,7 @@
-"""`dataclass` as the standard library has it, with an `__init__` that is compiled when it is first looked for.
+"""`dataclass` like the standard library's, with an `__init__` that is compiled on first use.
 
-That one compiles up to six methods for each class while its module is imported (Python 3.11): two thirds of a
-millisecond, where a look at all devices imports seventy classes and makes values of half of them.
+The standard one compiles up to six methods for each class at import (Python 3.11). That takes two thirds of a
+millisecond, and a scan of all devices imports seventy such classes and uses half of them.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(cls=None, /, *, frozen=False, slots=False, kw_only=False):
-        """What `dataclasses.dataclass` makes of a class with these words; `fields` and `replace` know it as one.
+        """Return a class like `dataclasses.dataclass` with these options; `fields` and `replace` accept it.
 
-        Not made here: fields that are no arguments, `InitVar`, pickling of what is frozen and has slots.
+        Not supported: fields that are no arguments, `InitVar`, pickling of frozen classes with slots.
         """
 
         def decorated(plain):
-            plain.__doc__ = plain.__doc__ or plain.__name__  # else made of the signature, and that of __init__
+            plain.__doc__ = plain.__doc__ or plain.__name__  # otherwise dataclasses would derive it from the signature
             made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(plain)
             _complete(made, frozen)
             return made
@@ -33,7 +33,7 @@ else:
 
 
 class _Init:
-    """Stands where `__init__` will be: whoever looks for that has it compiled."""
+    """Placeholder for `__init__`, which compiles it on first access."""
 
     def __init__(self, owner: type[Any], frozen: bool) -> None:
         self._owner = owner
@@ -46,9 +46,12 @@ class _Init:
 
 
 def _complete(cls: type[Any], frozen: bool) -> None:
-    """Give a class the methods that the standard library was not asked to make, unless it has its own."""
+    """Add the methods that the standard library was not asked to create, unless the class has its own."""
     names = tuple(field.name for field in dataclasses.fields(cls))
-    values = _values_of([field.name for field in dataclasses.fields(cls) if field.compare])
+    compared = [field.name for field in dataclasses.fields(cls) if field.compare]
+    values: Callable[[Any], tuple[object, ...]] = (
+        attrgetter(*compared) if len(compared) > 1 else lambda value: tuple(getattr(value, name) for name in compared)
+    )
 
     @recursive_repr()
     def __repr__(self: Any) -> str:
@@ -80,13 +83,8 @@ def _complete(cls: type[Any], frozen: bool) -> None:
             setattr(cls, name, method)
 
 
-def _values_of(names: list[str]) -> Callable[[Any], tuple[object, ...]]:
-    """Takes out of a value, as a tuple, what tells it from others."""
-    return attrgetter(*names) if len(names) > 1 else lambda value: tuple(getattr(value, name) for name in names)
-
-
 def _compiled(cls: type[Any], frozen: bool) -> Any:
-    """The function `__init__`: the fields in their order, those for keywords alone behind the others."""
+    """Return the function `__init__`: positional fields first, then keyword-only fields."""
     namespace: dict[str, object] = {"_set": object.__setattr__, "_absent": object()}
     arguments, lines = ["self"], []
     fields = dataclasses.fields(cls)

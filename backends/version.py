@@ -1,4 +1,4 @@
-"""The program's own version."""
+"""Version of the program."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ _FOLDER = ("raidbench-", ".dist-info")
 
 
 def program_version() -> str:
-    """The installed version, `0+source` when run from an unbuilt tree.
+    """Return the installed version, `0+source` for an unbuilt tree.
 
-    Read off the folder that an installer makes (PyPA, Recording installed projects): importlib.metadata takes with it
-    the packages for mail and archives, 2 MiB and a tenth of the way to the first screen. It is asked where there is
-    no such folder, as inside an archive.
+    It is read from the folder that an installer creates (PyPA, Recording installed projects). importlib.metadata is
+    only used without such a folder, as in an archive: it imports packages for mail and archives, 2 MiB and a tenth of
+    the start time.
     """
     for folder in sys.path:
         for name in _names_in(folder or "."):
@@ -30,5 +30,5 @@ def program_version() -> str:
 def _names_in(folder: str) -> list[str]:
     try:
         return os.listdir(folder)
-    except OSError:  # an archive, or a folder that is not there
+    except OSError:  # an archive, or a missing folder
         return []

@@ -325,7 +325,7 @@ def loss_lines(ready: RunPlan) -> list[str]:
         if loss := ready.loss_of(site):
             losses.append(f"It trims {loss}")
         losses += (
-            f"  {clean(value, 300)}" for value in site.judgement.verdict.found or ("Nothing known was found on it.",)
+            f"  {clean(value, 300)}" for value in site.judgement.verdict.content or ("Nothing known was found on it.",)
         )
     return losses
 
@@ -343,7 +343,7 @@ def confirm_run(ready: RunPlan, typed: str | None) -> str | None:
     say_lines(loss_lines(ready))
     verb = "Write to" if ready.job.writes_data or ready.request.fills else "Trim"
     question = f"{verb} it" if len(ready.overwritten) == 1 else f"{verb} these {len(ready.overwritten)} devices"
-    return require_confirmation(Risk.DESTROYS_DATA, ready.plates, yes=False, typed=typed, action=question)
+    return require_confirmation(Risk.DESTROYS_DATA, ready.labels, yes=False, typed=typed, action=question)
 
 
 async def wear_lines(bench: Workbench, ready: RunPlan, *, times: int = 1) -> tuple[str, ...]:

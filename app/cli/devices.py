@@ -110,7 +110,7 @@ async def all_settings(
 
     async def ask(target: Target) -> list[json_schema.Json] | None:
         try:
-            readings = await machine.kept(target)  # after it the backend knows which settings the target has
+            readings = await machine.read_cached(target)  # after it the backend knows which settings the target has
             return _settings(machine.settings(target), readings)
         except RaidbenchError as error:
             problems.append(Problem(where=str(target), message=error.message, hint=error.hint))
@@ -149,9 +149,9 @@ async def _show(bench: Workbench, _: Interruption, address: str, as_json: bool) 
         kind = kind_of(device)
         body = {"host": bench.host.name, "simulated": bench.simulated, "kind": kind}
         shared = None if queue is None else {"address": str(queue.target), "settings": _settings(own, values)}
-        shown = bench.jobs.remembered(device)
+        shown = bench.jobs.with_history(device)
         fields = {
-            **json_schema.thing(shown, settings),
+            **json_schema.device_json(shown, settings),
             **json_schema.names_and_addresses(bench.session.inventory, device),
         }
         print_json(**body, target=fields, queue=shared)
@@ -162,5 +162,5 @@ async def _show(bench: Workbench, _: Interruption, address: str, as_json: bool) 
     parts = [("", declared, readings)]
     if queue is not None:
         parts.append((f"Queue of {queue.device}", own, values))
-    print_target(bench.jobs.remembered(device), parts)
+    print_target(bench.jobs.with_history(device), parts)
     return DONE

@@ -15,12 +15,12 @@ from app.cli.output import lines, say, terminal_width
 from app.cli.render import LineLayout
 from app.core.presentation import device
 from app.core.presentation.device_table import OTHERS
-from app.core.presentation.device_tree import DeviceTreeNode, Thing, build_device_tree
+from app.core.presentation.device_tree import DeviceTreeNode, build_device_tree
 from app.core.presentation.setting import TuningCells, tuning_cells
 from app.core.presentation.table import Row
 from backends.display_names import name_of
 from backends.errors import RaidbenchError
-from backends.model import Array, Drive, Inventory, Target
+from backends.model import Array, Device, Drive, Inventory, Target
 from backends.partial_inventory import PartialInventoryListener
 from backends.registry import MachineBackends
 from backends.text import clean
@@ -103,14 +103,14 @@ class DevicesProgress:
             if self._is_printing:
                 await self._print_settled()
             if self._late:
-                sources = self._parts.awaited()
+                sources = self._parts.pending()
                 names = [source if isinstance(source, str) else name_of(source) for source in sources]
                 self._waiting.show([clean(name, 64) for name in names])
 
     async def _print_settled(self) -> None:
         partial = await self._parts.read_present()
-        groups = {str(branch.thing.target): tuple(_things(branch)) for branch in build_device_tree(partial.inventory)}
-        settled = {key: group for key, group in groups.items() if partial.settled(group)}
+        groups = {str(branch.device.target): tuple(_things(branch)) for branch in build_device_tree(partial.inventory)}
+        settled = {key: group for key, group in groups.items() if partial.is_settled(group)}
         if not partial.waited_for or settled.keys() <= self._printed:
             return
         shown = {device.target for group in settled.values() for device in group}
@@ -188,8 +188,8 @@ class WaitingStatusLine:
             self._said = False
 
 
-def _things(branch: DeviceTreeNode) -> Iterator[Thing]:
-    yield branch.thing
+def _things(branch: DeviceTreeNode) -> Iterator[Device]:
+    yield branch.device
     for below in branch.below:
         yield from _things(below)
 

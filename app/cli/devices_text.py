@@ -10,10 +10,9 @@ from app.cli.render import DIM_MARK, fact_lines, fitted_lines, table_lines
 from app.core.presentation import device, setting
 from app.core.presentation.device_table import USUAL, WHOLE, DeviceListOptions
 from app.core.presentation.device_table import devices_table as devices_list
-from app.core.presentation.device_tree import Thing
 from app.core.presentation.setting import TuningCells
 from app.core.presentation.table import Cell, Row, Table, Tone
-from backends.model import Inventory, Scope, Target
+from backends.model import Device, Inventory, Scope, Target
 from backends.settings import Reading, Setting
 from backends.text import clean
 
@@ -74,7 +73,7 @@ Page = tuple[str, tuple[Setting, ...], Mapping[str, Reading]]
 """A heading, settings and their values."""
 
 
-def print_target(subject: Thing, parts: Sequence[Page]) -> None:
+def print_target(subject: Device, parts: Sequence[Page]) -> None:
     """Facts first, then settings, then why some are not in force or cannot be changed: its own, then its queue's."""
     for at, group in enumerate(device.device_facts(subject)):
         lines([*([""] if at else []), *fact_lines(group)])

@@ -120,7 +120,7 @@ def document(body: dict[str, Any], *, compact: bool = False) -> None:
 
     It says whether what it tells is simulated: so it is where the options say so, or anything in it does.
     """
-    from backends.json_text import indented
+    from backends.json_text import indented_json
 
     if not compact and "simulated" not in body:
         body = {**body, "simulated": current().simulated or _mentions_simulated(body)}
@@ -129,7 +129,7 @@ def document(body: dict[str, Any], *, compact: bool = False) -> None:
         held.body = body
         return
     _printed[0] += 1
-    data(_ENCODED(body) if compact else indented(body))
+    data(_ENCODED(body) if compact else indented_json(body))
 
 
 def print_json(**body: Any) -> None:

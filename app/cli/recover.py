@@ -286,18 +286,18 @@ async def _recover_array(bench: Workbench, entry: ArrayJournalEntry, answer: str
     """Write down what is whole or gone; take apart what is its own of one in parts, or leave it."""
     say_lines(await array_rows(bench, entry))
     match, name = await bench.arrays.find(entry), entry.array.name
-    if match.standing in (ArrayMatchState.ABSENT, ArrayMatchState.WHOLE):
+    if match.state in (ArrayMatchState.ABSENT, ArrayMatchState.WHOLE):
         await bench.arrays.resolve(entry, remove=False)
-        whole = match.standing is ArrayMatchState.WHOLE
+        whole = match.state is ArrayMatchState.WHOLE
         lines([f"kept  {name}: made" if whole else f"gone  {name}: nothing of it is left"])
         return DONE
-    parts = match.standing is ArrayMatchState.PARTLY
+    parts = match.state is ArrayMatchState.PARTLY
     offered = "[r]emove what there is of it, [k]eep it, or later [enter]" if parts else "[k]eep it, or later [enter]"
     match answer or ask(offered).lower():
         case "r" | "remove" | "restore" if parts:
             left = await bench.arrays.resolve(entry, remove=True)
-            gone = left.standing is ArrayMatchState.ABSENT
-            lines([f"{with_sign(outcome_cell('restored' if gone else 'failed'))}  {name}: {clean(left.words, 400)}"])
+            gone = left.state is ArrayMatchState.ABSENT
+            lines([f"{with_sign(outcome_cell('restored' if gone else 'failed'))}  {name}: {clean(left.sentence, 400)}"])
             return DONE if gone else FAILED
         case "k" | "keep":
             bench.arrays.leave_as_is(entry)

@@ -112,8 +112,8 @@ async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
     match = await _find_array(bench, entry)
     if isinstance(match, RaidbenchError):
         return [*lines, *_error_lines(match)]
-    lines.append(clean(match.words, 600))
-    if match.standing is ArrayMatchState.PARTLY:
+    lines.append(clean(match.sentence, 600))
+    if match.state is ArrayMatchState.PARTLY:
         lines += ["to take it apart:", *step_lines(match.remove)]
     return lines
 
@@ -126,8 +126,8 @@ async def _array(bench: Workbench, entry: ArrayJournalEntry) -> dict[str, Any]:
         "at": entry.at,
         "stage": entry.stage.value,
         "still_running": entry.left_running,
-        "standing": None if isinstance(match, RaidbenchError) else match.standing.value,
-        "words": match.message if isinstance(match, RaidbenchError) else match.words,
+        "standing": None if isinstance(match, RaidbenchError) else match.state.value,
+        "words": match.message if isinstance(match, RaidbenchError) else match.sentence,
         "remove": [] if isinstance(match, RaidbenchError) else [step.shown() for step in match.remove],
     }
 

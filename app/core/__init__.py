@@ -1,1 +1,1 @@
-"""The workbench without a terminal: events, session, measuring, guarding."""
+"""The workbench without a terminal: sessions, settings, changes, benchmarks and their presentation."""

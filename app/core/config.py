@@ -1,4 +1,4 @@
-"""The configuration file: strict TOML, an error names the key and the line."""
+"""The configuration file: strict TOML. Errors name the key and the line."""
 
 from __future__ import annotations
 
@@ -25,45 +25,45 @@ if TYPE_CHECKING:
 
 
 class ConfigError(InvalidValueError):
-    """The configuration file cannot be used as it stands."""
+    """The configuration file cannot be read, parsed or written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """What a user may set once and for all; every field has a default."""
+    """Options that the user sets in the configuration file. Every field has a default."""
 
     fps: int = 10
-    """Redraws of the live graphs per second, 1 to 30; less over a slow link."""
+    """Redraws of the live graphs per second, 1 to 30. Fewer are enough over a slow connection."""
     theme: str = "auto"
-    """Colours of the workbench."""
+    """Colour theme of the workbench, one of `THEMES`."""
     ascii: bool = False
-    """Draw with ASCII only."""
+    """Whether to draw with ASCII characters only."""
     scratch_dir: str | None = None
-    """Folder for scratch files; without one the target is asked for."""
+    """Folder for scratch files. None: the user is asked for a target."""
     scratch_size: int | None = None
-    """Bytes of a new scratch file; without it the built-in size."""
+    """Size of a new scratch file in bytes. None: the built-in size."""
     profile: str = "randread-4k"
-    """The workload when none is named."""
+    """Job profile that is used if none is named."""
     firmware_queries: bool = True
-    """Ask MegaRAID cards that no tool manages what they are; off, their management node is never opened."""
+    """Whether to query MegaRAID controllers that no tool manages. If False, their management node is never opened."""
     lend_in_use: bool = False
-    """Only where the root helper reads it: programs of users are given what is mounted to read, content and all."""
+    """Whether users' programs may read mounted devices, including content. Only the root helper reads this key."""
     steady_cap: int = 1800
-    """Seconds to wait for the steady state at most."""
+    """Maximum wait for the steady state in seconds."""
     steady_round: int = 10
-    """Seconds of a round; shorter ones are steady too easily."""
+    """Length of a round in seconds. Short rounds reach the steady state too easily."""
     steady_rounds: int = 5
-    """Rounds that are judged together."""
+    """Number of rounds that are judged together."""
     devices_columns: tuple[str, ...] = ()
-    """Columns of the list of devices; without any the usual ones."""
+    """Columns of the device list. Empty: the usual columns."""
     devices_order: str = "address"
-    """What it is sorted by."""
+    """Sort key of the device list."""
     state_file: str | None = None
-    """File of settings that the workbench holds the machine against."""
+    """Settings file against which the workbench compares the machine."""
     endurance_tbw: Mapping[str, float] = field(default_factory=dict)
-    """Terabytes that drives are rated to have written to them, by model: `{"SAMSUNG MZQLB960HAJR" = 1400}`."""
+    """Rated endurance in terabytes written, by drive model: `{"SAMSUNG MZQLB960HAJR" = 1400}`."""
     santricity: tuple[HttpsEndpoint, ...] = ()
-    """Web services of E-Series disk systems: `[santricity.lab]`. Nothing else is ever asked over the network."""
+    """Web services of E-Series storage systems: `[santricity.lab]`. No other network address is ever contacted."""
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Keys by command id: `{"bench.run": "f5"}`."""
 
@@ -141,13 +141,14 @@ KEYS: Mapping[str, Parse[Any]] = {
     "santricity": parse_endpoints,
     "keymap": _keymap,
 }
-"""Every key there is, and how its value is read."""
+"""All keys of the configuration file, each with the parser of its value."""
 
 
 def load_config(path: Path, *, required: bool) -> Config:
-    """The configuration in `path`; the defaults when the file is missing and not `required`.
+    """Return the configuration in `path`.
 
-    Raises NotFoundError, ConfigError with a sentence naming the key and the line.
+    A missing file means the defaults, unless `required`. Raises NotFoundError if a required file is missing,
+    ConfigError with a sentence that names the key and the line if the file cannot be used.
     """
     shown = clean(str(path), 200)
     try:
@@ -165,29 +166,32 @@ def load_config(path: Path, *, required: bool) -> Config:
 
 
 def parse_config(data: bytes, shown: str) -> Config:
-    """The configuration that a file's bytes make; `shown` is its name in sentences. Raises ConfigError."""
+    """Return the configuration in the bytes of a file.
+
+    `shown` is the file name in error messages. Raises ConfigError if the bytes are not a valid configuration.
+    """
     top = read_toml(data, shown, "a configuration file", ConfigError, _HINT)
     top.require_keys(*KEYS)
     return Config(**{key: top.parse(key, KEYS[key], value) for key, value in top.given.items()})
 
 
 def save_key(path: Path, key: str, value: str | tuple[str, ...]) -> None:
-    """Write one key of the configuration, and leave the rest of the file as somebody wrote it.
+    """Write one key to the configuration file and leave the rest of the file unchanged.
 
-    Raises ConfigError where that cannot be done: the file cannot be written, or would not be one any more.
+    Raises ConfigError if the file cannot be written, or if the result would not be a valid configuration.
     """
     shown = clean(str(path), 200)
-    literal = json.dumps(value, ensure_ascii=False)  # a text or a list of texts: the same in TOML
+    literal = json.dumps(value, ensure_ascii=False)  # strings and lists of strings have the same syntax in TOML
     try:
-        real_path = os.path.realpath(path)  # a link of the user's own stays one
+        real_path = os.path.realpath(path)  # a symbolic link of the user stays a link
         content = read_whole(real_path)
         before = (content or b"").decode("utf-8")
         lines = re.findall(r"[^\n]*\n|[^\n]+", before)
         at = next((at for at, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))
-        line_indexes = [real_path for real_path, line in enumerate(lines[:at]) if line.partition("=")[0].strip() == key]
-        if line_indexes:
-            end = "\r\n" if lines[line_indexes[0]].endswith("\r\n") else "\n"
-            lines[line_indexes[0]] = f"{key} = {literal}{end}"
+        present = next((number for number in range(at) if lines[number].partition("=")[0].strip() == key), None)
+        if present is not None:
+            end = "\r\n" if lines[present].endswith("\r\n") else "\n"
+            lines[present] = f"{key} = {literal}{end}"
         else:
             lines[:0] = [f"{key} = {literal}\n"]
         after = "".join(lines)
@@ -202,6 +206,6 @@ def save_key(path: Path, key: str, value: str | tuple[str, ...]) -> None:
 
 
 LARGEST = MEBIBYTE
-"""Bytes of a configuration file."""
+"""Maximum size of a configuration file in bytes."""
 
 _HINT = "Correct it, or start with another file: --config FILE."

@@ -1,4 +1,4 @@
-"""What the system's programs come in, by distribution: the list that set-up reads, too."""
+"""Package names of the system's programs by distribution, from the list that the installer reads too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from backends.values import dataclass
 
 _APP = Path(__file__).resolve().parents[1]
 PLACES = (_APP / "packages", _APP.parent / "tools" / "packages")
-"""Where the list lies when installed, and in the sources."""
+"""Paths of the package list: installed, and in the source tree."""
 
 MANAGERS: Mapping[str, tuple[str, str]] = {
     "apt-get": ("apt-get install", "Debian, Ubuntu"),
@@ -20,38 +20,44 @@ MANAGERS: Mapping[str, tuple[str, str]] = {
     "apk": ("apk add", "Alpine"),
     "pacman": ("pacman -S", "Arch"),
 }
-"""What a person types and where, by package manager, in the order of the list's columns."""
+"""Install command and distributions of each package manager, in the order of the list's columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """One line of the list."""
+    """One line of the package list."""
 
     step: str
-    """Which step of set-up needs it: run, test, browser, lab."""
+    """Installation step that needs the program: run, test, browser, lab."""
     program: str
-    """The program that is there when it is installed."""
+    """Program that the package installs."""
     names: tuple[str, ...]
-    """What the distributions call it, in the order of `MANAGERS`; `-` where one has none."""
+    """Package names in the order of `MANAGERS`; `-` where a distribution has none."""
 
 
 @cache
 def packages() -> tuple[Package, ...]:
-    """Every line of the list; () where it did not come along."""
+    """Return all lines of the package list; () if the list is not installed."""
     text = next((path.read_text() for path in PLACES if path.is_file()), "")
     lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
     return tuple(Package(step=step, program=program, names=tuple(names)) for step, program, *names in lines)
 
 
 def package_names(manager: str, *programs: str) -> tuple[str, ...]:
-    """What the packages of these programs are called by a package manager; a program of none by its own name."""
+    """Return the package names of programs for one package manager.
+
+    A program that is not in the list keeps its own name.
+    """
     column = list(MANAGERS).index(manager)
     names = {package.program: package.names[column] for package in packages()}
     return tuple(name for name in dict.fromkeys(names.get(program, program) for program in programs) if name != "-")
 
 
 def install_hint(host: Host, *programs: str) -> str:
-    """The command that installs programs on a machine; those of all distributions where it has no known manager."""
+    """Return the command that installs programs on a host.
+
+    If the host has no known package manager, return the commands of all distributions.
+    """
     commands = {name: " ".join((typed, *package_names(name, *programs))) for name, (typed, _) in MANAGERS.items()}
     for name, command in commands.items():
         if host.which((name,)) is not None:

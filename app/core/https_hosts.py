@@ -1,4 +1,4 @@
-"""This machine with what its configuration names beside it, asked over the network."""
+"""Hosts extended by the storage systems of the configuration that are queried over HTTPS."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 
 def with_configured_systems(host: Host, config: Path) -> Host:
-    """The host with the doors of a configuration; alone where that names none or cannot be read, told elsewhere."""
+    """Return the host with the storage systems that the configuration names.
+
+    Return the host unchanged if it names none, or if the configuration cannot be read: that error is reported
+    elsewhere.
+    """
     try:
         given = read_toml(read_input(config, MEBIBYTE), "", "", InvalidValueError).given.get("santricity", {})
         doors: Sequence[HttpsEndpoint] = parse_endpoints(given) if given else ()
@@ -31,7 +35,10 @@ def with_configured_systems(host: Host, config: Path) -> Host:
 
 
 def parse_endpoints(value: Any) -> tuple[HttpsEndpoint, ...]:
-    """Those of the table `santricity`. Raises ValueError with words that follow the key."""
+    """Return the endpoints of the table `santricity`.
+
+    Raises ValueError, with words that follow the key, if the table is invalid.
+    """
     from backends.system.https.endpoint import HttpsEndpoint, fingerprint_of, url_of, validate_name
 
     if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):

@@ -1,7 +1,7 @@
-"""Experiments whose process ended in the middle: found by a mark, put back under the rules of every undo.
+"""Experiments whose process was killed: found by a flag file, and reverted under the rules of every undo.
 
-A kill leaves B in force, and its change is complete: neither the journal nor the session calls that a failure. The mark
-lies in the session's folder from the beginning of an experiment until its value is back.
+A kill leaves value B in force although its change is complete, so neither journal nor session report a failure. The
+flag file exists in the session folder from the start of an experiment until its value is restored.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ _REASON = "Its process ended in the middle; the old value was put back afterward
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterruptedExperiment:
-    """An experiment that nobody is at, and whose value may still be in force."""
+    """An experiment without a process, whose value B may still be in force."""
 
     folder: Path
-    """Of its session."""
+    """Folder of its session."""
     record: ExperimentRecord
-    """Which."""
+    """Record of the experiment."""
 
     @property
     def name(self) -> str:
-        """`experiment e1 of session 20260301-101500`."""
+        """Return the name of the experiment, `experiment e1 of session 20260301-101500`."""
         return f"experiment {self.record.id} of session {self.folder.name}"
 
     @property
     def sentence(self) -> str:
-        """What was left; no full stop."""
+        """Return a sentence about the value that was left in force, without a full stop."""
         start = self.record.start
         return f"{self.name}: cut short, {start.key} of {start.target} may still be {start.b} instead of {start.a}"
 
 
 def find_interrupted(paths: Paths, *, own: Path | None = None) -> tuple[InterruptedExperiment, ...]:
-    """Experiments without a process whose value may still be in force, newest session first. Never raises.
+    """Return experiments without a process whose value may be in force, newest session first. Never raises.
 
-    `own`: the folder of a session that this process has opened, and in which it measures nothing now.
+    `own`: folder of a session that this process has open and in which it runs no experiment now.
     """
     experiments: list[InterruptedExperiment] = []
     for folder in EXPERIMENT.folders(paths):
@@ -62,7 +62,7 @@ def find_interrupted(paths: Paths, *, own: Path | None = None) -> tuple[Interrup
 
 
 def open_experiments(session: Session) -> tuple[ExperimentRecord, ...]:
-    """Experiments that did not put their value back, and of which a change stands, newest first."""
+    """Return experiments that did not restore their value and have a change in force, newest first."""
     return tuple(
         record
         for record in reversed(session.experiments)
@@ -71,9 +71,10 @@ def open_experiments(session: Session) -> tuple[ExperimentRecord, ...]:
 
 
 async def restore_settings(bench: Workbench) -> tuple[str, ...]:
-    """Put back what the experiments of the open session left; sentences about what could not be.
+    """Restore the values that experiments of the open session left; return sentences about failures.
 
-    A value that is neither A nor B is somebody else's and stays. Raises StorageError when nothing can be recorded.
+    A value that is neither A nor B was set by another program and stays. Raises StorageError if nothing can be
+    recorded.
     """
     folder = bench.require_recording()
     left: list[str] = []
@@ -97,7 +98,7 @@ async def restore_settings(bench: Workbench) -> tuple[str, ...]:
 
 
 async def _undo_failure(bench: Workbench, record: ChangeRecord) -> str:
-    """Take one change back; why that was not possible, "" where it was."""
+    """Undo one change; return the reason if that failed, "" if it succeeded."""
     try:
         ended = await bench.changes.undo(record.id)
     except RaidbenchError as error:
@@ -109,7 +110,10 @@ async def _undo_failure(bench: Workbench, record: ChangeRecord) -> str:
 
 
 def _changes_in_force(session: Session, record: ExperimentRecord) -> tuple[ChangeRecord, ...]:
-    """Its changes to B whose value may still be in force; what a later process set is somebody's wish."""
+    """Return the changes to B that may be in force.
+
+    Changes by a later process are excluded, because a user asked for them.
+    """
     start, own = record.start, _changes_of_its_process(session, record)
     return tuple(
         made
@@ -121,7 +125,10 @@ def _changes_in_force(session: Session, record: ExperimentRecord) -> tuple[Chang
 
 
 def _changes_of_its_process(session: Session, record: ExperimentRecord) -> frozenset[str]:
-    """Return the changes that its process began, by the order of the log: clocks are set, so times tell no order."""
+    """Return the ids of changes that the experiment's process began.
+
+    The order of the log decides: clocks can be set, so times prove no order.
+    """
     names: set[str] = set()
     is_its_process = False
     for event in session.events:

@@ -1,4 +1,4 @@
-"""The colours that somebody may choose for the workbench."""
+"""Colour themes of the workbench."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ THEMES: Mapping[str, str] = {
     "light": "Dark text on a light ground.",
     "terminal": "The terminal's own sixteen colours on its own ground.",
 }
-"""The themes, with a sentence each."""
+"""Theme names, each with a sentence that describes it."""

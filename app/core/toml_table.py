@@ -1,4 +1,4 @@
-"""Strict TOML, with the line in which a key stands."""
+"""Strict TOML parsing with line numbers in error messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from backends.did_you_mean import suggestion_hint
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
 
-# -- where in a TOML text a key stands, for sentences about it --------------------------------------------------------
+# -- line numbers of keys ---------------------------------------------------------------------------------------------
 
 _HEADER = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]")
 _KEY = re.compile(r"""\s*(?:["']([^"']+)["']\s*=|["']?([A-Za-z0-9_-]+)["']?\s*[=.])""")
@@ -35,14 +35,14 @@ class TomlLines:
                     counts[name] = counts.get(name, -1) + 1
                     name = f"{name}.{counts[name]}"
                 elif (first := name.partition("."))[0] in counts and first[1]:
-                    name = f"{first[0]}.{counts[first[0]]}.{first[2]}"  # within the last of them
+                    name = f"{first[0]}.{counts[first[0]]}.{first[2]}"  # belongs to the last table of that array
                 table = name
                 self._found.setdefault((table, ""), number)
             elif (key := _KEY.match(line)) is not None:
                 self._found.setdefault((table, key[1] or key[2]), number)
 
     def of(self, table: str, key: str = "") -> int:
-        """The line of a key, of its table if the key is not found, of what that is in; 1 if none is."""
+        """Return the line of a key; else that of its table, or of the enclosing table; 1 if none is found."""
         number = self._found.get((table, key))
         if number is None and key:
             number = self._found.get((f"{table}.{key}" if table else key, ""))
@@ -54,15 +54,16 @@ class TomlLines:
         return self.of(above, name)
 
 
-# -- strict TOML: what is wrong is named with its file, line and key, and with what is legal there --------------------
+# -- strict TOML: errors name the file, the line, the key and the legal values ----------------------------------------
 
 T = TypeVar("T")
 Parse = Callable[[Any], T]
-"""Reads a value. Raises ValueError with words that follow the key ("wants ..."), or an error with its own sentence."""
+"""Parser of a value. Raises ValueError with words that follow the key ("wants ..."), or an error with a complete
+sentence."""
 
 
 class TomlFile:
-    """What the tables of a file share: its name in sentences, its text, the error it raises, its usual hint."""
+    """Context that the tables of one file share: display name, text, error class and default hint."""
 
     def __init__(self, shown: str, text: str, failure: type[InvalidValueError], hint: str) -> None:
         self.shown = shown
@@ -73,7 +74,7 @@ class TomlFile:
 
 
 class TomlTable:
-    """A table of a file by its name (`job`, `axis.2`, "" at the top). Every method raises the file's error."""
+    """A table of a file by its name (`job`, `axis.2`, "" at the top). Every method raises the file's error class."""
 
     def __init__(self, file: TomlFile, name: str, given: Mapping[str, Any]) -> None:
         self.file = file
@@ -81,17 +82,17 @@ class TomlTable:
         self._name = name
 
     def error(self, key: str, sentence: str, hint: str = "") -> InvalidValueError:
-        """What is wrong at that key, or with the whole table."""
+        """Return an error about a key, or about the whole table."""
         return self.file.failure(
             f"{self.file.shown}, line {self.line_of(key)}: {sentence}", hint=hint or self.file.hint
         )
 
     def line_of(self, key: str) -> int:
-        """The line of a key, of the table itself where it is not given."""
+        """Return the line of a key, or of the table if the key is not given."""
         return self.file.lines.of(self._name, key)
 
     def require_keys(self, *legal: str) -> None:
-        """Refuses keys that are not legal here."""
+        """Raise the file's error if a key is not one of `legal`."""
         for key in self.given:
             if key not in legal:
                 where = f" in [{self._name.partition('.')[0]}]" if self._name else ""
@@ -99,7 +100,7 @@ class TomlTable:
                 raise self.error(key, sentence, suggestion_hint(key, legal, f"The keys are: {', '.join(legal)}."))
 
     def parse(self, key: str, parse: Parse[T], value: Any, called: str = "") -> T:
-        """A value that stands at that key; `called` is its name in sentences where that is not the key."""
+        """Return the parsed value of a key; `called` is its name in error messages if that is not the key."""
         name = called or clean(key, 40)
         try:
             return parse(value)
@@ -109,18 +110,18 @@ class TomlTable:
             raise self.error(key, f"{name} {error}.") from None
 
     def get(self, key: str, parse: Parse[T], default: T) -> T:
-        """The value of a key; the default where it is not given."""
+        """Return the parsed value of a key, or the default if it is not given."""
         return self.parse(key, parse, self.given[key]) if key in self.given else default
 
     def table(self, key: str) -> TomlTable:
-        """A table inside this one; empty where it is not given."""
+        """Return a table inside this one; an empty table if it is not given."""
         table = self.given.get(key, {})
         if not isinstance(table, dict):
             raise self.error(key, f"{key} wants a table: [{key}].")
         return TomlTable(self.file, f"{self._name}.{key}" if self._name else key, table)
 
     def tables(self, key: str) -> list[TomlTable]:
-        """An array of tables; empty where it is not given."""
+        """Return an array of tables; an empty list if it is not given."""
         tables = self.given.get(key, [])
         if not isinstance(tables, list) or not all(isinstance(row, dict) for row in tables):
             raise self.error(key, f"{key} wants tables: [[{key}]].")
@@ -128,8 +129,8 @@ class TomlTable:
 
 
 def read_toml(data: bytes, shown: str, kind: str, failure: type[InvalidValueError], hint: str = "") -> TomlTable:
-    """The top of the file that these bytes make. Raises `failure` for what is not TOML."""
-    import tomllib  # most machines have no such file
+    """Return the top table of a file. Raises `failure` if the bytes are not valid TOML."""
+    import tomllib  # most machines have no configuration file
 
     try:
         text = data.decode("utf-8")
@@ -139,7 +140,7 @@ def read_toml(data: bytes, shown: str, kind: str, failure: type[InvalidValueErro
         return TomlTable(TomlFile(shown, text, failure, hint), "", tables)
     except UnicodeDecodeError as error:
         raise failure(f"{shown} is not {kind}: it is not text (byte {error.start}).", hint=hint) from None
-    except (ValueError, RecursionError) as error:  # more digits than int() takes are no TOMLDecodeError
+    except (ValueError, RecursionError) as error:  # an integer with too many digits raises a plain ValueError
         reason = clean(str(error).rstrip("."), 160)
         if not isinstance(error, tomllib.TOMLDecodeError | _UnfitError):
             reason = "nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
@@ -147,23 +148,23 @@ def read_toml(data: bytes, shown: str, kind: str, failure: type[InvalidValueErro
 
 
 class _UnfitError(ValueError):
-    """TOML that no program has to take."""
+    """Valid TOML beyond the limits that parsers guarantee."""
 
 
 _MOST_PARTS = 100
-"""Dots in a line outside of texts: tomllib takes a time that grows with the square of a key's parts."""
+"""Maximum number of dots in a line outside of strings: tomllib's time grows with the square of a key's parts."""
 
 _TEXTS = re.compile(r"""\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*""")
 
 
 def _require_shallow(text: str) -> None:
-    """Raises _UnfitError for keys of very many parts. No I/O."""
+    """Raise _UnfitError if a key has too many parts. No I/O."""
     if any(line.count(".") > _MOST_PARTS for line in _TEXTS.sub("", text).split("\n")):
         raise _UnfitError("a key is nested too deeply")
 
 
 def _require_small(data: Mapping[str, Any]) -> None:
-    """Raises _UnfitError for an integer beyond 64 bits, which TOML does not promise. No I/O."""
+    """Raise _UnfitError if an integer exceeds 64 bits, which TOML does not guarantee. No I/O."""
     left: list[Any] = [data]
     while left:
         value = left.pop()
@@ -176,14 +177,14 @@ def _require_small(data: Mapping[str, Any]) -> None:
 
 
 def text_or_empty(value: Any) -> str:
-    """A text in quotes."""
+    """Return a quoted string. Raises ValueError for any other value."""
     if not isinstance(value, str):
         raise ValueError("wants a text in quotes")
     return value.strip()
 
 
 def text(value: Any) -> str:
-    """A text in quotes with something in it."""
+    """Return a quoted string that is not blank. Raises ValueError for any other value."""
     stripped = text_or_empty(value)
     if not stripped:
         raise ValueError("wants a text in quotes")
@@ -191,7 +192,7 @@ def text(value: Any) -> str:
 
 
 def absolute_path(value: Any) -> str:
-    """An absolute path; `~` is the home of whoever asks."""
+    """Return an absolute path, with `~` expanded. Raises ValueError for a relative one."""
     path = Path(text(value)).expanduser()
     if not path.is_absolute():
         raise ValueError("wants an absolute path")
@@ -199,14 +200,14 @@ def absolute_path(value: Any) -> str:
 
 
 def flag(value: Any) -> bool:
-    """True or false."""
+    """Return a boolean. Raises ValueError for any other value."""
     if not isinstance(value, bool):
         raise ValueError("wants true or false")
     return value
 
 
 def whole_number(minimum: int, maximum: int) -> Parse[int]:
-    """Reads a whole number between these."""
+    """Return a parser for whole numbers from `minimum` to `maximum`."""
 
     def parse(value: Any) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:

@@ -1,4 +1,4 @@
-"""The workbench without a terminal: one session on one host, and everything that may be done in it."""
+"""The workbench without a terminal: one session on one host, and all operations in it."""
 
 from __future__ import annotations
 
@@ -24,47 +24,50 @@ if TYPE_CHECKING:
 
 
 class Workbench(Recorder):
-    """A session being written, and what can be done in it. Events fold into `session`; listeners hear of each."""
+    """A session being recorded, with its operations. Events fold into `session`; listeners receive each event."""
 
     def __init__(self, host: Host, *, paths: Paths | None = None, advisor: Advisor = no_advice) -> None:
-        """`advisor`: what gives advice on runs."""
+        """`advisor`: gives advice on runs."""
         super().__init__(host, paths=paths)
         self.hardware = SessionInventory(self)
-        """What is there."""
+        """Inventory of the host."""
         self.changes = SessionChanges(self, self.hardware, host)
-        """What is set, tried, taken back and recovered."""
+        """Applies, tries, undoes and recovers changes."""
         self.keeping = SettingPersister(self, self.hardware)
-        """What is set again at boot."""
+        """Persists settings over reboots."""
         self.jobs = SessionBenchmarks(self, self.hardware, advisor)
-        """What is measured."""
+        """Runs benchmarks."""
         self.restarts: CanRestart | None = host if isinstance(host, CanRestart) else None
-        """The host, if it may be restarted on the way; None for a machine that is somebody's."""
+        """The host if it may be restarted (simulated hosts only), else None."""
 
     def for_another_session(self) -> Workbench:
-        """Return a workbench on the same host with no session yet."""
+        """Return a workbench on the same host without a session."""
         return Workbench(self.host, paths=self.paths, advisor=self.jobs.advisor)
 
     @cached_property
     def arrays(self) -> ArrayBuilder:
-        """What arrays are made and deleted."""
+        """Return the builder that creates and deletes arrays."""
         from app.core.changes.arrays.builder import ArrayBuilder
 
         return ArrayBuilder(self, self.hardware, self.changes.journal_folder)
 
     def note(self, text: str) -> None:
-        """Write something down. Raises StorageError."""
+        """Add a note to the session. Raises StorageError if nothing can be recorded."""
         self.require_recording()
         self.emit(NoteAdded(at=time.time(), text=text))
 
     def mark_baseline(self, run_id: str | None) -> None:
-        """Show other runs against this one. Raises NotFoundError, StorageError."""
+        """Compare other runs with this one; None for no baseline.
+
+        Raises NotFoundError if the session has no such run, StorageError if nothing can be recorded.
+        """
         self.require_recording()
         if run_id is not None and self.session.run(run_id) is None:
             raise NotFoundError(f"This session has no run {run_id}.")
         self.emit(BaselineMarked(at=time.time(), run=run_id))
 
     def problem(self, where: str, error: RaidbenchError) -> None:
-        """Remember that something went wrong; never raises."""
+        """Record an error in the session. Never raises."""
         with contextlib.suppress(StorageError):
             self.emit(
                 ProblemRecorded(at=time.time(), problem=Problem(where=where, message=error.message, hint=error.hint))

@@ -139,11 +139,11 @@ class HelperChanges:
         """How the helper would bring a value about: as a way back, by itself, with the rest of its set."""
         backend = self._machine.setter(shown.target)
         if back is not None:
-            planned = await backend.back(shown.target, shown.key, shown.wish, back)
+            planned = await backend.back(shown.target, shown.key, shown.requested, back)
             # What it is taken back on has to be the device that was changed: what applies it compares that.
             yield replace(planned, identity=shown.identity)
             return
-        alone = await backend.plan(shown.target, shown.key, shown.wish)
+        alone = await backend.plan(shown.target, shown.key, shown.requested)
         in_set = self._sets.get(str(shown.target), {})
         if shown.key not in in_set:
             yield alone
@@ -152,7 +152,7 @@ class HelperChanges:
         if any(shown.key in (*other.moves, *other.moves_disk) for other in in_set.values()):
             yield alone.as_in_set(in_set[shown.key], moved=True)
         if isinstance(backend, PlansTogether):
-            values = {key: member.wish for key, member in in_set.items()}
+            values = {key: member.requested for key, member in in_set.items()}
             for change in await backend.plan_together(shown.target, values):
                 if change.key == shown.key:
                     yield change

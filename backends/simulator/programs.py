@@ -11,7 +11,7 @@ from functools import partial
 from operator import attrgetter
 
 from backends.host import PromptReply
-from backends.json_text import indented
+from backends.json_text import indented_json
 from backends.simulator import tw_cli
 from backends.simulator.fio.document import VERSION
 from backends.simulator.kernel.tree import SimulatedSysfs
@@ -52,7 +52,7 @@ def fio_output(args: Sequence[str]) -> SimulatedOutput:
         counted = {"total_ios": 16, "io_bytes": 65536, "runtime": 1}
         job = {"jobname": "probe", "error": 0, "read": counted, "write": {"total_ios": 0}}
         data = {"fio version": VERSION, "timestamp": 0, "jobs": [job]}
-        return SimulatedOutput(text=indented(data, 2, " : ") + "\n", seconds=0.05)
+        return SimulatedOutput(text=indented_json(data, 2, " : ") + "\n", seconds=0.05)
     return SimulatedOutput(text="No job(s) defined\n", code=1)
 
 

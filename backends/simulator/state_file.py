@@ -17,7 +17,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from backends.errors import InvalidValueError, StorageError
 from backends.formats import FORMATS, FileFormat, require_known
-from backends.json_text import indented
+from backends.json_text import indented_json
 from backends.output_file import replace_file
 from backends.simulator.profiles.lsi import demo_rack
 from backends.simulator.rack import Rack
@@ -184,7 +184,7 @@ class RackFile:
             return
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            replace_file(self._path, indented(rack_data(rack)) + "\n", mode=0o666)
+            replace_file(self._path, indented_json(rack_data(rack)) + "\n", mode=0o666)
         except OSError as error:
             raise self._storage_error("written", error) from error
         self._seen = self._mark()

@@ -165,7 +165,7 @@ class LoggingHost(HostWrapper):
 
     async def run(self, command: Command) -> Completed:
         """Run and report a command."""
-        with self._reporting(command.shown(), mutates=command.mutates, failed=None, mask=command.masked) as report:
+        with self._reporting(command.shown(), mutates=command.mutates, failed=None, mask=command.mask) as report:
             done = await self._inner.run(command)
         report(done.returncode, done.stdout, done.stderr)
         return done

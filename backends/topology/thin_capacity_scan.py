@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from backends.host import Host
-from backends.json_text import document, rows, table, whole, word
+from backends.json_text import document, rows, table, whole_number, word
 from backends.text import clean
 from backends.topology.device_mapper import (
     SECTOR,
@@ -277,7 +277,7 @@ async def _thin_count(host: Host, pool: Node) -> int | None:
     for report in rows(table(document(done.stdout)).get("report")) if done is not None else ():
         for row in rows(report.get("lv")):
             if f"{word(row.get('vg_name'))}/{word(row.get('lv_name'))}" == _display_name(pool):
-                return whole(word(row.get("thin_count")))
+                return whole_number(word(row.get("thin_count")))
     return None
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from backends.errors import RaidbenchError
 from backends.host import STALL, Command
-from backends.json_text import document, rows, whole, word
+from backends.json_text import document, rows, whole_number, word
 from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target, Task
 from backends.protocol import Vendor, present_if_found
 from backends.text import clean
@@ -155,7 +155,7 @@ def parse_status(text: str) -> dict[int, ReplicaState]:
     for resource in rows(document(text, "[")):
         links = [_peers(link) for link in rows(resource.get("connections"))]
         for device in rows(resource.get("devices")):
-            minor, volume = whole(device.get("minor")), whole(device.get("volume"))
+            minor, volume = whole_number(device.get("minor")), whole_number(device.get("volume"))
             if minor is None or volume is None:
                 continue
             by_minor[minor] = ReplicaState(
@@ -174,7 +174,7 @@ def _peers(link: Mapping[str, object]) -> dict[int, Peer]:
     peers: dict[int, Peer] = {}
     for device in rows(link.get("peer_devices")):
         percent = device.get("percent-in-sync", device.get("done"))
-        volume = whole(device.get("volume"))
+        volume = whole_number(device.get("volume"))
         is_number = isinstance(percent, int | float) and not isinstance(percent, bool) and 0 <= percent <= 100
         if volume is not None:
             peers[volume] = Peer(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backends.host import Command
-from backends.subject import misnamed_reason, refused_text, repeated
+from backends.subject import find_repeated, misnamed_reason, refused_text
 from tests.backends import answers_of_others
 
 
@@ -42,7 +42,7 @@ def test_an_answer_that_names_nothing_may_be_allowed() -> None:
 
 @given(st.lists(st.integers(0, 5)))
 def test_what_is_repeated_is_there_twice(names: list[int]) -> None:
-    assert repeated(names) == {name for name in names if names.count(name) > 1}
+    assert find_repeated(names) == {name for name in names if names.count(name) > 1}
 
 
 def test_a_refusal_names_tool_objects_and_the_next_step() -> None:

@@ -61,7 +61,7 @@ async def test_what_mdadm_would_write_over_without_asking_is_refused_with_no_way
 async def test_a_blank_drive_that_nothing_uses_is_free(blank: bool, tmp_path: Path) -> None:
     with loop(tmp_path / "disk") as made:
         one = await looked_at(made.device)
-    assert (one.free, one.lies, one.seen) == (blank, (), True)
+    assert (one.free, one.lies, one.is_visible) == (blank, (), True)
 
 
 def test_loop_devices_and_arrays_are_no_drives() -> None:

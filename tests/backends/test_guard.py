@@ -53,7 +53,7 @@ async def verdict(path: str, intent: Intent = Intent.WRITE) -> GuardResult:
 
 async def test_a_blank_device_may_be_written(device: Loop) -> None:
     answer = await verdict(device.device)
-    assert replace(answer, plate=None) == GuardResult(device=device.device, ok=True)
+    assert replace(answer, label=None) == GuardResult(device=device.device, ok=True)
 
 
 @needs("mkfs.ext4")
@@ -62,7 +62,7 @@ async def test_an_unmounted_filesystem_needs_the_typed_name(device: Loop) -> Non
     answer = await verdict(device.device)
     assert answer.needs_confirmation
     assert answer.confirm_text == device.name
-    assert answer.found == (f"{device.device}: ext4 'data', 64 MiB, UUID {FIRST}",)
+    assert answer.content == (f"{device.device}: ext4 'data', 64 MiB, UUID {FIRST}",)
     assert [answer.confirmed_by(typed) for typed in (None, "", device.device, device.name)] == [False] * 3 + [True]
 
 
@@ -115,12 +115,12 @@ async def test_a_disk_is_confirmed_with_all_that_lies_on_its_partitions(device: 
     ext4(first)
     answer = await verdict(device.device)
     assert answer.needs_confirmation
-    assert [line.split(",")[0] for line in answer.found] == [f"{device.device}: dos", f"{first}: ext4"]
+    assert [line.split(",")[0] for line in answer.content] == [f"{device.device}: dos", f"{first}: ext4"]
 
 
 async def test_a_blank_partition_may_be_written_while_its_disk_has_a_table(device: Loop) -> None:
     (first,) = device.partition((2048, 32768))
-    assert replace(await verdict(first), plate=None) == GuardResult(device=first, ok=True)
+    assert replace(await verdict(first), label=None) == GuardResult(device=first, ok=True)
 
 
 @needs("mkswap")
@@ -393,7 +393,7 @@ async def test_nothing_else_can_take_a_device_that_is_held(device: Loop) -> None
             assert file.write(bytes(4096)) == 4096
         with pytest.raises(RefusedError):
             DeviceClaim(device.device, hold.identity, write=True).open()
-    assert replace(await verdict(device.device), plate=None) == GuardResult(device=device.device, ok=True)
+    assert replace(await verdict(device.device), label=None) == GuardResult(device=device.device, ok=True)
 
 
 async def test_a_program_that_opens_it_just_before_it_is_held_is_seen_while_it_is(
@@ -447,7 +447,7 @@ async def test_a_device_that_is_not_blank_is_held_only_with_its_name(device: Loo
 
 @needs("mkfs.ext4")
 async def test_what_was_made_on_it_after_the_question_is_not_covered_by_the_answer(device: Loop) -> None:
-    shown = (await verdict(device.device)).found
+    shown = (await verdict(device.device)).content
     ext4(device.sure())
     with pytest.raises(RefusedError, match=r"was not there when it was confirmed: /dev/loop\d+: ext4"):
         async with claim_device(LocalHost(), device.device, Intent.WRITE, device.name, shown=shown):
@@ -458,7 +458,7 @@ async def test_what_was_made_on_it_after_the_question_is_not_covered_by_the_answ
 @needs("mkfs.ext4")
 async def test_a_filesystem_made_anew_after_the_question_is_not_the_one_that_was_confirmed(device: Loop) -> None:
     ext4(device.sure(), "-L", "data")
-    shown = (await verdict(device.device)).found
+    shown = (await verdict(device.device)).content
     ext4(device.sure(), "-L", "data")
     before = device.backing.read_bytes()
     with pytest.raises(RefusedError, match=r"was not there when it was confirmed: .*ext4 'data', 64 MiB, UUID"):

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from backends.errors import RefusedError
 from backends.guard import (
-    DeviceFacts,
     Intent,
     claim_device,
     judge,
@@ -21,6 +20,7 @@ from backends.guard import (
 )
 from backends.host import FileStat
 from backends.identity import Identity, Signature, Use
+from backends.topology.facts import DeviceFacts
 from tests.backends.fakes import MOUNTS, FakeHost, disk, machine
 from tests.case_loop import loop_over
 
@@ -167,12 +167,12 @@ def test_what_is_read_only_is_answered_with_another_device() -> None:
 
 def test_what_lies_there_is_told_with_its_size() -> None:
     large = Signature(kind="ext4", part="sdb1", label="data", size_bytes=1000 << 30)
-    assert judge(replace(FREE, signatures=(large,)), Intent.WRITE).found == ("/dev/sdb1: ext4 'data', 1000 GiB",)
+    assert judge(replace(FREE, signatures=(large,)), Intent.WRITE).content == ("/dev/sdb1: ext4 'data', 1000 GiB",)
 
 
 def test_of_what_lies_there_the_uuid_is_told_so_that_another_in_its_place_is_not_covered_by_the_answer() -> None:
     first, second = (replace(FREE, signatures=(Signature(kind="gpt", uuid=uuid),)) for uuid in ("1-2", "1-3"))
-    shown = judge(first, Intent.WRITE).found
+    shown = judge(first, Intent.WRITE).content
     assert shown == ("/dev/sdb: gpt, UUID 1-2",)
     with pytest.raises(RefusedError, match="was not there when it was confirmed: /dev/sdb: gpt, UUID 1-3"):
         require_confirmed_content(judge(second, Intent.WRITE), shown)

@@ -7,7 +7,7 @@ import pytest
 from backends.errors import ToolTimeoutError
 from backends.host import Command, Completed
 from backends.model import Problem
-from backends.tool_output import CompletenessCheck, ToolOutput, deduplicated, last_line, run_checked, whole_lines
+from backends.tool_output import CompletenessCheck, ToolOutput, deduplicate, last_line, run_checked, whole_lines
 from tests.backends.fakes import FakeHost
 
 ASKED = Command(argv=("/usr/bin/tool", "info"))
@@ -67,4 +67,4 @@ def test_a_torn_line_is_left_out_and_a_whole_one_stays() -> None:
 
 def test_the_same_sentence_is_told_once() -> None:
     one, other = Problem(where="a", message="x"), Problem(where="b", message="x")
-    assert deduplicated((one, other, Problem(where="a", message="y"))) == (one, Problem(where="a", message="y"))
+    assert deduplicate((one, other, Problem(where="a", message="y"))) == (one, Problem(where="a", message="y"))

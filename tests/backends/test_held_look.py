@@ -9,8 +9,9 @@ import pytest
 
 from backends import guard
 from backends.errors import AnotherDeviceError, DeviceGoneError, RefusedError
-from backends.guard import DeviceFacts, Intent, claim_device, require_free
+from backends.guard import Intent, claim_device, require_free
 from backends.identity import Identity, Signature, Use
+from backends.topology.facts import DeviceFacts
 from tests.backends.fakes import FakeHost
 from tests.backends.test_guard_verdict import FREE
 
@@ -92,7 +93,7 @@ async def test_what_lies_on_it_only_now_is_not_covered_by_the_word_that_was_type
     verdict = guard.judge(before, Intent.WRITE)
     looks += [before, replace(FREE, signatures=(EXT4, Signature(kind="xfs", part="sdb1")))]
     with pytest.raises(RefusedError, match="was not there when it was confirmed"):
-        await write(typed=verdict.confirm_text, shown=verdict.found)
+        await write(typed=verdict.confirm_text, shown=verdict.content)
     assert "written" not in Held.opened
 
 

@@ -85,7 +85,7 @@ async def test_an_array_over_the_other_path_has_the_disk_as_its_member() -> None
         facts=(Fact(label="Member", value="/dev/sdl, in sync"),),
     )
     (top,) = build_device_tree(join_views((await seen(one_disk())).merge(Inventory(arrays=(array,)))))
-    assert [(str(below.thing.target), below.role) for below in top.below] == [("scsi:sdk", "in sync")]
+    assert [(str(below.device.target), below.role) for below in top.below] == [("scsi:sdk", "in sync")]
 
 
 @pytest.mark.parametrize("address", ["sdk", "sdl"])

@@ -115,8 +115,8 @@ async def test_two_that_bear_different_uuids_are_two(found: dict[str, frozenset[
     found |= {"/dev/sdk": frozenset({"gpt 01"}), "/dev/sdl": frozenset({"gpt 02"})}
     answer = await verdict(pair())
     assert (answer.refused, answer.confirm_text) == ((), "sdl")
-    assert answer.plate is not None
-    assert "serial number 0000, which another device reports too" in answer.plate.sentence
+    assert answer.label is not None
+    assert "serial number 0000, which another device reports too" in answer.label.sentence
 
 
 ONE_WWN = {"serial": "S1", "device__wwid": WWN}, {"serial": "S2", "device__wwid": WWN}

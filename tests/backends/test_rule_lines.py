@@ -96,7 +96,7 @@ def test_no_byte_of_others_is_lost(content: bytes, removing: bool) -> None:
 async def test_rules_planned_from_one_file_follow_each_other() -> None:
     machine = host(**{RULES.path: "# mine\n"})
     first = await BlockBackend(machine).persist(VDA, {"nomerges": "2"})
-    second = (await BlockBackend(machine).persist(VDB, {"nomerges": "1"})).following(first)
+    second = (await BlockBackend(machine).persist(VDB, {"nomerges": "1"})).after(first)
     for rule in (first, second):
         await machine.install(rule.path, rule.content, before=rule.before)
     assert len(re.findall("scratch-[12]", machine.files[RULES.path])) == 2

@@ -27,7 +27,7 @@ class Acme(Settable[str]):
     def settings(self, target: Target) -> tuple[Setting, ...]:
         return (Setting(key="speed", label="Speed", help="How fast."),)
 
-    async def seen(self, target: Target, *, back: bool = False) -> str:
+    async def read_state(self, target: Target, *, back: bool = False) -> str:
         return await self._host.read(PATH) or ""
 
     async def readings_of(self, seen: str) -> Mapping[str, Reading]:

@@ -51,7 +51,7 @@ def make_up_members(bench: Workbench, count: int) -> None:
 
     def measurer(*words: object, **named: object) -> BenchmarkRunner:
         made = plain(*words, **named)  # type: ignore[arg-type]
-        made._members = meter
+        made._sampler = meter  # type: ignore[assignment, method-assign]
         return made
 
     bench.jobs._measurer = measurer  # type: ignore[method-assign]

@@ -199,7 +199,7 @@ def test_a_drive_at_its_warning_temperature_ends_the_run(demo: Cli, monkeypatch:
     async def hot(_host: object, device: str | None) -> tuple[str, ...]:
         return (f"{device} has 84 °C (warns at 80 °C)",)
 
-    monkeypatch.setattr("app.core.benchmark.conditions.collector.too_warm", hot)
+    monkeypatch.setattr("app.core.benchmark.runner.too_warm", hot)
     done = demo("bench", SDB, "--runtime", "3600", "--ramp", "0", "--json")
     assert (done.status, done.json["run"]["status"]) == (1, "stopped")
     assert "Stopped for heat: /dev/sdb has 84 °C (warns at 80 °C)." in done.err

@@ -85,7 +85,7 @@ async def planned(
 
 
 async def create(bench: Workbench, plan: ArrayPlan) -> ArrayMatch:
-    return await bench.arrays.create(plan, assume_clean=False, typed=confirm_tokens(plan.wish.drives))
+    return await bench.arrays.create(plan, assume_clean=False, typed=confirm_tokens(plan.request.drives))
 
 
 async def test_a_nested_array_is_made_known_again_and_deleted_without_a_trace(
@@ -93,7 +93,7 @@ async def test_a_nested_array_is_made_known_again_and_deleted_without_a_trace(
 ) -> None:
     plan = await planned(workbench, Level.RAID50, await drives_of(workbench, six))
     made = await create(workbench, plan)
-    name = plan.wish.name
+    name = plan.request.name
     assert name in run("mdadm", "--detail", str(made.device))
     assert [(entry.array.name, entry.stage) for entry in workbench.arrays.journal.entries()] == [
         (name, ArrayStage.MADE)
@@ -118,7 +118,7 @@ async def test_what_lies_on_an_array_or_is_another_of_its_name_is_never_deleted(
     workbench: Workbench, six: tuple[Disk, ...]
 ) -> None:
     plan = await planned(workbench, Level.RAID1, await drives_of(workbench, six[:2]))
-    made, name = await create(workbench, plan), plan.wish.name
+    made, name = await create(workbench, plan), plan.request.name
     run("mkfs.ext4", "-q", "-F", str(made.device))
     with pytest.raises(RefusedError, match="is not empty: ext4") as refused:
         await workbench.arrays.delete(name, typed=name)
@@ -188,9 +188,9 @@ async def settled(building: ArrayBuilder) -> list[ArrayMatchState]:
     """Recover what was cut short, delete what turns out whole; what was found of each."""
     standings = []
     for entry in building.unfinished():
-        standings.append((await building.find(entry)).standing)
+        standings.append((await building.find(entry)).state)
         left = await building.resolve(entry, remove=True)
-        assert left.standing in (ArrayMatchState.ABSENT, ArrayMatchState.WHOLE), left.words
+        assert left.state in (ArrayMatchState.ABSENT, ArrayMatchState.WHOLE), left.sentence
     for entry in building.journal.entries():
         assert entry.stage is ArrayStage.MADE
         await building.delete(entry.array.name, typed=entry.array.name)
@@ -240,7 +240,7 @@ def test_after_a_kill_at_any_step_of_a_deletion_it_is_finished_and_no_drive_is_l
     drives = asyncio.run(drives_of(bench, six))
     for step in STEPS:
         plan = asyncio.run(planned(bench, Level.RAID50, drives))
-        name = plan.wish.name
+        name = plan.request.name
         asyncio.run(create(bench, plan))
         before = size(file)
         child = os.fork()
@@ -326,8 +326,8 @@ async def test_a_drive_that_fails_while_an_array_is_made_leaves_no_half_without_
     known = [entry.array.name for entry in workbench.arrays.journal.entries()]
     wait_until(lambda: len(debug_disks()) == len(disks), "the drives are there again")
     claimed = bool(with_members() or left_on(debug_disks()))
-    assert known == [plan.wish.name] or not claimed, came
-    assert came == "made" or plan.wish.name in came
+    assert known == [plan.request.name] or not claimed, came
+    assert came == "made" or plan.request.name in came
     await settled_here(workbench.arrays)
     left = (with_members(), left_on(debug_disks()), workbench.arrays.journal.entries())
     for empty in arrays():

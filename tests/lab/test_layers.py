@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from backends.guard import DeviceFacts, Intent, judge
+from backends.guard import Intent, judge
 from backends.system.local import LocalHost
 from backends.topology import scan_topology
+from backends.topology.facts import DeviceFacts
 from tests.lab.disks import Disk
 from tests.lab.layers import ARRANGEMENTS, Place, Tried, filesystem
 from tests.lab.making import Made, two_path_disk

@@ -81,7 +81,7 @@ async def changed_and_taken_back(
     ended = await bench.changes.apply(await bench.hardware.plan(target, key, value))
     assert ended.result == "verified", ended.message
     after = look(disk)
-    undone = await bench.changes.undo(ended.id, confirm=(await bench.hardware.device_label(target)).word)
+    undone = await bench.changes.undo(ended.id, confirm=(await bench.hardware.device_label(target)).token)
     assert undone.result == "verified", undone.message
     return before, after, look(disk)
 
@@ -136,7 +136,7 @@ async def test_a_format_destroys_what_it_says_it_destroys(workbench: Workbench, 
     change = await workbench.hardware.plan(namespace(disk), "lba_format", "4096")
     ended = await workbench.changes.apply(change)
     left = run("blkid", "-p", disk.device, status=None)
-    await workbench.changes.undo(ended.id, confirm=(await workbench.hardware.device_label(namespace(disk))).word)
+    await workbench.changes.undo(ended.id, confirm=(await workbench.hardware.device_label(namespace(disk))).token)
     assert "ext4 'precious'" in change.risk_text
     assert left == ""
 

@@ -147,7 +147,7 @@ async def test_far_copies_are_made_anew(
     assert ended.result == "verified", ended.message
     after = (await workbench.hardware.read(target(made)))[key].now
     same = {name: made.detail()[name] == told[name] for name in ("MD_UUID", "MD_NAME", "MD_DEVICES", "MD_METADATA")}
-    undone = await workbench.changes.undo(ended.id, confirm=(await workbench.hardware.device_label(target(made))).word)
+    undone = await workbench.changes.undo(ended.id, confirm=(await workbench.hardware.device_label(target(made))).token)
     assert undone.result == "verified", undone.message
     assert all(same.values()), same
     assert table.setting(

@@ -69,7 +69,7 @@ async def planned(bench: Workbench, level: Level, disks: tuple[Disk, ...], *, mi
 
 
 async def create(bench: Workbench, plan: ArrayPlan) -> ArrayMatch:
-    return await bench.arrays.create(plan, assume_clean=False, typed=confirm_tokens(plan.wish.drives))
+    return await bench.arrays.create(plan, assume_clean=False, typed=confirm_tokens(plan.request.drives))
 
 
 async def test_a_volume_of_each_level_is_made_found_and_removed_without_a_trace(
@@ -79,15 +79,17 @@ async def test_a_volume_of_each_level_is_made_found_and_removed_without_a_trace(
         plan = await planned(workbench, level, group[:count])
         made = await create(workbench, plan)
         columns = "lv_size,stripes,stripe_size,lv_tags"
-        told = run("lvs", "--noheadings", "--units=b", "--nosuffix", "-o", columns, f"{GROUP}/{plan.wish.name}").split()
+        told = run(
+            "lvs", "--noheadings", "--units=b", "--nosuffix", "-o", columns, f"{GROUP}/{plan.request.name}"
+        ).split()
         strip = "0" if level is Level.RAID1 else "65536"
         assert told == [str(plan.size_bytes), str(count), strip, plan.uuids[1]]
-        entry = workbench.arrays.journal.entry(plan.wish.name)
+        entry = workbench.arrays.journal.entry(plan.request.name)
         assert entry is not None
         assert (entry.stage, entry.array.uuids) == (ArrayStage.MADE, made.uuids)
         with pytest.raises(RefusedError, match="not confirmed"):
-            await workbench.arrays.delete(plan.wish.name, typed=None)
-        await workbench.arrays.delete(plan.wish.name, typed=plan.wish.name)
+            await workbench.arrays.delete(plan.request.name, typed=None)
+        await workbench.arrays.delete(plan.request.name, typed=plan.request.name)
         assert (volumes(), workbench.arrays.journal.entries()) == (["mail"], ())
     levels = ", ".join(level.value for level, _ in SHAPES)
     assert table.add("Arrays", "LVM, free extents of a group", "volumes made and removed", levels, ok=True)
@@ -104,8 +106,8 @@ async def test_what_a_former_volume_left_is_wiped_and_what_lies_on_a_new_one_is_
     assert run("wipefs", "-n", str(made.device)) == ""
     run("mkfs.ext4", "-q", "-F", str(made.device))
     with pytest.raises(RefusedError, match="is not empty: ext4") as refused:
-        await workbench.arrays.delete(plan.wish.name, typed=plan.wish.name)
-    ok = "lvremove" in refused.value.hint and plan.wish.name in volumes()
+        await workbench.arrays.delete(plan.request.name, typed=plan.request.name)
+    ok = "lvremove" in refused.value.hint and plan.request.name in volumes()
     seen = "the old signature is wiped; the new volume is kept"
     assert table.add("Arrays", "LVM, free extents of a group", "a file system before, and one on it", seen, ok=ok)
 
@@ -170,7 +172,7 @@ def test_after_a_kill_in_a_deletion_the_volume_is_there_or_gone_and_is_named(
     bench = asyncio.run(opened())
     for with_tool in (False, True):
         plan = asyncio.run(planned(bench, Level.RAID5, group[:3]))
-        name = plan.wish.name
+        name = plan.request.name
         asyncio.run(create(bench, plan))
         before = size(file)
         child = os.fork()

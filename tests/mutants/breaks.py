@@ -39,8 +39,8 @@ BREAKS = (
     Break(
         name="what lies there now is compared with what was shown",
         module="backends/guard.py",
-        line="    new = [] if shown is None else new_content(verdict.found, shown)\n    if new:",
-        broken="    new = [] if shown is None else new_content(verdict.found, shown)\n    if False:",
+        line="    new = [] if shown is None else new_content(verdict.content, shown)\n    if new:",
+        broken="    new = [] if shown is None else new_content(verdict.content, shown)\n    if False:",
         tests=("tests/backends/test_held_look.py",),
         rows=("A6",),
     ),

@@ -60,7 +60,7 @@ async def test_a_volume_made_anew_comes_back_as_it_was_before_the_set(rack: Rack
     await applied(rack.bench, await rack.bench.hardware.plan_all(VOLUME, WANTED))
     made = next(one for one in rack.bench.changes.undoable() if one.change.key == "strip_size")
 
-    await rack.bench.changes.undo(made.id, confirm=(await rack.bench.hardware.device_label(VOLUME)).word)
+    await rack.bench.changes.undo(made.id, confirm=(await rack.bench.hardware.device_label(VOLUME)).token)
 
     assert await now(rack.bench, VOLUME, WANTED) == before
 
@@ -73,7 +73,7 @@ async def test_a_volume_that_was_deleted_and_not_made_again_is_made_by_the_helpe
     left = Journal(tmp_path / "root" / "journal").intent_of(made.id, rack.bench.require_recording())
     assert left is not None
     _, plate = await rack.bench.changes.plan_remake(left)
-    await rack.bench.changes.remake(left, plate.word)
+    await rack.bench.changes.remake(left, plate.token)
 
     assert (await now(rack.bench, VOLUME, WANTED))["strip_size"] == WANTED["strip_size"]
 

@@ -23,13 +23,14 @@ from app.privsep import __main__ as starting
 from app.privsep import device_claims
 from app.privsep.client import split_host
 from backends.errors import RaidbenchError, RefusedError
-from backends.guard import DeviceFacts, GuardResult, Intent, judge_device
+from backends.guard import GuardResult, Intent, judge_device
 from backends.helper_device import HelperDevice
 from backends.host import Host
 from backends.system.local import LocalHost
 from backends.system.local.process import LocalProcess
 from backends.system.local.unprivileged import UNUSED_IDS
 from backends.system.privsep.program import HelperProcess
+from backends.topology.facts import DeviceFacts
 from tests.backends.loops import Loop, ext4, loop, mounted, needs_loops, program, wait_for
 from tests.packages import needs
 from tests.privsep.helping import NOBODY, Helper, helper, needs_root, running

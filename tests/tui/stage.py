@@ -7,13 +7,11 @@ import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 
 from textual.pilot import Pilot
 
 from app.core.benchmark.device_access import DeviceAccess, DeviceGuardResult
-from app.core.benchmark.device_stats import member_meter
 from app.core.benchmark.runner import BenchmarkRunner
 from app.core.benchmark.scratch_manager import OpenTarget
 from app.core.fio.job import Engine, Job, JobTarget
@@ -230,8 +228,8 @@ class FakeGate(DeviceAccess):
             refused=refused,
             hint="Unmount it first." if refused else "",
             needs_confirmation=bool(found),
-            plate=device_label(Identity(name=name, serial="S1"), name=path),
-            found=found,
+            label=device_label(Identity(name=name, serial="S1"), name=path),
+            content=found,
         )
         return DeviceGuardResult(
             device=path,
@@ -346,13 +344,12 @@ def set_table(
 
     def measurer(folder: Path) -> BenchmarkRunner:
         return BenchmarkRunner(
+            bench,
+            folder,
             load=load,
             preflight=ready_fio,
             gate=gate,
-            locks=bench.paths.locks,
-            folder=folder,
-            emit=bench.emit,
-            members=partial(member_meter, host),
+            ranges=bench.jobs._left,
         )
 
     bench.jobs._measurer = measurer  # type: ignore[method-assign]

@@ -75,7 +75,7 @@ def cell(key: str, of: Inventory, listing: DeviceListOptions = WHOLE) -> str:
 
 def found(words: str, of: Inventory | None = None, **listing: object) -> DeviceListOptions:
     """A list of what a filter wants."""
-    return DeviceListOptions(found=matching_keys(search_texts(of or rack(), {}), words), **listing)  # type: ignore[arg-type]
+    return DeviceListOptions(matching=matching_keys(search_texts(of or rack(), {}), words), **listing)  # type: ignore[arg-type]
 
 
 def test_arrays_that_are_well_are_closed_and_one_in_trouble_shows_what_is_bad() -> None:

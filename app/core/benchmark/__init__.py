@@ -1,1 +1,1 @@
-"""Measuring: from what somebody asked for to a run on disk."""
+"""Benchmarks: from a request to a recorded run."""

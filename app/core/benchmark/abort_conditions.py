@@ -1,4 +1,4 @@
-"""What ends a run by itself: a cap, no room beneath, heat, another table under the device."""
+"""Conditions that stop a run: write limit, low thin-provisioned capacity, drive temperature."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from backends.topology.thin_capacity import AllocatedRange, ThinCapacity, low_ca
 from backends.topology.thin_capacity_scan import capacities_at, refresh_capacities
 from backends.values import dataclass
 
-# -- ends a run by what is looked at while it goes on, and says so in its figures -------------------------------------
+# -- conditions that are checked during a run -------------------------------------------------------------------------
 
 Look = Callable[[], Awaitable[tuple[str, ...]]]
-"""What ends the run now, a clause each; none while it may go on."""
+"""Check during a run. Returns the reasons to stop it as clauses; () if it may continue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbortCondition:
-    """What is looked at, and what is said of a run that it ended."""
+    """A condition that is checked during a run, with its texts for the result."""
 
     name: str
-    """One word."""
+    """Name of the condition, one word."""
     every: float
-    """Seconds between two looks."""
+    """Seconds between two checks."""
     reason: str
-    """What stands before the clauses."""
+    """Text before the reasons."""
     hint: str
-    """What to do next."""
+    """Next step for the user."""
 
 
 class AbortMonitor:
-    """Looks from the beginning to the end of a run, and stops it. An asynchronous context manager."""
+    """Asynchronous context manager that checks a condition during a run and stops the run when it is met."""
 
     def __init__(self, ending: AbortCondition, look: Look | None, stop: asyncio.Event) -> None:
-        """`look`: None where there is nothing to look at."""
+        """`look`: the check; None if there is nothing to check."""
         self._ending = ending
         self._look = look
         self._stop = stop
@@ -64,33 +64,39 @@ class AbortMonitor:
                 await self._task
 
     def explain(self, figures: RunResult) -> RunResult:
-        """The figures of a run that was stopped for it say so; one that was over or failed by itself keeps its own."""
+        """Return the results with the reason for the stop.
+
+        Results of a run that had ended or failed before are returned unchanged.
+        """
         if not self._found or figures.status is not RunStatus.STOPPED:
             return figures
         return replace(figures, reason=f"{self._ending.reason}: {', '.join(self._found)}.", hint=self._ending.hint)
 
     async def _watch(self, look: Look) -> None:
         while not self._found:
-            with suppress(RaidbenchError, OSError):  # what cannot be read now may be at the next look
+            with suppress(RaidbenchError, OSError):  # the next check may succeed
                 self._found = await look()
             if not self._found:
                 await asyncio.sleep(self._ending.every)
         self._stop.set()
 
 
-# -- ends a run that has written a tenth of a drive, where nobody named how long or how much it writes ----------------
+# -- write limit: a tenth of a drive, unless the user named a run time or size ----------------------------------------
 
 SHARE = 0.1
-"""Of a drive's capacity."""
+"""Share of a drive's capacity after which a run is stopped."""
 
 WAY_ROUND = "A job with a run time or a size of its own may write more."
 
 _LASTING = frozenset({Media.HDD, Media.VIRTUAL, Media.RAM})
-"""What writing does not wear; of what is not known it is taken to."""
+"""Media that writing does not wear. Unknown media count as wearing."""
 
 
 class WriteLimit:
-    """Counts what a run writes, and stops it. `limits`: bytes of each target in turn, None for none."""
+    """Counts the bytes that a run writes and stops it at a limit.
+
+    `limits`: bytes for each target in turn, None for no limit.
+    """
 
     def __init__(self, limits: Sequence[int | None], stop: asyncio.Event) -> None:
         self._limits = tuple(limits)
@@ -98,7 +104,7 @@ class WriteLimit:
         self._written = [0.0] * len(self._limits)
 
     def count(self, sample: Sample) -> None:
-        """An interval of the run, whether it is measured or not."""
+        """Count a sample of the run, whether it is in the measured phase or not."""
         writes = [part.write for part in sample.targets] or [sample.write]
         for number, write in enumerate(writes[: len(self._limits)]):
             if write is not None:
@@ -108,12 +114,12 @@ class WriteLimit:
 
     @property
     def _reached(self) -> tuple[float, ...]:
-        """What was written to those that have had enough."""
+        """Return the bytes written to the targets that reached their limit."""
         pairs = zip(self._written, self._limits, strict=True)
         return tuple(written for written, limit in pairs if limit is not None and written >= limit)
 
     def explain(self, figures: RunResult) -> RunResult:
-        """The figures of a run that was stopped for it say so."""
+        """Return the results; those of a run that was stopped by the limit name it as the reason."""
         if not self._reached or figures.status is not RunStatus.STOPPED:
             return figures
         reason = f"Stopped: {size_words(round(max(self._reached)))} are written, a tenth of the drive."
@@ -121,10 +127,10 @@ class WriteLimit:
 
 
 def write_limit_of(ready: RunPlan, site: ResolvedTarget, inventory: Inventory) -> int | None:
-    """Bytes to one target after which a job is ended; None where that was agreed to, or nothing wears.
+    """Return the bytes after which a job on one target is stopped; None if the user agreed, or if nothing wears.
 
-    Whoever names a run time or a size means it; so does a plan of many runs, which tells all of it before. The default
-    run time is a minute, so that no such job writes for longer than ten.
+    A named run time or size counts as agreement. So does a plan of many runs, which reports all its writes before. The
+    default run time is a minute, so that no such job writes for longer than ten minutes.
     """
     default_runtime = Job().runtime
     is_named = ready.request.steady is not None or all(
@@ -137,7 +143,7 @@ def write_limit_of(ready: RunPlan, site: ResolvedTarget, inventory: Inventory) -
 
 
 def drives_below(inventory: Inventory, device: str) -> tuple[Drive, ...]:
-    """The drives that writing to a device writes to, as far as they are known: members rather than their array."""
+    """Return the known drives that writes to a device reach: the members of an array rather than the array."""
     things = inventory.at(device)
     members = {target for device in things if isinstance(device, Array) for target in device.members}
     below = tuple(drive for drive in inventory.drives if drive.target in members)
@@ -145,14 +151,14 @@ def drives_below(inventory: Inventory, device: str) -> tuple[Drive, ...]:
 
 
 def wears_out(inventory: Inventory, device: str) -> bool:
-    """Whether writing to a device wears something."""
+    """Return whether writing to a device wears its media."""
     below = drives_below(inventory, device)
     return not below or any(drive.media not in _LASTING for drive in below)
 
 
-# -- ends a run that leaves no more room beneath than stays free ------------------------------------------------------
+# -- free space of thin-provisioned storage ---------------------------------------------------------------------------
 
-# In a thin pool, a snapshot's store, a file system.
+# Thin pools, snapshot stores, filesystems.
 
 ROOM = AbortCondition(
     name="room",
@@ -162,11 +168,11 @@ ROOM = AbortCondition(
 )
 
 _BLIND_LOOKS = 3
-"""Looks in a row that tell nothing, after which the run is ended."""
+"""Consecutive checks without a reading after which the run is stopped."""
 
 
 class ThinCapacityMonitor:
-    """One look after the other at what a run takes room from."""
+    """Check of the thin-provisioned capacity that a run takes space from."""
 
     def __init__(self, host: Host, rooms: Iterable[ThinCapacity]) -> None:
         self._host = host
@@ -174,7 +180,7 @@ class ThinCapacityMonitor:
         self._blind = 0
 
     async def __call__(self) -> tuple[str, ...]:
-        """What has too little left now, a clause each."""
+        """Return a clause for each source that has too little free space."""
         now = await refresh_capacities(self._host, self._rooms)
         blind = any(room.unknown for room in now)
         self._blind = self._blind + 1 if blind else 0
@@ -182,24 +188,27 @@ class ThinCapacityMonitor:
 
 
 def make_capacity_monitor(host: Host, ready: RunPlan) -> Look | None:
-    """The looks that a run needs; None of one that takes no such room."""
+    """Return the capacity check of a run; None if it takes no thin-provisioned space."""
     rooms = tuple(room for site in ready.sites for room in site.capacity_sources)
     return ThinCapacityMonitor(host, rooms) if rooms else None
 
 
 class AllocatedRanges:
-    """What the runs of this program wrote to what takes room: the next ones find it there, and take none for it."""
+    """Ranges that earlier runs of this program allocated on thin-provisioned targets.
+
+    A run that writes there again takes no new space.
+    """
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self._known: dict[str, tuple[AllocatedRange, ...]] = {}
 
     def on(self, path: str) -> tuple[AllocatedRange, ...]:
-        """What is known of a device, by its number, or of a scratch file."""
+        """Return the allocated ranges of a device, by its number, or of a scratch file."""
         return self._known.get(path, ())
 
     async def note(self, ready: RunPlan, number: Callable[[ResolvedTarget], Awaitable[str]]) -> None:
-        """After a run. `number`: MAJ:MIN of a target."""
+        """Record the ranges that a run allocated. `number`: returns MAJ:MIN of a target."""
         for site in ready.sites:
             if not site.capacity_sources:
                 continue
@@ -216,13 +225,13 @@ class AllocatedRanges:
             self._known[site.file or devno] = ranges
 
 
-# -- ends a run whose drives are as warm as they warn of themselves ---------------------------------------------------
+# -- drive temperature ------------------------------------------------------------------------------------------------
 
-# NVMe's WCTEMP, a SATA disk's SCT limit (hwmon).
+# The limit is the drive's own: NVMe's WCTEMP, a SATA disk's SCT limit (hwmon).
 
 HEAT = AbortCondition(
     name="heat",
-    every=5.0,  # a drive warms up by a degree in that time, and being asked costs it an I/O
+    every=5.0,  # a drive warms up by a degree in that time, and each query costs it an I/O
     reason="Stopped for heat",
     hint="Let it cool down, and see to the air that it gets; a shorter or slower job warms it less.",
 )

@@ -1,4 +1,4 @@
-"""What befalls a run beside its I/O, as sysfs tells it: background work of md, a write cache that falls back."""
+"""Background events during a run, read from sysfs: md tasks and write-cache changes."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from backends.topology import kernel_name
 from widgets.text_utils import units
 
 EVERY_S = 0.9
-"""Seconds between two looks at a few small files: what happens is told within a second."""
+"""Seconds between two reads of a few small files, so that an event is reported within a second."""
 
 _ACTION = "md/sync_action"
 _CACHE = "queue/write_cache"
 _IDLE = ("idle", "frozen", "none")
 _KINDS = {"recover": "recovery"}
-"""md's word for it (drivers/md/md.c, action_show), where ours is another."""
+"""Names of md's actions (drivers/md/md.c, action_show) where raidbench uses another word."""
 
 
 class BackgroundEventWatch:
-    """Reads what the kernel says of some disks about once a second, and keeps what became another."""
+    """Reads the state of some disks about once a second and keeps every change."""
 
     def __init__(self, host: Host, disks: Sequence[str], *, ramp: float, clock: Callable[[], float]) -> None:
-        """`disks`: kernel names. `ramp`: seconds before the measured phase. `clock`: seconds of the host."""
-        self.found: tuple[RunEvent, ...] = ()
-        """All so far, in the order of time."""
+        """`disks`: kernel names. `ramp`: seconds before the measured phase. `clock`: the host's time in seconds."""
+        self.events: tuple[RunEvent, ...] = ()
+        """Events so far, in the order of time."""
         self._host = host
         self._ramp = ramp
         self._clock = clock
@@ -41,12 +41,12 @@ class BackgroundEventWatch:
         self._at, self._heard = 0.0, 0.0
 
     async def open(self) -> None:
-        """Before the job starts: what is so from the beginning did not happen in the run."""
+        """Read the initial state, before the job starts: what is true from the beginning is no event."""
         self._before = await self._host.read_many(list(self._paths))
         self._paths = {path: of for path, of in self._paths.items() if path in self._before}
 
     async def look(self, sample: Sample | None = None) -> tuple[RunEvent, ...]:
-        """What happened since the last look; `sample`: the interval that is over, None while fio says nothing."""
+        """Return the events since the last call. `sample`: the interval that ended; None while fio reports nothing."""
         now = self._clock()
         if sample is not None:
             self._at, self._heard = self._second_of(sample), now
@@ -56,10 +56,10 @@ class BackgroundEventWatch:
         return await self._look(self._at if sample is not None else self._at + now - self._heard)
 
     async def end(self) -> tuple[RunEvent, ...]:
-        """All that happened, up to now."""
+        """Return all events up to now."""
         if self._paths:
             await self._look(self._at)
-        return self.found
+        return self.events
 
     async def _look(self, at: float) -> tuple[RunEvent, ...]:
         texts = await self._host.read_many(list(self._paths))
@@ -70,11 +70,11 @@ class BackgroundEventWatch:
             for event in _events_between(disk, name, self._before.get(path, ""), texts[path], at)
         )
         self._before = {**self._before, **texts}
-        self.found += events
+        self.events += events
         return events
 
     def _second_of(self, sample: Sample) -> float:
-        """The end of an interval in seconds of the whole run."""
+        """Return the end of an interval in seconds since the start of the run."""
         match sample.phase:
             case Phase.SETTLING:
                 self._settled = sample.at
@@ -86,7 +86,7 @@ class BackgroundEventWatch:
 
 
 def _events_between(disk: str, name: str, before: str, now: str, at: float) -> Iterator[RunEvent]:
-    """What it means that a file reads another than before. No I/O."""
+    """Yield the events that the change of a file from `before` to `now` means. No I/O."""
     old, new = clean(before, 40).strip(), clean(now, 40).strip()
     if name == _CACHE:
         yield RunEvent(at=at, device=disk, kind="write-cache", before=old, after=new)
@@ -98,7 +98,10 @@ def _events_between(disk: str, name: str, before: str, now: str, at: float) -> I
 
 
 def event_text(event: RunEvent) -> str:
-    """`A resync of md0 began at 0:12`, `Write cache of sdb went from write back to write through at 0:25`."""
+    """Return an event as text.
+
+    `A resync of md0 began at 0:12`, `Write cache of sdb went from write back to write through at 0:25`.
+    """
     when = units.elapsed(event.at)
     if event.moved:
         return f"Write cache of {event.device} went from {event.before} to {event.after} at {when}"
@@ -107,7 +110,7 @@ def event_text(event: RunEvent) -> str:
 
 
 def with_background_events(figures: RunResult, events: tuple[RunEvent, ...]) -> RunResult:
-    """The figures of a run in whose course this happened. No I/O."""
+    """Return the results with these events and a warning for each. No I/O."""
     if not events:
         return figures
     return replace(figures, happened=events, warnings=(*figures.warnings, *map(event_text, events)))
@@ -116,7 +119,7 @@ def with_background_events(figures: RunResult, events: tuple[RunEvent, ...]) -> 
 async def open_event_watch(
     host: Host, devices: Sequence[str], members: Sequence[Member], ramp: float
 ) -> BackgroundEventWatch | None:
-    """The watch over some disks, by their nodes, and over the md arrays below them; None for a recording."""
+    """Return an opened watch on the disks at these nodes and on the md arrays below; None for a recording."""
     clock = time.monotonic if host.capabilities.live else host.capabilities.counted
     if clock is None:
         return None

@@ -1,4 +1,4 @@
-"""Between a wish to measure a device and the device: what it is, whether it may be touched, and the hold on it."""
+"""Access to devices for benchmarks: facts, the guard's result and the exclusive open."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from app.core.benchmark.scratch_manager import OpenTarget
 from backends.change_steps import locks_of
 from backends.errors import NotFoundError
 from backends.guard import (
-    DeviceFacts,
     GuardResult,
     Intent,
     claim_device,
-    facts_of,
     judge,
     judge_device,
     require,
@@ -25,70 +23,71 @@ from backends.host import Host
 from backends.identity import Identity
 from backends.model import KERNEL, Inventory
 from backends.topology import kernel_name, node_path, scan_topology
+from backends.topology.facts import DeviceFacts, facts_of
 from backends.topology.footing import Footing
 from backends.topology.thin_capacity import WHOLE, ThinCapacity, WriteRange
 from backends.topology.thin_capacity_scan import capacities_at
 from backends.values import dataclass
 
 SECTOR = 512
-"""Logical block size where the kernel does not say."""
+"""Logical block size in bytes if the kernel does not report it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceGuardResult:
-    """What the guard says of a device, with what a job has to know of it."""
+    """The guard's result for a device, with the facts that a job needs."""
 
     device: str
-    """Its node by the kernel's name."""
+    """Node by the kernel's name."""
     disk: str
-    """Node of its disk: itself, unless it is a partition."""
+    """Node of its disk: the device itself, unless it is a partition."""
     size: int
-    """Bytes."""
+    """Size in bytes."""
     logical_block_size: int
-    """Smallest unit of direct I/O, bytes."""
+    """Smallest unit of direct I/O in bytes."""
     identity: Identity | None
-    """What it is."""
+    """Identity of the device."""
     along: tuple[str, ...] = ()
-    """Nodes of disks that are the same thing, or lie beneath it: locked with it."""
+    """Nodes of disks with the same data, or below the device; they are locked with it."""
     intent: Intent
     """Read or write."""
     verdict: GuardResult
-    """The guard's word."""
+    """Result of the guard."""
     area: WriteRange = WHOLE
-    """What is written to at most."""
+    """Range that is written to at most."""
     rooms: tuple[ThinCapacity, ...] = ()
-    """What it takes room from as it is written, where it promises more than there is."""
+    """Thin-provisioned capacity that writes take space from."""
     footing: Footing = field(default_factory=dict)
-    """What it was built on when it was judged."""
+    """Device stack below it when it was judged."""
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """Reasons against it, each a sentence; empty if there is none."""
+        """Return the reasons against the access as sentences; () if it is allowed."""
         return () if self.verdict.ok else self.verdict.refused
 
 
 class DeviceAccess:
-    """Asks the guard about devices of one host."""
+    """Judges and opens devices of one host."""
 
     def __init__(self, host: Host, disks: Callable[[], Awaitable[Inventory]] | None = None) -> None:
-        """`disks`: the kernel's disks now, asked of a simulated host only."""
+        """`disks`: reads the kernel's disks; used for a simulated host only."""
         self._host = host
         self._disks = disks
 
     async def is_device(self, path: str) -> bool:
-        """Whether a block device is at `path`."""
+        """Return whether `path` is a block device."""
         stat = await self._host.stat(path)
         return stat is not None and stat.kind == "block"
 
     async def device_number(self, path: str) -> str:
-        """MAJ:MIN of a device node, "" if there is none."""
+        """Return MAJ:MIN of a device node; "" if there is none."""
         stat = await self._host.stat(path)
         return "" if stat is None else stat.devno or ""
 
     async def judge(self, path: str, *, writes: bool, area: WriteRange = WHOLE) -> DeviceGuardResult:
-        """Look at the device and judge it. Raises NotFoundError when the kernel does not know it.
+        """Return the guard's result for a device. `area`: range that a job writes to.
 
-        `area`: what a job writes to.
+        Raises NotFoundError if the kernel does not know the device.
         """
         intent = Intent.WRITE if writes else Intent.READ
         facts, verdict = await self._look(path, intent, area)
@@ -112,13 +111,13 @@ class DeviceAccess:
         )
 
     async def rooms(self, devno: str, path: str = "") -> tuple[ThinCapacity, ...]:
-        """What writing takes room from, see `capacities_at`."""
+        """Return the thin-provisioned capacity that writes take space from; see `capacities_at`."""
         return await capacities_at(self._host, devno, path)
 
     async def _look(self, path: str, intent: Intent, area: WriteRange) -> tuple[DeviceFacts, GuardResult]:
-        """The facts of a device and the verdict on them.
+        """Return the facts of a device and the guard's result.
 
-        Of a simulated disk by what the inventory tells: it cannot be opened for oneself to make sure, and need not be.
+        A simulated disk is judged by the inventory: it cannot be opened exclusively, and need not be.
         """
         if not self._host.capabilities.harmed and self._disks is not None:
             real = await self._host.link(path) or path
@@ -137,7 +136,7 @@ class DeviceAccess:
         return await judge_device(self._host, path, intent, area)
 
     async def beneath(self, devno: str) -> tuple[str | None, int]:
-        """Node of the disk behind a device number (a partition's disk), and its logical block size.
+        """Return the node of the disk behind a device number (for a partition, its disk) and its logical block size.
 
         (None, 512) for filesystems without a device of their own, such as tmpfs or overlay.
         """
@@ -151,29 +150,29 @@ class DeviceAccess:
         return f"/dev/{folder.rpartition('/')[2]}", block
 
     async def locks(self, *disks: str) -> tuple[str, ...]:
-        """The locks of disks by their nodes, in the order in which everybody takes them."""
+        """Return the lock names of the disks at these nodes, in the order in which every process takes them."""
         return await locks_of(self._host, map(kernel_name, disks))
 
     async def kin(self, numbers: Sequence[str]) -> list[frozenset[str]]:
-        """Return the disks and files that the data of each device number lie on; none for a number without a device."""
+        """Return the disks and files below each device number; an empty set for a number without a device."""
         picture = await scan_topology(self._host)
         nodes = [picture.tree.by_devno(number) for number in numbers]
         return [frozenset() if node is None else picture.backing_disks_and_files(node.name) for node in nodes]
 
     @asynccontextmanager
     async def hold(self, judgement: DeviceGuardResult, typed: str | None) -> AsyncGenerator[OpenTarget, None]:
-        """What fio is to open, good while inside.
+        """Open a device for a run and yield the path that fio is to open.
 
-        Judged again while held. Of a simulated machine there is nothing to hold, and nothing that would be harmed.
-        Raises RefusedError, DeviceGoneError.
+        The device is judged again while it is open. On a simulated host nothing is opened, because nothing can be
+        harmed. Raises RefusedError if the guard refuses, DeviceGoneError if the device vanished or was exchanged.
         """
         if not self._host.capabilities.harmed:
             _, verdict = await self._look(judgement.device, judgement.intent, judgement.area)
             require(verdict, typed)
-            require_confirmed_content(verdict, judgement.verdict.found)
+            require_confirmed_content(verdict, judgement.verdict.content)
             yield OpenTarget(path=judgement.device)
             return
-        content = judgement.verdict.found
+        content = judgement.verdict.content
         helper = self._host.root_side
         if helper is not None:
             helper_device = HelperDevice(

@@ -1,4 +1,4 @@
-"""What became of the device under a run: gone, offline, an array that lost members, I/O that stood still."""
+"""Device faults during a run: device gone or offline, lost array members, stalled I/O."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from backends.values import dataclass
 from widgets.text_utils import units
 
 SPARED = {"raid1": None, "raid4": 1, "raid5": 1, "raid6": 2}
-"""Members that an md array of a level can do without; None for all but one, levels not named here: not known."""
+"""Members that an md array of a level can lose; None for all but one. Levels that are not listed are unknown."""
 
 _LOST = {
     "faulty": "failed during the run and is marked faulty",
     "removed": "was removed from its array during the run",
     "gone": "went away during the run",
 }
-"""What befell a member, by its role at the end (`MemberStats.role`)."""
+"""Texts about a lost member, by its role at the end of the run (`MemberStats.role`)."""
 
 _WELL = ("running", "live")
-"""Words of device/state for a disk that works (drivers/scsi/scsi_sysfs.c, drivers/nvme/host/sysfs.c)."""
+"""Values of device/state for a working disk (drivers/scsi/scsi_sysfs.c, drivers/nvme/host/sysfs.c)."""
 
 _LEAVING = ("cancel", "deleted", "deleting", "deleting (no IO)", "dead", "transport-offline")
-"""Those for one that is about to go; the kernel takes a moment over it."""
+"""Values of device/state for a disk that is being removed; the kernel takes a moment for that."""
 
 _LOOKS = 8
 _BETWEEN_S = 0.25
@@ -37,24 +37,25 @@ _BETWEEN_S = 0.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceHealth:
-    """A disk, and the array that it may be, as the kernel has them at one moment."""
+    """State of a disk, and of the md array that it may be, at one moment."""
 
     name: str
     """Kernel name."""
     sequence: str | None
-    """Which disk it is (`diskseq`, else its number): another one under the same name has another. None: not there."""
+    """Identity of the disk (`diskseq`, else its number), which differs for another disk of the same name. None: no such
+    disk."""
     state: str | None = None
-    """device/state of a SCSI or NVMe disk: `running`, `offline`, `live`, `dead`; None of what has none."""
+    """Value of device/state of a SCSI or NVMe disk: `running`, `offline`, `live`, `dead`; None for other devices."""
     level: str | None = None
-    """Of an md array: `raid5`."""
+    """Level of an md array: `raid5`."""
     members: int | None = None
-    """Members that it should have."""
+    """Number of members that the array should have."""
     missing: int | None = None
-    """Members that it does without."""
+    """Number of members that are missing."""
 
     @property
     def broken(self) -> bool:
-        """Whether it misses more members than its level can do without."""
+        """Return whether more members are missing than the level can lose."""
         if self.level not in SPARED or not self.missing:
             return False
         spared = SPARED[self.level]
@@ -63,12 +64,12 @@ class DeviceHealth:
 
 
 class FaultDetector:
-    """Looks at a device before a run and after it, and says in the figures what befell it."""
+    """Compares the device state before and after a run and records faults in the results."""
 
     def __init__(
         self, host: Host, before: Sequence[DeviceHealth | None], samples: Callable[[], Sequence[Sample]]
     ) -> None:
-        """`before`: each disk as the run begins, None of one that is not known. `samples`: of the run, at its end."""
+        """`before`: state of each disk at the start, None if unknown. `samples`: returns the run's samples."""
         self._host = host
         self._before = [health for health in before if health is not None]
         self._samples = samples
@@ -76,10 +77,10 @@ class FaultDetector:
     async def explain(
         self, figures: RunResult, members: Sequence[Member] = (), *, ramp: float = 0.0, idle_s: float = 0.0
     ) -> RunResult:
-        """The figures with what befell device and members.
+        """Return the results with the faults of the device and its members.
 
-        `members`: as they were when the run began. `ramp`: seconds before the measured phase, beside what was waited
-        for the steady state. `idle_s`: seconds that the job pauses by itself between I/Os.
+        `members`: state at the start of the run. `ramp`: seconds before the measured phase, without the wait for the
+        steady state. `idle_s`: seconds that the job itself pauses between I/Os.
         """
         waited = figures.steady.waited_s if figures.steady is not None else 0.0
         figures = with_standstill(figures, self._samples(), measured_from=ramp + waited, idle_s=idle_s)
@@ -87,7 +88,7 @@ class FaultDetector:
         afters = await asyncio.gather(*(read_final_health(self._host, before, figures) for before in self._before))
         reason = figures.reason
         for before, after in zip(self._before, afters, strict=True):
-            if figures.reason == reason:  # the first disk that tells why is enough
+            if figures.reason == reason:  # the first disk that explains the failure is enough
                 figures = with_device_faults(figures, before, after, roles)
         return replace(figures, warnings=tuple(dict.fromkeys(figures.warnings)))
 
@@ -95,12 +96,12 @@ class FaultDetector:
 async def make_fault_detector(
     host: Host, samples: Callable[[], Sequence[Sample]], devices: Sequence[str]
 ) -> FaultDetector:
-    """The witness of a run on some disks, by their nodes."""
+    """Return a fault detector for a run on the disks at these nodes."""
     return FaultDetector(host, [await read_device_health(host, device) for device in devices], samples)
 
 
 async def read_device_health(host: Host, device: str) -> DeviceHealth | None:
-    """How a disk stands now, by its node; None where nothing can be asked for."""
+    """Return the state of the disk at a node; None on a host that is not live."""
     if not host.capabilities.live:
         return None
     name = kernel_name(device)
@@ -119,7 +120,10 @@ async def read_device_health(host: Host, device: str) -> DeviceHealth | None:
 
 
 async def read_final_health(host: Host, before: DeviceHealth, figures: RunResult) -> DeviceHealth:
-    """How it stands after a run. A disk that is leaving fails its I/O first and goes a moment later: waited for."""
+    """Return the state of a disk after a run.
+
+    A disk that is being removed fails its I/O first and vanishes a moment later, so that moment is waited for.
+    """
     after = before
     for look in range(_LOOKS if figures.status is RunStatus.FAILED else 1):
         if look:
@@ -133,9 +137,9 @@ async def read_final_health(host: Host, before: DeviceHealth, figures: RunResult
 def with_device_faults(
     figures: RunResult, before: DeviceHealth, after: DeviceHealth, roles: Mapping[str, str] | None = None
 ) -> RunResult:
-    """The figures with what befell the device and its members. No I/O.
+    """Return the results with the faults of the device and its members. No I/O.
 
-    `roles`: of the members when the run began.
+    `roles`: roles of the members at the start of the run.
     """
     lost = lost_members(figures.members, roles or {})
     warnings = (*figures.warnings, *_member_warnings(lost, after))
@@ -146,7 +150,10 @@ def with_device_faults(
 
 
 def _fault_reason(before: DeviceHealth, after: DeviceHealth) -> tuple[str, str] | None:
-    """Why it failed, by what the kernel says of the device; fio's error numbers of a disk that left are a race."""
+    """Return reason and hint of a failure by the kernel's state of the device; None if that explains nothing.
+
+    fio's error number is no evidence: for a disk that is being removed it depends on a race.
+    """
     name = before.name
     if after.sequence is None or after.state in _LEAVING:
         return (
@@ -172,12 +179,12 @@ def _fault_reason(before: DeviceHealth, after: DeviceHealth) -> tuple[str, str] 
 
 
 def lost_members(members: Sequence[MemberStats], roles: Mapping[str, str]) -> tuple[MemberStats, ...]:
-    """Members that failed or went since the run began."""
+    """Return the members that failed or were removed since the start of the run."""
     return tuple(member for member in members if member.role in _LOST and roles.get(member.device, "") != member.role)
 
 
 def lost_text(member: MemberStats) -> str:
-    """What befell a lost member: `sdb failed during the run and is marked faulty`."""
+    """Return the text about a lost member: `sdb failed during the run and is marked faulty`."""
     return f"{member.device} {_LOST[member.role]}"
 
 
@@ -196,7 +203,7 @@ def _member_warnings(lost: Sequence[MemberStats], after: DeviceHealth) -> Iterat
 def with_standstill(
     figures: RunResult, samples: Sequence[Sample], *, measured_from: float = 0.0, idle_s: float = 0.0
 ) -> RunResult:
-    """The figures with the longest standstill; a run in which the device stood still did not go well. No I/O."""
+    """Return the results with the longest stall; an unexplained stall makes the run fail. No I/O."""
     sentence = standstill_text(samples, measured_from)
     if sentence is None:
         return figures
@@ -214,9 +221,9 @@ _STILL_HINT = "Its figures are a mixture of two states of the device. Find what 
 
 
 def standstill_text(samples: Sequence[Sample], measured_from: float) -> str | None:
-    """A sentence on the longest standstill, None if there is none; `measured_from`: when the measured phase began.
+    """Return a sentence about the longest stall; None if there is none.
 
-    It has the clock of the run's time axis, as the graph and the notices have.
+    `measured_from`: second at which the measured phase began. The times are those of the graph and the notices.
     """
     stalls = find_stalls(samples)
     if not stalls:

@@ -1,4 +1,4 @@
-"""What a job that writes will cost a drive, before it is agreed to: bytes at most, and its endurance. No I/O."""
+"""Estimated cost of a writing job for a drive: maximum bytes and endurance. No I/O."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from backends.sizes import size_words
 from widgets.text_utils import units
 
 ENDURANCE = "Endurance used"
-"""What the vendors of drives call that among their facts."""
+"""Label of the vendors' fact about used endurance."""
 
 UNRATED = f"{RATED}: unknown, no drive reports it"
-"""Unless `endurance_tbw` of the configuration has the model."""
+"""Text if no drive reports a rating and `endurance_tbw` of the configuration does not have the model."""
 
 
 def wear_texts(ready: RunPlan, runs: Iterable[RunRecord], inventory: Inventory, *, times: int = 1) -> tuple[str, ...]:
-    """How much a job writes to a device, and what its drives tell of their endurance; nothing of jobs without writes.
+    """Return the amount that a job writes and the endurance of its drives; () for a job that does not write.
 
-    `runs`: earlier ones, which tell how fast the device is written; `times`: how often it is run.
+    `runs`: earlier runs, from which the write rate is known. `times`: how often the job is run.
     """
     if not ready.job.writes_data and not ready.request.fills:
         return ()
@@ -56,9 +56,9 @@ def _target_wear_texts(
 def amount_text(
     device: str, seconds: float, runs: Iterable[RunRecord], cap: int | None = None, called: str = ""
 ) -> str:
-    """How much is written to a device in that time, as fast as it was written so far; `cap`: where it ends before.
+    """Return the amount written to a device in `seconds` at the fastest known rate.
 
-    `called`: its name where that is another one.
+    `cap`: bytes after which the run is stopped. `called`: name of the device if that is not its node.
     """
     written = {run.id: run.write_to(device) for run in runs}
     rates = {run: write.bytes_per_second for run, write in written.items() if write is not None}
@@ -72,13 +72,13 @@ def amount_text(
 
 
 def endurance_texts(inventory: Inventory, device: str) -> tuple[str, ...]:
-    """What is known of the endurance of the drives that writing to a device writes to, a clause each."""
+    """Return clauses about the endurance of the drives that writes to a device reach."""
 
     def lines_of(label: str) -> tuple[str, ...]:
         drives = drives_below(inventory, device)
         facts = {
             drive.device or drive.target: f"{label} of {drive.target}: {fact.value}"
-            for drive in reversed(drives)  # one that two backends list is told of once, by the first
+            for drive in reversed(drives)  # of a drive that two backends list, the first entry counts
             for fact in drive.facts
             if fact.label == label
         }

@@ -1,4 +1,4 @@
-"""The pause before a run: drawn, and then until nothing is going on on the device."""
+"""The pause before a run: a random time, then a wait until the device is idle."""
 
 from __future__ import annotations
 
@@ -8,38 +8,39 @@ from random import Random
 from backends.host import Host
 
 LONGER = 1 / 3
-"""Of a run: a pause is drawn from the least to so much more, so that what comes back at intervals keeps no step with
-the runs. Simulated with a sine of 10 % where runs scatter by 1 %: without it four pairs are false in 14 % of
-experiments, with it in 12; a whole run makes it 11, and takes a third more time. From eight pairs on none matters."""
+"""Random part of a pause as a share of the run, so that periodic activity keeps no step with the runs. Simulated with a
+sine of 10 % where runs scatter by 1 %: without the random part four pairs are false in 14 % of experiments, with it
+in 12 %. A random part of a whole run makes it 11 % and takes a third more time. From eight pairs on the difference
+is negligible."""
 
 LOOK_SECONDS = 1.0
-"""Between two looks at the counters."""
+"""Seconds between two reads of the counters."""
 
 PATIENCE_SECONDS = 30.0
-"""How long the device is waited for after the pause."""
+"""Maximum seconds to wait for an idle device after the pause."""
 
 _READS, _WRITES, _IN_FLIGHT = 0, 4, 8
-"""Fields of /sys/class/block/NAME/stat, the same as of /proc/diskstats without its first three
+"""Fields of /sys/class/block/NAME/stat, which are those of /proc/diskstats without its first three
 (Documentation/admin-guide/iostats.rst)."""
 
 
 def random_pause(random: Random, least: float, run_seconds: float) -> float:
-    """Seconds before a run that takes so long: `least` and a random part of a run more, also where that is 0."""
+    """Return the seconds before a run: `least` plus a random part of the run's length, also if `least` is 0."""
     return least + random.random() * LONGER * run_seconds
 
 
 def mean_pause(least: float, run_seconds: float) -> float:
-    """What such pauses take on the average, seconds."""
+    """Return the mean length of such pauses in seconds."""
     return least + LONGER / 2 * run_seconds
 
 
 async def wait_until_idle(
     host: Host, device: str | None, seconds: float, stop: asyncio.Event, *, patience: float = PATIENCE_SECONDS
 ) -> bool:
-    """Whether the device came to rest: no I/O in flight, and none completed within a second.
+    """Return whether the device became idle: no I/O in flight, and none completed within a second.
 
-    True at once when `stop` is set, on a simulated host, which has nothing that goes on by itself, and of a device
-    without counters after the pause.
+    True at once when `stop` is set, on a simulated host without background activity, and after the pause for a device
+    without counters.
     """
     if not host.capabilities.live or await _wait_for_stop(stop, seconds) or device is None:
         return True
@@ -59,8 +60,8 @@ async def wait_until_idle(
 
 
 async def _wait_for_stop(stop: asyncio.Event, seconds: float) -> bool:
-    """Wait so long; True if asked to stop meanwhile."""
-    # Not asyncio.timeout: one that is over at once takes a cancellation that is on its way for its own.
+    """Wait for `seconds`; return whether a stop was requested meanwhile."""
+    # Not asyncio.timeout: one that expires at once mistakes a pending cancellation for its own.
     waiting = asyncio.create_task(stop.wait())
     try:
         await asyncio.wait({waiting}, timeout=seconds)
@@ -70,7 +71,7 @@ async def _wait_for_stop(stop: asyncio.Event, seconds: float) -> bool:
 
 
 async def _counters(host: Host, device: str) -> tuple[int, int, int] | None:
-    """Reads and writes completed, requests in flight; None where the kernel does not count them."""
+    """Return completed reads, completed writes and requests in flight; None if the kernel does not count them."""
     text = await host.read(f"/sys/class/block/{device.rpartition('/')[2]}/stat")
     fields = (text or "").split()
     if len(fields) <= _IN_FLIGHT or not all(field.isdigit() for field in fields):

@@ -1,4 +1,4 @@
-"""Who goes first on a busy machine: fio, never the program that watches it."""
+"""Process priorities: fio goes before the program that watches it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import os
 import resource
 
 STEP = 5
-"""How much nicer the workbench is than what it starts."""
+"""Difference of niceness between the workbench and the programs that it starts."""
 
 
 def lower_priority() -> int | None:
-    """Step behind fio; the niceness that programs are to be started with, None to leave it as it is.
+    """Lower the priority of this process; return the niceness for programs that it starts, or None to leave it.
 
-    Where a program could not be raised again (no root, no RLIMIT_NICE) nothing is lowered: fio would be measured at
-    the lower priority, too.
+    Nothing is lowered if the priority of a program could not be raised again (no root, no RLIMIT_NICE): fio would be
+    measured at the lower priority too.
     """
     niceness = os.getpriority(os.PRIO_PROCESS, 0)
     limit, _ = resource.getrlimit(resource.RLIMIT_NICE)

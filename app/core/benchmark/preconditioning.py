@@ -1,8 +1,8 @@
-"""Preconditioning: writing a device in full before it is measured, and remembering that it was.
+"""Preconditioning: writing a device in full before it is measured, and the record of that.
 
-Reads of blocks that were never written do not reach the flash, and a drive with all its blocks free writes faster than
-it ever will again. So it is filled in order, twice, and then put under the workload until that is steady (SNIA's SSS
-PTS).
+Reads of blocks that were never written do not reach the flash. A drive with all its blocks free writes faster than it
+ever will again. So the device is filled sequentially twice, then put under the workload until the results are steady
+(SNIA SSS PTS).
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ from backends.formats import FORMATS, FileFormat, is_newer
 from backends.identity import Identity
 
 LOOPS = 2
-"""How often the whole device is filled."""
+"""How often the device is filled."""
 
 WORKLOAD = "randwrite-4k"
-"""The workload when none is named: the one whose figures a fresh drive flatters most."""
+"""Default workload: the one whose results benefit most from a fresh drive."""
 
 
 def precondition_request(where: str, name: str, job: Job, plan: SteadyPlan, *, profile: str | None) -> BenchmarkRequest:
-    """What to measure, so that the target is filled and then put under the job until that is steady or at the cap.
+    """Return a request that fills the target and runs the job until it is steady or the time limit is reached.
 
-    `where` and `name` as of a Request; a scratch file stays. Raises InvalidValueError for a plan that makes no sense.
+    `where` and `name` are those of `BenchmarkRequest`; a scratch file is kept. Raises InvalidValueError for an invalid
+    plan.
     """
     replace(plan, until=True).checked()
     return BenchmarkRequest(
@@ -47,8 +48,8 @@ def precondition_request(where: str, name: str, job: Job, plan: SteadyPlan, *, p
     )
 
 
-def written_by(record: RunRecord, ready: RunPlan, *, session: str) -> PreconditionWritten:
-    """What a run wrote that filled its target first."""
+def precondition_record(record: RunRecord, ready: RunPlan, *, session: str) -> PreconditionWritten:
+    """Return the record of the writes of a run that filled its target first."""
     figures = record.figures
     has_workload = figures.read is not None or figures.write is not None
     return PreconditionWritten(
@@ -64,27 +65,28 @@ def written_by(record: RunRecord, ready: RunPlan, *, session: str) -> Preconditi
 
 
 def device_key(identity: Identity) -> str | None:
-    """The name under which a device is remembered; None for one that cannot be distinguished from another of its kind.
+    """Return the key under which a device is remembered; None if nothing distinguishes it from others of its kind.
 
-    By what survives a reboot and another name: WWN and serial number, or the backing file of a loop device.
+    The key is made of facts that survive a reboot and a new name: WWN and serial number, or the backing file of a loop
+    device.
     """
     lasting_ids = (identity.wwn, identity.serial, identity.backing)
     if not any(lasting_ids):
         return None
-    import hashlib  # with 3 MiB of libcrypto, which few runs need
+    import hashlib  # loads 3 MiB of libcrypto, which few runs need
 
     text = "\n".join(str(fact or "") for fact in (*lasting_ids, identity.size_bytes))
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 class PreconditionHistory:
-    """Append-only, one file a device."""
+    """Append-only history of preconditioning, one file for each device."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def remember(self, identity: Identity, written: PreconditionWritten) -> bool:
-        """Whether it could be remembered, which takes something to know the device by. Raises StorageError."""
+        """Store a record; return False if nothing identifies the device. Raises StorageError if that fails."""
         key = device_key(identity)
         if key is None:
             return False
@@ -103,10 +105,8 @@ class PreconditionHistory:
         return True
 
     def last_written(self, identity: Identity) -> PreconditionWritten | None:
-        """The last preconditioning of the device that filled any of it; None if none is known, or a newer
-        program knows of one.
-        """
-        if is_absent(self._folder):  # nothing was ever filled here, as on most machines: no key, and no libcrypto
+        """Return the last record of a device; None if there is none, or if a newer program wrote it."""
+        if is_absent(self._folder):  # on most machines: avoids the key, and libcrypto
             return None
         key = device_key(identity)
         if key is None:
@@ -119,6 +119,6 @@ class PreconditionHistory:
             try:
                 data = json.loads(line)
                 return None if is_newer(FileFormat.DEVICE, data.get("format")) else structure(data, PreconditionWritten)
-            except Exception:  # a line torn by a crash, or of another version
+            except Exception:  # a line truncated by a crash, or of another version
                 continue
         return None

@@ -1,6 +1,6 @@
-"""What lies beneath a run and is no setting of its target: drives, controller, slot, interrupts, queues, policies.
+"""Provenance of a run in addition to its settings: drives, controller, slot, interrupts, queues, CPU policies.
 
-Files of the kernel and the last look at the devices tell it; no vendor's tool is asked for it.
+The sources are kernel files and the last inventory; no vendor tool is run for it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BOOST = "/sys/devices/system/cpu/cpufreq/boost"
 """Documentation/admin-guide/pm/intel_pstate.rst and cpufreq.rst."""
 
 _MOST = 1024
-"""Characters of one value: a shelf of drives has a list of serial numbers."""
+"""Maximum characters of one value: an enclosure has a long list of serial numbers."""
 
 _ORDER = ", "
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -31,14 +31,14 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Disk:
-    """A disk with a queue of its own, at the bottom of what was measured."""
+    """A disk with its own queue at the bottom of the measured device."""
 
     name: str
-    """Kernel name, as sysfs has it."""
+    """Kernel name as in sysfs."""
     folder: str | None
-    """Its folder in sysfs, links resolved."""
+    """Its sysfs folder with links resolved."""
     things: tuple[Array | Drive, ...]
-    """What is known at its node."""
+    """Devices of the inventory at its node."""
 
 
 async def provenance(
@@ -50,9 +50,10 @@ async def provenance(
     governors: Mapping[str, int] = _NOTHING,
     readings: Mapping[str, tuple[str, Reading]] = _NOTHING,
 ) -> dict[str, str]:
-    """By key, as text; what is not known is left out. Of several drives or controllers each in turn, once if all alike.
+    """Return the provenance of a run by key; unknown values are left out.
 
-    `device`: node of the disk beneath. `readings`: its settings, as they have just been read.
+    Values of several drives or controllers are listed in turn, or once if all are alike. `device`: node of the disk.
+    `readings`: its settings as read for this run.
     """
     disks = () if device is None else await _disks(host, inventory, device)
     things = () if device is None else inventory.at(device)
@@ -75,7 +76,7 @@ async def provenance(
 
 
 async def _disks(host: Host, inventory: Inventory, device: str) -> tuple[_Disk, ...]:
-    """In an order that names given anew at the next boot do not change."""
+    """Return the disks below a device in an order that does not depend on kernel names, which change at a reboot."""
     names = await disks_below(host, kernel_name(device))
     disks = [
         _Disk(
@@ -93,7 +94,7 @@ def _name_for_life(device: Array | Drive) -> str:
 
 
 def _drives(inventory: Inventory, disk: _Disk) -> Iterator[Drive]:
-    """Of a volume of a card its members."""
+    """Yield the members of a controller's array, or the drive itself."""
     array = next((device for device in disk.things if isinstance(device, Array)), None)
     if array is not None:
         yield from (drive for target in array.members for drive in inventory.drives if drive.target == target)
@@ -122,7 +123,7 @@ def _drive_fields(drives: Sequence[Drive]) -> dict[str, str]:
 
 
 async def _controller_fields(host: Host, inventory: Inventory, disks: Sequence[_Disk]) -> dict[str, str]:
-    """Cards, and the functions on the PCI bus that the disks hang from: of an NVMe drive the drive itself."""
+    """Return fields of the disks' controllers and PCI functions. The function of an NVMe drive is the drive itself."""
     addresses = sorted({address for disk in disks if (address := address_of(disk.folder)) is not None})
     owners = {device.controller for disk in disks for device in disk.things}
     cards = [card for card in inventory.controllers if card.target in owners]
@@ -136,7 +137,10 @@ async def _controller_fields(host: Host, inventory: Inventory, disks: Sequence[_
 
 
 async def _slot_fields(host: Host, addresses: Sequence[str], cards: Sequence[Controller]) -> dict[str, str]:
-    """Of a card whose function is not found what its tool said of the driver is all there is."""
+    """Return fields of the PCI slots.
+
+    Without a PCI function, the driver is the one that the controller's tool reported.
+    """
     interrupts = [await _interrupts(host, address) for address in addresses]
     wanted = [f"{DEVICES}/{address}/{name}" for address in addresses for name in SLOT]
     wanted += [f"/proc/irq/{number}/smp_affinity_list" for numbers in interrupts for number in numbers]
@@ -160,14 +164,14 @@ async def _slot_fields(host: Host, addresses: Sequence[str], cards: Sequence[Con
 
 
 async def _driver(host: Host, address: str) -> str | None:
-    """With the version of its module."""
+    """Return the driver of a PCI function, with the version of its module."""
     bound = await host.link(f"{DEVICES}/{address}/driver")
     name = bound.rpartition("/")[2] if bound else None
     return " ".join(filter(None, (name, await version_of(host, name)))) or None
 
 
 async def _interrupts(host: Host, address: str) -> list[int]:
-    """Numbers of a function's interrupts: message-signalled ones, else its line."""
+    """Return the interrupt numbers of a PCI function: message-signalled interrupts, else its line."""
     paths = await host.list(f"{DEVICES}/{address}/msi_irqs/*")
     line = "" if paths else await host.read(f"{DEVICES}/{address}/irq") or ""
     names = [path.rpartition("/")[2] for path in paths] or [line]
@@ -181,7 +185,7 @@ async def _turbo(host: Host) -> str:
 
 
 async def _backing(host: Host, things: Sequence[Array | Drive]) -> dict[str, str]:
-    """The file behind a loop device: another one may have its name."""
+    """Return the file behind a loop device, with inode and size: another file may have its name later."""
     path = next((device.backing for device in things if isinstance(device, Drive) and device.backing is not None), None)
     if path is None:
         return {}
@@ -193,7 +197,7 @@ async def _backing(host: Host, things: Sequence[Array | Drive]) -> dict[str, str
 async def _queues(
     host: Host, device: str | None, disks: Sequence[_Disk], readings: Mapping[str, tuple[str, Reading]]
 ) -> dict[str, str]:
-    """What the queues' files say: of the device itself what is no setting of it, of the disks below it everything."""
+    """Return the queue attributes: of the device those that are no settings, of the disks below all."""
     own = "" if device is None else kernel_name(device)
     names = list(dict.fromkeys(filter(None, (own, *(disk.name for disk in disks)))))
     files = {name: await _queue_files(host, name) for name in names}
@@ -210,15 +214,15 @@ async def _queues(
 
 
 async def _queue_files(host: Host, name: str) -> dict[str, str]:
-    """Paths by what they are called below the queue's folder; those of the scheduler with an underscore."""
+    """Return the paths by their name below the queue folder; attributes of the scheduler have an underscore."""
     base = f"/sys/block/{name}/queue/"
     paths = (*await host.list(f"{base}*"), *await host.list(f"{base}iosched/*"))
-    # The folder itself is no file: who may not read it would ask the helper for it before each run.
+    # The folder is left out: a user without permission would ask the root helper for it before each run.
     return {path.removeprefix(base).replace("/", "_"): path for path in paths if path != f"{base}iosched"}
 
 
 def _joined(values: Sequence[str | None]) -> str:
-    """One for all if they are alike, else each in turn, `-` for what is not known; "" where nothing is."""
+    """Return one value if all are alike, else all of them with `-` for unknown ones; "" if none is known."""
     texts = [clean(value or "", 400) or "-" for value in values]
     if set(texts) <= {"-"}:
         return ""

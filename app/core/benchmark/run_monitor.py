@@ -1,4 +1,4 @@
-"""A load under way: what it tells becomes what the session hears, and those who watch it are told when it counts."""
+"""Monitor of a running job: passes its progress to the session and starts the counters for the measured phase."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ from app.core.session.results import Phase, RunResult, RunStatus, Sample
 from backends.text import clean
 
 _SILENT_S = 1.0
-"""Seconds without a word from fio after which the members are looked at all the same."""
+"""Seconds without output from fio after which the members are sampled anyway."""
 
 
 class RunMonitor:
-    """One run as the session hears of it."""
+    """Progress of one run as live events of the session."""
 
     def __init__(
         self,
         run_id: str,
         emit: Callable[[AnyEvent], None],
         *,
-        meter: MemberSampler | None,
+        meter: MemberSampler,
         watch: LiveAdvisor | None,
         course: BackgroundEventWatch | None = None,
         on_sample: Callable[[Sample], None] = lambda sample: None,
     ) -> None:
-        """`meter`: of the devices below, None for none. `watch`: gives advice while it is measured. `course`: sees
-        what befalls the devices, None where nothing tells.
+        """Pass the progress of run `run_id` to `emit`.
 
-        `on_sample`: called with every interval.
+        `meter`: samples the devices below. `watch`: gives advice during the run. `course`: reports background events,
+        None if nothing reports them. `on_sample`: called with every interval.
         """
         self._id = run_id
         self._emit = emit
@@ -61,9 +61,9 @@ class RunMonitor:
         events: AsyncGenerator[LoadEvent, None],
         lengths: Mapping[Phase, float] | None = None,
     ) -> RunResult:
-        """Pass on what the load tells until it is over; `lengths` are the seconds of its phases.
+        """Pass on the events of the load until it ends and return its results.
 
-        Without them it is something that comes before the run, of which nothing is judged.
+        `lengths`: seconds of its phases; None for work before the run, which is not judged.
         """
         watch, course = (None, None) if lengths is None else (self._watch, self._course)
         self._phase = Phase.PREPARING
@@ -96,28 +96,30 @@ class RunMonitor:
         self._emit(LiveEvent(at=time.time(), id=self._id, progress=progress))
 
     async def _enter(self, phase: Phase, watch: LiveAdvisor | None) -> None:
-        if phase is Phase.MEASURING is not self._phase:  # from here on counts
-            if self._meter is not None:
-                await self._meter.begin()
-                await self._meter.caches.begin()
+        if phase is Phase.MEASURING is not self._phase:  # the measured phase begins
+            await self._meter.begin()
+            await self._meter.caches.begin()
             if watch is not None:
                 await watch.begin()
         self._phase = phase
 
     async def _cpu(self, event: CpuSampled, watch: LiveAdvisor | None) -> None:
-        if event.silent_s is not None and event.silent_s > _SILENT_S:  # what the members do while fio says nothing
+        if event.silent_s is not None and event.silent_s > _SILENT_S:  # members are sampled even while fio is silent
             await self._look_below(watch)
         if watch is not None and self._phase is Phase.MEASURING:
             watch.cpu(event.fio_percent_of_core, event.host_percent)
 
     async def _look_around(self, course: BackgroundEventWatch | None, sample: Sample | None = None) -> None:
-        """Tell what befell the devices since the last time."""
+        """Emit the background events since the last call."""
         if course is not None and (events := await course.look(sample)):
             self._tell(BackgroundEventSeen(events=events))
 
     async def _look_below(self, watch: LiveAdvisor | None) -> None:
-        """Tell what the members did since the last time; not once the job was told to stop: it measures no more."""
-        if self._meter is None or self._phase is Phase.STOPPING:
+        """Emit the members' statistics since the last call.
+
+        Nothing is emitted while the job stops, because it no longer measures.
+        """
+        if self._phase is Phase.STOPPING:
             return
         members = await self._meter.take()
         caches = await self._meter.caches.take() if self._phase is Phase.MEASURING else ()

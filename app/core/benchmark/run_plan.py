@@ -1,4 +1,4 @@
-"""What somebody wants measured, and what doing so will mean."""
+"""Requests for benchmarks, and plans of runs."""
 
 from __future__ import annotations
 
@@ -31,111 +31,111 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedTarget:
-    """Something to be measured."""
+    """A target of a benchmark."""
 
     where: str
     """A block device node, or a file or folder for a scratch file."""
     name: str
-    """What to call it: an address, a device, the file's path."""
+    """Display name: an address, a device, the file's path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkRequest:
-    """What somebody wants measured."""
+    """A benchmark that the user asks for."""
 
     where: str
     """A block device node, or a file or folder for a scratch file."""
     name: str
-    """What to call it: an address, a device, the file's path."""
+    """Display name: an address, a device, the file's path."""
     job: Job
-    """The workload."""
+    """Job to run."""
     profile: str | None = None
-    """Its name, None for a custom job."""
+    """Name of the job's profile; None for a custom job."""
     keep: bool = False
     """Whether a scratch file stays afterwards."""
     again: bool = False
-    """Whether another run follows on the same scratch file, which then stays until that one."""
+    """Whether another run follows on the same scratch file, which stays until then."""
     steady: SteadyPlan | None = None
-    """What to do about the steady state; None measures at once, for the whole time."""
+    """Plan for the steady state; None measures at once, for the full run time."""
     fills: int = 0
-    """How often to write all of it in order before, to precondition it."""
+    """How often to fill the target sequentially before the run, for preconditioning."""
 
     fill_block: int = FILL_BLOCK
-    """Bytes written at once by that: the full stripe of an array whose parity it is to make right."""
+    """Block size of the fill in bytes: the full stripe if the fill initialises the parity of an array."""
 
     length_agreed: bool = False
-    """Whether its length was named, or all that it writes told with a plan of many runs, and agreed to."""
+    """Whether the user named the length, or agreed to the writes of a plan of many runs."""
     beside: tuple[NamedTarget, ...] = ()
-    """Others that the same job is done on at the same time."""
+    """More targets on which the job runs at the same time."""
 
     @property
     def targets(self) -> tuple[NamedTarget, ...]:
-        """All that is measured, one or several."""
+        """Return all targets, at least one."""
         return (NamedTarget(where=self.where, name=self.name), *self.beside)
 
     @property
     def writes(self) -> bool:
-        """Whether anything is written, so whether the data of a device are lost."""
+        """Return whether anything is written, so that the data of a device is lost."""
         return self.job.writes or self.fills > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedTarget:
-    """One target as it was found."""
+    """A target with its facts."""
 
     asked: NamedTarget
-    """What was asked for."""
+    """Target that the user asked for."""
     target: JobTarget
-    """What fio would be told of it, by its name; while it is held its path is another."""
+    """Target of the fio job by its name; while it is open its path differs."""
     scratch: ScratchPlan | None = None
-    """The file, None for a device."""
+    """Plan of the scratch file; None for a device."""
     judgement: DeviceGuardResult | None = None
-    """The guard's word on a device, None for a file."""
+    """Result of the guard for a device; None for a file."""
     device: str | None = None
-    """Block device beneath, `/dev/sda`; None if unknown."""
+    """Block device below, `/dev/sda`; None if unknown."""
     rooms: tuple[ThinCapacity, ...] = ()
-    """What a scratch file takes room from beneath its file system."""
+    """Thin-provisioned capacity below the filesystem of a scratch file."""
 
     area: WriteRange = WHOLE
-    """What is written to at most."""
+    """Range that is written to at most."""
 
     @property
     def capacity_sources(self) -> tuple[ThinCapacity, ...]:
-        """What writing to it takes room from; nothing of what is only read."""
+        """Return the thin-provisioned capacity that the run takes space from; () if it only reads."""
         return affected_capacities(self.found_rooms, self.area)
 
     @property
     def found_rooms(self) -> tuple[ThinCapacity, ...]:
-        """What was found beneath it, whether anything is taken from it or not."""
+        """Return all thin-provisioned capacity below the target, whether the run takes space from it or not."""
         return self.rooms if self.judgement is None else self.judgement.rooms
 
     @property
     def name(self) -> str:
-        """What to call it: a scratch file by its path."""
+        """Return the display name; a scratch file's is its path."""
         return self.asked.name if self.scratch is None else str(self.scratch.path)
 
     @property
     def file(self) -> str | None:
-        """Path of the scratch file; None for a device."""
+        """Return the path of the scratch file; None for a device."""
         return None if self.scratch is None else str(self.scratch.path)
 
     @property
     def disk(self) -> str | None:
-        """Node of the disk beneath, a partition's disk; None if unknown."""
+        """Return the node of the disk below (for a partition, its disk); None if unknown."""
         return self.device if self.judgement is None else self.judgement.disk
 
     @property
     def size(self) -> int:
-        """Bytes of what is measured, all of it."""
+        """Return the size of the target in bytes."""
         return self.scratch.size if self.scratch is not None else self.judgement.size if self.judgement else 0
 
     @property
     def locked(self) -> tuple[str, ...]:
-        """Nodes of all disks that nobody else may change meanwhile."""
+        """Return the nodes of all disks that other processes must not change during the run."""
         return tuple(filter(None, (self.disk, *(() if self.judgement is None else self.judgement.along))))
 
-    def place(self, job: Job) -> JobLocation:
-        """Return the place of a job on it."""
+    def locate(self, job: Job) -> JobLocation:
+        """Return where a job runs on the target."""
         from app.core.benchmark.conditions.facts import JobLocation
 
         return JobLocation(
@@ -151,62 +151,62 @@ class ResolvedTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlan:
-    """What will be done, for the dialog; nothing has been touched yet."""
+    """A run as planned, for the confirmation. Nothing has been touched yet."""
 
     request: BenchmarkRequest
-    """What was asked for."""
+    """Request of the user."""
     job: Job
-    """The job as the devices can serve it."""
+    """Job, adapted to the devices."""
     fio_version: str
-    """`3.33`."""
+    """Version of fio, `3.33`."""
     sites: tuple[ResolvedTarget, ...]
-    """What is measured, one or several, in the order asked for."""
+    """Targets in the order of the request."""
     locks: tuple[str, ...] = ()
-    """Names of the locks that keep others from what is measured, in the order in which everybody takes them."""
+    """Names of the locks that protect the targets, in the order in which every process takes them."""
     command: tuple[str, ...] = ()
-    """fio's words, the job file standing for itself."""
+    """Command line of fio, with a placeholder for the job file."""
     jobfile: str = ""
-    """The job file, with the targets by their names."""
+    """Job file, with the targets by their names."""
     fill_command: tuple[str, ...] = ()
-    """The same of the fill before it; empty if there is none."""
+    """Command line of the fill before the run; empty if there is none."""
     notes: tuple[str, ...] = ()
-    """What was changed or deserves to be known."""
+    """Notes about adaptations of the job."""
     advice: tuple[Advice, ...] = ()
-    """What makes the figures doubtful and can still be mended."""
+    """Advice on conditions that weaken the results and can still be fixed."""
     mark: ExperimentMark | None = None
-    """Its place in an experiment."""
+    """Position of the run in an experiment."""
     provenance: Mapping[str, str] = field(default_factory=dict)
-    """What lies beneath, found as the run begins; empty before."""
+    """Provenance, read when the run begins; empty before."""
 
     @property
     def only(self) -> ResolvedTarget:
-        """What is measured by a run on one target. Raises ValueError for several."""
+        """Return the only target. Raises ValueError if there are several."""
         (site,) = self.sites
         return site
 
     @property
     def name(self) -> str:
-        """What is measured, in words; of several each, with commas between."""
+        """Return the names of the targets, separated by commas."""
         return ", ".join(site.name for site in self.sites)
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """Why it will not be done at all."""
+        """Return the reasons why the run is refused."""
         return tuple(reason for site in self.sites if site.judgement is not None for reason in site.judgement.refused)
 
     @property
     def hint(self) -> str:
-        """What to do next when it is refused."""
+        """Return the next step after a refusal."""
         judgements = [site.judgement for site in self.sites if site.judgement is not None]
         return next((judgement.verdict.hint for judgement in judgements if judgement.refused), "")
 
     @property
     def overwritten(self) -> tuple[ResolvedTarget, ...]:
-        """The devices that lose their data; none of a run that only reads."""
+        """Return the devices that lose their data; () if the run only reads."""
         return tuple(site for site in self.sites if site.scratch is None) if self.request.writes else ()
 
     def loss_of(self, site: ResolvedTarget) -> str:
-        """Return what the job trims of a device, with the range; "" for a job that only writes."""
+        """Return the range that the job trims on a device as a sentence; "" if the job does not trim."""
         if not self.job.trims:
             return ""
         ranges = [
@@ -225,97 +225,97 @@ class RunPlan:
         )
 
     @property
-    def plates(self) -> tuple[DeviceLabel, ...]:
-        """What loses its data, each with the word that has to be typed first; empty where nothing is lost."""
+    def labels(self) -> tuple[DeviceLabel, ...]:
+        """Return the labels of the devices that lose data, with their confirmation tokens; () if nothing is lost."""
         judgements = [site.judgement for site in self.overwritten if site.judgement is not None]
-        return tuple(judgement.verdict.plate for judgement in judgements if judgement.verdict.plate is not None)
+        return tuple(judgement.verdict.label for judgement in judgements if judgement.verdict.label is not None)
 
     @property
     def confirm_text(self) -> str | None:
-        """All those words as they have to be typed, None if nothing has to be."""
-        return confirm_token(self.plates) or None
+        """Return the confirmation token for all devices; None if none is needed."""
+        return confirm_token(self.labels) or None
 
     def token_for(self, site: ResolvedTarget, typed: str | None) -> str | None:
-        """What was typed for one of the targets: its own word where the words of all of them were."""
+        """Return the confirmation for one target: its own token if the token for all targets was typed."""
         if len(self.sites) == 1:
             return typed
         return None if typed != self.confirm_text or site.judgement is None else site.judgement.verdict.confirm_text
 
     def require(self, typed: str | None) -> None:
-        """Raises RefusedError unless the guard's word on each target, with what was typed, lets it go ahead."""
+        """Raise RefusedError unless the guard allows each target with this confirmation."""
         for site in self.sites:
             if site.judgement is not None:
                 require(site.judgement.verdict, self.token_for(site, typed))
 
     @property
     def disks(self) -> tuple[str, ...]:
-        """Nodes of the disks beneath, as far as they are known."""
+        """Return the nodes of the known disks below the targets."""
         return tuple(site.disk for site in self.sites if site.disk is not None)
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Scratch files of which no disk beneath is known."""
+        """Return the scratch files whose disk is unknown."""
         return tuple(str(site.scratch.path) for site in self.sites if site.disk is None and site.scratch is not None)
 
     @property
-    def found(self) -> tuple[str, ...]:
-        """What lies on the devices and would be lost."""
+    def content(self) -> tuple[str, ...]:
+        """Return descriptions of the content that would be lost."""
         return tuple(
-            content for site in self.sites if site.judgement is not None for content in site.judgement.verdict.found
+            content for site in self.sites if site.judgement is not None for content in site.judgement.verdict.content
         )
 
     def confirmed_with(self, first: RunPlan) -> RunPlan:
-        """The same run again; of what lies on the devices only what `first` showed has been confirmed."""
+        """Return the plan with the content that `first` showed: only that has been confirmed."""
         sites = [_with_shown_content(site, before) for site, before in zip(self.sites, first.sites, strict=True)]
         return replace(self, sites=tuple(sites))
 
     @property
     def destructive(self) -> bool:
-        """Whether a device is overwritten."""
+        """Return whether a device is overwritten."""
         return bool(self.overwritten)
 
     @property
     def title(self) -> str:
-        """The job in one line, with the fill that comes before it."""
+        """Return the job in one line, with the fill before it."""
         fills = self.request.fills
         return f"fill {fills}x, then {self.job.describe()}" if fills else self.job.describe()
 
     @property
     def size(self) -> int:
-        """Bytes of what is measured, all of it."""
+        """Return the total size of the targets in bytes."""
         return sum(site.size for site in self.sites)
 
 
 def _with_shown_content(site: ResolvedTarget, before: ResolvedTarget) -> ResolvedTarget:
-    """The site with what was shown of it the first time."""
+    """Return the target with the content that was shown the first time."""
     if site.judgement is None or before.judgement is None:
         return site
-    verdict = replace(site.judgement.verdict, found=before.judgement.verdict.found)
+    verdict = replace(site.judgement.verdict, content=before.judgement.verdict.content)
     return replace(site, judgement=replace(site.judgement, verdict=verdict))
 
 
-# -- several targets in one job: what has to be so for their figures to be their own ----------------------------------
+# -- requirements of jobs and targets ---------------------------------------------------------------------------------
 
 _ALONE = "Measure them one after another."
 
 
 def require_reading_job(request: BenchmarkRequest) -> None:
-    """Raises RefusedError for a job that writes. No I/O."""
+    """Raise RefusedError if the job writes. No I/O."""
     if request.writes:
         raise RefusedError("Read-only mode: a job that writes is not run.", hint="Choose a reading workload.")
 
 
 def require_reading(ready: RunPlan) -> None:
-    """Raises RefusedError for a run that writes or makes a scratch file. No I/O."""
+    """Raise RefusedError if the run writes or creates a scratch file. No I/O."""
     require_reading_job(ready.request)
     if any(site.scratch is not None and site.scratch.fill for site in ready.sites):
         raise RefusedError("Read-only mode: no scratch file is made.", hint="Leave --read-only out to make one.")
 
 
 def require_valid_targets(request: BenchmarkRequest) -> None:
-    """Raises InvalidValueError for a job that makes no sense on several targets at the same time.
+    """Raise InvalidValueError for a job that cannot run on several targets at once.
 
-    Also for a job of several sections that is to run on several targets or to wait for the steady state.
+    This includes a job of several sections that is to run on several targets or to wait for the steady state.
     """
     steady = request.steady
     if request.job.sections and steady is not None and (steady.until or steady.end_early):
@@ -334,9 +334,9 @@ def require_valid_targets(request: BenchmarkRequest) -> None:
 
 
 def require_distinct_targets(names: Sequence[str], kin: Sequence[frozenset[str]]) -> None:
-    """Raises RefusedError where two targets have a disk, a file or a file system in common.
+    """Raise RefusedError if two targets share a disk, a file or a filesystem.
 
-    `kin`: of each target all that its data lie on.
+    `kin`: for each target, the disks and files below its data.
     """
     for (name, first), (other, second) in combinations(zip(names, kin, strict=True), 2):
         if name == other:

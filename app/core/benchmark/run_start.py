@@ -1,4 +1,4 @@
-"""What a run leaves behind when it begins: its folder, and what the session says of it."""
+"""The start of a run: its folder and its event."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from backends.errors import StorageError
 
 
 def make_folder(workdir: Path) -> None:
-    """The run's own folder, and the one of all runs. Raises StorageError."""
+    """Create the folder of a run and its parent. Raises StorageError if that fails."""
     try:
         private_folder(workdir.parent)
         private_folder(workdir)
@@ -28,7 +28,7 @@ def make_folder(workdir: Path) -> None:
 
 
 def run_started(run_id: str, ready: RunPlan, settings: Mapping[str, str], *, kept: bool, simulated: bool) -> RunStarted:
-    """The event. `kept`: scratch files outlast the run."""
+    """Return the event of a run's start. `kept`: whether scratch files outlast the run."""
     targets = tuple(_run_target(site, kept) for site in ready.sites)
     first = targets[0] if len(targets) == 1 else RunTarget(target=ready.name)
     return RunStarted(
@@ -42,7 +42,7 @@ def run_started(run_id: str, ready: RunPlan, settings: Mapping[str, str], *, kep
         planned_seconds=ready.job.longest_s or 0.0,
         settings=dict(settings),
         destructive=ready.destructive,
-        found=ready.found,
+        found=ready.content,
         fio_version=ready.fio_version,
         simulated=simulated,
         scratch=first.scratch,
@@ -56,7 +56,7 @@ def run_started(run_id: str, ready: RunPlan, settings: Mapping[str, str], *, kep
 
 
 def run_sections(job: Job) -> tuple[RunSection, ...]:
-    """The sections of a job that has several, as the session keeps them."""
+    """Return the sections of a job that has several, as the session stores them."""
     places = zip(job.sections, planned_starts(job.sections), strict=True)
     phase_of = _numbers(phases(job.sections)) if job.sections else {}
     group_of = _numbers(groups(job.sections)) if job.sections else {}
@@ -75,11 +75,11 @@ def run_sections(job: Job) -> tuple[RunSection, ...]:
 
 
 def _numbers(parts: Sequence[Sequence[JobSection]]) -> dict[str, int]:
-    """The number of the part to which each section belongs, by its name."""
+    """Return the number of each section's part, by the section's name."""
     return {section.name: number for number, part in enumerate(parts, 1) for section in part}
 
 
 def _run_target(site: ResolvedTarget, kept: bool) -> RunTarget:
-    """One target as the session has it."""
+    """Return a target as the session stores it."""
     temporary = site.scratch is not None and site.scratch.own and not kept
     return RunTarget(target=site.name, device=site.device, scratch=site.name if temporary else None)

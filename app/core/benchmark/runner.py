@@ -1,22 +1,31 @@
-"""Measuring: from what somebody asked for to a run on disk, with the guard between."""
+"""Benchmark runner: from a request to a recorded run, with the guard in between."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, nullcontext
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from app.core.benchmark.abort_conditions import HEAT, ROOM, AbortMonitor, Look, WriteLimit
-from app.core.benchmark.background_events import BackgroundEventWatch, with_background_events
+from app.core.benchmark.abort_conditions import (
+    HEAT,
+    ROOM,
+    AbortMonitor,
+    AllocatedRanges,
+    WriteLimit,
+    make_capacity_monitor,
+    write_limit_of,
+)
+from app.core.benchmark.background_events import open_event_watch, with_background_events
+from app.core.benchmark.conditions.collector import too_warm
 from app.core.benchmark.conditions.facts import JobLocation
 from app.core.benchmark.conditions.monitor import LiveAdvisor
 from app.core.benchmark.device_access import DeviceAccess
-from app.core.benchmark.device_faults import FaultDetector
-from app.core.benchmark.device_stats import Member, MemberSampler
+from app.core.benchmark.device_faults import make_fault_detector
+from app.core.benchmark.device_stats import MemberSampler, member_meter
 from app.core.benchmark.run_monitor import RunMonitor
 from app.core.benchmark.run_plan import (
     BenchmarkRequest,
@@ -27,31 +36,32 @@ from app.core.benchmark.run_plan import (
     require_valid_targets,
 )
 from app.core.benchmark.run_start import make_folder, run_started
-from app.core.benchmark.scratch_manager import LocalScratchManager, OpenTarget, ScratchManager
-from app.core.benchmark.stack_watch import FootingWatch
+from app.core.benchmark.scratch_manager import OpenTarget, scratching_on
+from app.core.benchmark.stack_watch import footing_watch
 from app.core.fio.job import Job, JobTarget, TargetKind, fit_to_block_size, fit_to_flushes
 from app.core.fio.load import Load
 from app.core.fio.preflight import Preflight
 from app.core.fio.render import render, render_fill
 from app.core.fio.sections import change_sections
 from app.core.session.event_types import AdviceGiven
-from app.core.session.events import AnyEvent, CommandRan, LiveEvent, RunEnded
-from app.core.session.locks import LockPlace, hold_lock
-from app.core.session.results import Phase, RunResult, RunStatus
+from app.core.session.events import CommandRan, LiveEvent, RunEnded
+from app.core.session.locks import hold_lock
+from app.core.session.recorder import Recorder
+from app.core.session.results import Phase, RunResult, RunStatus, Sample
 from backends.errors import RaidbenchError, RefusedError
+from backends.host import Host
 from backends.sizes import size_words
-from backends.topology.thin_capacity import WHOLE, AllocatedRange, ThinCapacity, WriteRange, refusals
+from backends.topology.thin_capacity import WHOLE, ThinCapacity, WriteRange, refusals
 from backends.values import dataclass
 
-__all__ = ["BenchmarkRequest", "BenchmarkRunner", "Emit", "RunPlan", "Until"]
+__all__ = ["BenchmarkRequest", "BenchmarkRunner", "RunPlan", "Until"]
 
-Emit = Callable[[AnyEvent], None]
 Until = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ActiveRun:
-    """A run under way, and what it is done with."""
+    """A run in progress with its inputs."""
 
     id: str
     ready: RunPlan
@@ -67,55 +77,33 @@ class BenchmarkRunner:
 
     def __init__(
         self,
+        recorder: Recorder,
+        folder: Path,
         *,
         load: Load,
         preflight: Callable[[Job], Awaitable[Preflight]],
         gate: DeviceAccess,
-        locks: LockPlace,
-        folder: Path,
-        emit: Emit,
-        scratching: ScratchManager | None = None,
-        members: Callable[[Sequence[str], Sequence[str]], Awaitable[MemberSampler]] | None = None,
-        witness: Callable[[Sequence[str]], Awaitable[FaultDetector]] | None = None,
-        course: Callable[[Sequence[str], Sequence[Member], float], Awaitable[BackgroundEventWatch | None]]
-        | None = None,
-        heat: Callable[[str], Awaitable[tuple[str, ...]]] | None = None,
-        room: Callable[[RunPlan], Look | None] = lambda ready: None,
-        footing: Callable[[RunPlan, asyncio.Event], FootingWatch] | None = None,
-        lying: Callable[[str], tuple[AllocatedRange, ...]] = lambda path: (),
-        caps: Callable[[RunPlan], Sequence[int | None]] = lambda ready: (),
+        ranges: AllocatedRanges,
         find_fio: Callable[[], Awaitable[object]] | None = None,
-        simulated: bool = False,
     ) -> None:
-        """`scratching`: where scratch files go, None is this machine. `simulated`: whether what is measured is.
+        """Record runs in `recorder`, with their files below `folder`.
 
-        `members`: the meter of the devices below some disks and files; None counts none. `witness`: sees what befalls
-        them. `course`: sees it while the run goes on, for disks, what lies below them and seconds of ramp.
-        `heat`: which of them are too warm, which ends a run; None where nothing tells. `room`: looks at what is left
-        beneath, and `footing` at what a device is built on, which end it too. `lying`: what earlier runs left on a
-        device, by its number, or in a file. `caps`: after how many bytes that it wrote to each target a run ends, None
-        for never.
+        `ranges`: blocks that earlier runs allocated on thin-provisioned targets. `find_fio`: raises RaidbenchError if
+        fio cannot be used; None skips that check.
         """
+        self._recorder = recorder
+        self._host = recorder.host
+        self._emit = recorder.emit
+        self._folder = folder
         self._load = load
         self._preflight = preflight
         self._gate = gate
-        self._locks = locks
-        self._folder = folder
-        self._emit = emit
-        self._scratching: ScratchManager = scratching or LocalScratchManager()
-        self._members = members
-        self._witness = witness
-        self._course = course
-        self._heat = heat
-        self._room = room
-        self._footing = footing
-        self._lying = lying
-        self._caps = caps
-        self._simulated = simulated
+        self._ranges = ranges
         self._find_fio = find_fio
+        self._scratching = scratching_on(self._host)
 
     async def why_not(self) -> RaidbenchError | None:
-        """Why nothing can be measured here, with what to do: no fio, or one too old; None where it can."""
+        """Return the error why nothing can be measured here (fio missing or too old); None if it can."""
         try:
             if self._find_fio is not None:
                 await self._find_fio()
@@ -124,17 +112,17 @@ class BenchmarkRunner:
         return None
 
     async def prepare(self, request: BenchmarkRequest) -> RunPlan:
-        """Look at target, tool and room; changes nothing.
+        """Return the plan for a request; changes nothing.
 
-        Raises ToolMissingError, ToolFailedError (engine not permitted, with the one to use instead),
-        InvalidValueError, RefusedError.
+        Raises ToolMissingError (no fio), ToolFailedError (engine not permitted, names a substitute), InvalidValueError
+        (invalid job or target) or RefusedError (no space, target refused).
         """
         if request.steady is not None:
             request.steady.checked()
         require_valid_targets(request)
         asked, flushed = change_sections(request.job, fit_to_flushes)
         ready = await self._preflight(asked.parts[0])
-        for part in asked.parts[1:]:  # each engine that the job uses is tried
+        for part in asked.parts[1:]:  # check each engine of the job
             ready = await self._preflight(part)
         wanted, substituted = change_sections(asked, ready.substitute)
         sites = [await self._site(asked, wanted, request) for asked in request.targets]
@@ -161,16 +149,16 @@ class BenchmarkRunner:
         )
 
     async def _site(self, asked: NamedTarget, job: Job, request: BenchmarkRequest) -> ResolvedTarget:
-        """One target, looked at and judged."""
+        """Return one target with its facts and the guard's result."""
         if not await self._gate.is_device(asked.where):
             return await self._file(asked, job, writes=request.writes)
         area = (
             WHOLE
             if request.fills
-            else WriteRange(size=job.reach, lying=self._lying(await self._gate.device_number(asked.where)))
+            else WriteRange(size=job.reach, lying=self._ranges.on(await self._gate.device_number(asked.where)))
         )
         judgement = await self._gate.judge(asked.where, writes=request.writes, area=area)
-        if not judgement.size and judgement.refused:  # the guard's word comes before what fio would need
+        if not judgement.size and judgement.refused:  # the guard's reasons come before fio's requirements
             raise RefusedError(" ".join(judgement.refused), hint="Choose another device.")
         target = JobTarget(
             path=judgement.device,
@@ -193,19 +181,19 @@ class BenchmarkRunner:
             size=plan.size,
             logical_block_size=block,
         )
-        area = WriteRange(size=plan.size, lying=self._lying(str(plan.path)))
+        area = WriteRange(size=plan.size, lying=self._ranges.on(str(plan.path)))
         site = ResolvedTarget(asked=asked, target=target, scratch=plan, device=device, area=area)
         return replace(site, rooms=await self._require_room(site)) if writes or plan.fill else site
 
     async def _require_room(self, site: ResolvedTarget) -> tuple[ThinCapacity, ...]:
-        """What a scratch file takes room from beneath its file system. Raises RefusedError where it does not fit."""
+        """Return the thin-provisioned capacity below a scratch file. Raises RefusedError if the file does not fit."""
         rooms = await self._gate.rooms(await self.number(site), site.file or "")
         if reasons := refusals(site.name, rooms, site.area):
             raise RefusedError(" ".join(reasons), hint="Name another folder, or a smaller --size.")
         return rooms
 
     async def _require_apart(self, sites: Sequence[ResolvedTarget]) -> None:
-        """Raises RefusedError where two of them have anything in common."""
+        """Raise RefusedError if two targets share a disk or file."""
         numbers = [await self.number(site) for site in sites]
         kin = await self._gate.kin(numbers)
         for number, (at, site) in zip(numbers, enumerate(sites), strict=True):
@@ -214,21 +202,24 @@ class BenchmarkRunner:
         require_distinct_targets([site.name for site in sites], kin)
 
     async def _locks_of(self, sites: Sequence[ResolvedTarget]) -> tuple[str, ...]:
-        """Of all of them, in the order in which everybody takes them; a file on no disk has one of its own."""
+        """Return the lock names of all targets in the order in which every process takes them.
+
+        A file without a known disk has its own lock.
+        """
         files = [f"file-{site.asked.where}" for site in sites if site.disk is None]
         disks = [node for site in sites for node in site.locked]
         return tuple(sorted({*files, *(await self._gate.locks(*disks) if disks else ())}))
 
     async def number(self, site: ResolvedTarget) -> str:
-        """MAJ:MIN of a device, or of what a file lies on."""
+        """Return MAJ:MIN of a device, or of the filesystem of a file."""
         if site.scratch is not None:
             return await self._scratching.beneath(site.scratch)
         return await self._gate.device_number(site.target.path)
 
     async def survey(self, request: BenchmarkRequest) -> JobLocation:
-        """Where it would be measured; fio is not asked for, nothing is judged or opened.
+        """Return where a request would run, without fio, guard or opening anything.
 
-        Raises InvalidValueError, RefusedError for a file that cannot be.
+        Raises InvalidValueError or RefusedError for a scratch file that cannot be used.
         """
         job = request.job
         if await self._gate.is_device(request.where):
@@ -259,18 +250,18 @@ class BenchmarkRunner:
         watch: LiveAdvisor | None = None,
         until: Until | None = None,
     ) -> RunResult:
-        """Run what was prepared; the session has it whole even if this is cancelled.
+        """Run a plan and return its results. The session has the complete run even if this is cancelled.
 
-        `watch`: what hears the run and gives advice, None for no advice. `until`: is waited for when everything is
-        done but fio itself; it returns when fio is to be started, or `stop` is set.
+        `watch`: follows the run and gives advice, None for no advice. `until`: awaited when everything but fio is
+        ready; it returns when fio may start, or when `stop` is set.
 
-        Raises RefusedError (guard, lock), StorageError, DeviceGoneError.
+        Raises RefusedError (guard, lock), StorageError or DeviceGoneError.
         """
         stop = stop or asyncio.Event()
         ready.require(confirm)
         with ExitStack() as stack:
             for name in ready.locks:
-                stack.enter_context(hold_lock(self._locks, name, f"{ready.job.describe()} on {ready.name}"))
+                stack.enter_context(hold_lock(self._recorder.locks, name, f"{ready.job.describe()} on {ready.name}"))
             async with AsyncExitStack() as holds:
                 held = [await holds.enter_async_context(self._hold(site, ready, confirm)) for site in ready.sites]
                 figures = await self._record(run_id, ready, held, settings or {}, stop, watch, until)
@@ -282,7 +273,10 @@ class BenchmarkRunner:
     async def _hold(
         self, site: ResolvedTarget, ready: RunPlan, confirm: str | None
     ) -> AsyncGenerator[OpenTarget, None]:
-        """One target, held; a device is judged again. Raises RefusedError, DeviceGoneError, StorageError."""
+        """Open one target for the run; a device is judged again.
+
+        Raises RefusedError, DeviceGoneError or StorageError as its manager does.
+        """
         if site.scratch is not None:
             if site.rooms:
                 await self._require_room(site)
@@ -312,7 +306,7 @@ class BenchmarkRunner:
         workdir = self._folder / folder
         make_folder(workdir)
         kept = ready.request.keep or not self._scratching.real
-        self._emit(run_started(run_id, ready, settings, kept=kept, simulated=self._simulated))
+        self._emit(run_started(run_id, ready, settings, kept=kept, simulated=self._recorder.simulated))
         if watch is not None:
             self._emit(LiveEvent(at=time.time(), id=run_id, progress=AdviceGiven(advice=watch.first())))
         figures = RunResult(status=RunStatus.FAILED, reason="raidbench was interrupted.")
@@ -324,7 +318,7 @@ class BenchmarkRunner:
             )
             moved = [target.moved() for target in held]
             figures = replace(figures, warnings=tuple(filter(None, (*ready.notes, *figures.warnings, *moved))))
-            if watch is not None:  # the figures are safe already, should this be cut short
+            if watch is not None:  # the results are complete if this is cancelled
                 figures = replace(figures, advice=await watch.end(figures))
         except RaidbenchError as error:
             reason = " ".join(filter(None, (error.message, error.hint)))
@@ -334,26 +328,32 @@ class BenchmarkRunner:
         return figures
 
     async def _watched(self, run: _ActiveRun) -> RunResult:
-        """The run beside what may end it: heat, no room beneath, another table above a device, a limit of writes."""
+        """Run the job under the conditions that may stop it: heat, free space, device stack, write limit."""
         ready, stop = run.ready, run.stop
-        look = None if self._heat is None or not ready.disks else partial(_warm_drives, self._heat, ready.disks)
-        cap = WriteLimit(self._caps(ready), stop)
-        footing = None if self._footing is None else self._footing(ready, stop)
+        look = partial(_warm_drives, self._host, ready.disks) if ready.disks else None
+        inventory = self._recorder.session.inventory
+        cap = WriteLimit([write_limit_of(ready, site, inventory) for site in ready.sites], stop)
         async with (
             AbortMonitor(HEAT, look, stop) as heat,
-            AbortMonitor(ROOM, self._room(ready), stop) as room,
-            footing or nullcontext(),
+            AbortMonitor(ROOM, make_capacity_monitor(self._host, ready), stop) as room,
+            footing_watch(self._host, ready, stop) as footing,
         ):
             figures = await self._run(run, cap)
-        figures = cap.explain(room.explain(heat.explain(figures)))
-        return figures if footing is None else footing.explain(figures)
+        return footing.explain(cap.explain(room.explain(heat.explain(figures))))
+
+    def _samples(self) -> tuple[Sample, ...]:
+        """Return the samples of the running job."""
+        active = self._recorder.session.active
+        return () if active is None else active.samples
+
+    async def _sampler(self, disks: Sequence[str], files: Sequence[str]) -> MemberSampler:
+        return await member_meter(self._host, disks, files)
 
     async def _run(self, run: _ActiveRun, cap: WriteLimit) -> RunResult:
         ready, stop = run.ready, run.stop
-        meter = None if self._members is None else await self._members(ready.disks, ready.files)
-        witness = None if self._witness is None else await self._witness(ready.disks)
-        below = () if meter is None else meter.members
-        course = None if self._course is None else await self._course(ready.disks, below, float(ready.job.ramp))
+        meter = await self._sampler(ready.disks, ready.files)
+        witness = await make_fault_detector(self._host, self._samples, ready.disks)
+        course = await open_event_watch(self._host, ready.disks, meter.members, float(ready.job.ramp))
         following = RunMonitor(run.id, self._emit, meter=meter, watch=run.watch, course=course, on_sample=cap.count)
         layouts = [site.scratch is not None and site.scratch.fill for site in ready.sites]
         for target, layout in zip(run.targets, layouts, strict=True):
@@ -369,25 +369,22 @@ class BenchmarkRunner:
             await run.until()
         started = time.time()
         clock = time.monotonic()
-        if meter is not None:
-            await meter.open()
+        await meter.open()
         running = self._load.run(ready.job, run.targets, run.workdir, stop, steady=ready.request.steady)
         lengths = {Phase.MEASURING: float(ready.job.runtime)} if ready.job.runtime else {}
         if ready.request.steady is not None:
             lengths[Phase.SETTLING] = float(ready.request.steady.cap_s)
-        figures = replace(await following.follow(running, lengths), filled_bytes=filled)
-        if meter is not None:
-            below_now = await meter.whole(figures.seconds)
-            figures = replace(figures, members=below_now, caches=await meter.caches.whole())
+        figures = await following.follow(running, lengths)
+        below_now = await meter.whole(figures.seconds)
+        figures = replace(figures, filled_bytes=filled, members=below_now, caches=await meter.caches.whole())
         if course is not None:
             figures = with_background_events(figures, await course.end())
-        if witness is not None:
-            figures = await witness.explain(figures, below, ramp=float(ready.job.ramp), idle_s=ready.job.idle_s)
+        figures = await witness.explain(figures, meter.members, ramp=float(ready.job.ramp), idle_s=ready.job.idle_s)
         self._log(started, clock, ready.command, figures, mutates=ready.destructive, output=f"runs/{run.id}/fio.out")
         return figures
 
     async def _lay_out(self, following: RunMonitor, target: JobTarget, run: _ActiveRun) -> RunResult | None:
-        """Make the scratch file; figures only if that did not come to its end."""
+        """Create the scratch file; return results only if that was not completed."""
         folder = run.workdir / "layout"
         folder.mkdir(mode=0o700, exist_ok=True)
         figures = await following.follow(self._load.layout(target, folder, run.stop))
@@ -399,7 +396,7 @@ class BenchmarkRunner:
         )
 
     async def _fill(self, following: RunMonitor, run: _ActiveRun, *, layout: bool) -> RunResult:
-        """Write all of the target as often as was asked for; laying out its file was once."""
+        """Fill the target as often as requested. Creating its scratch file counts as one fill."""
         ready, target = run.ready, run.targets[0]
         written = target.size if layout else 0
         loops = ready.request.fills - layout
@@ -436,12 +433,12 @@ class BenchmarkRunner:
         )
 
 
-async def _warm_drives(heat: Callable[[str], Awaitable[tuple[str, ...]]], disks: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([name for disk in disks for name in await heat(disk)]))
+async def _warm_drives(host: Host, disks: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([name for disk in disks for name in await too_warm(host, disk)]))
 
 
 def _require_room_for_all(sites: Sequence[ResolvedTarget]) -> None:
-    """Raises RefusedError where each of them fits into what they take room from, and all together do not."""
+    """Raise RefusedError if all targets together do not fit into the capacity that each of them fits into."""
     together = ", ".join(site.name for site in sites)
     rooms = [room.limited_to(site.area) for site in sites for room in site.capacity_sources]
     if reasons := refusals(f"{together} together", rooms, WHOLE):
@@ -455,7 +452,7 @@ def _require_no_trims(job: Job) -> None:
 
 
 def _clip_notes(job: Job, site: ResolvedTarget) -> Iterator[str]:
-    """A sentence where the job wants more than a device has."""
+    """Yield a note if the job's range is larger than a device."""
     asked = max((part.reach for part in job.parts if part.reach is not None), default=0)
     if site.scratch is None and asked > site.size:
         yield f"The job wants {size_words(asked)}, {site.name} has {size_words(site.size)}."

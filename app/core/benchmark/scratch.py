@@ -1,4 +1,4 @@
-"""Scratch files: where they may be, and how big."""
+"""Scratch files: permitted locations and sizes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from backends.text import clean
 from backends.values import dataclass
 
 DEFAULT_SIZE = 1 << 30
-"""Bytes of a scratch file when nobody says otherwise."""
+"""Default size of a scratch file in bytes."""
 
 NAME = "raidbench-scratch.dat"
 _GIB = 1 << 30
@@ -21,26 +21,26 @@ _GIB = 1 << 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScratchPlan:
-    """A file to be measured, before it is made."""
+    """A scratch file as planned, before it is created."""
 
     path: Path
-    """Absolute, links resolved."""
+    """Absolute path, links resolved."""
     size: int
     """Bytes to be used."""
     exists: bool
-    """Whether a file is there already."""
+    """Whether the file exists already."""
     own: bool
-    """Whether raidbench made it (or will); only such a file is written to or removed."""
+    """Whether raidbench created the file or will; only such a file is written to or removed."""
     fill: bool
-    """Whether it has to be written before it can be read."""
+    """Whether the file has to be written before it can be read."""
     holes: bool = False
-    """Whether it has less on disk than it holds: what is missing is read as zeros."""
+    """Whether the file is sparse: unallocated parts are read as zeros."""
 
 
 def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
-    """What measuring at `where` (a folder, a new file or an existing one) would do. Changes nothing.
+    """Return the plan for a scratch file at `where` (a folder, a new or an existing file). Changes nothing.
 
-    Raises InvalidValueError, RefusedError with the reason.
+    Raises InvalidValueError for an unusable path or size, RefusedError for a foreign file or too little space.
     """
     path = _resolve(where)
     if path.is_dir():
@@ -62,7 +62,7 @@ def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
         )
     wanted = info.st_size if size is None else size
     if own:
-        wanted = wanted or DEFAULT_SIZE  # left empty by a crash
+        wanted = wanted or DEFAULT_SIZE  # a crash may leave an empty file
         fill = info.st_blocks * 512 < wanted or info.st_size < wanted
         if more := max(0, wanted - info.st_blocks * 512):
             _require_space(path.parent, more)
@@ -77,7 +77,7 @@ def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
 
 
 def device_number(path: Path) -> str:
-    """MAJ:MIN of the filesystem that `path`, or the nearest folder above it that exists, lies on."""
+    """Return MAJ:MIN of the filesystem of `path`, or of its nearest existing parent folder."""
     probe = path
     while not probe.exists() and probe != probe.parent:
         probe = probe.parent
@@ -127,7 +127,7 @@ def _stat_file(path: Path) -> os.stat_result | None:
 
 
 def _require_space(folder: Path, wanted: int) -> None:
-    """Raise RefusedError unless `wanted` more bytes fit into a folder that may be written to.
+    """Raise RefusedError unless `wanted` more bytes fit into a writable folder.
 
     A reserve stays free: 5 % of the filesystem, at least 256 MiB, at most 10 GiB.
     """

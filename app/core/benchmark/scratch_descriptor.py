@@ -1,4 +1,4 @@
-"""Scratch files held open: what is judged, written, measured and removed is one file, whatever becomes of its name."""
+"""Open scratch files: the same file is judged, written, measured and removed, whatever happens to its name."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from backends.errors import RefusedError, StorageError
 from backends.text import clean
 
 _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-"""A folder that may be searched and not be listed (mode 711) is passed through: O_PATH needs no permission to read."""
+"""Flags to pass through a folder that may be searched but not listed (mode 711): O_PATH needs no read permission."""
 _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class ScratchFile:
-    """A scratch file, opened once and given to fio as a descriptor. Use `open`, then `close` in a `finally`."""
+    """A scratch file, opened once and given to fio as a descriptor. Call `open`, then `close` in a `finally`."""
 
     def __init__(self, plan: ScratchPlan) -> None:
-        """Nothing is opened or made before `open`."""
+        """Nothing is opened or created before `open`."""
         self._plan = plan
         self._shown = clean(str(plan.path))
         self._folder = -1
@@ -31,14 +31,14 @@ class ScratchFile:
 
     @property
     def path(self) -> str:
-        """What fio is to open: `/proc/PID/fd/N`, which leads to this file even if its name passes to another one."""
+        """Return the path for fio, `/proc/PID/fd/N`, which leads to this file even if its name is reused."""
         return f"/proc/{os.getpid()}/fd/{self._file}"
 
     async def open(self) -> None:
-        """Make the empty file (0600, marked as ours), or open the one that was planned with.
+        """Create the empty file (0600, marked as raidbench's), or open the planned one.
 
-        Raises StorageError, RefusedError when it is not the file of the plan any more, is used by something, has
-        content of somebody else, or another raidbench has it.
+        Raises StorageError if it cannot be opened, RefusedError if it is not the planned file, is in use, has foreign
+        content, or is locked by another raidbench process.
         """
         try:
             self._folder = open_folder(self._plan.path.parent)
@@ -76,22 +76,22 @@ class ScratchFile:
             )
         if self._plan.exists:
             await require_unused(self._file, self._plan.path)
-            if not is_own(self._file, self._plan.path):  # meanwhile
+            if not is_own(self._file, self._plan.path):  # it may have changed during the check
                 raise RefusedError(f"{self._shown} was replaced by somebody else just now.")
         mark_busy(self._file, self._plan.path, max(self._plan.size, os.fstat(self._file).st_size))
-        end_lease(self._file)  # fio opens it anew
+        end_lease(self._file)  # fio opens the file again
 
     def moved(self) -> str:
-        """A sentence where the name does not lead to this file any more, "" where all is as it was."""
+        """Return a sentence if the name no longer leads to this file, else ""."""
         if _leads_to(self._folder, self._plan.path.name, os.fstat(self._file)):
             return ""
         return f"{self._shown} was moved or replaced during the run; what has this name now was left alone"
 
     async def close(self, *, keep: bool) -> str:
-        """Let go of it; return why a file that was to be removed is still there, "" where none is.
+        """Close the file; return why a file that should be removed remains, or "" if none does.
 
-        A file of ours is removed unless it is to be kept, or something uses it; no other is, and none that took its
-        name.
+        A file of raidbench's is removed unless `keep` is set or something uses it. Any other file stays, and so does
+        one that took its name.
         """
         try:
             if not self._plan.own:
@@ -115,7 +115,7 @@ class ScratchFile:
     def _let_go(self) -> None:
         if self._file >= 0:
             with contextlib.suppress(OSError):
-                fcntl.flock(self._file, fcntl.LOCK_UN)  # a program that is just being started still holds a copy
+                fcntl.flock(self._file, fcntl.LOCK_UN)  # a program that is being started still has a copy
         for descriptor in (self._file, self._folder):
             if descriptor >= 0:
                 os.close(descriptor)
@@ -123,8 +123,8 @@ class ScratchFile:
 
 
 def open_folder(path: Path) -> int:
-    """A descriptor of a folder, reached without following any link. Raises OSError."""
-    # Each step by itself: O_NOFOLLOW looks at the last part of a path only, and any part may have been exchanged.
+    """Return a descriptor of a folder, reached without following any link. Raises OSError if that fails."""
+    # One step at a time: O_NOFOLLOW covers only the last part of a path, and any part may have been replaced.
     descriptor = os.open("/", _FOLDER)
     try:
         for part in path.parts[1:]:
@@ -138,7 +138,7 @@ def open_folder(path: Path) -> int:
 
 
 def is_locked(file: int) -> bool:
-    """Lock an open scratch file for this raidbench; return whether no other has it."""
+    """Lock an open scratch file for this process; return False if another process has the lock."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -147,12 +147,15 @@ def is_locked(file: int) -> bool:
 
 
 async def remove_scratch(path: Path) -> RefusedError | None:
-    """Remove a file of ours that nothing uses; any other stays. Return why one of ours stays, None where none does."""
+    """Remove a scratch file of raidbench's that nothing uses; return why it stays, else None.
+
+    Any other file stays, and None is returned.
+    """
     return await _with_leftover(path, remove=True)
 
 
 async def leftover_in_use(path: Path) -> RefusedError | None:
-    """Return why `remove_scratch` would leave a file of ours alone; None where it would not."""
+    """Return why `remove_scratch` would keep a file of raidbench's; None if it would not."""
     return await _with_leftover(path, remove=False)
 
 
@@ -188,7 +191,7 @@ async def _with_leftover(path: Path, *, remove: bool) -> RefusedError | None:
 
 
 def _leads_to(folder: int, name: str, info: os.stat_result) -> bool:
-    """Whether a name in an open folder is this file and no link to it."""
+    """Return whether a name in an open folder is this file and no link to it."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except OSError:

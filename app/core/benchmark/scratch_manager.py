@@ -1,4 +1,4 @@
-"""Where scratch files are made: on this machine, or only in the imagination of a simulated one."""
+"""Managers of scratch files on this machine, on simulated hosts and on remote hosts."""
 
 from __future__ import annotations
 
@@ -20,36 +20,39 @@ from backends.values import dataclass
 
 @dataclass(slots=True, kw_only=True)
 class OpenTarget:
-    """A device or a scratch file while it is measured."""
+    """A device or scratch file that is open for a run."""
 
     path: str
-    """What fio is to open."""
+    """Path for fio."""
     root: HelperClaim | None = None
-    """By what the root helper has it, of a device that it holds for reading."""
+    """Claim of the root helper, for a device that it has open for reading."""
     keep: bool = False
     """Whether a scratch file stays afterwards."""
     moved: Callable[[], str] = lambda: ""
-    """A sentence where its name leads elsewhere by now, "" where not."""
+    """Returns a sentence if the name leads to another file by now, else ""."""
 
 
 class LocalScratchManager:
-    """Plans, makes and removes scratch files on this machine."""
+    """Plans, creates and removes scratch files on this machine."""
 
     real = True
-    """Whether anything lies on this machine's disks."""
+    """Whether the files are on the disks of this machine."""
 
     async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
-        """Return what measuring at `where` would do. Raises InvalidValueError, RefusedError."""
+        """Return the plan for a scratch file at `where`. Raises InvalidValueError, RefusedError as `plan_scratch`."""
         return plan_scratch(where, size, writes=writes)
 
     async def require_free(self, plan: ScratchPlan) -> None:
-        """Raise RefusedError where something uses a file of ours, or somebody put content into it."""
+        """Raise RefusedError if something uses a file of raidbench's, or if it has foreign content."""
         if plan.own and plan.exists and (refusal := await leftover_in_use(plan.path)) is not None:
             raise refusal
 
     @asynccontextmanager
     async def hold(self, plan: ScratchPlan) -> AsyncGenerator[OpenTarget, None]:
-        """Hold the file while inside; remove it afterwards unless `keep` is set. Raises StorageError, RefusedError."""
+        """Keep the file open while inside; remove it afterwards unless `keep` is set.
+
+        Raises StorageError or RefusedError as `ScratchFile.open`.
+        """
         file = ScratchFile(plan)
         await file.open()
         held = OpenTarget(path=file.path, moved=file.moved)
@@ -59,17 +62,17 @@ class LocalScratchManager:
             await shield_to_completion(asyncio.ensure_future(file.close(keep=held.keep)))
 
     async def remove(self, plan: ScratchPlan) -> None:
-        """Remove the file, if it is ours."""
+        """Remove the file if it is raidbench's."""
         if plan.own:
             await remove_scratch(plan.path)
 
     async def beneath(self, plan: ScratchPlan) -> str:
-        """Return MAJ:MIN of the filesystem that the file lies on."""
+        """Return MAJ:MIN of the file's filesystem."""
         return device_number(plan.path)
 
 
 class SimulatedScratchManager:
-    """On a simulated or recorded host, which knows of its files only what it was told: nothing lies anywhere."""
+    """Scratch files on a simulated or recorded host: entries in its list of files, without content."""
 
     real = False
 
@@ -77,7 +80,7 @@ class SimulatedScratchManager:
         self._host = host
 
     async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
-        """A file in a folder that the host has; every file there is ours. Raises InvalidValueError."""
+        """Return the plan for a file in an existing folder. Raises InvalidValueError if the folder does not exist."""
         path = posixpath.normpath(posixpath.abspath(where))
         stat = await self._host.stat(path)
         if stat is not None and stat.kind == "directory":
@@ -94,11 +97,11 @@ class SimulatedScratchManager:
         return ScratchPlan(path=Path(path), size=wanted, exists=stat is not None, own=True, fill=fill)
 
     async def require_free(self, plan: ScratchPlan) -> None:
-        """Nothing uses files that nobody has."""
+        """Do nothing: no program uses files of a simulated host."""
 
     @asynccontextmanager
     async def hold(self, plan: ScratchPlan) -> AsyncGenerator[OpenTarget, None]:
-        """The load makes it, as far as it is made at all."""
+        """Yield the file, which the simulated load creates if at all; remove it afterwards unless `keep` is set."""
         held = OpenTarget(path=str(plan.path))
         try:
             yield held
@@ -107,34 +110,34 @@ class SimulatedScratchManager:
                 await self.remove(plan)
 
     async def remove(self, plan: ScratchPlan) -> None:
-        """Forgotten."""
+        """Remove the file from the host's list."""
         await self._host.install(str(plan.path), b"", before=None)
 
     async def beneath(self, plan: ScratchPlan) -> str:
-        """Return MAJ:MIN of the longest mount point above the file, "" if that is not known."""
+        """Return MAJ:MIN of the longest mount point above the file; "" if unknown."""
         mounts = parse_mountinfo(await self._host.read("/proc/self/mountinfo") or "")
         mount = file_mount(str(plan.path), mounts)
         return mount.devno if mount is not None else ""
 
 
 class RemoteScratchManager(SimulatedScratchManager):
-    """On another machine: files there cannot be held from here, so none are made."""
+    """Scratch files on a remote host: none, because they cannot be kept open from here."""
 
     async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
-        """Raises RefusedError, always."""
+        """Raise RefusedError, always."""
         raise RefusedError(
             f"No scratch file can be held on {self._host.name} from here.", hint="Measure a device there."
         )
 
     async def remove(self, plan: ScratchPlan) -> None:
-        """Nothing is removed where nothing was made."""
+        """Do nothing: no file was created."""
 
 
 ScratchManager = LocalScratchManager | SimulatedScratchManager
 
 
 def scratching_on(host: Host) -> ScratchManager:
-    """The way to make scratch files on a host."""
+    """Return the manager of scratch files for a host."""
     if host.capabilities.shares_files:
         return LocalScratchManager()
     return RemoteScratchManager(host) if host.capabilities.harmed else SimulatedScratchManager(host)

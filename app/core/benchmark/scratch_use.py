@@ -1,4 +1,4 @@
-"""Whether a scratch file of raidbench's is free: nothing uses it, and nothing was put into it."""
+"""Check whether a scratch file of raidbench's is free: nothing uses it, and it has no foreign content."""
 
 from __future__ import annotations
 
@@ -20,30 +20,31 @@ from backends.topology.file_users import file_id_of, find_file_users
 from backends.topology.scan import probe_path
 
 _WAITS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5)
-"""Seconds between two attempts while something has the file open: udev and ended programs close it soon."""
+"""Seconds between attempts while something has the file open: udev and ended programs close it soon."""
 
 _EMPTY = 512
-"""A filesystem or partition table takes more: a smaller file is not probed."""
+"""Minimum size of a file that is probed: a filesystem or partition table needs more."""
 
 
 class Lease(Enum):
-    """The kernel's answer to the request for a lease (fcntl(2), F_SETLEASE)."""
+    """The kernel's answer to a lease request (fcntl(2), F_SETLEASE)."""
 
     FREE = "free"
     """No other open file, mapping, loop device, swap area or export refers to the file."""
     USED = "used"
-    """Something has it open."""
+    """Something has the file open."""
     UNKNOWN = "unknown"
-    """The filesystem has no leases."""
+    """The filesystem does not support leases."""
 
 
 def take_lease(descriptor: int) -> Lease:
-    """Return whether this descriptor is the only open one of its file; if so, keep others from opening it.
+    """Take a lease on a file; return FREE if no other descriptor of the file is open.
 
-    Its owner may ask without being root. `end_lease`, or closing it, lets others in, who wait until then.
+    Other processes that open the file wait until `end_lease` or until the descriptor is closed. The file's owner needs
+    no root privileges.
     """
     try:
-        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # sent when others wait; nothing happens by default
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # sent when another process waits; ignored by default
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
     except OSError as error:
         return Lease.USED if error.errno in (errno.EAGAIN, errno.EBUSY) else Lease.UNKNOWN
@@ -51,7 +52,7 @@ def take_lease(descriptor: int) -> Lease:
 
 
 def end_lease(descriptor: int) -> None:
-    """Let others open the file again."""
+    """Let other processes open the file again."""
     with suppress(OSError):
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
 
@@ -59,16 +60,16 @@ def end_lease(descriptor: int) -> None:
 async def require_unused(descriptor: int, path: Path, *, probe: bool = True) -> None:
     """Make sure that nothing uses an open scratch file of raidbench's, and keep others from opening it.
 
-    `end_lease` lets others in again. `probe`: whether its content is examined as well, which takes reading it:
-    raidbench writes random data or zeros, so a filesystem or another known signature is somebody's.
-    Raises RefusedError with what uses the file, or what is in it.
+    `end_lease` lets others in again. `probe`: whether to read and examine the content too. raidbench writes random data
+    or zeros, so a filesystem or another known signature is foreign. Raises RefusedError that names the user of the file
+    or its content.
     """
     host = LocalHost()
     shown = clean(str(path), 512)
     interrupted = is_interrupted(descriptor, path)
     await _require_no_user(host, descriptor, path, shown, interrupted=interrupted)
     if probe and os.fstat(descriptor).st_size >= _EMPTY:
-        end_lease(descriptor)  # blkid could not open it
+        end_lease(descriptor)  # blkid has to open the file
         await _require_no_content(host, descriptor, shown, interrupted=interrupted)
         await _require_no_user(host, descriptor, path, shown, interrupted=interrupted)
 

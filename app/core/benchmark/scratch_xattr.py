@@ -1,4 +1,4 @@
-"""The mark by which raidbench knows a scratch file of its own: bound to this very file, so that no copy carries it."""
+"""The mark by which raidbench recognises its scratch files, bound to the file itself so that copies do not count."""
 
 from __future__ import annotations
 
@@ -15,43 +15,42 @@ _BUSY, _LEFT = "busy", "left"
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
 _MADE: dict[tuple[int, int], str] = {}
-"""Marks by device and inode of files this process made where the filesystem cannot carry them."""
+"""Marks by device and inode of files that this process created on filesystems without user attributes."""
 
 
 def mark_busy(descriptor: int, path: Path, size: int) -> None:
-    """Mark this open file as one that raidbench writes, and give it its planned size.
+    """Mark an open file as being written by raidbench, and extend it to its planned size.
 
-    The file has that size from the beginning, so a file that a kill left half written still has it. Where the
-    filesystem cannot carry the mark the size is left alone: such filesystems (FAT) would write zeros.
-    Raises OSError.
+    A file that a kill leaves incomplete has its planned size too. If the filesystem cannot store the mark, the size is
+    left alone: such filesystems (FAT) would write zeros. Raises OSError if the file cannot be extended.
     """
     if _set(descriptor, _BUSY, size, 0, path) and os.fstat(descriptor).st_size < size:
         os.ftruncate(descriptor, size)
 
 
 def mark_left(descriptor: int, path: Path) -> None:
-    """Mark this open file as kept as it is now: if its size or time changes, it is no longer raidbench's."""
+    """Mark an open file as kept in its present state: if its size or time changes, it is no longer raidbench's."""
     info = os.fstat(descriptor)
     _set(descriptor, _LEFT, info.st_size, info.st_mtime_ns, path)
 
 
 def forget(info: os.stat_result) -> None:
-    """Drop what this process knows of a removed file: its inode number will be another file's."""
+    """Forget a removed file, because its inode number will be given to another file."""
     _MADE.pop((info.st_dev, info.st_ino), None)
 
 
 def is_own(where: int | Path, path: Path) -> bool:
     """Return whether a file is raidbench's own and known as `path`.
 
-    `where`: an open file, or the path of one; links are not followed. A copy has another inode, a moved file another
-    path, a file that was given away another owner, one that was written to since it was kept another time, and one
-    that was replaced in place another size: all of these are somebody's, whatever attributes they carry.
+    `where`: an open file, or a path; links are not followed. A file counts as foreign, whatever attributes it has,
+    after a copy (other inode), a move (other path), a change of owner, a later write (other time) or a replacement in
+    place (other size).
     """
     return _state(where, path) is not None
 
 
 def is_interrupted(where: int | Path, path: Path) -> bool:
-    """Return whether a file of raidbench's was being written when it was last marked, so that its time says nothing."""
+    """Return whether raidbench was writing the file when it was last marked, so that its time is no evidence."""
     return _state(where, path) == _BUSY
 
 
@@ -73,7 +72,7 @@ def _state(where: int | Path, path: Path) -> str | None:
     if (inode, owner, known_path) != (str(info.st_ino), str(info.st_uid), str(path)):
         return None
     number, _, boot = device.partition("@")
-    if boot == _boot_id() and number != str(info.st_dev):  # after a reboot a device may have another number
+    if boot == _boot_id() and number != str(info.st_dev):  # a device's number may change at a reboot
         return None
     if state == _BUSY:
         return _BUSY if size == str(info.st_size) or in_memory else None
@@ -93,7 +92,7 @@ def _boot_id() -> str:
 
 
 def _set(descriptor: int, state: str, size: int, changed: int, path: Path) -> bool:
-    """Mark an open file; return whether the filesystem carries the mark."""
+    """Mark an open file; return whether the filesystem stores the mark."""
     info = os.fstat(descriptor)
     device = f"{info.st_dev}@{_boot_id()}"
     mark = f"{_VERSION} {state} {info.st_ino} {info.st_uid} {device} {size} {changed} {path}"

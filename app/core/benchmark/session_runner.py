@@ -1,4 +1,4 @@
-"""Measuring within a session: prepared, watched by the advisor, one job at a time."""
+"""Benchmarks within a session: prepared, watched by the advisor, one job at a time."""
 
 from __future__ import annotations
 
@@ -15,36 +15,35 @@ from app.core.session.event_types import written_ago
 from app.core.session.events import PreconditionEnded
 from app.core.session.inventory import SessionInventory
 from app.core.session.recorder import Recorder
-from app.core.session.results import Advice, Sample
+from app.core.session.results import Advice
 from app.core.session.state import RunRecord
 from backends.errors import RaidbenchError, RefusedError, StorageError
 from backends.host import WriteDenied
 from backends.model import Array, Controller, Drive, Fact, Inventory, Task
 from backends.settings import Reading
 
-if TYPE_CHECKING:  # imported when something is to be measured: every workbench has this module
+if TYPE_CHECKING:  # every workbench imports this module, but few run benchmarks
     from app.core.benchmark.abort_conditions import AllocatedRanges
     from app.core.benchmark.conditions.facts import Advisor, JobLocation, RunFacts
     from app.core.benchmark.conditions.monitor import LiveAdvisor
     from app.core.benchmark.preconditioning import PreconditionHistory
     from app.core.benchmark.run_plan import BenchmarkRequest, ResolvedTarget, RunPlan
     from app.core.benchmark.runner import BenchmarkRunner, Until
-    from app.core.benchmark.scratch_manager import ScratchManager
 
 _Readings = Mapping[str, tuple[str, Reading]]
-"""Labels and readings of the settings of a device, by key."""
+"""Labels and readings of a device's settings, by key."""
 
 
 def no_advice(_facts: RunFacts) -> tuple[Advice, ...]:
-    """Return nothing: the advisor where there are no rules."""
+    """Return no advice; used where there are no rules."""
     return ()
 
 
 class SessionBenchmarks:
-    """Runs jobs, one at a time."""
+    """Runs the jobs of a session, one at a time."""
 
     def __init__(self, record: Recorder, hardware: SessionInventory, advisor: Advisor = no_advice) -> None:
-        """`advisor`: what gives advice on a run before it begins, while it goes on and at its end."""
+        """`advisor`: gives advice before, during and after a run."""
         self._record, self._hardware = record, hardware
         self.advisor = advisor
         self._stop: asyncio.Event | None = None
@@ -58,72 +57,52 @@ class SessionBenchmarks:
 
         return AllocatedRanges(self._record.host)
 
-    @cached_property
-    def _scratching(self) -> ScratchManager:
-        from app.core.benchmark.scratch_manager import scratching_on
-
-        return scratching_on(self._record.host)
-
     def _measurer(self, folder: Path) -> BenchmarkRunner:
-        from app.core.benchmark.abort_conditions import make_capacity_monitor, write_limit_of
-        from app.core.benchmark.background_events import open_event_watch
-        from app.core.benchmark.conditions.collector import too_warm
         from app.core.benchmark.device_access import DeviceAccess
-        from app.core.benchmark.device_faults import make_fault_detector
-        from app.core.benchmark.device_stats import member_meter
         from app.core.benchmark.runner import BenchmarkRunner
-        from app.core.benchmark.stack_watch import footing_watch
         from app.core.fio.load import FioLoad
         from app.core.fio.preflight import identify_fio, preflight
 
+        host = self._record.host
         return BenchmarkRunner(
-            load=FioLoad(self._record.host),
-            preflight=partial(preflight, self._record.host),
-            find_fio=partial(identify_fio, self._record.host),
-            gate=DeviceAccess(self._record.host, self._disks),
-            locks=self._record.locks,
-            folder=folder,
-            emit=self._record.emit,
-            scratching=self._scratching,
-            members=partial(member_meter, self._record.host),
-            witness=partial(make_fault_detector, self._record.host, self._samples),
-            course=partial(open_event_watch, self._record.host),
-            heat=partial(too_warm, self._record.host),
-            room=partial(make_capacity_monitor, self._record.host),
-            footing=partial(footing_watch, self._record.host),
-            lying=self._left.on,
-            caps=lambda ready: [write_limit_of(ready, site, self._record.session.inventory) for site in ready.sites],
-            simulated=self._record.simulated,
+            self._record,
+            folder,
+            load=FioLoad(host),
+            preflight=partial(preflight, host),
+            find_fio=partial(identify_fio, host),
+            gate=DeviceAccess(host, self._disks),
+            ranges=self._left,
         )
 
-    def _samples(self) -> tuple[Sample, ...]:
-        """Those of the running job."""
-        return () if self._record.session.active is None else self._record.session.active.samples
-
     async def _disks(self) -> Inventory:
-        """The kernel's disks alone: no card is asked."""
+        """Return the kernel's disks only, without querying a controller."""
         block = self._hardware.machine.backends.get("block")
         return await block.inventory() if block is not None else Inventory()
 
     async def forget_scratch(self, ready: RunPlan) -> None:
         """Remove the scratch file that a run left for the next one."""
+        from app.core.benchmark.scratch_manager import scratching_on
+
         for site in ready.sites:
             if site.scratch is not None and site.scratch.own:
-                await self._scratching.remove(site.scratch)
+                await scratching_on(self._record.host).remove(site.scratch)
 
     async def prepare(self, request: BenchmarkRequest) -> RunPlan:
-        """What measuring that would do; nothing is touched, no session is needed. See `BenchmarkRunner.prepare`."""
+        """Return the plan for a request, with advice; touches nothing and needs no session.
+
+        Raises as `BenchmarkRunner.prepare`.
+        """
         if await self._reads_only():
-            request = replace(request, keep=True)  # a scratch file of an earlier run stays
+            request = replace(request, keep=True)  # a scratch file of an earlier run must stay
         ready = await self._measurer(self._record.folder or Path()).prepare(request)
         return replace(ready, advice=self.advisor(await self._facts_of(ready)))
 
     async def why_not(self) -> RaidbenchError | None:
-        """Why nothing can be measured on this host, with what to do; None where it can. Nothing is tried."""
+        """Return the error why nothing can be measured on this host; None if it can. Tries nothing."""
         return await self._measurer(self._record.folder or Path()).why_not()
 
     async def preview_advice(self, request: BenchmarkRequest) -> tuple[Advice, ...]:
-        """What could be said of it before it is even prepared; nothing where it cannot be measured."""
+        """Return advice on a request before it is prepared; () if it cannot be measured."""
         from app.core.benchmark.conditions.facts import combine_facts
 
         measurer = self._measurer(self._record.folder or Path())
@@ -135,14 +114,14 @@ class SessionBenchmarks:
         return self.advisor(combine_facts([await self._facts(self._sized(location)) for location in locations]))
 
     def _sized(self, location: JobLocation) -> JobLocation:
-        """The place with no more of a device than there is."""
+        """Return the location with its area limited to the size of the device."""
         device = self._record.session.inventory.find(location.device) if location.device is not None else None
         if location.scratch or not location.whole_disk or isinstance(device, Controller | None):
             return location
         return replace(location, area_bytes=min(filter(None, (location.area_bytes, device.size_bytes)), default=None))
 
     async def _facts(self, location: JobLocation) -> RunFacts:
-        """What is known beforehand; that a device was written may be remembered of earlier sessions."""
+        """Return the facts known before a run. Preconditioning is also taken from earlier sessions."""
         from app.core.benchmark.conditions.collector import gather
 
         facts = await gather(self._record.host, location, self._record.session)
@@ -155,13 +134,14 @@ class SessionBenchmarks:
         return facts
 
     async def measure(self, ready: RunPlan, *, confirm: str | None = None, until: Until | None = None) -> RunRecord:
-        """Run what was prepared; one run at a time. `stop` ends it in good order. `until`: see `BenchmarkRunner`.
+        """Run a plan and return its record; one run at a time. `stop` ends it cleanly.
 
-        Raises RefusedError, StorageError, DeviceGoneError.
+        `until`: see `BenchmarkRunner.measure`. Raises RefusedError (guard, lock, another job), StorageError or
+        DeviceGoneError.
         """
         if self._stop is not None or (self._occupant is not None and ready.mark is None):
             raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
-        ready.require(confirm)  # before anything is asked of a device that is left alone
+        ready.require(confirm)  # before anything is read from a device without confirmation
         if await self._reads_only():
             from app.core.benchmark.run_plan import require_reading
 
@@ -199,13 +179,13 @@ class SessionBenchmarks:
         return await self._record.host.writable("/sys") is WriteDenied.READ_ONLY
 
     def _remember_fill(self, run_id: str, ready: RunPlan) -> None:
-        """Write down how much of a device was filled before a run, for this session and for later ones."""
+        """Record how much of a device was filled before a run, for this and later sessions."""
         record = self._record.session.run(run_id)
         if record is None or not record.figures.filled_bytes:
             return
-        from app.core.benchmark.preconditioning import written_by
+        from app.core.benchmark.preconditioning import precondition_record
 
-        written = written_by(record, ready, session=str(self._record.folder))
+        written = precondition_record(record, ready, session=str(self._record.folder))
         identity = None if ready.only.judgement is None else ready.only.judgement.identity
         remembered = identity is not None and self.memory.remember(identity, written)
         self._record.emit(
@@ -216,13 +196,13 @@ class SessionBenchmarks:
 
     @cached_property
     def memory(self) -> PreconditionHistory:
-        """What is known of devices from one session to the next: which were written in full, and when."""
+        """Return the preconditioning history, which all sessions share."""
         from app.core.benchmark.preconditioning import PreconditionHistory
 
         return PreconditionHistory(self._record.paths.devices)
 
-    def remembered(self, device: Controller | Array | Drive) -> Controller | Array | Drive:
-        """The thing with what is known of it from earlier sessions among its facts."""
+    def with_history(self, device: Controller | Array | Drive) -> Controller | Array | Drive:
+        """Return the device with a fact about its preconditioning in earlier sessions."""
         if isinstance(device, Controller) or device.identity is None:
             return device
         written = self.memory.last_written(device.identity)
@@ -233,9 +213,9 @@ class SessionBenchmarks:
 
     @contextlib.contextmanager
     def reserve(self, stop: Callable[[], None]) -> Iterator[None]:
-        """Inside nothing is measured but what carries a mark; `stop` asks whoever is inside to end.
+        """Reserve the runner for an experiment while inside; `stop` asks the experiment to end.
 
-        Raises RefusedError when a job is running.
+        Raises RefusedError if a job is running.
         """
         if self.running:
             raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
@@ -249,18 +229,18 @@ class SessionBenchmarks:
 
     @property
     def running(self) -> bool:
-        """Whether a job or an experiment is being run."""
+        """Return whether a job or an experiment is running."""
         return self._stop is not None or self._occupant is not None
 
     def stop(self) -> None:
-        """Ask the running job, and the experiment it is part of, to end; figures so far are kept."""
+        """Ask the running job and its experiment to end; results so far are kept."""
         if self._occupant is not None:
             self._occupant()
         if self._stop is not None:
             self._stop.set()
 
     async def wait_idle(self) -> None:
-        """Wait until no job is being run."""
+        """Wait until no job is running."""
         await self._idle.wait()
 
     async def _provenance(self, site: ResolvedTarget, readings: _Readings, facts: RunFacts) -> dict[str, str]:
@@ -276,13 +256,13 @@ class SessionBenchmarks:
         )
 
     async def _facts_of(self, ready: RunPlan) -> RunFacts:
-        """Those of all that is measured."""
+        """Return the combined facts of all targets."""
         from app.core.benchmark.conditions.facts import combine_facts
 
-        return combine_facts([await self._facts(site.place(ready.job)) for site in ready.sites])
+        return combine_facts([await self._facts(site.locate(ready.job)) for site in ready.sites])
 
     async def _watch(self, ready: RunPlan, facts: RunFacts, readings: Sequence[_Readings]) -> LiveAdvisor:
-        """The advisor for one run: with the condition as it is now, and the way to read it again at the end."""
+        """Return the advisor for one run, with the present condition and a way to read it again at the end."""
         from app.core.benchmark.conditions.facts import Condition, common_policies
         from app.core.benchmark.conditions.monitor import LiveAdvisor
 
@@ -303,7 +283,7 @@ class SessionBenchmarks:
 
 
 def _current_values(readings: _Readings) -> dict[str, str]:
-    """What is set; of what is left to something else (`inherit`) what that says."""
+    """Return the configured values; for a value that is inherited, the one in force."""
     values = {
         key: (reading.effective if reading.follows else None) or reading.now for key, (_, reading) in readings.items()
     }

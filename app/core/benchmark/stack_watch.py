@@ -1,4 +1,4 @@
-"""Ends a run when its device is built on something else than the guard judged, or nobody can tell any more."""
+"""Watch on the device stack of a run: stops the run if the stack changes or can no longer be read."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ FOOTING = AbortCondition(
 )
 
 BLIND_SECONDS = 15.0
-"""Time without a complete answer of dmsetup after which a writing run is ended."""
+"""Seconds without a complete answer of dmsetup after which a writing run is stopped."""
 
 _TABLE_SECONDS = 1.0
-"""Between two looks at the tables while no event calls for one."""
+"""Seconds between two reads of the tables without an event."""
 _EVENT_SECONDS = 0.2
-"""Between two looks at the tables while events come."""
+"""Seconds between two reads of the tables while events arrive."""
 _NAMING_SECONDS = 10.0
-"""For finding out what uses the devices of a run that was ended."""
+"""Maximum seconds to find the users of the devices after a run was stopped."""
 
 _EVENTS = "/sys/kernel/uevent_seqnum"
-"""A count of all events of devices: the kernel sends one when a table comes into force (Documentation/ABI)."""
+"""Number of device events: the kernel sends one when a table is activated (Documentation/ABI)."""
 _LOOPS = "/sys/block/loop*/loop/backing_file"
 _MOUNTS = ("/proc/self/mountinfo", "/proc/1/mountinfo")
 
 _KNOWN_BEFORE = frozenset({"open", "exclusive", "closed", "unknown", "unseen"})
-"""Kinds of use that this run's own fio and hold are by now; the guard excluded all others before the run."""
+"""Kinds of use that this run's own fio and open file cause. The guard excluded all others before the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,32 +59,28 @@ class WatchedDevice:
     """A device of a run."""
 
     device: str
-    """Its node by the kernel's name."""
+    """Node by the kernel's name."""
     footing: Footing
-    """What it was built on when it was judged."""
+    """Device stack below it when it was judged."""
     writing: bool
-    """Whether it is written to: then nothing may begin to use it, and a watch that is blind ends the run."""
+    """Whether the run writes to it. Then no new use is allowed, and a watch without answers stops the run."""
 
 
 def footing_watch(host: Host, ready: RunPlan, stop: asyncio.Event) -> FootingWatch:
-    """Return the watch over the devices of a run; over none of one on a file, or where nothing would be harmed."""
-    judged = [site.judgement for site in ready.sites if site.judgement is not None]
+    """Return the watch on the devices of a run; without devices for a file, or if nothing can be harmed."""
     devices = [
-        WatchedDevice(
-            device=judgement.device,
-            footing=judgement.footing,
-            writing=judgement.intent is Intent.WRITE,
-        )
-        for judgement in judged
+        WatchedDevice(device=result.device, footing=result.footing, writing=result.intent is Intent.WRITE)
+        for site in ready.sites
+        if (result := site.judgement) is not None
     ]
     return FootingWatch(host, devices if host.capabilities.harmed else (), stop)
 
 
 class FootingWatch:
-    """Compares what the devices of a run are built on with what the guard judged. An asynchronous context manager.
+    """Asynchronous context manager that compares the device stack of a run with the one that the guard judged.
 
-    Ten times a second sysfs is read, and by root the tables in the kernel, which needs no program. dmsetup is asked for
-    the tables before the run, once a second, after every event of a device, and when the run is over.
+    sysfs is read ten times a second. With root privileges the kernel's tables are read too, which needs no program.
+    dmsetup is run before the run, once a second, after every device event, and at the end of the run.
     """
 
     def __init__(
@@ -126,7 +122,7 @@ class FootingWatch:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Compare everything once more, so that what changed last does not go unnoticed; name what is hit."""
+        """Compare everything once more, so that the last changes are noticed; name the affected users."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -139,7 +135,7 @@ class FootingWatch:
             await self._add_uses()
 
     def explain(self, figures: RunResult) -> RunResult:
-        """Return the figures of the run; those of a run whose devices changed say so, however it ended."""
+        """Return the results; if the device stack changed they say so, however the run ended."""
         if not self._found:
             return figures
         own = f" {figures.reason}" if figures.status is RunStatus.FAILED and figures.reason else ""
@@ -148,7 +144,7 @@ class FootingWatch:
         return replace(figures, status=status, reason=reason, hint=FOOTING.hint)
 
     async def _run_watcher(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Watch until something is found; a watch that fails ends the run."""
+        """Watch until a change is detected; a watcher that fails stops the run."""
         try:
             await work()
         except Exception as error:
@@ -183,10 +179,10 @@ class FootingWatch:
         await self._compare_tables()
 
     async def _compare_sysfs(self) -> None:
-        """Compare what the kernel tells without a program: sysfs, and to root the tables."""
+        """Compare the sources that need no program: sysfs and, with root privileges, the kernel's tables."""
         self._end(changes(self._before, await read_quick(self._host, self._layers)))
         if self._mapped and self._host.is_root and self._host.capabilities.opens_devices:
-            with suppress(OSError):  # it is asked again soon, and dmsetup too
+            with suppress(OSError):  # the next check is soon, and dmsetup is another source
                 self._end(changes(self._before, await self._kernel_tables()))
 
     async def _kernel_tables(self) -> Footing:
@@ -198,7 +194,7 @@ class FootingWatch:
         return {f"{layer} {TABLE}": table_text(rows) for layer, rows in known_tables.items()}
 
     async def _compare_tables(self) -> None:
-        """Compare the tables, once dmsetup has told them; without an answer in time the run is over, if it writes."""
+        """Compare the tables of dmsetup; without an answer in time a writing run is stopped."""
         while not self._found and self._mapped:
             begun = self._clock()
             left = self._answered + self._blind_after - begun
@@ -220,7 +216,7 @@ class FootingWatch:
             await asyncio.sleep(FOOTING.every)
 
     async def _tables(self) -> Footing | None:
-        """Return the tables of all layers now; None where one of them, or of the judged ones, is not known."""
+        """Return the present tables of all layers; None if one of them, or of the judged ones, is unknown."""
         tables = segments_by_name(await dmsetup_output(self._host, TABLES))
         names = await self._host.read_many([f"/sys/block/{layer}/dm/name" for layer in self._mapped])
         tables_by_layer: dict[str, str] = {}
@@ -232,7 +228,7 @@ class FootingWatch:
         return tables_by_layer
 
     async def _signs_now(self, *, mounts: bool) -> frozenset[str]:
-        """Return what may be another use: devices built on each layer, loop devices, mounted devices and swap."""
+        """Return signs of possible new uses: holders of each layer, loop devices, mounted devices, swap."""
         now = await read_quick(self._host, self._layers)
         loops = await self._host.read_many(await self._host.list(_LOOPS))
         signs = {*holder_signs(now), *map(" ".join, loops.items())}
@@ -248,7 +244,7 @@ class FootingWatch:
         return frozenset(signs)
 
     async def _end_if_used(self) -> bool:
-        """End the run if something uses a device now; return whether that could be found out."""
+        """Stop the run if something uses a device now; return whether that could be checked."""
         try:
             async with asyncio.timeout(self._blind_after):
                 self._end(await self._uses())
@@ -257,7 +253,7 @@ class FootingWatch:
         return True
 
     async def _uses(self) -> tuple[str, ...]:
-        """Return what uses a device that is written to, as the guard sees it; before the run nothing did."""
+        """Return the uses of a written device as the guard sees them; before the run there were none."""
         clauses: list[str] = []
         picture = None
         for device in self._devices:
@@ -271,7 +267,7 @@ class FootingWatch:
                 picture = picture or await scan_topology(self._host, everywhere=True)
                 apart = picture.with_separate(
                     picture.doubtful_pairs()
-                )  # the guard proved before the run that these are two
+                )  # the guard proved before the run that these are different disks
                 uses = apart.uses(name) if name in picture.tree.nodes else ()
                 label = (picture.link(name) if name in picture.tree.nodes else None) or label
             new_uses = [use for use in uses if use.kind not in _KNOWN_BEFORE]
@@ -279,11 +275,11 @@ class FootingWatch:
         return tuple(clean(text, 400) for text in dict.fromkeys(clauses))
 
     async def _add_uses(self) -> None:
-        """Add what uses the devices now to what ended the run."""
-        with suppress(Exception):  # the run is ended and says why, whatever cannot be named
+        """Add the present uses of the devices to the reasons for the stop."""
+        with suppress(Exception):  # the run is stopped with its reason, even if no user can be named
             async with asyncio.timeout(_NAMING_SECONDS):
                 uses = await self._uses()
-                while not uses and await self._is_suspended():  # whoever changes a table is not ready yet
+                while not uses and await self._is_suspended():  # a program is still changing a table
                     await asyncio.sleep(FOOTING.every)
                     uses = await self._uses()
                 self._found = tuple(dict.fromkeys((*self._found, *uses)))

@@ -13,46 +13,46 @@ from backends.errors import RaidbenchError
 from backends.values import dataclass
 
 _NAMES_ONE = re.compile(rb'"scratch"\s*:\s*"')
-"""Where the record of a session names a scratch file."""
+"""Pattern of a scratch file's name in a session log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaleScratchFile:
-    """A file raidbench made for runs and did not come to remove."""
+    """A file that raidbench created for runs and could not remove."""
 
     path: Path
-    """Where it lies."""
+    """Path of the file."""
     size: int
-    """Bytes it takes on the filesystem."""
+    """Bytes allocated on the filesystem."""
     session: str
-    """The session that made it."""
+    """Session that created it."""
     run: str
-    """The last run it was used for."""
+    """Last run that used it."""
 
 
 def leftover_scratch(paths: Paths) -> tuple[StaleScratchFile, ...]:
-    """Files of ours that the last session to use them did not remove, and that nobody writes any more. Changes nothing.
+    """Return raidbench's scratch files that their last session did not remove and no process writes. Changes nothing.
 
-    A run may have ended and its file stay for the next one of an experiment or a sweep, which never came.
+    A run may have ended and left its file for the next run of an experiment or sweep, which never started.
     """
     files_by_path: dict[Path, StaleScratchFile | None] = {}
     for folder in folders.session_folders(paths):
         try:
             if not _NAMES_ONE.search(read_regular(folder / folders.LOG)):
-                continue  # most sessions: taking all of them apart would delay every start
+                continue  # most sessions: parsing all of them would delay every start
             runs = store.load(folder).session.runs
         except (OSError, RaidbenchError):
             continue
         files = [(Path(target.scratch), run.id) for run in runs for target in run.start.all_targets if target.scratch]
         in_use = not files or not _is_unlocked(folder)
         for path, run in reversed(files):
-            if path not in files_by_path:  # the session that used it last is the one that may still need it
+            if path not in files_by_path:  # only the last session that used it may still need it
                 files_by_path[path] = None if in_use else _stale_file(path, folder.name, run)
     return tuple(file for file in files_by_path.values() if file is not None)
 
 
 def _stale_file(path: Path, session: str, run: str) -> StaleScratchFile | None:
-    """The file as a leftover; None if it is gone, or somebody else's by now."""
+    """Return the file as a leftover; None if it is gone or no longer raidbench's."""
     try:
         if not is_own(path, path):
             return None
@@ -62,7 +62,7 @@ def _stale_file(path: Path, session: str, run: str) -> StaleScratchFile | None:
 
 
 def _is_unlocked(folder: Path) -> bool:
-    """Whether no program holds the session."""
+    """Return whether no process has the session locked."""
     try:
         store.SessionLog(folder).close()
     except (BlockingIOError, RaidbenchError):

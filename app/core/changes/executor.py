@@ -195,7 +195,7 @@ class ChangeExecutor:
         with cached_since(time.monotonic()):
             if await is_as_wanted(self._backend(shown.target), shown):
                 return shown
-            change = await self._backend(shown.target).plan(shown.target, shown.key, shown.wish)
+            change = await self._backend(shown.target).plan(shown.target, shown.key, shown.requested)
         if change.writes != shown.writes and done.isdisjoint(change.shares):
             raise RefusedError(
                 f"{change.label} of {change.target} would now take other steps than those shown.",
@@ -213,7 +213,7 @@ class ChangeExecutor:
         for setting, (change, _) in made.items():
             if now[setting] == change.after or now[setting] not in _moved_by(ends, *setting):
                 continue
-            again = await self._backend(change.target).plan(change.target, change.key, change.wish)
+            again = await self._backend(change.target).plan(change.target, change.key, change.requested)
             ended = await self.apply(again.as_in_set(change, moved=True), until=until)
             ends.append(ended)
             latest[setting] = change, ended
@@ -248,7 +248,7 @@ class ChangeExecutor:
             return
         sets: dict[Target, dict[str, str]] = {}
         for change in changes:
-            sets.setdefault(change.target, {})[change.key] = change.wish
+            sets.setdefault(change.target, {})[change.key] = change.requested
         for target, values in sets.items():
             await self.side.ask("together", target=str(target), scope=target.scope, values=values)
 
@@ -285,7 +285,12 @@ class ChangeExecutor:
         covered = left is not None and self.side is None
         await self._record_intent(
             ChangeIntended(
-                at=time.time(), id=change_id, change=change.recorded(), undoes=undoes, boot=boot_id(), trial_until=until
+                at=time.time(),
+                id=change_id,
+                change=change.as_recorded(),
+                undoes=undoes,
+                boot=boot_id(),
+                trial_until=until,
             ),
             change,
             covered=covered,
@@ -513,8 +518,8 @@ class ChangeExecutor:
         if not isinstance(back, Change):
             raise back
         if back.risk is Risk.DESTROYS_DATA:
-            if plate is None or confirm != plate.word:
-                by = "" if plate is None else f", and confirm it by the word {plate.word}. {plate.sentence[:-1]}"
+            if plate is None or confirm != plate.token:
+                by = "" if plate is None else f", and confirm it by the word {plate.token}. {plate.sentence[:-1]}"
                 raise RefusedError(
                     f"Taking {change.label} of {change.target} back destroys what lies on it now.",
                     hint=f"Undo {record.id} alone{by}.",
@@ -546,9 +551,10 @@ class ChangeExecutor:
         `confirm`: the confirmation token that the user typed. Raises RefusedError, BlockedError if it cannot be
         re-created, DeviceGoneError for a missing drive, StorageError.
         """
-        if confirm != plate.word:
+        if confirm != plate.token:
             raise RefusedError(
-                f"Making {left.change.target} again takes {plate.words}.", hint=f"Confirm it by the word {plate.word}."
+                f"Making {left.change.target} again takes {plate.description}.",
+                hint=f"Confirm it by the word {plate.token}.",
             )
         async with self._locked_and_cached(left.change) as lock:
             if self.side is None:

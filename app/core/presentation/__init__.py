@@ -1,1 +1,1 @@
-"""What is shown of devices, runs, changes, comparisons and sweeps, told once for screen, command line and report."""
+"""Presentation of devices, runs, changes, comparisons and sweeps, shared by screens, command line and report."""

@@ -1,4 +1,4 @@
-"""The devices of a machine that need attention, the gravest first. No I/O."""
+"""Devices that need attention, most severe first. No I/O."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ class ProposedChange:
     """A change that raidbench can make."""
 
     target: Target
-    """What has the setting."""
+    """Target of the setting."""
     key: str
-    """Which."""
+    """Key of the setting."""
     value: str
-    """What it is to become."""
+    """Proposed value."""
 
     @property
     def command(self) -> str:
-        """The line that makes it."""
+        """Return the command that makes the change."""
         return f"raidbench set {self.target} {self.key}={self.value}"
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionItem:
-    """A row of the list of devices that wants a look."""
+    """A row of the device list that needs attention."""
 
     key: str
-    """The row's key: an address, or that of a problem of no device."""
-    words: str
-    """What is wrong with it."""
+    """Key of the row: an address, or the source of a problem that belongs to no device."""
+    text: str
+    """Description of the fault."""
     staged: ProposedChange | None = None
-    """The change that mends it, where raidbench can make it."""
+    """Change that fixes the fault, if raidbench can make it."""
 
 
 def attention_items(inventory: Inventory) -> tuple[AttentionItem, ...]:
-    """Return arrays and drives with faults, controllers without a battery, and devices that could not be read.
+    """Return faulty arrays and drives, controllers without a battery, and devices that could not be read.
 
-    A member is not told beside its array, nor a problem of a card beside what else is wrong with it.
+    A member is left out if its array is listed, and a problem of a device if another fault of it is listed.
     """
     twins = inventory.twins
     arrays = {array.target: array for array in inventory.arrays}
@@ -61,7 +61,7 @@ def attention_items(inventory: Inventory) -> tuple[AttentionItem, ...]:
                 (severity_rank(state), address_sort_key(drive.target), AttentionItem(str(drive.target), state.value))
             )
     entries += [
-        # A cache that nothing keeps is graver than a rebuild that goes on: it may lose what was written.
+        # An unprotected cache is worse than a running rebuild: written data may be lost.
         (
             severity_rank(State.REBUILDING),
             (),

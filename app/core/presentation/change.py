@@ -1,4 +1,4 @@
-"""Changes as they are shown: planned, made, in force, taken back. No I/O."""
+"""Changes as text and tables: planned, applied, in force, undone. No I/O."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from backends.model import Target
 
 _ABOVE = 8
-"""Things above that a sentence names."""
+"""Maximum number of dependents that a sentence names."""
 
 NO_WAY_BACK = "cannot be taken back"
-"""What stands where the way back would."""
+"""Replaces the undo command of a change that cannot be undone."""
 
 
 def change_value_text(change: Change, text: str | None) -> str:
@@ -53,13 +53,13 @@ def change_text(change: Change) -> str:
 
 
 def change_clause(change: Change, names: Mapping[Target, str]) -> str:
-    """`read-ahead of ssd (none → adaptive)`, within a sentence; `names`: as the list has what is changed."""
+    """Return a change as a clause, `read-ahead of ssd (none → adaptive)`. `names`: display names of the targets."""
     of = names.get(change.target, str(change.target))
     return f"{within_sentence(change.label)} of {of} ({old_text(change)} → {new_text(change)})"
 
 
 def end_value_text(record: ChangeRecord) -> str:
-    """Return the value that was read at the end of a change; the wanted value of a change without an end."""
+    """Return the value read at the end of a change; without an end, the requested value."""
     return new_text(record.change) if record.end is None else change_value_text(record.change, record.end.now)
 
 
@@ -94,14 +94,14 @@ _NO_PRESENT = "The present value is not reported or not understood, so it cannot
 
 
 def unknown_value_texts(changes: Iterable[Change]) -> tuple[str, ...]:
-    """Return a sentence for each change that is planned without knowledge of the present value."""
+    """Return a sentence for each change whose present value is unknown."""
     return tuple(f"{subject_text(change)}: {_NO_PRESENT}" for change in changes if not is_understood(change.before))
 
 
 def risk_texts(changes: Iterable[Change]) -> tuple[str, ...]:
-    """Return a sentence for each risk, each once, and for each change that is made with less knowledge than usual.
+    """Return a sentence for each risk, without duplicates, and for each change that is made with less knowledge.
 
-    That is what no hardware has confirmed, and what is set in place of a value that is not understood.
+    Less knowledge means: not confirmed on hardware, or the present value is not understood.
     """
     lines = [
         f"{change.label}: {sentence}"
@@ -133,7 +133,7 @@ def side_effect_texts(changes: Iterable[Change]) -> tuple[str, ...]:
 
 
 def dependents_texts(changes: Iterable[Change]) -> tuple[str, ...]:
-    """What stood on what is changed when that was planned: a sentence for all that have the same above them."""
+    """Return the dependents at the time of planning, one sentence for all targets with the same ones."""
     targets_by_dependents: dict[tuple[str, ...], list[str]] = {}
     for change in changes:
         if change.above and str(change.target) not in targets_by_dependents.setdefault(change.above, []):
@@ -146,7 +146,7 @@ def dependents_texts(changes: Iterable[Change]) -> tuple[str, ...]:
 
 
 def dependents_text(dependents: Sequence[str]) -> str:
-    """`vg0/db, vg0/mail, mounted on /srv`; of many the first and how many more."""
+    """Return dependents as text, `vg0/db, vg0/mail, mounted on /srv`; of many only the first, with a count."""
     return units.first_of(dependents, _ABOVE)
 
 
@@ -156,7 +156,7 @@ def undoable_table(records: Iterable[ChangeRecord]) -> Table:
 
 
 def _wanted_value_text(record: ChangeRecord) -> str:
-    """What stands of a change, or is to stand if its card does it late."""
+    """Return the value that is in force, or that will be if the controller applies it late."""
     return new_text(record.change) if record.may_come_late else end_value_text(record)
 
 
@@ -175,7 +175,7 @@ def changes_table(records: Iterable[ChangeRecord]) -> Table:
 def _changes_table(
     records: Iterable[ChangeRecord], extra_columns: Mapping[str, Callable[[ChangeRecord], str | Cell]]
 ) -> Table:
-    """A row for each change: which, when, of what, and `extra_columns` by their headings."""
+    """Return a row for each change: id, time, target, setting and `extra_columns` by their headings."""
     return Table(
         columns=tuple(Column(title=title) for title in ("Change", "When", "Target", "Setting", *extra_columns)),
         rows=tuple(
@@ -221,7 +221,7 @@ def change_facts(record: ChangeRecord) -> Facts:
 
 
 def change_outcome_cell(change: Change, ended: ChangeEnded, *, on_trial: bool = False) -> Cell:
-    """How it ended, in a few words; `on_trial`: whether it is taken back unless somebody keeps it."""
+    """Return the outcome in a few words; `on_trial`: whether it is reverted unless the user confirms it."""
     cell = outcome_cell(ended.result)
     match ended.result:
         case "verified" if on_trial:
@@ -233,13 +233,13 @@ def change_outcome_cell(change: Change, ended: ChangeEnded, *, on_trial: bool = 
 
 
 def end_text(change: Change, ended: ChangeEnded) -> str:
-    """What was read back, with the tool's or the program's word where it is not as wanted."""
+    """Return the value that was read back, with the message of the tool or raidbench if there is one."""
     now = change_value_text(change, ended.now)
     return f"{now}  ({ended.message})" if ended.message else now
 
 
 def moved_texts(ended: ChangeEnded, cause: str = "") -> tuple[str, ...]:
-    """Return a sentence for each other setting that read otherwise afterwards. `cause`: the key that was set."""
+    """Return a sentence for each other setting that has changed. `cause`: the key that was set."""
     return tuple(_moved_text(setting, cause) for setting in ended.moved or ())
 
 
@@ -254,7 +254,7 @@ def _moved_text(setting: MovedSetting, cause: str) -> str:
 
 
 def kept_setting_text(change: Change, ended: ChangeEnded) -> str:
-    """Which setting stays from now on, and its value where that is not the one that was tried."""
+    """Return the setting that stays, with its value if that is not the one on trial."""
     return f"{change.label} reads {end_text(change, ended)}" if ended.message else change.label
 
 
@@ -264,7 +264,7 @@ def trial_end_text(all_back: bool) -> str:
 
 
 def in_force_text(record: ChangeRecord) -> str:
-    """Return a sentence on a change that is still in force."""
+    """Return a sentence about a change that is still in force."""
     change = record.change
     was = f"{end_value_text(record)} (was {old_text(change)}), {kept_text(change.persistence)}"
     return f"{record.id}: {subject_text(change)} is {was}."

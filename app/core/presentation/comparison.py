@@ -1,4 +1,4 @@
-"""What is told of two sides of a comparison, and of an experiment that measured them in pairs. No I/O."""
+"""Tables and texts about comparisons, and about experiments that measure two values in pairs. No I/O."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from widgets.text_utils import units
 from widgets.text_utils.symbols import LESS, MORE, SAME
 
 NO_PAIR = "No pair was measured to its end, so there is nothing to compare."
-"""Of an experiment that was over too soon."""
+"""Text about an experiment that ended before its first complete pair."""
 
 
 _SIGNS = {
@@ -32,16 +32,16 @@ _SIGNS = {
     Verdict.LOWER: LESS.char,
     Verdict.NO_DIFFERENCE: SAME.char,
 }
-"""Which way a figure went, where that was shown; whether it is welcome the word and the colour say."""
+"""Signs for the direction of a shown difference. Word and colour say whether it is good."""
 
 
 def verdict_sign(judgement: VerdictResult | None) -> str:
-    """An arrow, `=` for no difference, "" where nothing was shown."""
+    """Return an arrow, `=` for no difference, or "" if nothing was shown."""
     return "" if judgement is None else _SIGNS.get(judgement.verdict, "")
 
 
 def verdict_tone(judgement: VerdictResult | None) -> Tone:
-    """Whether what was shown is welcome."""
+    """Return the tone of a verdict: whether the difference is good."""
     if judgement is None:
         return Tone.DIM
     if judgement.verdict in WORSE or judgement.verdict is Verdict.STOPPED_ANSWERING:
@@ -50,14 +50,15 @@ def verdict_tone(judgement: VerdictResult | None) -> Tone:
 
 
 def ab_headings(record: ExperimentRecord) -> tuple[str, str]:
-    """Headings of both letters with their values: `A 128 KiB`, `B 4096 KiB`."""
+    """Return the headings of both sides with their values: `A 128 KiB`, `B 4096 KiB`."""
     start = record.start
     return f"A {value_text(start.key, start.a)}", f"B {value_text(start.key, start.b)}"
 
 
 def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Table:
-    """Every figure of both sides, the difference with its interval, the verdict: first what the job is about, then what
-    was shown. `a`, `b`: headings.
+    """Return a table of all metrics with differences, intervals and verdicts.
+
+    The headline comes first, then differences that were shown, then the rest. `a`, `b`: headings.
     """
     rows = [row for row in comparison.rows if not row.same_as]
     judged = any(row.interval is not None for row in rows)
@@ -69,13 +70,13 @@ def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Tabl
         Column(title=f"Difference [{covers_text(comparison.level)}]" if judged else "Difference", key="difference"),
         Column(title=f"In {count_text(comparison.sides)}" if judged else "", key="verdict", priority=1),
     )
-    # The headline, differences that were shown, the rest; each in their order.
+    # The headline first, then differences that were shown, then the rest.
     rows.sort(key=lambda row: (not row.headline, row.judgement is None or not row.judgement.differs))
     return Table(columns=columns, rows=tuple(_figure_row(row, judged, comparison.level) for row in rows))
 
 
 def _figure_row(row: MetricComparison, judged: bool, level: float) -> Row:
-    """`level` is that of the heading: an interval of another one says which."""
+    """Return the row of a metric. `level` is that of the heading: another level is named in the row."""
     judgement, tone = row.judgement, verdict_tone(row.judgement)
     own = level if row.interval is None else row.interval.level
     difference = f"{row_difference(row)}{f' ({covers_text(own)})' if own != level else ''}"
@@ -94,7 +95,7 @@ def _figure_row(row: MetricComparison, judged: bool, level: float) -> Row:
 
 
 def sides_table(comparison: Comparison, a: str, b: str) -> Table:
-    """What was measured on both sides, and in which settings and fields of the job they differ."""
+    """Return a table of both sides' targets and jobs, and of the settings and job fields that differ."""
     started, other = comparison.a.start, comparison.b.start
     facts = (("Target", started.target, other.target), ("Job", started.title, other.title))
     differing = ((key_heading(key), key_value(key, x), key_value(key, y)) for key, x, y in comparison.differing)
@@ -103,19 +104,19 @@ def sides_table(comparison: Comparison, a: str, b: str) -> Table:
 
 
 def differing_table(comparison: Comparison, a: str, b: str) -> Table:
-    """What is not the same on both sides, and nothing else."""
+    """Return the rows of `sides_table` that differ."""
     shown = sides_table(comparison, a, b)
     return replace(shown, rows=tuple(row for row in shown.rows if row.cells[1] != row.cells[2]))
 
 
 def experiment_lines(record: ExperimentRecord, comparison: Comparison | None) -> Iterator[str]:
-    """What an experiment has shown; why it ended early; what moved along; whether the old value is back."""
+    """Yield the result of an experiment, why it ended early, what else changed, and whether the value was restored."""
     yield NO_PAIR if comparison is None else " ".join(shown_lines(record, comparison))
     yield from experiment_ending(record)
 
 
 def shown_lines(record: ExperimentRecord, comparison: Comparison) -> Iterator[str]:
-    """What an experiment has shown; of the same against itself, what pairs could show."""
+    """Yield the result of an experiment; for a value against itself, the effect that pairs could show."""
     if record.start.is_null:
         yield from null_texts(comparison)
     else:
@@ -123,7 +124,7 @@ def shown_lines(record: ExperimentRecord, comparison: Comparison) -> Iterator[st
 
 
 def experiment_brief(record: ExperimentRecord, comparison: Comparison | None) -> str:
-    """The same where there is room for a line or two: `▼ slower: read IOPS -17.9 % [-19.7, -16.1], 3 pairs.`"""
+    """Return the result in a line or two: `▼ slower: read IOPS -17.9 % [-19.7, -16.1], 3 pairs.`"""
     row = None if comparison is None else comparison.headline
     if comparison is None or row is None or record.start.is_null:
         return " ".join(experiment_lines(record, comparison))
@@ -133,7 +134,7 @@ def experiment_brief(record: ExperimentRecord, comparison: Comparison | None) ->
 
 
 def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
-    """How an experiment ended, beside what it has shown."""
+    """Yield sentences about the end of an experiment, without its result."""
     end = record.end
     if end is None:
         yield f"{record.id} never ended."
@@ -148,30 +149,30 @@ def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
         yield f"{key} moved along with it ({movement}), so B differs in that, too."
 
 
-# -- how far an experiment is, over all of its runs -------------------------------------------------------------------
+# -- progress of an experiment ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbProgress:
-    """An experiment under way."""
+    """Progress of a running experiment."""
 
     begun: int
-    """Runs that have begun."""
+    """Number of runs that have begun."""
     planned: int
-    """Runs at most."""
+    """Maximum number of runs."""
     left: float | None
-    """Seconds still to come at most, of an experiment that is decided late; None before its first run."""
+    """Maximum remaining time in seconds, if the experiment is decided at its last look; None before the first run."""
 
     @property
     def left_text(self) -> str:
-        """`6 min left at most`; "" where it is not known."""
+        """Return the remaining time, `6 min left at most`; "" if unknown."""
         return "" if self.left is None else f"{units.duration(round(self.left))} left at most"
 
 
 def ab_progress(session: Session, record: ExperimentRecord, left_of_run: float) -> AbProgress:
-    """`left_of_run`: seconds of the run that goes on, 0 between two runs.
+    """Return the progress of an experiment.
 
-    Pauses are counted as long as they are on the average.
+    `left_of_run`: remaining seconds of the current run, 0 between two runs. Pauses count with their mean length.
     """
     own = [run.start for run in session.runs if run.start.mark is not None and run.start.mark.experiment == record.id]
     planned = len(record.start.order)

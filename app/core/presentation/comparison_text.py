@@ -1,4 +1,4 @@
-"""What two sides of a comparison show, in sentences: the one place for screen, command line and report. No I/O."""
+"""Results of comparisons as sentences, for screens, command line and report. No I/O."""
 
 from __future__ import annotations
 
@@ -43,46 +43,46 @@ SINGLE_RUNS = (
     "These are two single runs: how far runs of the same settings lie apart is not known, so nothing says whether the "
     "difference comes from the settings. Repeat both in turn: `raidbench ab` does."
 )
-"""What has to stand under every comparison of single runs."""
+"""Caveat that is shown with every comparison of single runs."""
 
 NOT_INTERLEAVED = (
     "`raidbench ab` measures in turn, so that no drift of the machine passes for a difference; where that cannot be, "
     "measure the first side once more after the second."
 )
-"""What has to stand under every comparison of groups."""
+"""Caveat that is shown with every comparison of groups."""
 
 COMES_AND_GOES = (
     "What comes and goes with a period of two to four such blocks looks like a difference here: where it is strong, in "
     "up to 30 % of comparisons of three runs a block, in up to half of those of five. `raidbench ab` draws the order."
 )
-"""What has to stand under every comparison between two measurements of the first side."""
+"""Caveat that is shown with every comparison whose first side was measured before and after the second."""
 
 _MOST_NAMED = 6
 _MOST_SETTINGS = 2
 
 
-# -- figures ----------------------------------------------------------------------------------------------------------
+# -- metrics ----------------------------------------------------------------------------------------------------------
 
 
 def row_name(row: MetricComparison) -> str:
-    """`read IOPS`."""
+    """Return the name of a metric, `read IOPS`."""
     return figure_name(row.figure, row.direction)
 
 
 def row_percent(row: MetricComparison) -> str:
-    """The difference alone: `-18.4 %`."""
+    """Return the difference without its interval, `-18.4 %`."""
     return difference_text(row.a, row.b) if row.interval is None else percent_text(row.interval.percent)
 
 
 def row_difference(row: MetricComparison) -> str:
-    """The difference with its interval, if there is one."""
+    """Return the difference with its interval, if there is one."""
     if row.judgement is not None and row.judgement.verdict is Verdict.STOPPED_ANSWERING:
         return units.NOTHING
     return difference_text(row.a, row.b) if row.interval is None else interval_text(row.interval)
 
 
 def count_text(sides: ComparisonSides) -> str:
-    """`6 pairs`, `3 and 2 runs of two sessions`."""
+    """Return the number of runs, `6 pairs`, `3 and 2 runs of two sessions`."""
     if sides.interleaved:
         earlier = f", {sides.before} of them of {' and '.join(sides.others)}" if sides.before else ""
         answered = len(without_silent_runs(sides).a)
@@ -94,17 +94,17 @@ def count_text(sides: ComparisonSides) -> str:
     return f"{len(sides.a)} and {units.plural(len(sides.b), 'run')}{where}"
 
 
-# -- what the sides are called ----------------------------------------------------------------------------------------
+# -- labels of the sides ----------------------------------------------------------------------------------------------
 
 
 def letter_labels(start: ExperimentStarted) -> tuple[str, str]:
-    """What the letters of an experiment are called: `read-ahead 128 KiB`, `read-ahead 4096 KiB`."""
+    """Return the labels of both sides of an experiment: `read-ahead 128 KiB`, `read-ahead 4096 KiB`."""
     label = within_sentence(start.label)
     return with_value(label, value_text(start.key, start.a)), with_value(label, value_text(start.key, start.b))
 
 
 def side_labels(comparison: Comparison) -> tuple[str, str]:
-    """Both sides by what they differ in, else by their names: `read-ahead none`, `read-ahead 128 KiB`."""
+    """Return labels of both sides by what differs, else by their names: `read-ahead none`, `read-ahead 128 KiB`."""
     if comparison.experiment is not None:
         return ("A", "B") if comparison.experiment.is_null else letter_labels(comparison.experiment)
     differing = (*comparison.settings, *comparison.job)
@@ -118,13 +118,13 @@ def side_labels(comparison: Comparison) -> tuple[str, str]:
 
 
 def _named_setting(key: str, value: str | None) -> str:
-    """`I/O scheduler none`; `no I/O scheduler recorded` where it was not."""
+    """Return a setting with its value, `I/O scheduler none`; `no I/O scheduler recorded` if it was not recorded."""
     name = within_sentence(key_name(key))
     return with_value(name, key_value(key, value)) if value else f"no {name} recorded"
 
 
 def _short_labels(comparison: Comparison) -> tuple[str, str]:
-    """Both sides where the other one stands before them: by the value alone, if the other one names what it is of."""
+    """Return labels for use after the other side's full label: the value alone if the setting is clear from that."""
     a, b = side_labels(comparison)
     start, differing = comparison.experiment, (*comparison.settings, *comparison.job)
     if start is not None and not start.is_null:
@@ -143,7 +143,7 @@ def _short_labels(comparison: Comparison) -> tuple[str, str]:
 
 
 def comparison_sentence(comparison: Comparison) -> str:
-    """What two sides show of the figure that the job is about, and what weakens it."""
+    """Return sentences about the headline metric of a comparison and what weakens it."""
     return " ".join((*_provenance_sentences(comparison), *_result_sentences(comparison)))
 
 
@@ -161,7 +161,7 @@ def _result_sentences(comparison: Comparison) -> Iterator[str]:
 
 
 def _tail_sentences(comparison: Comparison, headline: MetricComparison) -> Iterator[str]:
-    """The tail of the latency, beside a figure of which there is something to say."""
+    """Yield a sentence about the tail latency if the headline has a verdict."""
     tail = tail_row(comparison.rows)
     if tail is None or tail.judgement is None or comparison.sides.alike or headline.judgement is None:
         return
@@ -182,7 +182,7 @@ def _headline_sentence(comparison: Comparison, row: MetricComparison) -> str:
         return _stopped_sentence(comparison)
     if sides.alike:
         a, b = comparison.names
-        # Only chance is left of two repeats, where nothing beneath differs.
+        # Without a difference in provenance, two repeats can only differ by chance and drift.
         why = "" if comparison.provenance else ", which is chance and drift"
         return f"{b} repeats {a}: {name} {row_difference(row)}{why}."
     if judgement.reason is Reason.NO_IO and judgement.interval is None:
@@ -221,20 +221,20 @@ def _verdict_clause(comparison: Comparison, row: MetricComparison, judgement: Ve
 
 
 def _one_setting(comparison: Comparison) -> bool:
-    """Whether the sides are called by the one thing that they differ in."""
+    """Return whether the sides are named by the one setting that differs."""
     if comparison.experiment is not None:
         return not comparison.experiment.is_null
     return len((*comparison.settings, *comparison.job)) == 1
 
 
 def _reason_clause(judgement: VerdictResult, sides: ComparisonSides) -> str:
-    """Of two single runs it is said that they are."""
+    """Return the reason of a verdict; "" for two single runs, where a caveat says it."""
     alone = judgement.reason is Reason.NO_REPEATS and len(sides.a) == len(sides.b) == 1
     return "" if alone else reason_text(judgement)
 
 
 def _difference_text(row: MetricComparison, judgement: VerdictResult, sides: ComparisonSides) -> str:
-    """`read IOPS -17.9 % [-19.7, -16.1] in 3 pairs`, with the level where it is not the usual one."""
+    """Return the difference, `read IOPS -17.9 % [-19.7, -16.1] in 3 pairs`, with its level if that is unusual."""
     interval = judgement.interval
     unusual = interval is not None and interval.level != LEVEL and not is_too_noisy(interval)
     level = f" ({covers_text(interval.level)})" if interval is not None and unusual else ""
@@ -242,7 +242,7 @@ def _difference_text(row: MetricComparison, judgement: VerdictResult, sides: Com
 
 
 def _latency(row: MetricComparison) -> str:
-    """`Sync latency`, `Read p99 latency`."""
+    """Return the name of a latency, `Sync latency`, `Read p99 latency`."""
     figure = "" if row.figure.key == "latency_mean_ns" else f" {figure_label(row.figure)}"
     return f"{row.direction.capitalize()}{figure} latency"
 
@@ -258,7 +258,7 @@ def _detail_clauses(judgement: VerdictResult, comparison: Comparison) -> Iterato
 
 
 def _stopped_sentence(comparison: Comparison) -> str:
-    """The loudest verdict of all: which side completed no I/O."""
+    """Return which side completed no I/O. This is the most severe verdict."""
     a_is_silent = silent_side(comparison.sides) == "A"
     runs = comparison.sides.a if a_is_silent else comparison.sides.b
     silent_ids = [run.id for run in runs if is_silent(run)]
@@ -268,7 +268,7 @@ def _stopped_sentence(comparison: Comparison) -> str:
 
 
 def _silence_sentences(comparison: Comparison, headline: MetricComparison) -> Iterator[str]:
-    """In how many runs of each side no I/O was completed, where that is no verdict."""
+    """Yield the number of runs on each side that completed no I/O, if that is not the verdict itself."""
     sides = comparison.sides
     stopped = headline.judgement is not None and headline.judgement.verdict is Verdict.STOPPED_ANSWERING
     if stopped or all(map(is_silent, (*sides.a, *sides.b))):
@@ -289,14 +289,14 @@ def _silence_sentences(comparison: Comparison, headline: MetricComparison) -> It
 
 
 def _side_phrases(comparison: Comparison) -> tuple[str, str]:
-    """`with read-ahead 128 KiB`, `in r1` of both sides."""
+    """Return phrases for both sides, `with read-ahead 128 KiB`, `in r1`."""
     a, b = side_labels(comparison)
     preposition = "with" if _one_setting(comparison) else "in"
     return f"{preposition} {a}", f"{preposition} {b}"
 
 
 def experiment_end_text(event: ExperimentEnded) -> str:
-    """What an experiment had shown when it ended: `slower, read IOPS -17.9 % [-19.7, -16.1]`; "" without a pair."""
+    """Return the result of an ended experiment, `slower, read IOPS -17.9 % [-19.7, -16.1]`; "" without a pair."""
     first = next((verdict for verdict in event.verdicts if verdict.headline), None)
     if event.sentence or first is None:
         return event.sentence
@@ -309,14 +309,14 @@ def experiment_end_text(event: ExperimentEnded) -> str:
 
 
 def interim_text(session: Session, experiment_id: str) -> str:
-    """The headline of a running experiment: an interval, never a verdict; "" before there is one, and where one comes.
+    """Return the headline of a running experiment as an interval, never a verdict.
 
-    At a look that does not decide, that it did not.
+    After a look that does not decide, say so. Return "" before the first interval, and where a verdict is due.
     """
     sides = pairs_of(session, experiment_id)
     if not sides.a:
         return ""
-    row = compare_headline(sides)  # this alone: it is drawn again with every sample of a run
+    row = compare_headline(sides)  # only the headline: it is computed again with every sample
     if row is None or row.judgement is None or row.interval is None:
         return ""
     pairs = len(sides.a)
@@ -327,13 +327,13 @@ def interim_text(session: Session, experiment_id: str) -> str:
     return f"{row_name(row)} {interval_text(row.interval)}, not decided after {units.plural(pairs, 'pair')}"
 
 
-# -- what is behind it ------------------------------------------------------------------------------------------------
+# -- provenance and caveats -------------------------------------------------------------------------------------------
 
 
 def _provenance_sentences(comparison: Comparison) -> Iterator[str]:
-    """What is to be known before the figures of two sessions, or of runs that were not made of the same.
+    """Yield provenance that differs between sessions or groups of runs.
 
-    Of runs made in turn nothing: what moved along with the tried value is told of the experiment.
+    Nothing for runs in pairs: the experiment reports what changed along with the value.
     """
     sides, differing = comparison.sides, comparison.provenance
     if sides.interleaved:
@@ -346,13 +346,16 @@ def _provenance_sentences(comparison: Comparison) -> Iterator[str]:
 
 
 def between_sessions_text(spread: MeanInterval) -> str:
-    """`In 5 other sessions the same scattered by 3.1 % from one to the next.`: their standard deviation."""
+    """Return the standard deviation between sessions as a sentence.
+
+    `In 5 other sessions the same scattered by 3.1 % from one to the next.`
+    """
     percent = expm1(spread.sd or 0.0) * 100
     return f"In {units.plural(spread.n, 'other session')} the same scattered by {percent:.1f} % from one to the next."
 
 
 def disturbance_text(pattern: DriftPattern) -> str:
-    """What the runs did by themselves."""
+    """Return a sentence about a pattern in the runs that the setting did not cause."""
     match pattern.pattern:
         case RunPattern.ORDER:
             size = percent_text(pattern.size)
@@ -371,7 +374,7 @@ def disturbance_text(pattern: DriftPattern) -> str:
 
 
 def caveat_texts(comparison: Comparison) -> tuple[str, ...]:
-    """Sentences that have to be read with the figures."""
+    """Return sentences that must be shown with the results."""
     return tuple(_caveats(comparison))
 
 
@@ -402,14 +405,14 @@ def _caveats(comparison: Comparison) -> Iterator[str]:
 
 
 def rule_text(rule: int) -> str:
-    """By which rule a recorded verdict was made, and how it is judged anew."""
+    """Return which rule a recorded verdict was made by, and how to judge it again."""
     if rule == RULE:
         return f"Judged by rule {rule} when it ended."
     return f"Judged by rule {rule} when it ended, now it is rule {RULE}: `--judge-again` judges by that."
 
 
 def _order_sentence(sides: ComparisonSides) -> str:
-    """Which runs these are, and how they were measured."""
+    """Return which runs are compared, and in which order they ran."""
     match sides.order:
         case RunOrder.EXPERIMENT:
             pairs = f"all {len(sides.a)} pairs" if len(sides.a) > 1 else "the one pair"

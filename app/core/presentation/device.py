@@ -1,17 +1,17 @@
-"""Controllers, arrays and drives in words: what they are, how they are, and all that is known of one. No I/O."""
+"""Controllers, arrays and drives as text: kind, state and all facts. No I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from app.core.presentation.device_tree import DeviceTreeNode, Thing, current_task_text, state_reason, tasks_text
+from app.core.presentation.device_tree import DeviceTreeNode, current_task_text, state_reason, tasks_text
 from app.core.presentation.labels import key_value
-from app.core.presentation.table import Cell, FactLine, Facts, StatusSymbol, Tone
+from app.core.presentation.table import Cell, FactLine, Facts, StatusSymbol, Tone, facts_group
 from app.core.session.events import RunStarted
 from backends import raid, sizes
 from backends.health import HealthFault, faults_of, worst_fault
-from backends.model import UNRECOVERABLE, Array, Controller, Drive, Health, Inventory, Media, Protection, State
+from backends.model import UNRECOVERABLE, Array, Controller, Device, Drive, Health, Inventory, Media, Protection, State
 from backends.settings import Reading
 from widgets.text_utils import units
 
@@ -35,18 +35,19 @@ _ROLES = {
     "spare": State.SPARE,
     "rebuilding": State.REBUILDING,
 }
-"""First words of what a member does that say more of it than that the kernel has it."""
+"""Member roles that say more about the state than the kernel does, by their first word."""
 
 
 def problem_facts(inventory: Inventory, where: str) -> tuple[Facts, ...]:
-    """What could not be looked at there; nothing where all could."""
-    problems = [problem for problem in inventory.problems if problem.where == where]
-    lines = tuple(FactLine("", f"{problem.message} {problem.hint}".strip(), Tone.BAD) for problem in problems)
-    return (Facts(heading="Problem", facts=lines),) if lines else ()
+    """Return the problems that occurred while reading `where`; () if there were none."""
+    problems = (problem for problem in inventory.problems if problem.where == where)
+    return facts_group(
+        "Problem", (FactLine("", f"{problem.message} {problem.hint}".strip(), Tone.BAD) for problem in problems)
+    )
 
 
 def count_texts(inventory: Inventory) -> tuple[str, ...]:
-    """How many of each kind there are; those of which there are none are left out."""
+    """Return how many controllers, arrays and drives there are; kinds without any are left out."""
     twins = inventory.twins
     kinds = (
         (len(inventory.controllers), "controller"),
@@ -56,8 +57,8 @@ def count_texts(inventory: Inventory) -> tuple[str, ...]:
     return tuple(units.plural(count, word) for count, word in kinds if count)
 
 
-def kind_text(device: Thing) -> str:
-    """What kind of thing it is: `controller`, `raid5`, `sata ssd`."""
+def kind_text(device: Device) -> str:
+    """Return the kind of a device: `controller`, `raid5`, `sata ssd`."""
     match device:
         case Controller():
             return "controller"
@@ -69,25 +70,25 @@ def kind_text(device: Thing) -> str:
 
 
 def paths_text(device: Array | Drive) -> str:
-    """The paths to a disk that the kernel has more than once, `2 paths: sdk, sdl`; "" where there is one."""
+    """Return the paths to a multipath disk, `2 paths: sdk, sdl`; "" for a single path."""
     paths = device.paths if isinstance(device, Drive) else ()
     names = ", ".join(path.removeprefix("/dev/") for path in paths)
     return f"{units.plural(len(paths), 'path')}: {names}" if paths else ""
 
 
 def node_text(device: Array | Drive) -> str:
-    """Its node below /dev, by a path that stays where the kernel numbers nodes at every boot: `sdb`, `vg0/db`."""
+    """Return the node below /dev, by a path that does not change at a reboot if there is one: `sdb`, `vg0/db`."""
     return ((device.link if isinstance(device, Array) else None) or device.device or "").removeprefix("/dev/")
 
 
-def capacity_text(device: Thing) -> str:
-    """How much it holds; "" of a controller."""
+def capacity_text(device: Device) -> str:
+    """Return the capacity; "" for a controller."""
     return "" if isinstance(device, Controller) else sizes.size_words(device.size_bytes)
 
 
 def state_cell(branch: DeviceTreeNode) -> Cell:
-    """How it is: an array with what is under way, a member with what it does in its array, a card with its battery."""
-    device = branch.thing
+    """Return the state: an array's with its task, a member's with its role, a controller's with its battery."""
+    device = branch.device
     match device:
         case Controller():
             return protection_cell(device.protection)
@@ -101,7 +102,10 @@ def state_cell(branch: DeviceTreeNode) -> Cell:
 
 
 def _with_fault(cell: Cell, fault: HealthFault | None) -> Cell:
-    """Return how a drive is with its gravest fault first: `predicts failure, spare`, of a drive at work only that."""
+    """Return the state of a drive with its worst fault first: `predicts failure, spare`.
+
+    For a working drive only the fault is shown.
+    """
     if fault is None or cell.mark is StatusSymbol.FAILED:
         return cell
     text = fault.value if cell.mark is StatusSymbol.WELL or cell.text == fault.value else f"{fault.value}, {cell.text}"
@@ -109,7 +113,7 @@ def _with_fault(cell: Cell, fault: HealthFault | None) -> Cell:
 
 
 def state_of(drive: Drive, role: str) -> State:
-    """How a drive is, also by what it does in its array."""
+    """Return the state of a drive, which its role in its array may refine."""
     return _ROLES.get(role.partition(",")[0], drive.state)
 
 
@@ -123,7 +127,7 @@ _LOST = ("failed", "missing")
 
 
 def protection_text(protection: Protection | None) -> str:
-    """What keeps its cache alive without power, and how that is; "" if nobody says."""
+    """Return the protection of the write cache and its state; "" if unknown."""
     if protection is None:
         return ""
     if protection.kind == "none":
@@ -133,13 +137,13 @@ def protection_text(protection: Protection | None) -> str:
 
 
 def protection_cell(protection: Protection | None) -> Cell:
-    """The same with a sign where it is lost."""
+    """Return the protection of the write cache, marked if it is missing or failed."""
     text = protection_text(protection)
     return Cell(text, Tone.BAD, StatusSymbol.ATTENTION) if protection_missing(protection) else Cell(text)
 
 
 def protection_missing(protection: Protection | None) -> bool:
-    """Whether a card's battery is there no more; one that never had any is well."""
+    """Return whether a controller's battery failed or is missing. A controller built without one is fine."""
     return protection is not None and protection.kind != "none" and protection.state in _LOST
 
 
@@ -161,16 +165,17 @@ _GROUPS = {
     "Protection": "Cache, Protection, Battery, CacheVault, Encrypted, CacheCade",
     "Tool": "Tool, Source, Reported as, Tool's words, Tool's word, Inquiry, Not supported, Safe id",
 }
-"""Groups of facts in their order, by their labels; a fact that is in none of them stands after the geometry."""
+"""Groups of facts in their order, with the labels of each; facts with other labels come after the geometry."""
 
 _OTHERS = "More"
 _PLACES = {label: group for group, labels in _GROUPS.items() for label in labels.split(", ")}
 _ORDER = ("Identity", "State", "Health", "Geometry", "Protection", _OTHERS, "Tool")
 
 
-def device_facts(device: Thing, *, excluded: Collection[str] = ()) -> tuple[Facts, ...]:
-    """All that is known of a thing, in groups; what nobody reports is left out, and the labels in `excluded`: settings,
-    which stand beside it as they are read.
+def device_facts(device: Device, *, excluded: Collection[str] = ()) -> tuple[Facts, ...]:
+    """Return all facts of a device in groups, without empty ones and those with a label in `excluded`.
+
+    `excluded` names the settings that are shown next to the facts as they are read.
     """
     condition = tuple(_health_lines(device)) if isinstance(device, Drive) else ()
     replaced = {label for _, labels in condition for label in labels}
@@ -180,12 +185,8 @@ def device_facts(device: Thing, *, excluded: Collection[str] = ()) -> tuple[Fact
     for line in (*own, *(line for line, _ in condition), *others):
         if line.value and line.label not in excluded:
             groups[_group_of(line.label)].append(line)
-    groups_shown = tuple(Facts(heading=group, facts=tuple(lines)) for group, lines in groups.items() if lines)
-    return (
-        groups_shown
-        if isinstance(device, Controller)
-        else (*groups_shown, *_content_facts(device), *_use_facts(device))
-    )
+    shown = tuple(facts for group, lines in groups.items() for facts in facts_group(group, lines))
+    return shown if isinstance(device, Controller) else (*shown, *_content_facts(device), *_use_facts(device))
 
 
 def _group_of(label: str) -> str:
@@ -193,7 +194,7 @@ def _group_of(label: str) -> str:
     return _PLACES.get(label) or _PLACES.get(part[:1].upper() + part[1:], _OTHERS)
 
 
-def _identity_rows(device: Thing) -> Iterator[tuple[str, str | None]]:
+def _identity_rows(device: Device) -> Iterator[tuple[str, str | None]]:
     match device:
         case Drive():
             return _drive_rows(device)
@@ -218,23 +219,23 @@ def _drive_rows(drive: Drive) -> Iterator[tuple[str, str | None]]:
     yield "Scheduler", drive.scheduler
     yield "Backing file", drive.backing
     yield "Access", "read-only" if drive.read_only else ""
-    yield "Member of", _address_text(drive.array)
-    yield "Controller", _address_text(drive.controller)
+    yield "Member of", _text(drive.array)
+    yield "Controller", _text(drive.controller)
     yield "Partitions", ", ".join(drive.partitions)
 
 
 def _health_lines(drive: Drive) -> Iterator[tuple[FactLine, tuple[str, ...]]]:
     """Yield the lines of a drive's health, each with the labels of the facts that it replaces.
 
-    A fact that says the same may say more, such as the highest temperature so far. Then its text is taken.
+    A fact of the same label may say more, such as the highest temperature so far. Then its text is used.
     """
     health, faults = drive.health, faults_of(drive)
     facts = {fact.label: fact.value for fact in drive.facts}
     for label, also, text, fault in (
         ("Failure predicted", ("SMART health",), _yes_or_no(health.predicts_failure), HealthFault.PREDICTS_FAILURE),
-        ("Predicted failures", ("Errors",), _count(health.predictive_errors), HealthFault.PREDICTS_FAILURE),
-        ("Media errors", ("Errors",), _count(health.media_errors), HealthFault.MEDIA_ERRORS),
-        ("Other errors", ("Errors",), _count(health.other_errors), HealthFault.OTHER_ERRORS),
+        ("Predicted failures", ("Errors",), _text(health.predictive_errors), HealthFault.PREDICTS_FAILURE),
+        ("Media errors", ("Errors",), _text(health.media_errors), HealthFault.MEDIA_ERRORS),
+        ("Other errors", ("Errors",), _text(health.other_errors), HealthFault.OTHER_ERRORS),
         ("Endurance used", ("Life left",), _percent(health.wear_percent), HealthFault.WORN),
         ("Temperature", (), _temperature(health), HealthFault.HOT),
         ("Locked", (), "yes" if health.locked else "", HealthFault.LOCKED),
@@ -248,10 +249,6 @@ def _health_lines(drive: Drive) -> Iterator[tuple[FactLine, tuple[str, ...]]]:
 
 def _yes_or_no(value: bool | None) -> str:
     return "" if value is None else "yes" if value else "no"
-
-
-def _count(count: int | None) -> str:
-    return "" if count is None else str(count)
 
 
 def _percent(share: float | None) -> str:
@@ -281,7 +278,7 @@ def _array_rows(array: Array) -> Iterator[tuple[str, str | None]]:
 
 
 def _full_stripe(strip: int | None, drives: int | None) -> str:
-    """`192 KiB (3 x 64 KiB)`."""
+    """Return the full stripe, `192 KiB (3 x 64 KiB)`."""
     whole = raid.full_stripe(strip, drives)
     return f"{sizes.exact_text(whole)} ({drives} x {sizes.exact_text(strip)})" if strip and whole else ""
 
@@ -301,31 +298,32 @@ def _size_text(count: int | None) -> str:
     return sizes.size_words(count) if count else ""
 
 
-def _address_text(target: object | None) -> str:
-    return "" if target is None else str(target)
+def _text(value: object | None) -> str:
+    return "" if value is None else str(value)
 
 
 def _content_facts(device: Array | Drive) -> tuple[Facts, ...]:
-    fact_lines = tuple(
-        FactLine(sign.kind, " ".join(filter(None, (sign.part, sign.label, _size_text(sign.size_bytes)))))
-        for sign in (device.signatures if isinstance(device, Drive) else ())
+    return facts_group(
+        "On it",
+        (
+            FactLine(sign.kind, " ".join(filter(None, (sign.part, sign.label, _size_text(sign.size_bytes)))))
+            for sign in (device.signatures if isinstance(device, Drive) else ())
+        ),
     )
-    return (Facts(heading="On it", facts=fact_lines),) if fact_lines else ()
 
 
 def _use_facts(device: Array | Drive) -> tuple[Facts, ...]:
-    fact_lines = tuple(
+    lines = [
         FactLine(use.kind, f"{use.part}: {use.detail}" if use.part else use.detail, Tone.ATTENTION)
         for use in device.uses
-    )
-    if not fact_lines and isinstance(device, Drive):
-        fact_lines = (FactLine("", "not in use, as far as can be seen"),)
-    return (Facts(heading="In use", facts=fact_lines),) if fact_lines else ()
+    ]
+    unused = [FactLine("", "not in use, as far as can be seen")] if isinstance(device, Drive) else []
+    return facts_group("In use", lines or unused)
 
 
-# -- what is measured in one line -------------------------------------------------------------------------------------
+# -- targets in one line ----------------------------------------------------------------------------------------------
 
-# Its name, what it is, and the few settings in force that tell most about it.
+# Name, kind and the most informative settings in force.
 
 TELLING = (
     ("cache_mode", "cache"),
@@ -337,7 +335,7 @@ TELLING = (
     ("scheduler", "scheduler"),
     ("nr_requests", "requests"),
 )
-"""Settings that tell most, and what they are called before their value; of a thing the first three that it has."""
+"""Most informative settings with their short names. The first three that a device has are shown."""
 
 _MOST = 3
 _CACHE = {
@@ -351,7 +349,7 @@ _SIZES = ("strip_size", "chunk_size")
 
 
 def values_in_force(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, str]:
-    """What counts of settings, by key."""
+    """Return the effective values of settings by key."""
     return {
         key: value
         for key, (_, reading) in readings.items()
@@ -360,13 +358,13 @@ def values_in_force(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, st
 
 
 def settings_in_force(start: RunStarted) -> dict[str, str]:
-    """The same of a run, as it was at its beginning."""
+    """Return the effective values of settings at the start of a run."""
     effective = {key: start.provenance.get(f"in_force_{key}") for key in start.settings}
     return {key: effective[key] or value for key, value in start.settings.items()}
 
 
 def run_setting_cell(start: RunStarted, key: str) -> Cell:
-    """The value that was in force of a setting when a run began; marked where another one was set."""
+    """Return the effective value of a setting at the start of a run, marked if another value was configured."""
     value, in_force_value = start.settings.get(key), settings_in_force(start).get(key)
     if value is None or in_force_value in (None, value):
         return Cell("" if value is None else key_value(key, value))
@@ -376,14 +374,14 @@ def run_setting_cell(start: RunStarted, key: str) -> Cell:
 
 
 def telling_settings(values: Mapping[str, str], *, named: bool) -> tuple[str, ...]:
-    """The most telling settings: `through`, `none`, `64K`; `named` with what they are: `strip 64K`."""
+    """Return the most informative settings: `through`, `none`, `64K`; `named` with their names: `strip 64K`."""
     pairs = [(key, name) for key, name in TELLING if key in values][:_MOST]
     shown = [(name, _short_value(key, values[key])) for key, name in pairs]
     return tuple(f"{name} {'on' if value == name else value}" if named else value for name, value in shown)
 
 
 def _short_value(key: str, value: str) -> str:
-    """As short as it goes; of several targets each."""
+    """Return a value as short as possible; for several targets, each value."""
     return ", ".join(_short_part(key, part) for part in value.split(", "))
 
 
@@ -394,7 +392,7 @@ def _short_part(key: str, value: str) -> str:
 
 
 def target_texts(inventory: Inventory, device: str | None, name: str) -> tuple[str, ...]:
-    """`ssd`, `raid5`, `sdb`: what a device is called, its level or kind, its node; of a file its name and that."""
+    """Return name, level or kind, and node of a target: `ssd`, `raid5`, `sdb`; for a file its name and node."""
     node = (device or "").removeprefix("/dev/")
     if name.startswith("/") and not name.startswith("/dev/"):
         return (f"file {name}", *((f"on {node}",) if node else ()))
@@ -404,5 +402,5 @@ def target_texts(inventory: Inventory, device: str | None, name: str) -> tuple[s
         return (name,)
     if not isinstance(item, Array):
         return (name, kind_text(item), *((node,) if node else ()))
-    # An array with a name of its own in /dev is called by it already: the node says nothing more.
+    # An array's own name in /dev is its display name, so the node adds nothing.
     return tuple(filter(None, (item.name or name, kind_text(item), "" if item.called else node)))

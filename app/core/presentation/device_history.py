@@ -1,14 +1,13 @@
-"""What was done with one device in a session: its changes and its runs, the newest first. No I/O."""
+"""Changes and runs of one device in a session, newest first. No I/O."""
 
 from __future__ import annotations
 
 from app.core.presentation import change as changes
-from app.core.presentation.device_tree import Thing
 from app.core.presentation.risk_text import outcome_cell
 from app.core.presentation.run import result_line
 from app.core.presentation.table import Cell, Column, Row, Table
 from app.core.session.state import ChangeRecord, Session
-from backends.model import Controller, Inventory
+from backends.model import Controller, Device, Inventory
 from widgets.text_utils import units
 
 COLUMNS = (
@@ -19,8 +18,8 @@ COLUMNS = (
 )
 
 
-def device_events(session: Session, inventory: Inventory, owner: Thing) -> Table:
-    """Changes and runs of a thing under any of its names."""
+def device_events(session: Session, inventory: Inventory, owner: Device) -> Table:
+    """Return changes and runs of a device under any of its names."""
     device = None if isinstance(owner, Controller) else owner.device
     names = {str(owner.target)}
     if device is not None:

@@ -1,4 +1,4 @@
-"""The table of devices: what is there, is it well, how is it tuned. For screen, command line and report. No I/O."""
+"""The device table: inventory, state and main settings, for screens, command line and report. No I/O."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from app.core.presentation.device import (
 from app.core.presentation.device_tree import (
     TROUBLE,
     DeviceTreeNode,
-    Thing,
     build_device_tree,
     members_by_array,
     role_of,
     severity_rank,
+    task_text,
 )
 from app.core.presentation.setting import UNREAD, TuningCells
 from app.core.presentation.table import Align, Cell, Column, ExpandState, Row, StatusSymbol, Table, Tone, text_of
@@ -31,7 +31,7 @@ from backends import sizes
 from backends.display_names import name_of
 from backends.health import faults_of, worst_fault
 from backends.identity import Use
-from backends.model import Array, Controller, Drive, Inventory, Problem, Target
+from backends.model import Array, Controller, Device, Drive, Inventory, Problem, Target
 from backends.values import dataclass
 from widgets.text_utils import units
 
@@ -52,74 +52,72 @@ COLUMNS = (
     Column(key="firmware", title="Firmware", priority=9),
     Column(key="more", title="More", priority=10, shrinks=True),
 )
-"""By importance: where there is no room for all, the last ones go first; those that tell what it is, whether it is
-well and how it is tuned stay at every width."""
+"""Columns by importance: without enough width, the last ones are left out first. Those about identity, state and main
+settings stay at every width."""
 
 KEYS = tuple(column.key for column in COLUMNS)
-"""What a column is called where somebody chooses."""
+"""Names by which the user chooses columns."""
 
 USUAL = KEYS[: KEYS.index("address")]
-"""The columns of a list to look at."""
+"""Columns of the list on screens."""
 
 OTHERS = "/others"
-"""Ends the key of the row that stands for the members of an array that are well."""
+"""Suffix of the key of the row that summarises the healthy members of an array."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceListOptions:
-    """What of the list is shown, and in which order."""
+    """Which rows of the device list are shown, and in which order."""
 
     opened: frozenset[str] = frozenset()
-    """Keys of arrays all of whose members are shown."""
+    """Keys of arrays whose members are all shown."""
     closed: frozenset[str] = frozenset()
-    """Keys of controllers and of arrays in trouble that were closed."""
-    whole: bool = False
-    """Whether everything is open that is not closed."""
+    """Keys of controllers and degraded arrays that the user closed."""
+    expanded: bool = False
+    """Whether everything that is not closed is open."""
     order: str = "address"
-    """One of ORDERS."""
-    found: frozenset[str] | None = None
-    """Keys of what a filter wants; None for all."""
+    """Sort order, one of `ORDERS`."""
+    matching: frozenset[str] | None = None
+    """Keys of the devices that match a filter; None without a filter."""
     named: frozenset[str] = frozenset()
-    """Of these, the keys of what is called so: shown also where the array that it belongs to is wanted itself."""
+    """Keys of devices that match by name: shown even if their array matches too."""
 
 
-WHOLE = DeviceListOptions(whole=True)
+WHOLE = DeviceListOptions(expanded=True)
 """Every member of every array."""
 
 
 def devices_table(
     inventory: Inventory, listing: DeviceListOptions = WHOLE, tuned: Mapping[Target, TuningCells] | None = None
 ) -> Table:
-    """All that was found, each thing once: heads of controllers, arrays, drives; the row's key is the address."""
+    """Return the table of all devices, each once. The key of a row is the device's address."""
     return Table(columns=COLUMNS, rows=tuple(_Listing(inventory, listing, tuned or {}).rows()))
 
 
 def search_texts(inventory: Inventory, tuned: Mapping[Target, TuningCells]) -> dict[str, str]:
-    """Everything that is known of each thing in one text, by its key: what a filter looks at."""
+    """Return the searchable text of each device, by its key."""
     twins = inventory.twins
-    things: tuple[Thing, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
-    return {
-        str(device.target): _search_text(inventory, device, tuned) for device in things if device.target not in twins
-    }
+    devices = (device for device in inventory.devices if device.target not in twins)
+    return {str(device.target): _search_text(inventory, device, tuned) for device in devices}
 
 
 def matching_keys(texts: Mapping[str, str], query: str) -> frozenset[str]:
-    """Keys of what holds every word, large or small."""
+    """Return the keys of texts that contain every word of `query`, in any case."""
     wanted = query.lower().split()
     return frozenset(key for key, text in texts.items() if all(word in text for word in wanted))
 
 
 def keys_by_name(inventory: Inventory, keys: Collection[str], text: str) -> frozenset[str]:
-    """Those of the found whose name holds what was typed."""
-    things: tuple[Thing, ...] = (*inventory.arrays, *inventory.drives)
-    names = {str(device.target): name_of(device).lower() for device in things}
+    """Return those of `keys` whose device name contains `text`."""
+    devices: tuple[Device, ...] = (*inventory.arrays, *inventory.drives)
+    names = {str(device.target): name_of(device).lower() for device in devices}
     return frozenset(key for key in keys if text.strip().lower() in names.get(key, ""))
 
 
-def _search_text(inventory: Inventory, device: Thing, tuned: Mapping[Target, TuningCells]) -> str:
-    """All that is known of a thing, of its other views, and how it is tuned, in one text; members have their own."""
+def _search_text(inventory: Inventory, device: Device, tuned: Mapping[Target, TuningCells]) -> str:
+    """Return everything known of a device, its other views and its settings as one text. Members have their own."""
     twin = inventory.twin(device)
-    views: tuple[Thing, ...] = (device,) if twin is None else (device, twin)
+    views: tuple[Device, ...] = (device,) if twin is None else (device, twin)
     facts_text = (
         f"{fact.label} {fact.value}"
         for view in views
@@ -140,7 +138,7 @@ def _search_text(inventory: Inventory, device: Thing, tuned: Mapping[Target, Tun
 
 
 def _urgency(device: Array | Drive) -> tuple[int, bool]:
-    """Return the place of an array or drive among those that want attention, the gravest first."""
+    """Return the rank of an array or drive by severity, most severe first."""
     return severity_rank(device.state), isinstance(device, Array) or worst_fault(device) is None
 
 
@@ -152,7 +150,7 @@ ORDERS: Mapping[str, tuple[str, Callable[[Array | Drive], Any] | None]] = {
     "kind": ("kind", lambda device: kind_text(device)),
     "use": ("what is used first", lambda device: not device.uses),
 }
-"""What the arrays and drives of one place may be sorted by: what it is called, and how."""
+"""Sort orders for the arrays and drives of one level: description and sort key."""
 
 
 class _Listing:
@@ -165,17 +163,16 @@ class _Listing:
     def rows(self) -> Iterator[Row]:
         for branch in build_device_tree(self._inventory, ORDERS[self._listing.order][1]):
             yield from self._branch(branch, 0, None, wanted=False)
-        inventory = self._inventory
-        things: tuple[Thing, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
-        known_addresses = {str(device.target) for device in things} if self._inventory.problems else set()
+        devices = self._inventory.devices if self._inventory.problems else ()
+        known_addresses = {str(device.target) for device in devices}
         problems = {problem.where: problem for problem in reversed(self._inventory.problems)}
         yield from (_problem_row(problems[where]) for where in sorted(problems) if where not in known_addresses)
 
     def _branch(
         self, branch: DeviceTreeNode, depth: int, above: DeviceTreeNode | None, *, wanted: bool
     ) -> Iterator[Row]:
-        """`wanted`: whether what it hangs from was, and all below it with it."""
-        key, names = str(branch.thing.target), self._listing.found
+        """Yield the rows of a branch. `wanted`: whether its parent matches the filter, which includes its children."""
+        key, names = str(branch.device.target), self._listing.matching
         wanted = wanted or names is None or key in names
         if not wanted and not self._leads(branch):
             return
@@ -193,15 +190,13 @@ class _Listing:
     def _below(
         self, branch: DeviceTreeNode, key: str, *, led: bool
     ) -> tuple[tuple[DeviceTreeNode, ...], tuple[DeviceTreeNode, ...]]:
-        """What is shown of what hangs from it, and what one row stands for."""
+        """Return the children that have rows, and those that one row summarises."""
         listing = self._listing
         if led:
             return branch.below, ()
         if key in listing.closed:
             return (), ()
-        if listing.whole or key in listing.opened:
-            return branch.below, ()
-        if isinstance(branch.thing, Controller):
+        if listing.expanded or key in listing.opened or isinstance(branch.device, Controller):
             return branch.below, ()
         stands_out = [_needs_attention(below) or self._is_named(below) for below in branch.below]
         shown = tuple(below for below, out in zip(branch.below, stands_out, strict=True) if out)
@@ -209,19 +204,19 @@ class _Listing:
         return (shown, others) if shown else ((), ())
 
     def _is_found(self, branch: DeviceTreeNode) -> bool:
-        """Whether a filter wants it itself, or something that hangs from it."""
-        return str(branch.thing.target) in (self._listing.found or ()) or self._leads(branch)
+        """Return whether the device or one of its children matches the filter."""
+        return str(branch.device.target) in (self._listing.matching or ()) or self._leads(branch)
 
     def _is_named(self, branch: DeviceTreeNode) -> bool:
-        """Whether it is called as the filter says, or something that hangs from it is."""
-        return str(branch.thing.target) in self._listing.named or any(map(self._is_named, branch.below))
+        """Return whether the name of the device or of one of its children matches the filter."""
+        return str(branch.device.target) in self._listing.named or any(map(self._is_named, branch.below))
 
     def _row(
         self, branch: DeviceTreeNode, key: str, depth: int, above: DeviceTreeNode | None, fold: ExpandState
     ) -> Row:
-        device = branch.thing
+        device = branch.device
         tuning = self._tuned.get(device.target, UNREAD)
-        member = above is not None and isinstance(above.thing, Array)
+        member = above is not None and isinstance(above.device, Array)
         tone = Tone.DIM if member else Tone.PLAIN
         return Row(
             key=key,
@@ -252,7 +247,7 @@ class _Listing:
         )
 
     def _rest(self, key: str, others: tuple[DeviceTreeNode, ...], depth: int) -> Row:
-        """The row that stands for the members that are well."""
+        """Return the row that summarises the healthy members."""
         states = Counter(state_cell(other).text for other in others)
         state = state_cell(others[0]) if len(states) == 1 else Cell(_counts_text(states))
         cells: dict[str, str | Cell] = {"name": Cell(units.plural(len(others), "other"), Tone.DIM), "state": state}
@@ -261,7 +256,7 @@ class _Listing:
 
 
 def _needs_attention(branch: DeviceTreeNode) -> bool:
-    device = branch.thing
+    device = branch.device
     if isinstance(device, Controller):
         return False
     if isinstance(device, Array):
@@ -270,9 +265,9 @@ def _needs_attention(branch: DeviceTreeNode) -> bool:
 
 
 def members_text(array: Array, array_members: Collection[Array | Drive]) -> str:
-    """What an array is made of, `3 x CTFDDAC256MAG-1G1, all online`, whatever else is made of the same disks.
+    """Return models and states of an array's members: `3 x CTFDDAC256MAG-1G1, all online`.
 
-    "" where its members are not known.
+    Members count even if they belong to other arrays too. Return "" if the members are unknown.
     """
     if not array_members:
         return ""
@@ -280,7 +275,7 @@ def members_text(array: Array, array_members: Collection[Array | Drive]) -> str:
         name_of(member) if isinstance(member, Array) else _model_text(member) or kind_text(member)
         for member in array_members
     )
-    states = [state_cell(DeviceTreeNode(thing=member, role=role_of(member, array))) for member in array_members]
+    states = [state_cell(DeviceTreeNode(device=member, role=role_of(member, array))) for member in array_members]
     counts = Counter(cell.text for cell in states)
     made_of = ", ".join(f"{count} x {model}" for model, count in models.items())
     alike = (
@@ -298,26 +293,25 @@ def _counts_text(counts: Counter[str]) -> str:
 
 
 def _banner_cells(controller: Controller) -> Iterator[str | Cell]:
-    """A controller right across the table: its place, its model, its cache, its battery, what it is at."""
+    """Yield the cells of a controller's row across the table: name, model, cache, battery, tasks."""
     yield Cell(name_of(controller), Tone.ACCENT)
     yield Cell(controller.model or controller.vendor, Tone.ACCENT)
     if controller.cache_bytes:
         yield sizes.size_words(controller.cache_bytes)
     if controller.protection is not None:
         yield protection_cell(controller.protection)
-    for task in controller.tasks:
-        yield task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}"
+    yield from map(task_text, controller.tasks)
 
 
 def _problem_row(problem: Problem) -> Row:
-    """What could not be looked at, in the place of what would be there."""
+    """Return the row of a problem, in place of the devices that could not be read."""
     banner = Cell(f"{problem.where}: {problem.message}", Tone.BAD, StatusSymbol.FAILED)
     state = Cell("not read", Tone.BAD, StatusSymbol.FAILED)
     cells: dict[str, str | Cell] = {"name": problem.where, "state": state, "more": problem.message}
     return Row(key=problem.where, banner=(banner,), cells=tuple(cells.get(column, "") for column in KEYS))
 
 
-def _model_text(device: Thing) -> str:
+def _model_text(device: Device) -> str:
     match device:
         case Array():
             return device.name or ""
@@ -328,14 +322,14 @@ def _model_text(device: Thing) -> str:
 
 
 def use_text(uses: tuple[Use, ...]) -> str:
-    """What uses it, as short as it may be: where it is mounted, and what else."""
+    """Return what uses a device in short form: mount points first, then other uses."""
     mounts = [use.detail.removeprefix("mounted on ") for use in uses if use.kind == "mount"]
     others = [use.detail for use in uses if use.kind != "mount" and not (use.kind == "root" and mounts)]
     return ", ".join(dict.fromkeys((*sorted(mounts), *others)))
 
 
-def _detail_texts(device: Thing) -> Iterator[str]:
-    """What else tells it from others, in a few words each."""
+def _detail_texts(device: Device) -> Iterator[str]:
+    """Yield further details of a device in a few words each."""
     match device:
         case Controller():
             yield f"driver {device.driver}" if device.driver else ""
@@ -344,17 +338,14 @@ def _detail_texts(device: Thing) -> Iterator[str]:
         case Array():
             yield f"{sizes.size_words(device.strip_bytes)} strip" if device.strip_bytes else ""
             yield units.plural(len(device.members), "member") if device.members else ""
-            yield from (
-                task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}"
-                for task in device.tasks
-            )
+            yield from map(task_text, device.tasks)
         case Drive():
             sectors = "/".join(str(size) for size in (device.logical_block, device.physical_block) if size)
             yield f"{sectors} B sectors" if sectors else ""
 
 
 def hidden_cells_text(table: Table, key: str, shown: frozenset[str]) -> str:
-    """What the columns say of a row that have no room, in their order; "" where all are shown."""
+    """Return the text of a row's cells whose columns do not fit, in their order; "" if all are shown."""
     row = next((row for row in table.rows if row.key == key), None)
     if row is None or row.banner:
         return ""

@@ -1,4 +1,4 @@
-"""The tree of devices: each once, members under their arrays, in the order of addresses. No I/O."""
+"""The device tree: each device once, members under their arrays, in the order of addresses. No I/O."""
 
 from __future__ import annotations
 
@@ -6,48 +6,48 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from backends.model import BROKEN, Array, Controller, Drive, Inventory, Scope, State, Target
+from backends.model import BROKEN, Array, Controller, Device, Drive, Inventory, Scope, State, Target, Task
 from backends.values import dataclass
 from widgets.text_utils import units
 
-Thing = Controller | Array | Drive
 Order = Callable[[Array | Drive], Any]
-"""What arrays and drives of one place are sorted by; where it is the same, the address decides."""
+"""Sort key for arrays and drives of one level; the address decides between equal ones."""
 
 _Part = TypeVar("_Part", Array, Drive)
 
 TROUBLE = (*BROKEN, State.FOREIGN)
-"""States that want attention, the gravest first."""
+"""States that need attention, most severe first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceTreeNode:
-    """A thing and what belongs to it."""
+    """A device with its children."""
 
-    thing: Thing
-    """The thing."""
+    device: Device
+    """The device."""
     role: str = ""
-    """What it does in the array above it, in words; "" if that is not told."""
+    """Role in the array above it; "" if unknown."""
     why: str = ""
-    """Why an array is not as it should be, in a few words; "" if it is, or nobody knows."""
+    """Why an array is not in order; "" if it is, or if the reason is unknown."""
     below: tuple[DeviceTreeNode, ...] = ()
-    """What hangs from it."""
+    """Children: arrays and drives of a controller, members of an array."""
 
 
 def build_device_tree(inventory: Inventory, order: Order | None = None) -> tuple[DeviceTreeNode, ...]:
-    """Controllers with what is behind them, arrays of none, drives of neither; each by address, or in another `order`.
+    """Return controllers with their devices, then software arrays, then other drives; by address or by `order`.
 
-    A member of an array is under the array, wherever it hangs; twins are left out (see `Inventory.twins`).
+    A member is shown under its array, whatever controller it is connected to. Twins are left out (see
+    `Inventory.twins`).
     """
     return _TreeBuilder(inventory, order).all()
 
 
 def address_sort_key(target: Target) -> tuple[Any, ...]:
-    """Sorts addresses as people count: `s9` before `s10`, `sdz` before `sdaa`."""
+    """Return a sort key that orders addresses naturally: `s9` before `s10`, `sdz` before `sdaa`."""
     kernels = _LETTERED.fullmatch(target.address)
-    if kernels is not None:  # before others, as the kernel's numbers have them and lsblk lists them
+    if kernels is not None:  # before others, in the order of lsblk
         return (_by_node(target), 0, kernels[1], (len(kernels[2]), kernels[2]))
-    if _PCI.fullmatch(target.address):  # of fixed width, in hexadecimal
+    if _PCI.fullmatch(target.address):  # addresses of fixed width in hexadecimal
         return (_by_node(target), 1, target.address)
     parts = re.split(r"(\d+)", target.address)
     numbered = ((int(number), text) for number, text in zip(parts[1::2], parts[2::2], strict=True))
@@ -55,7 +55,7 @@ def address_sort_key(target: Target) -> tuple[Any, ...]:
 
 
 def _by_node(target: Target) -> str:
-    """Disks are in one order whichever vendor has them; other things by their vendor."""
+    """Return the backend as a sort key; "" for disks, so that disks of all vendors are in one order."""
     return "" if target.scope is Scope.DRIVE and not target.address.startswith("/") else target.backend
 
 
@@ -87,9 +87,11 @@ class _TreeBuilder:
             for array in self._inventory.arrays
             if array.controller not in owners and array.target not in self._nested
         ]
-        arrays = [self._array(array) for array in self._sorted(free)]  # first: what they are made of is told there
+        arrays = [self._array(array) for array in self._sorted(free)]  # first, because they claim their members
         top = [*map(self._controller, controllers), *arrays]
-        left = [array for array in self._inventory.arrays if array.target not in self._done]  # members of each other
+        left = [
+            array for array in self._inventory.arrays if array.target not in self._done
+        ]  # arrays that contain each other
         top += [self._array(array) for array in left if array.target not in self._done]
         loose = (drive for drive in self._drives.values() if drive.target not in self._done)
         return (*top, *map(self._drive, self._sorted(loose)))
@@ -104,7 +106,7 @@ class _TreeBuilder:
         here = self._behind.get(controller.target, ())
         loose = [drive for drive in here if drive.target not in self._done and drive.array not in self._arrays]
         below += [self._drive(drive) for drive in self._sorted(loose)]
-        return DeviceTreeNode(thing=controller, below=tuple(below))
+        return DeviceTreeNode(device=controller, below=tuple(below))
 
     def _array(self, array: Array, role: str = "") -> DeviceTreeNode:
         self._done.add(array.target)
@@ -116,15 +118,18 @@ class _TreeBuilder:
         named |= {drive.target: drive for drive in self._parts.get(array.target, ())}
         fresh = [drive for target, drive in named.items() if target not in self._done]
         below += [self._drive(drive, role_of(drive, array)) for drive in self._sorted(fresh)]
-        return DeviceTreeNode(thing=array, role=role, why=state_reason(array), below=tuple(below))
+        return DeviceTreeNode(device=array, role=role, why=state_reason(array), below=tuple(below))
 
     def _drive(self, drive: Drive, role: str = "") -> DeviceTreeNode:
         self._done.add(drive.target)
-        return DeviceTreeNode(thing=drive, role=role)
+        return DeviceTreeNode(device=drive, role=role)
 
 
 def members_by_array(inventory: Inventory) -> Mapping[Target, tuple[Array | Drive, ...]]:
-    """By array what it is made of, also where that is shown below another; who only says so of itself comes last."""
+    """Return the members of each array, even if they are shown below another one.
+
+    Drives that only report their membership themselves come last.
+    """
     things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
     devices = {device.target: device for device in things}
     twins = inventory.twins
@@ -139,7 +144,7 @@ def members_by_array(inventory: Inventory) -> Mapping[Target, tuple[Array | Driv
 
 
 def role_of(member: Array | Drive, array: Array) -> str:
-    """What a member does, as the array's facts say it beside its node: `in sync`, `failed`, `spare`."""
+    """Return the role of a member from the array's facts: `in sync`, `failed`, `spare`."""
     paths, parts = (member.paths, member.partitions) if isinstance(member, Drive) else ((), ())
     nodes = {member.device, *paths, *(f"/dev/{part}" for part in parts)}
     for fact in array.facts:
@@ -150,22 +155,25 @@ def role_of(member: Array | Drive, array: Array) -> str:
 
 
 def state_reason(array: Array) -> str:
-    """Why an array is not as it should be: what is under way, else what is missing."""
+    """Return why an array is not in order: the running task, else what is missing."""
     return (current_task_text(array) or array.why) if array.state in TROUBLE else ""
 
 
 def current_task_text(array: Array) -> str:
-    """What is under way on an array and how far: `rebuild 37 %`; "" for nothing."""
+    """Return the first task of an array with its progress, `rebuild 37 %`; "" if there is none."""
     return tasks_text(array).partition(", ")[0]
 
 
 def tasks_text(array: Array) -> str:
-    """Return all that is under way on an array: `trim, consistency-check 12 %`; "" for nothing."""
-    return ", ".join(
-        task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}" for task in array.tasks
-    )
+    """Return all tasks of an array, `trim, consistency-check 12 %`; "" if there are none."""
+    return ", ".join(map(task_text, array.tasks))
+
+
+def task_text(task: Task) -> str:
+    """Return a background task and its progress: `rebuild 37 %`."""
+    return task.kind if task.progress is None else f"{task.kind} {units.fraction(task.progress)}"
 
 
 def severity_rank(state: State) -> int:
-    """Return the place of a state in TROUBLE, the gravest first; states without trouble come last."""
+    """Return the rank of a state in `TROUBLE`, most severe first; other states come last."""
     return TROUBLE.index(state) if state in TROUBLE else len(TROUBLE)

@@ -1,4 +1,4 @@
-"""What happened, in words: events of a session, those of a sweep among them. No I/O."""
+"""Events of sessions and sweeps as text. No I/O."""
 
 from __future__ import annotations
 
@@ -8,8 +8,16 @@ from typing import assert_never
 
 from app.core.presentation.change import change_text, change_value_text, moved_texts
 from app.core.presentation.comparison_text import experiment_end_text
+from app.core.presentation.device import count_texts
 from app.core.presentation.risk_text import outcome_cell
-from app.core.presentation.run import RUN_TONES, direction_line, measured_directions, parts_of, result_line
+from app.core.presentation.run import (
+    NOT_MEASURED,
+    RUN_TONES,
+    direction_line,
+    measured_directions,
+    parts_of,
+    result_line,
+)
 from app.core.presentation.table import Tone
 from app.core.session.event_types import written_text
 from app.core.session.events import (
@@ -48,7 +56,7 @@ from backends.sizes import size_words
 from backends.values import dataclass
 from widgets.text_utils import units
 
-# -- the events of a sweep in words -----------------------------------------------------------------------------------
+# -- events of a sweep ------------------------------------------------------------------------------------------------
 
 _ENDS: dict[SweepResult, Tone] = {
     SweepResult.FINISHED: Tone.GOOD,
@@ -59,8 +67,8 @@ _ENDS: dict[SweepResult, Tone] = {
 _STEP_TONES: dict[StepResult, Tone] = {StepResult.DONE: Tone.DIM, StepResult.FAILED: Tone.BAD}
 
 
-def describe_sweep_event(event: SweepEvent) -> tuple[str, list[str], Tone]:
-    """Headline, what belongs to it, and how it went."""
+def _describe_sweep_event(event: SweepEvent) -> tuple[str, list[str], Tone]:
+    """Return headline, details and tone of a sweep event."""
     match event:
         case SweepStarted(design=design):
             steps, cells = units.plural(len(design.steps), "step"), units.plural(len(design.cells), "cell")
@@ -93,52 +101,52 @@ def describe_sweep_event(event: SweepEvent) -> tuple[str, list[str], Tone]:
             assert_never(event)
 
 
-# -- what happened, in words ------------------------------------------------------------------------------------------
+# -- events of a session ----------------------------------------------------------------------------------------------
 
-# One way of saying it for the screens, the command line and whoever else tells it.
+# The same text for screens, command line and report.
 
 _WORTH_TELLING = 0.05
-"""Seconds from which on it is told how long a command took."""
+"""Minimum duration of a command in seconds that is shown."""
 
 READ = "command"
-"""The kind of a command that changed nothing."""
+"""Kind of a command that changed nothing."""
 
 NOTICE = "notice"
-"""The kind of what was said on the screens; no event of the session."""
+"""Kind of a message that was shown on a screen; it is no event of the session."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventWords:
-    """An event in words; not cleaned for a terminal."""
+    """An event as text, not cleaned for a terminal."""
 
     kind: str
-    """What sort of thing it is: `session`, `devices`, `command`, `write`, `change`, `run`, `note`, `problem`."""
+    """Kind of the event: `session`, `devices`, `command`, `write`, `change`, `run`, `note`, `problem`."""
     head: str
-    """One line."""
+    """Headline, one line."""
     body: tuple[str, ...] = ()
-    """What belongs to it."""
+    """Details."""
     tone: Tone = Tone.PLAIN
-    """How it went."""
+    """Tone by the outcome."""
 
 
 class EventChoice(StrEnum):
-    """Which events of a session are told: all of them, or what somebody looks for."""
+    """Selection of the events that are shown."""
 
     EVENTS = "events"
-    """All but what was only read."""
+    """All events except reading commands."""
     CHANGES = "changes"
     RUNS = "runs"
     NOTICES = "notices"
-    """What was said on the screens."""
+    """Messages that were shown on screens."""
     ALL = "all"
 
     @property
-    def words(self) -> str:
-        """What is shown."""
+    def description(self) -> str:
+        """Return the description of the selection."""
         return _CHOICES[self][0]
 
     def shows(self, kind: str) -> bool:
-        """Whether events of that kind are among them."""
+        """Return whether events of that kind are shown."""
         return _CHOICES[self][1](kind)
 
 
@@ -149,23 +157,20 @@ _CHOICES: dict[EventChoice, tuple[str, Callable[[str], bool]]] = {
     EventChoice.NOTICES: ("what was said", lambda kind: kind == NOTICE),
     EventChoice.ALL: ("everything, with what was only read", lambda kind: True),
 }
-"""What each choice is called, and which kinds of events it shows."""
+"""Description of each selection, and which kinds of events it shows."""
 
 RECORDED = tuple(choice for choice in EventChoice if choice is not EventChoice.NOTICES)
-"""Choices among what stands in the log on disk."""
+"""Selections for the log on disk."""
 
 
 def describe_event(event: LoggedEvent, session: Session | None = None) -> EventWords:
-    """The event in words; `session`: what it belongs to, which knows the units of values."""
-    kind, head, body, tone = _words(event)
-    if isinstance(event, ChangeEnded) and session is not None and (record := session.change(event.id)) is not None:
-        head = f"{event.id} {event.result}: now {change_value_text(record.change, event.now)}"
-        body = [*([event.message] if event.message else []), *moved_texts(event, record.change.key)]
+    """Return the event as text. `session`: its session, which knows the units of values."""
+    kind, head, body, tone = _words(event, session)
     return EventWords(kind=kind, head=head, body=tuple(body), tone=tone)
 
 
 def run_end_texts(figures: RunResult) -> tuple[str, ...]:
-    """What else is to be said of a finished run: what to do next, and what makes the figures doubtful."""
+    """Return the next step after a run and the warnings about its results."""
     return tuple(filter(None, (figures.hint, *figures.warnings)))
 
 
@@ -173,26 +178,61 @@ _Words = tuple[str, str, list[str], Tone]
 """Kind, head, body and tone."""
 
 
-def _words(event: LoggedEvent) -> _Words:  # noqa: C901 a line for each kind: mypy sees to it that none is left out
+def _words(event: LoggedEvent, session: Session | None) -> _Words:  # noqa: C901 a case for each event; mypy reports missing ones
     match event:
-        case SessionStarted():
-            return _session_started(event)
-        case InventorySeen():
-            return _inventory_seen(event)
+        case SessionStarted(machine=machine):
+            body = [f"{machine.cpu}, {machine.cores} CPUs", f"kernel {machine.kernel}", machine.system]
+            simulated = " SIMULATED" if event.simulated else ""
+            return "session", f"raidbench {event.version} on {machine.host}{simulated}", body, Tone.DIM
+        case InventorySeen(inventory=inventory):
+            twins, counts = inventory.twins, ", ".join(count_texts(inventory))
+            body = [
+                " ".join(filter(None, (str(drive.target), drive.model, size_words(drive.size_bytes))))
+                for drive in inventory.drives
+                if drive.target not in twins
+            ]
+            body += [f"{problem.where}: {problem.message} {problem.hint}" for problem in inventory.problems]
+            return "devices", f"found {counts or 'nothing'}", body, Tone.BAD if inventory.problems else Tone.DIM
         case CommandRan():
-            return _command_ran(event)
-        case ChangeIntended():
-            return _change_intended(event)
+            code = "" if not event.returncode else f"  failed with exit status {event.returncode}"
+            took = f"  {units.duration(event.seconds)}" if event.seconds >= _WORTH_TELLING else ""
+            body = [f"$ {event.line}", *event.output.splitlines()]
+            body += [f"all of it: {event.output_file}"] if event.output_file else []
+            kind, tone = ("write", Tone.ACCENT) if event.mutates else (READ, Tone.DIM)
+            return kind, f"{event.line}{code}{took}", body, tone
+        case ChangeIntended(change=change):
+            body = [step.shown() for step in change.writes] + [f"undo: {step.shown()}" for step in change.undo]
+            undoes = f" undoes {event.undoes}:" if event.undoes else ""
+            return "change", f"{event.id}{undoes} {change_text(change)}", body, Tone.ACCENT
         case ChangeEnded():
-            return _change_ended(event)
+            record = None if session is None else session.change(event.id)
+            now = event.now if record is None else change_value_text(record.change, event.now)
+            moved = moved_texts(event) if record is None else moved_texts(event, record.change.key)
+            body = [*([event.message] if event.message else []), *moved]
+            return "change", f"{event.id} {event.result}: now {now}", body, outcome_cell(event.result).tone
         case RunStarted():
-            return _run_started(event)
-        case RunEnded():
-            return _run_ended(event)
+            body = [f"section {section.name}: {section.title}, phase {section.phase}" for section in event.sections]
+            body += [f"{key} = {value}" for key, value in event.job.items()]
+            body += [f"setting {key} = {value}" for key, value in event.settings.items()]
+            return "run", f"{event.id} {event.title} on {event.target}", body, Tone.ACCENT
+        case RunEnded(figures=figures):
+            body = [
+                f"{name}: {'; '.join(direction_line(*side) for side in measured_directions(part)) or NOT_MEASURED}"
+                for name, part in parts_of(figures)
+                if figures.sections
+            ]
+            body += run_end_texts(figures)
+            body += [" ".join(filter(None, (item.message, item.do))) for item in figures.advice]
+            body.append(f"raw output: {event.folder}/fio.out")
+            return "run", f"{event.id} {result_line(figures)}", body, RUN_TONES[figures.status]
         case PreconditionEnded():
-            return _precondition_ended(event)
+            unnamed = "It will not be remembered: nothing tells the device from another one."
+            text = f"{event.id} {event.target}: {written_text(event.written)}"
+            return "run", text, [] if event.remembered else [unnamed], Tone.ACCENT
         case ExperimentStarted():
-            return _experiment_started(event)
+            body = [f"{event.title} on {event.measured}", f"order {' '.join(event.order)}"]
+            description = f"{event.label} of {event.target}, A {event.a}, B {event.b}"
+            return "run", f"{event.id} {units.plural(event.pairs, 'pair')}: {description}", body, Tone.ACCENT
         case ExperimentEnded():
             return _experiment_ended(event)
         case (
@@ -204,97 +244,31 @@ def _words(event: LoggedEvent) -> _Words:  # noqa: C901 a line for each kind: my
             | SweepArrayRefused()
             | SweepEnded()
         ):
-            return ("run", *describe_sweep_event(event))
+            return ("run", *_describe_sweep_event(event))
         case BaselineMarked():
             return "run", f"baseline: {event.run or 'none'}", [], Tone.DIM
         case NoteAdded():
             lines = event.text.splitlines() or [""]
             return "note", lines[0], lines[1:], Tone.PLAIN
-        case MachineChecked():
-            return _machine_checked(event)
+        case MachineChecked(findings=findings):
+            body = [f"{finding.severity} {finding.rule} at {finding.where}: {finding.message}" for finding in findings]
+            headline = units.plural(len(findings), "finding") if findings else "nothing to be said against the set-up"
+            return "session", headline, body, Tone.ATTENTION if findings else Tone.DIM
         case RulePersisted():
-            return _rule_persisted(event)
-        case ProblemRecorded():
-            return _problem_met(event)
+            verb = "keeps" if event.values else "no longer keeps"
+            body = [f"{key} = {value}" for key, value in event.values.items()]
+            return "change", f"{event.path} {verb} {event.target} after a reboot", body, Tone.ACCENT
+        case ProblemRecorded(problem=problem):
+            body = [problem.hint] if problem.hint else []
+            return "problem", f"{problem.where}: {problem.message}", body, Tone.BAD
         case SessionEnded():
             return "session", event.reason, [], Tone.DIM
         case _:
             assert_never(event)
 
 
-def _session_started(event: SessionStarted) -> _Words:
-    machine = event.machine
-    body = [f"{machine.cpu}, {machine.cores} CPUs", f"kernel {machine.kernel}", machine.system]
-    simulated = " SIMULATED" if event.simulated else ""
-    return "session", f"raidbench {event.version} on {machine.host}{simulated}", body, Tone.DIM
-
-
-def _inventory_seen(event: InventorySeen) -> _Words:
-    inventory = event.inventory
-    twins = inventory.twins
-    drives = [drive for drive in inventory.drives if drive.target not in twins]
-    groups = ((inventory.controllers, "controller"), (inventory.arrays, "array"), (drives, "drive"))
-    counts = ", ".join(units.plural(len(devices), word) for devices, word in groups if devices)
-    body = [" ".join(filter(None, (str(drive.target), drive.model, size_words(drive.size_bytes)))) for drive in drives]
-    body += [f"{problem.where}: {problem.message} {problem.hint}" for problem in inventory.problems]
-    return "devices", f"found {counts or 'nothing'}", body, Tone.BAD if inventory.problems else Tone.DIM
-
-
-def _command_ran(event: CommandRan) -> _Words:
-    code = "" if not event.returncode else f"  failed with exit status {event.returncode}"
-    took = f"  {units.duration(event.seconds)}" if event.seconds >= _WORTH_TELLING else ""
-    body = [f"$ {event.line}", *event.output.splitlines()]
-    if event.output_file:
-        body.append(f"all of it: {event.output_file}")
-    kind, tone = ("write", Tone.ACCENT) if event.mutates else (READ, Tone.DIM)
-    return kind, f"{event.line}{code}{took}", body, tone
-
-
-def _change_intended(event: ChangeIntended) -> _Words:
-    description = change_text(event.change)
-    body = [step.shown() for step in event.change.writes]
-    body += [f"undo: {step.shown()}" for step in event.change.undo]
-    head = f"{event.id} undoes {event.undoes}: {description}" if event.undoes else f"{event.id} {description}"
-    return "change", head, body, Tone.ACCENT
-
-
-def _change_ended(event: ChangeEnded) -> _Words:
-    head = f"{event.id} {event.result}: now {event.now}"
-    body = [*([event.message] if event.message else []), *moved_texts(event)]
-    return "change", head, body, outcome_cell(event.result).tone
-
-
-def _run_started(event: RunStarted) -> _Words:
-    body = [f"section {section.name}: {section.title}, phase {section.phase}" for section in event.sections]
-    body += [f"{key} = {value}" for key, value in event.job.items()]
-    body += [f"setting {key} = {value}" for key, value in event.settings.items()]
-    return "run", f"{event.id} {event.title} on {event.target}", body, Tone.ACCENT
-
-
-def _run_ended(event: RunEnded) -> _Words:
-    advice = [" ".join(filter(None, (item.message, item.do))) for item in event.figures.advice]
-    sections = [
-        f"{name}: {'; '.join(direction_line(*item) for item in measured_directions(part)) or 'nothing was measured'}"
-        for name, part in parts_of(event.figures)
-        if event.figures.sections
-    ]
-    body = [*sections, *run_end_texts(event.figures), *advice, f"raw output: {event.folder}/fio.out"]
-    return "run", f"{event.id} {result_line(event.figures)}", body, RUN_TONES[event.figures.status]
-
-
-def _precondition_ended(event: PreconditionEnded) -> _Words:
-    body = [] if event.remembered else ["It will not be remembered: nothing tells the device from another one."]
-    return "run", f"{event.id} {event.target}: {written_text(event.written)}", body, Tone.ACCENT
-
-
-def _experiment_started(event: ExperimentStarted) -> _Words:
-    body = [f"{event.title} on {event.measured}", f"order {' '.join(event.order)}"]
-    description = f"{event.label} of {event.target}, A {event.a}, B {event.b}"
-    return "run", f"{event.id} {units.plural(event.pairs, 'pair')}: {description}", body, Tone.ACCENT
-
-
 def _experiment_ended(event: ExperimentEnded) -> _Words:
-    """What it has shown, in its first sentence, and how it stands with the old value."""
+    """Return the first sentence of the result, and whether the old value was restored."""
     text = experiment_end_text(event)
     shown = text.partition(". ")[0].rstrip(".")
     cut = f"{event.status}: {event.reason.rstrip('.')}" if event.status is not RunStatus.OK else ""
@@ -303,22 +277,3 @@ def _experiment_ended(event: ExperimentEnded) -> _Words:
     body = [text] if text else []
     body += [f"{key} moved along: {movement}" for key, movement in event.moved.items()]
     return "run", f"{event.id} {head}", body, RUN_TONES[event.status] if event.restored else Tone.BAD
-
-
-def _machine_checked(event: MachineChecked) -> _Words:
-    body = [f"{finding.severity} {finding.rule} at {finding.where}: {finding.message}" for finding in event.findings]
-    headline = (
-        units.plural(len(event.findings), "finding") if event.findings else "nothing to be said against the set-up"
-    )
-    return "session", headline, body, Tone.ATTENTION if event.findings else Tone.DIM
-
-
-def _rule_persisted(event: RulePersisted) -> _Words:
-    verb = "keeps" if event.values else "no longer keeps"
-    body = [f"{key} = {value}" for key, value in event.values.items()]
-    return "change", f"{event.path} {verb} {event.target} after a reboot", body, Tone.ACCENT
-
-
-def _problem_met(event: ProblemRecorded) -> _Words:
-    problem = event.problem
-    return "problem", f"{problem.where}: {problem.message}", [problem.hint] if problem.hint else [], Tone.BAD

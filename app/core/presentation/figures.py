@@ -1,4 +1,4 @@
-"""Figures of runs as people read them: what each kind is called, and how its values are written. No I/O."""
+"""Names of metrics, and formats of their values. No I/O."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ _LABELS: Mapping[str, str] = MappingProxyType(
         "latency_max_ns": "max",
     }
 )
-"""By the key of the figure."""
+"""Labels by the key of the metric."""
 
 
 def figure_label(figure: MetricKind) -> str:
-    """`IOPS`, `p99`."""
+    """Return the label of a metric, `IOPS`, `p99`."""
     return _LABELS[figure.key]
 
 
 def figure_name(figure: MetricKind, direction: str) -> str:
-    """`read IOPS`, of a mixed job `IOPS`."""
+    """Return the label with the direction, `read IOPS`; for both directions together `IOPS`."""
     return figure_label(figure) if direction == BOTH else f"{direction} {figure_label(figure)}"
 
 
 def formatter_for(figure: MetricKind) -> Callable[[float | None], str]:
-    """How its values are written: `85.4k`, `332`, `1.15 ms`."""
+    """Return the formatter for values of a metric: `85.4k`, `332`, `1.15 ms`."""
     if figure.is_latency:
         return units.latency
     return units.iops if figure.key == "iops" else units.mib_per_s
 
 
 def figure_value_text(figure: MetricKind, value: float | None) -> str:
-    """One of its values: `1.15 ms`; a dash for none."""
+    """Return a value of a metric as text, `1.15 ms`; a dash for None."""
     return formatter_for(figure)(value)
 
 
 def mean_text(mean: MeanInterval, show: Callable[[float | None], str]) -> str:
-    """`83.6k ±0.5 %`: mean, half the 95 % interval as a share of it."""
+    """Return a mean with half its 95 % interval in percent: `83.6k ±0.5 %`."""
     if mean.half is None or not mean.mean:
         return show(mean.mean)
     return f"{show(mean.mean)} ±{units.percent(mean.half / mean.mean * 100)}"

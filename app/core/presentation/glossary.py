@@ -1,4 +1,4 @@
-"""The words raidbench uses, one meaning each: the screens' help, `glossary` and docs/glossary.md come from here."""
+"""Terms of raidbench with one meaning each: source of the screens' help, `glossary` and docs/glossary.md."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ DEVICES, BENCH, RUNS, SWEEP, LOG = "devices", "bench", "runs", "sweep", "log"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """One word."""
+    """A term with its meaning."""
 
     word: str
-    """As it is written in a sentence."""
+    """The term as it is written in a sentence."""
     meaning: str
     """One or two sentences."""
     screens: tuple[str, ...] = ()
@@ -181,21 +181,21 @@ CHAPTERS: dict[str, tuple[Term, ...]] = {
     "What is set": _terms(_SETTINGS),
     "What is measured": _terms(_MEASURING),
 }
-"""Headings and their words, in the order of reading."""
+"""Headings with their terms, in reading order."""
 
 
 def terms() -> tuple[Term, ...]:
-    """All of them."""
+    """Return all terms."""
     return tuple(term for chapter in CHAPTERS.values() for term in chapter)
 
 
 def terms_of(screen: str) -> tuple[Term, ...]:
-    """Those that a screen's help explains, in alphabetical order."""
+    """Return the terms that a screen's help explains, in alphabetical order."""
     return tuple(sorted((term for term in terms() if screen in term.screens), key=lambda term: term.word.casefold()))
 
 
 def page() -> str:
-    """docs/glossary.md."""
+    """Return the text of docs/glossary.md."""
     lines = ["# The words", "", "`raidbench glossary WORD` says them on a terminal, `?` those of a screen."]
     for heading, chapter in CHAPTERS.items():
         lines += ["", f"## {heading}", "", "| word | meaning |", "| --- | --- |"]

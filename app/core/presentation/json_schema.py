@@ -1,4 +1,4 @@
-"""Our values as the JSON of the command line: `"schema": 1`, fields are only ever added. No I/O."""
+"""Values as JSON of the command line: `"schema": 1`, fields are only ever added. No I/O."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from backends.model import KERNEL, Array, Controller, Drive, Health, Inventory, 
 from backends.settings import Reading, Span
 from backends.topology.stacking import HOLDER_KINDS
 
-if TYPE_CHECKING:  # a look at the devices does not pay for the words of a session
-    from app.core.session.events import ChangeEnded, RunSection, RunTarget
+if TYPE_CHECKING:  # a device list does not import the session modules
+    from app.core.session.events import ChangeEnded, RunSection
     from app.core.session.results import (
         Advice,
         CacheStats,
@@ -29,35 +29,34 @@ if TYPE_CHECKING:  # a look at the devices does not pay for the words of a sessi
         Sample,
         SectionFigures,
         SteadyStateResult,
-        TargetStats,
     )
     from app.core.session.state import ChangeRecord, RunRecord
     from backends.settings import Setting
 
 SCHEMA = 1
-"""Version of every document but the list of devices; raised only when a field changes its meaning."""
+"""Version of every document but the device list. It is raised only when a field changes its meaning."""
 
 DEVICES = 2
-"""Version of the list of devices: each device once, with all its addresses; 1 listed each of its views."""
+"""Version of the device list: each device once, with all its addresses. Version 1 listed each view of a device."""
 
 Json = dict[str, Any]
 SettingsOf = Mapping[str, list[Json] | None]
-"""The settings of each target, by its address, as `setting` makes them; None where they could not be read."""
+"""Settings of each target by address, as `setting` returns them; None if they could not be read."""
 
 HEALTH = tuple(field.name for field in fields(Health))
-"""Fields of the health of a drive."""
+"""Fields of a drive's health."""
 
 _INTERVAL = ("iops", "bytes_per_second", "p50_ns", "p99_ns", "p99_9_ns", "max_ns")
 _STATES = {"mount": "mounted", "open": "opened", **dict.fromkeys(HOLDER_KINDS, "held")}
 
 
 def document(**body: Any) -> Json:
-    """A whole document."""
+    """Return a complete document."""
     return {"schema": SCHEMA, **body}
 
 
 def pick(value: object, *names: str) -> Json:
-    """Attributes by their names: enums as their words, addresses as text."""
+    """Return attributes by name: enums as their values, addresses as text."""
     return {name: _plain(getattr(value, name)) for name in names}
 
 
@@ -74,9 +73,9 @@ def _plain(value: object) -> Any:
 
 
 def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated: bool, version: int = DEVICES) -> Json:
-    """Everything found, each device once with its name, all its addresses and the settings of each.
+    """Return all devices, each once, with its name, all its addresses and the settings of each.
 
-    `version` 1: the kernel's view of an array or a drive is a drive of its own, as earlier versions had it.
+    `version` 1: the kernel's view of an array or a drive is a drive of its own, as in earlier versions.
     """
     twins = inventory.twins
     shown = [
@@ -84,11 +83,11 @@ def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated:
     ]
 
     def view(device: Controller | Array | Drive) -> Json:
-        own = thing(device, settings)
+        view_json = device_json(device, settings)
         if version == 1:
-            return own
+            return view_json
         return {
-            **own,
+            **view_json,
             **names_and_addresses(inventory, device),
             **({} if isinstance(device, Controller) else views(inventory, device, settings)),
         }
@@ -105,13 +104,15 @@ def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated:
 
 
 def names_and_addresses(inventory: Inventory, device: Controller | Array | Drive) -> Json:
-    """What it is called in the list, and every address by which commands know it, its own first."""
+    """Return the name in the device list, and every address that commands accept, its own first."""
     return {"name": name_of(device), "addresses": list(addresses(inventory, device))}
 
 
 def views(inventory: Inventory, device: Array | Drive, settings: SettingsOf) -> Json:
-    """Settings of what else it is: as a block device to the kernel (`queue`, null of what is none or that itself), and
-    as a disk to other vendors.
+    """Return the settings of a device's other views.
+
+    `queue` is its view as a block device of the kernel, null if it has none or is that view itself. `views` are its
+    views as a disk of other vendors.
     """
     devices = inventory.at(device.device) if device.device is not None else ()
     others = [str(device_here.target) for device_here in devices if device_here.target != device.target]
@@ -123,8 +124,8 @@ def views(inventory: Inventory, device: Array | Drive, settings: SettingsOf) -> 
     }
 
 
-def thing(device: Controller | Array | Drive, settings: SettingsOf) -> Json:
-    """One thing of the inventory."""
+def device_json(device: Controller | Array | Drive, settings: SettingsOf) -> Json:
+    """Return a device of the inventory."""
     match device:
         case Controller():
             return controller(device, settings)
@@ -135,7 +136,7 @@ def thing(device: Controller | Array | Drive, settings: SettingsOf) -> Json:
 
 
 def controller(device: Controller, settings: SettingsOf) -> Json:
-    """A controller."""
+    """Return a controller."""
     protection = device.protection
     return {
         "address": str(device.target),
@@ -149,7 +150,7 @@ def controller(device: Controller, settings: SettingsOf) -> Json:
 
 
 def array(device: Array, settings: SettingsOf) -> Json:
-    """An array or virtual drive."""
+    """Return an array or virtual drive."""
     return {
         "address": str(device.target),
         **pick(device, "controller", "name", "level", "state", "size_bytes", "strip_bytes", "data_drives", "device"),
@@ -167,7 +168,7 @@ def array(device: Array, settings: SettingsOf) -> Json:
 
 
 def drive(device: Drive, settings: SettingsOf) -> Json:
-    """A disk."""
+    """Return a drive."""
     return {
         "address": str(device.target),
         **pick(device, "controller", "array", "model", "serial", "firmware", "media", "interface", "size_bytes"),
@@ -202,7 +203,7 @@ def _facts(device: Controller | Array | Drive) -> list[Json]:
 
 
 def setting(declared: Setting, reading: Reading) -> Json:
-    """A setting as declared and as read just now."""
+    """Return a setting as declared, with its reading."""
     return {
         **pick(declared, "key", "label"),
         **pick(reading, "now", "raw"),
@@ -219,7 +220,7 @@ def setting(declared: Setting, reading: Reading) -> Json:
 
 
 def change(planned: Change) -> Json:
-    """A planned change."""
+    """Return a planned change."""
     return {
         **pick(planned, "target", "key", "label"),
         "now": planned.before,
@@ -236,7 +237,7 @@ def change(planned: Change) -> Json:
 
 
 def change_end(outcome: ChangeEnded) -> Json:
-    """How a change ended."""
+    """Return the end of a change."""
     return {
         "id": outcome.id or None,
         **pick(outcome, "result", "now"),
@@ -246,14 +247,14 @@ def change_end(outcome: ChangeEnded) -> Json:
 
 
 def _moved(outcome: ChangeEnded | None) -> list[Json] | None:
-    """Other settings that read otherwise afterwards; None where that is not known."""
+    """Return the other settings that have changed; None if unknown."""
     if outcome is None or outcome.moved is None:
         return None
     return [pick(setting, "target", "key", "before", "now", "explained", "restored") for setting in outcome.moved]
 
 
 def change_record(record: ChangeRecord) -> Json:
-    """A change of a session, and how it ended."""
+    """Return a change of a session with its outcome."""
     intent, change, end = record.intent, record.change, record.end
     return {
         "id": record.id,
@@ -274,7 +275,7 @@ def change_record(record: ChangeRecord) -> Json:
 
 
 def run(record: RunRecord, *, session: str) -> Json:
-    """A run and what it measured; `session` is the folder it lies in."""
+    """Return a run with its results. `session`: folder of its session."""
     start, figures = record.start, record.figures
     return {
         "id": record.id,
@@ -283,7 +284,12 @@ def run(record: RunRecord, *, session: str) -> Json:
         "job": dict(start.job),
         "seconds": figures.seconds,
         **_sides(figures),
-        "targets": [_target(*both) for both in zip(start.targets, figures.targets, strict=False)] or None,
+        # Rates of a target refer to the time of the complete run, so that they add up.
+        "targets": [
+            {**pick(target, "target", "device"), **_sides(stats)}
+            for target, stats in zip(start.targets, figures.targets, strict=False)
+        ]
+        or None,
         "sections": sections(start.sections, figures.sections) or None,
         "groups": [
             {"sections": list(group_figures.sections), **_sides(group_figures)} for group_figures in figures.groups
@@ -313,12 +319,12 @@ def run(record: RunRecord, *, session: str) -> Json:
 
 
 def advice(given: Advice) -> Json:
-    """What makes figures doubtful."""
+    """Return a piece of advice."""
     return {**pick(given, "key", "message"), "do": given.do or None, "about": list(given.about)}
 
 
 def sample(taken: Sample, members: Sequence[MemberStats] = ()) -> Json:
-    """One line of `bench --stream`; with what the members did in the same interval, where there are some."""
+    """Return one line of `bench --stream`, with the members' statistics of the interval if there are any."""
     line: Json = {"at": round(taken.at, 3), **_intervals(taken)}
     if taken.targets:
         line["targets"] = [{"target": item.target, **_intervals(item)} for item in taken.targets]
@@ -331,46 +337,37 @@ def sample(taken: Sample, members: Sequence[MemberStats] = ()) -> Json:
 
 
 def _intervals(taken: Sample | PartSample) -> Json:
-    """Each direction of an interval, null where the job has none."""
+    """Return each direction of an interval, null where the job has none."""
     from app.core.session.results import DIRECTIONS
 
     return {name: _interval(taken.side(name)) for name in DIRECTIONS}
 
 
 def _sides(figures: RunResult | PartFigures) -> Json:
-    """All figures of a run by direction, null where there are none."""
+    """Return the results of a run by direction, null where there are none."""
     from app.core.session.results import SIDES
 
     return {name: side(figures.side(name)) for name in SIDES}
 
 
-def _target(started: RunTarget, figures: TargetStats) -> Json:
-    """One of several targets; its rates are those of the time of the whole run, so that they add up."""
-    return {
-        **pick(started, "target", "device"),
-        **_sides(figures),
-    }
-
-
 def sections(started: Sequence[RunSection], measured: Sequence[SectionFigures] = ()) -> list[Json]:
-    """The sections of a job that has several, with their figures; its rates are those of its own time, as fio's."""
-    figures_by_name = {figures.name: figures for figures in measured}
+    """Return the sections of a job that has several, with their results.
+
+    Rates are those of the section's own time, as in fio.
+    """
+    results = {figures.name: {"seconds": figures.seconds, **_sides(figures)} for figures in measured}
     return [
         {
             **pick(section, "name", "title", "phase", "group", "starts_s", "planned_seconds"),
             "job": dict(section.job),
-            **_measured_section(figures_by_name.get(section.name)),
+            **results.get(section.name, {}),
         }
         for section in started
     ]
 
 
-def _measured_section(figures: SectionFigures | None) -> Json:
-    return {} if figures is None else {"seconds": figures.seconds, **_sides(figures)}
-
-
 def member(figures: MemberStats) -> Json:
-    """A device below the one that was measured; null is what the kernel does not count."""
+    """Return a device below the target; null for what the kernel does not count."""
     return {
         "device": figures.device,
         "label": figures.label or None,
@@ -381,24 +378,24 @@ def member(figures: MemberStats) -> Json:
 
 
 def cache(figures: CacheStats) -> Json:
-    """A cache in the way of a run; null is what it does not count, and why."""
+    """Return a cache used by a run; null for what it does not count, with the reason."""
     shares = pick(figures, "device", "share_of_reads", "share_of_writes", "dirty")
     return {**shares, "why_not": figures.why_not or None}
 
 
 def problem(met: Problem) -> Json:
-    """Something that could not be read."""
+    """Return a problem of the inventory."""
     return {**pick(met, "where", "message"), "hint": met.hint or None}
 
 
 def side(figures: DirectionStats | None) -> Json | None:
-    """One direction of a run."""
+    """Return the results of one direction of a run."""
     if figures is None:
         return None
     return {
         **pick(figures, "iops", "bytes_per_second", "total_ios"),
         "latency_ns": _latency(figures.latency_ns),
-        "interval_ns": {},  # of earlier versions, which took I/Os for independent
+        "interval_ns": {},  # kept for readers of earlier versions, which took I/Os for independent
         "completion_ns": _latency(figures.completion_ns),
         "submission_ns": _latency(figures.submission_ns),
         "total_bytes": figures.total_bytes,
@@ -413,7 +410,7 @@ def _latency(figures: LatencyStats | None) -> Json | None:
 
 
 def _steady(result: SteadyStateResult | None) -> Json | None:
-    """How a run stood to the steady state rule."""
+    """Return the result of the steady-state rule."""
     if result is None:
         return None
     return {
@@ -432,7 +429,7 @@ def _interval(figures: DirectionSample | None) -> Json | None:
 
 
 def _in_use(uses: tuple[Use, ...]) -> Json | None:
-    """The use that says most, a mount if there is one; all of them are in `uses`."""
+    """Return the most informative use, a mount if there is one; `uses` has all of them."""
     if not uses:
         return None
     telling = next((use for use in uses if use.kind == "mount"), uses[0])

@@ -1,4 +1,4 @@
-"""Experiments, comparisons and repeats as the JSON of the command line. No I/O."""
+"""Experiments, comparisons and repeats as JSON of the command line. No I/O."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from app.core.session.state import ExperimentRecord, Session
 
 
 def looks(planned: Iterable[InterimAnalysis]) -> list[Json]:
-    """When an experiment may be decided, and how sure each look has to be."""
+    """Return the looks at which an experiment may be decided, with the level of each."""
     return [{"pairs": look.pairs, "level": look.level, "no_difference_level": look.inside_level} for look in planned]
 
 
 def experiment(record: ExperimentRecord, log: Session, compared: Comparison | None, *, session: str) -> Json:
-    """A setting measured in pairs; `runs` are the ids of its runs, `compared` is None before the first whole pair."""
+    """Return an experiment. `runs` are the ids of its runs; `compared` is None before the first complete pair."""
     start, end = record.start, record.end
     runs = [run for run in log.runs if run.start.mark is not None and run.start.mark.experiment == record.id]
     return {
@@ -51,14 +51,14 @@ def experiment(record: ExperimentRecord, log: Session, compared: Comparison | No
 
 
 def _silent_runs(compared: Comparison) -> Json:
-    """The runs of each letter that completed no I/O, by their ids; only letters that have some."""
+    """Return the ids of runs that completed no I/O, by letter; letters without such runs are left out."""
     sides = {"A": compared.sides.a, "B": compared.sides.b}
     ids_by_letter = {letter: [run.id for run in runs if is_silent(run)] for letter, runs in sides.items()}
     return {letter: ids for letter, ids in ids_by_letter.items() if ids}
 
 
 def figure(row: MetricComparison) -> Json:
-    """One figure of both sides, with what its repeats show."""
+    """Return a metric of both sides with its verdict."""
     judgement, interval = row.judgement, row.interval
     return {
         "direction": row.direction,
@@ -83,12 +83,12 @@ def figure(row: MetricComparison) -> Json:
 
 
 def between(interval: MeanInterval | None) -> Json | None:
-    """How far earlier sessions of the same lie apart."""
+    """Return the scatter between earlier sessions of the same configuration."""
     return None if interval is None else {"sessions": interval.n, "sd_percent": expm1(interval.sd or 0.0) * 100}
 
 
 def spread(direction: str, figure_key: str, interval: MeanInterval) -> Json:
-    """One figure of repeats."""
+    """Return a metric of repeats."""
     low, high = (
         (None, None) if interval.half is None else (interval.mean - interval.half, interval.mean + interval.half)
     )

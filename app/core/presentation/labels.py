@@ -1,4 +1,4 @@
-"""What settings, fields of a job and facts beneath a run are called, wherever a recorded one is told of. No I/O."""
+"""Labels of settings, job fields and provenance facts. No I/O."""
 
 from __future__ import annotations
 
@@ -33,20 +33,22 @@ _BENEATH = {
     "pcie_link_max": "best PCIe link",
     "irq_affinity": "IRQ affinity",
 }
-"""Facts beneath a run in words, where their keys are none."""
+"""Labels of provenance facts whose keys are not readable."""
 
 
 @cache
 def _fields() -> dict[str, str]:
-    """Fields of a job: not there before one is asked for, as a list of devices has none."""
+    """Return the labels of job fields by key; imported on demand, because a device list needs none."""
     from app.core.fio.fields import FIELDS
 
     return {field.key: field.label for field in FIELDS}
 
 
 def key_name(key: str) -> str:
-    """`Read-ahead` of `read_ahead`, `Kernel read-ahead` of `read_ahead_kb`, `Write-mostly, sda1` of
-    `write_mostly.sda1`, `Queue depth` of `iodepth`.
+    """Return the label of a key.
+
+    `Read-ahead` for `read_ahead`, `Kernel read-ahead` for `read_ahead_kb`, `Write-mostly, sda1` for
+    `write_mostly.sda1`, `Queue depth` for `iodepth`.
     """
     settings, (kind, _, member) = declared_settings(), key.partition(".")
     if kind in settings:
@@ -61,7 +63,7 @@ def key_name(key: str) -> str:
 
 @cache
 def _kernel_setting_keys() -> frozenset[str]:
-    """Settings of the kernel's queue that are called as those of a card are: both are told of one device."""
+    """Return the kernel's queue settings that share a label with a controller's setting: one device may have both."""
     places = (
         declaration for vendor in find_vendors().vendors if vendor.name == KERNEL for declaration in vendor.declares
     )
@@ -71,28 +73,28 @@ def _kernel_setting_keys() -> frozenset[str]:
 
 
 def key_heading(key: str) -> str:
-    """The same where it stands by itself."""
+    """Return the label of a key as a heading."""
     name = key_name(key)
     return f"{name[:1].upper()}{name[1:]}"
 
 
 def with_value(name: str, value: str) -> str:
-    """`read-ahead 128 KiB`; a value that begins with the name stands alone."""
+    """Return a name with its value, `read-ahead 128 KiB`; a value that begins with the name is returned alone."""
     return value if value.casefold().startswith(name.casefold()) else f"{name} {value}"
 
 
 def key_value(key: str, value: str | None) -> str:
-    """With its unit, `4096 KiB`; a dash for what was not recorded."""
+    """Return the value of a key with its unit, `4096 KiB`; a dash if it was not recorded."""
     return value_text(key.removeprefix(_IN_FORCE).partition(".")[0], value or "") or units.NOTHING
 
 
 def field_name(key: str) -> str:
-    """`read-ahead`, `queue depth`, but `FastPath`: a key within a line."""
+    """Return the label of a key for use within a line: `read-ahead`, `queue depth`, but `FastPath`."""
     return within_sentence(key_name(key))
 
 
 def setting_text(key: str, value: str | None) -> str:
-    """`read-ahead none`, `queue depth 64`, as it stands within a line."""
+    """Return a setting with its value for use within a line: `read-ahead none`, `queue depth 64`."""
     if value and key in _fields():
         from app.core.fio.fields import field_text
 
@@ -101,7 +103,10 @@ def setting_text(key: str, value: str | None) -> str:
 
 
 def setup_label(row: str) -> str:
-    """A set-up of a sweep by its settings: `Read-ahead none, Strip size 256 KiB`; its own name stays as it is."""
+    """Return a sweep's configuration by its settings: `Read-ahead none, Strip size 256 KiB`.
+
+    A configuration with a name of its own keeps it.
+    """
     return ", ".join(_setup_part_label(part) for part in row.split(", "))
 
 
@@ -111,7 +116,7 @@ def _setup_part_label(part: str) -> str:
 
 
 def workload_label(column: str) -> str:
-    """A workload of a sweep by the fields of its job: `mixed-4k, queue depth 8`; its own name stays as it is."""
+    """Return a sweep's workload by its job fields: `mixed-4k, queue depth 8`; a name of its own stays."""
     return ", ".join(_workload_part_label(part) for part in column.split(", "))
 
 
@@ -121,21 +126,21 @@ def _workload_part_label(part: str) -> str:
 
 
 def with_labels(record: SweepRecord) -> SweepRecord:
-    """The same sweep, its set-ups and workloads named as people read them."""
+    """Return a sweep with readable names of its configurations and workloads."""
     return replace(record, design=design_with_labels(record.design), cells=tuple(map(cell_with_labels, record.cells)))
 
 
 def design_with_labels(design: Design) -> Design:
-    """The same of what a sweep will do."""
+    """Return a sweep's design with readable names."""
     cells, skipped = tuple(map(cell_with_labels, design.cells)), tuple(map(cell_with_labels, design.skipped))
     return replace(design, cells=cells, skipped=skipped, published=tuple(map(cell_with_labels, design.published)))
 
 
 def cell_with_labels(cell: _Named) -> _Named:
-    """The same of a cell, or of what is left out."""
+    """Return a cell, or a skipped one, with readable names."""
     return replace(cell, row=setup_label(cell.row), column=workload_label(cell.column))
 
 
 def headed_values(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Headings with their values, in their order."""
+    """Return headings with their values, in their order."""
     return ((key_heading(key), key_value(key, value)) for key, value in values.items())

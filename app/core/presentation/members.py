@@ -1,10 +1,10 @@
-"""The figures of the members and caches below a run, as text, cells and tables. No I/O."""
+"""Statistics of the members and caches below a run as text, cells and tables. No I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.core.presentation.table import Align, Column, FactLine, Facts, Row, Table
+from app.core.presentation.table import Align, Column, FactLine, Facts, Row, Table, facts_group
 from app.core.session.results import CacheStats, MemberStats
 from widgets.text_utils import units
 
@@ -20,14 +20,17 @@ COLUMNS = (
     "Share of reads",
     "Share of writes",
 )
-"""Headings of what `member_cells` gives; shares are of what all members of the same depth did."""
+"""Headings for `member_cells`. Shares are of the total of all members of the same depth."""
 
 _SHORT = ("Member", "Model", "Role", "r IOPS", "w IOPS", "MiB/s", "Util", "Queue", "Reads", "Writes")
 _WORDS = ("Member", "Model", "Role")
 
 
 def member_table(members: Sequence[MemberStats], heading: str = "") -> Table:
-    """What each member did, under short headings; where there is no room the kernel's name says the model, too."""
+    """Return a table of the members' statistics with short headings.
+
+    Without enough width, the model column is left out and the kernel's name identifies the member.
+    """
     columns = tuple(
         Column(title=title, align=Align.LEFT if title in _WORDS else Align.RIGHT, priority=int(title == "Model"))
         for title in _SHORT
@@ -40,7 +43,7 @@ def member_table(members: Sequence[MemberStats], heading: str = "") -> Table:
 
 
 def member_cells(member: MemberStats, name: str = "") -> tuple[str, ...]:
-    """A cell for each of `COLUMNS`; `name` stands for the kernel's name where that alone would not do."""
+    """Return a cell for each of `COLUMNS`; `name` replaces the kernel's name if that is not enough."""
     return (
         name or "  " * member.depth + member.device,
         member.label,
@@ -56,27 +59,27 @@ def member_cells(member: MemberStats, name: str = "") -> tuple[str, ...]:
 
 
 def role_text(member: MemberStats) -> str:
-    """Its role, and why there are no figures if there are none."""
+    """Return the role, and `not counted` if there are no statistics."""
     uncounted = member.read_iops is None and member.role != "gone"
     return ", ".join(filter(None, (member.role, "not counted" if uncounted else "")))
 
 
 def bytes_per_second_moved(member: MemberStats) -> float | None:
-    """Bytes per second in both directions; None when it is not counted."""
+    """Return bytes per second in both directions; None if not counted."""
     if member.read_bytes_per_second is None or member.write_bytes_per_second is None:
         return None
     return member.read_bytes_per_second + member.write_bytes_per_second
 
 
 def queue_text(requests: float | None) -> str:
-    """Mean requests in flight, never finer than a hundredth: `31.4`, `0.25`."""
+    """Return mean requests in flight, to a hundredth at most: `31.4`, `0.25`."""
     if requests is None:
         return units.NOTHING
     return f"{requests:.2f}" if requests < 9.995 else units.three(requests)
 
 
 def member_paths(members: Sequence[MemberStats]) -> tuple[str, ...]:
-    """Names that say where each lies: `md1`, `md1/sda`, as they come one after the other."""
+    """Return the path of each member in the stack: `md1`, `md1/sda`, in the order of `members`."""
     above: list[str] = []
     names = []
     for member in members:
@@ -85,17 +88,17 @@ def member_paths(members: Sequence[MemberStats]) -> tuple[str, ...]:
     return tuple(names)
 
 
-# -- what caches in the way of a run did ------------------------------------------------------------------------------
+# -- caches used by a run ---------------------------------------------------------------------------------------------
 
 CACHE_COLUMNS = ("Cache of", "Reads from it", "Writes into it", "Dirty", "Why not known")
-"""Headings of what `cache_cells` gives."""
+"""Headings for `cache_cells`."""
 
 NOTHING_CAME = "no I/O came to it"
-"""Why there is no share where nothing stands in the way of one."""
+"""Default reason for an unknown share."""
 
 
 def cache_cells(cache: CacheStats) -> tuple[str, ...]:
-    """A cell for each of `CACHE_COLUMNS`."""
+    """Return a cell for each of `CACHE_COLUMNS`."""
     return (
         cache.device,
         units.fraction(cache.share_of_reads),
@@ -106,7 +109,7 @@ def cache_cells(cache: CacheStats) -> tuple[str, ...]:
 
 
 def cache_text(cache: CacheStats, *, brief: bool = False) -> str:
-    """`97 % of reads, 80 % of writes, 3 % of it dirty`; why that is not known, where it is not, unless `brief`."""
+    """Return hit shares, `97 % of reads, 80 % of writes, 3 % of it dirty`; else why unknown, unless `brief`."""
     reads, writes, dirty = cache.share_of_reads, cache.share_of_writes, cache.dirty
     lines = [f"{units.fraction(reads)} of reads"] if reads is not None else []
     lines += [f"{units.fraction(writes)} of writes"] if writes is not None else []
@@ -116,15 +119,14 @@ def cache_text(cache: CacheStats, *, brief: bool = False) -> str:
 
 
 def cache_line(caches: Sequence[CacheStats], *, brief: bool = False) -> str:
-    """All of them in one line: `Cache: vg0/mail 97 % of reads, 80 % of writes`; "" where there is none."""
+    """Return all caches in one line, `Cache: vg0/mail 97 % of reads, 80 % of writes`; "" without a cache."""
     text = "; ".join(f"{cache.device} {cache_text(cache, brief=brief)}" for cache in caches)
     return f"Cache: {text}" if text else ""
 
 
 def cache_facts(caches: Sequence[CacheStats]) -> tuple[Facts, ...]:
-    """The same as a group of facts; none where there is no cache."""
-    lines = tuple(FactLine(cache.device, cache_text(cache)) for cache in caches)
-    return (Facts(heading="Cache", facts=lines),) if lines else ()
+    """Return the caches as a group of facts; () without a cache."""
+    return facts_group("Cache", (FactLine(cache.device, cache_text(cache)) for cache in caches))
 
 
 def _unknown_reason(cache: CacheStats) -> str:

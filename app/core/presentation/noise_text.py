@@ -1,4 +1,4 @@
-"""What is told of the noise of a target, and of what pairs of runs can show there. No I/O."""
+"""Texts about the noise of a target, and about the effects that pairs of runs can show there. No I/O."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from app.core.session.event_types import InterimAnalysis
 from widgets.text_utils import units
 
 _MOST = 50
-"""Pairs of which there is nothing to be said beyond."""
+"""Number of pairs beyond which no exact number is given."""
 
 
 def run_noise_text(noise: RunNoise) -> str:
-    """Return how far runs of the same lie apart."""
+    """Return how much runs of the same configuration scatter."""
     return f"Runs of the same lie {noise.percent:.1f} % apart here ({units.plural(noise.runs, 'run')})"
 
 
 def sizes_text(noise: RunNoise) -> str:
-    """`5 % takes 7 pairs, 10 % takes 4, 20 % takes 3`."""
+    """Return the pairs needed for effects of several sizes: `5 % takes 7 pairs, 10 % takes 4, 20 % takes 3`."""
     return ", ".join(f"{size:g} % {_pairs_needed_text(pairs_for(noise, size, _MOST))}" for size in SIZES)
 
 
@@ -30,7 +30,7 @@ def _pairs_needed_text(pairs: int | None) -> str:
 
 
 def cells_noise_text(noise: RunNoise, repeats: int, pairs: int) -> str:
-    """Of a sweep: what its rounds cannot show, and what the pairs that confirm its winner can."""
+    """Return what the rounds of a sweep cannot show, and what the pairs that confirm its winner can."""
     confirmed = (
         f"; {units.plural(pairs, 'pair')} that confirm show {detectable_effect(noise, pairs):.1f} %"
         if pairs >= FEWEST_PAIRS
@@ -40,7 +40,7 @@ def cells_noise_text(noise: RunNoise, repeats: int, pairs: int) -> str:
 
 
 def null_texts(comparison: Comparison) -> Iterator[str]:
-    """What came of the same against itself."""
+    """Yield the result of an experiment with the same value on both sides."""
     row = comparison.headline
     interval = None if row is None else row.interval
     noise = None if interval is None else noise_of_pairs(interval)
@@ -60,7 +60,10 @@ def null_texts(comparison: Comparison) -> Iterator[str]:
 
 
 def noise_json(noise: RunNoise | None, sights: Iterable[tuple[InterimAnalysis, float]] = ()) -> Json | None:
-    """The noise, and what the looks of a plan (`sights`: each with its percent) and pairs judged once can show."""
+    """Return the noise, and the effects that looks of a plan and pairs judged once can show.
+
+    `sights`: looks of a plan, each with its percent.
+    """
     if noise is None:
         return None
     return {

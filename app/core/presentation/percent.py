@@ -1,4 +1,4 @@
-"""Differences in percent, as they are written and read: with intervals, capped where a figure says nothing. No I/O."""
+"""Differences in percent as text and input, with intervals; capped where a number says nothing. No I/O."""
 
 from __future__ import annotations
 
@@ -6,42 +6,42 @@ from app.core.analysis.stats import ConfidenceInterval
 from widgets.text_utils import units
 
 TOO_NOISY = "too noisy to tell"
-"""Instead of an interval, or of an effect that would have shown, where it reaches from nearly nothing to many times."""
+"""Replaces an interval, or a detectable effect, that spans nearly everything."""
 
 _LARGEST = 1000.0
-"""Percent from which on a difference is told as a factor."""
+"""Percent from which a difference is written as a factor."""
 
 _LEAST = -99.9
 NEARLY_NOTHING = "below -99.9 %"
-"""A difference of which no figure is left."""
+"""Replaces a decrease to almost zero."""
 
 _MOST_SPREAD = 100.0
-"""An interval whose ends are further apart than by this factor tells nothing."""
+"""Factor between the ends of an interval beyond which it says nothing."""
 
 _LARGEST_THRESHOLD = 50
 
 
 def percent_text(percent: float) -> str:
-    """`-18.4 %`; what is many times as much as a factor, `152x`; nearly nothing as `below -99.9 %`."""
+    """Return a difference, `-18.4 %`; large ones as a factor, `152x`; nearly nothing as `below -99.9 %`."""
     if percent >= _LARGEST:
         return f"{1 + percent / 100:.0f}x"
     return NEARLY_NOTHING if percent < _LEAST else f"{percent:+.1f} %"
 
 
 def difference_text(a: float | None, b: float | None) -> str:
-    """How far `b` is from `a`; a dash where either is missing, or the first is 0."""
+    """Return the difference of `b` from `a`; a dash if either is missing, or if `a` is 0."""
     if a is None or b is None or not a:
         return units.NOTHING
     return percent_text((b - a) / a * 100)
 
 
 def is_too_noisy(interval: ConfidenceInterval) -> bool:
-    """Whether an interval is so wide that it tells nothing."""
+    """Return whether an interval is so wide that it says nothing."""
     return 100 + interval.percent_high > _MOST_SPREAD * (100 + interval.percent_low)
 
 
 def interval_text(interval: ConfidenceInterval) -> str:
-    """`-17.9 % [-19.7, -16.1]`; where the interval is as wide as the world, that alone is said."""
+    """Return a difference with its interval, `-17.9 % [-19.7, -16.1]`; only a phrase if the interval says nothing."""
     if is_too_noisy(interval):
         return TOO_NOISY
     if interval.percent_high < _LEAST:
@@ -51,7 +51,7 @@ def interval_text(interval: ConfidenceInterval) -> str:
 
 
 def between_text(interval: ConfidenceInterval) -> str:
-    """`between -19.7 and -16.1 % (95 %)`."""
+    """Return an interval as words, `between -19.7 and -16.1 % (95 %)`."""
     if is_too_noisy(interval):
         return TOO_NOISY
     low, high = (_end(percent) for percent in (interval.percent_low, interval.percent_high))
@@ -64,17 +64,17 @@ def _end(percent: float) -> str:
 
 
 def effect_text(percent: float) -> str:
-    """What nothing decided leaves open: `if there is an effect, it is below 4.1 %`."""
+    """Return the upper limit of an undecided effect: `if there is an effect, it is below 4.1 %`."""
     return TOO_NOISY if percent >= 100 else f"if there is an effect, it is below {percent:.1f} %"
 
 
 def covers_text(level: float) -> str:
-    """`95 %` of 0.05, `99.2 %` of 0.008."""
+    """Return the confidence of a level: `95 %` for 0.05, `99.2 %` for 0.008."""
     return f"{(1 - level) * 100:.4g} %"
 
 
 def parse_threshold(text: str) -> float:
-    """Percent as somebody writes them: `1%` or `1`. Raises ValueError with the reason."""
+    """Return a percentage from text, `1%` or `1`. Raises ValueError with the reason if it is invalid."""
     try:
         number = float(text.strip().removesuffix("%"))
     except ValueError:

@@ -1,4 +1,4 @@
-"""What is told of one run beside its figures: settings, what is other than at the baseline, what speaks against it."""
+"""Facts about one run in addition to its results: settings, differences from the baseline, advice."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from app.core.presentation.comparison_text import comparison_sentence
 from app.core.presentation.device import run_setting_cell
 from app.core.presentation.labels import key_heading, key_value
 from app.core.presentation.run import advice_facts
-from app.core.presentation.table import FactLine, Facts, Tone, text_of
+from app.core.presentation.table import FactLine, Facts, Tone, facts_group, text_of
 from app.core.session.state import ExperimentRecord, RunRecord
 
 _MOST_DIFFERENCES = 6
 
 PREVIEWED = ("", "IOPS", "MiB/s", "p50", "p99", "p99.9", "max", "Status")
-"""Headings of the figures that are shown of a run in passing."""
+"""Headings of the metrics that a preview shows."""
 
 
 def preview_facts(
@@ -25,9 +25,9 @@ def preview_facts(
     session: Sequence[RunRecord],
     experiments: Sequence[ExperimentRecord] = (),
 ) -> tuple[Facts, ...]:
-    """Verdict, settings in force, what differs from the baseline, advice.
+    """Return verdict, settings in force, differences from the baseline, advice and notes.
 
-    `session`, `experiments`: those of its session.
+    `session`, `experiments`: runs and experiments of its session.
     """
     groups: list[Facts] = []
     if baseline is not None and baseline.id != run.id:
@@ -35,16 +35,12 @@ def preview_facts(
     if run.start.settings:
         groups.append(in_force_facts(run))
     groups += advice_facts(run.figures.advice)
-    notes = tuple(
-        FactLine("", note, Tone.ATTENTION)
-        for note in (run.figures.reason, run.figures.hint, *run.figures.warnings)
-        if note
-    )
-    return (*groups, *((Facts(heading="Notes", facts=notes),) if notes else ()))
+    notes = filter(None, (run.figures.reason, run.figures.hint, *run.figures.warnings))
+    return (*groups, *facts_group("Notes", (FactLine("", note, Tone.ATTENTION) for note in notes)))
 
 
 def in_force_facts(run: RunRecord) -> Facts:
-    """The settings with which it ran, by their names; what was set without being in force is said beside it."""
+    """Return the settings in force during a run by label; a configured value that was not in force is shown too."""
     shown = sorted((key_heading(key), run_setting_cell(run.start, key)) for key in run.start.settings)
     lines = (FactLine(name, text_of(cell), cell.tone) for name, cell in shown)
     return Facts(heading="In force", facts=tuple(lines))

@@ -1,4 +1,4 @@
-"""What lies beside a session's log, and a report as JSON."""
+"""Raw data next to a session's log, and a report as JSON."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from backends.input_file import open_input
 from backends.text import clean
 from backends.values import dataclass
 
-# -- a report as JSON: the same objects as the commands give, in one document -----------------------------------------
+# -- a report as JSON: the objects of the commands in one document ----------------------------------------------------
 
 
 def to_json(session: Session, *, folder: str, joint: Iterable[Any] = ()) -> json_schema.Json:
-    """The whole session: machine, devices, changes, runs, findings, notes, what is still in force."""
+    """Return the complete session as JSON: machine, devices, changes, runs, findings, notes, what is in force."""
     machine = session.machine
     host = "" if machine is None else machine.host
     checked = last_check(session.events)
@@ -59,33 +59,33 @@ def to_json(session: Session, *, folder: str, joint: Iterable[Any] = ()) -> json
     )
 
 
-# -- what lies beside a session's log: the jobs as fio got them, and the intervals of its runs ------------------------
+# -- files next to a session's log: job files and samples of its runs -------------------------------------------------
 
 _LARGEST_JOB = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Raw:
-    """Files of runs, as far as they can be read."""
+    """Readable files of runs."""
 
     jobs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Lines of the job file, by run."""
     samples: Mapping[str, tuple[Sample, ...]] = field(default_factory=dict)
-    """Intervals, by run."""
+    """Samples, by run."""
     joint: tuple[Any, ...] = ()
     """Runs on many hosts."""
     joint_problems: tuple[str, ...] = ()
-    """Sentences about those that cannot be read."""
+    """Sentences about runs on many hosts that cannot be read."""
 
 
 def joint_records(folder: Path) -> tuple[tuple[Any, ...], tuple[str, ...]]:
-    """Return the runs on many hosts of a session, and sentences about those that cannot be read."""
+    """Return the session's runs on many hosts, and sentences about those that cannot be read."""
     read = action("fleet.records")
     return ((), ()) if read is None else read(folder)
 
 
 def read_raw(session: Session, folder: Path, curves: Iterable[str] = ()) -> Raw:
-    """All job files, and the intervals of the runs in `curves`: reading those takes a second for each 10 MB."""
+    """Return all job files, and the samples of the runs in `curves`: reading these takes a second for each 10 MB."""
     wanted = set(curves)
     folders = {run.id: path for run in session.runs if (path := run_folder(run, folder)) is not None}
     jobs = {run: lines for run, path in folders.items() if (lines := _job_lines(path))}
@@ -100,7 +100,7 @@ def read_raw(session: Session, folder: Path, curves: Iterable[str] = ()) -> Raw:
 
 
 def intervals(run: RunRecord, folder: Path) -> tuple[Sample, ...]:
-    """Every interval of a run; none if they cannot be read."""
+    """Return every sample of a run; () if they cannot be read."""
     path = run_folder(run, folder)
     if path is None:
         return ()
@@ -108,7 +108,7 @@ def intervals(run: RunRecord, folder: Path) -> tuple[Sample, ...]:
 
 
 def course_of(run: RunRecord) -> RunPhases:
-    """What takes the documents of a run, as when it was measured."""
+    """Return the phases of a run, to parse fio's documents as during the measurement."""
     start = run.start
     return RunPhases(
         ramp=has_ramp(run),
@@ -120,7 +120,7 @@ def course_of(run: RunRecord) -> RunPhases:
 
 
 def _sections_of(start: RunStarted) -> tuple[JobSection, ...]:
-    """The sections of a run; none where this version does not know what one of them is."""
+    """Return the sections of a run; () if this version does not know the job of one of them."""
     try:
         return tuple(JobSection(name=section.name, job=Job.from_fields(section.job)) for section in start.sections)
     except InvalidValueError:
@@ -128,12 +128,12 @@ def _sections_of(start: RunStarted) -> tuple[JobSection, ...]:
 
 
 def has_ramp(run: RunRecord) -> bool:
-    """Whether a ramp came before what was measured."""
+    """Return whether the run has a ramp."""
     return bool(seconds_of({"runtime": run.start.job.get("ramp", "")}))
 
 
 def seconds_of(job: Mapping[str, str]) -> float | None:
-    """The job's run time in seconds; None without one."""
+    """Return the job's run time in seconds; None without one."""
     try:
         return float(job.get("runtime", "").removesuffix("s")) or None
     except ValueError:
@@ -141,7 +141,7 @@ def seconds_of(job: Mapping[str, str]) -> float | None:
 
 
 def run_folder(run: RunRecord, folder: Path) -> Path | None:
-    """Where a run's files lie; None before its end, or for a place outside of the session."""
+    """Return the folder of a run; None before its end, or for a path outside of the session."""
     if run.end is None:
         return None
     path = folder / run.end.folder

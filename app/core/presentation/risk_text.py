@@ -1,4 +1,4 @@
-"""What a change does, in the words of screen, command line and report: when, for how long, at what risk. No I/O."""
+"""Risk, effect and persistence of a change as text, for screens, command line and report. No I/O."""
 
 from __future__ import annotations
 
@@ -37,40 +37,40 @@ _OUTCOMES = {
 }
 
 SETTING = Cell("setting…", Tone.ACCENT, StatusSymbol.BUSY)
-"""Of a change that is being made, until it is known how it ends."""
+"""Outcome of a change that is being applied."""
 
 WAITS = Cell("waits", Tone.DIM)
-"""Of one whose turn comes after it."""
+"""Outcome of a change that is applied later."""
 
 
 class ConfirmationLevel(Enum):
-    """How a change is agreed to."""
+    """How the user confirms a change."""
 
     HARMLESS = "harmless"
     """By a yes."""
     RISKY = "risky"
-    """By a yes that cannot be given by habit."""
+    """By a yes that needs attention."""
     DESTRUCTIVE = "destructive"
-    """By typing the name of what is lost."""
+    """By typing the confirmation token of the device that loses data."""
 
 
 def effect_text(effect: Effect, scope: Scope) -> str:
-    """When a value of something of that kind takes effect: an array is created again, a drive is formatted."""
+    """Return when a value takes effect for a target of that kind: an array is re-created, a drive is formatted."""
     return _OF_A_DRIVE.get(effect, _WORDS[effect]) if scope is Scope.DRIVE else _WORDS[effect]
 
 
 def kept_text(persistence: Persistence) -> str:
-    """How long a value stays."""
+    """Return how long a value stays."""
     return _KEPT[persistence]
 
 
 def risk_cell(risk: Risk) -> Cell:
-    """The worst that a value may do, in a word or two."""
+    """Return the worst consequence of a value in a word or two."""
     return _RISKS[risk]
 
 
 def confirmation_level(risk: Risk) -> ConfirmationLevel:
-    """How somebody has to agree to a risk."""
+    """Return how the user has to confirm a risk."""
     match risk:
         case Risk.NONE | Risk.PERFORMANCE:
             return ConfirmationLevel.HARMLESS
@@ -81,6 +81,6 @@ def confirmation_level(risk: Risk) -> ConfirmationLevel:
 
 
 def outcome_cell(result: str) -> Cell:
-    """How a change ended: `verified`, `differs`, `failed`, ..."""
+    """Return the outcome of a change with its tone: `verified`, `differs`, `failed`, ..."""
     tone, mark = _OUTCOMES.get(result, (Tone.BAD, StatusSymbol.FAILED))
     return Cell(result, tone, mark)

@@ -1,4 +1,4 @@
-"""What is told of runs: how they stand to the steady state, stalls, the list of them, every figure of one. No I/O."""
+"""Texts and tables about runs: stalls, steady state, results of one run and of several. No I/O."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.core.analysis.sample_groups import spread_of
 from app.core.fio.stalls import IoStallDetector
 from app.core.presentation.figures import figure_label, figure_value_text, formatter_for, mean_text
 from app.core.presentation.members import cache_facts
-from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
+from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone, facts_group
 from app.core.presentation.verdict_text import WEAKENING_TEXTS
 from app.core.session.results import (
     SIDES,
@@ -26,11 +26,14 @@ from app.core.session.state import ActiveRun, RunRecord
 from backends.sizes import size_words
 from widgets.text_utils import units
 
-# -- a device that stands still under a running job, in words ---------------------------------------------------------
+# -- stalls of a running job ------------------------------------------------------------------------------------------
 
 
 def stall_text(detector: IoStallDetector, measured_from: float) -> str:
-    """A sentence on the stalls of a running job, whose measured phase began at this second; "" without one."""
+    """Return a sentence about the stalls of a running job; "" without one.
+
+    `measured_from`: second at which the measured phase began.
+    """
     stalls = detector.stalls
     if not stalls:
         return ""
@@ -44,24 +47,27 @@ def stall_text(detector: IoStallDetector, measured_from: float) -> str:
 
 
 SILENT_S = 1.25
-"""Seconds without a document of fio, which prints four a second, from which some I/O is stuck."""
+"""Seconds without a document of fio, which prints four a second, after which some I/O is stuck."""
 
 
 def silence_text(active: ActiveRun) -> str:
-    """What is said while fio tells nothing, because an I/O does not come back; "" while it tells.
+    """Return a warning that fio is silent because an I/O does not return; "" while fio reports.
 
-    A simulated or recorded fio is silent when its own clock stands, which says nothing of a device.
+    A simulated or recorded fio is silent when its own clock stops, which says nothing about a device.
     """
     if active.start.simulated or active.phase is not Phase.MEASURING or active.silent_s < SILENT_S:
         return ""
     return f"Stall: fio has told nothing for {active.silent_s:.1f} s, some I/O does not come back."
 
 
-# -- how a run stands, or stood, to the steady state rule, in words ---------------------------------------------------
+# -- the steady-state rule --------------------------------------------------------------------------------------------
 
 
 def steady_text(result: SteadyStateResult) -> str:
-    """`steady: no, range 31 %, slope 12 % (round 7)`; `steady: round 3 of 5` before there is a window."""
+    """Return the state of the steady-state rule.
+
+    `steady: no, range 31 %, slope 12 % (round 7)`; `steady: round 3 of 5` before there is a window.
+    """
     if result.rounds < result.window:
         return f"steady: round {result.rounds} of {result.window}"
     limits = _limits_text(result) or "no I/O"
@@ -69,14 +75,14 @@ def steady_text(result: SteadyStateResult) -> str:
 
 
 def _limits_text(result: SteadyStateResult) -> str:
-    """Return how far the rounds ranged and drifted; "" without I/O."""
+    """Return range and slope of the rounds; "" without I/O."""
     if result.range_share is None or result.slope_share is None:
         return ""
     return f"range {units.fraction(result.range_share)}, slope {units.fraction(result.slope_share)}"
 
 
 def outcome_text(result: SteadyStateResult) -> str:
-    """How a finished run stood to the rule: a clause."""
+    """Return the result of the steady-state rule for a finished run, as a clause."""
     limits = f" ({_limits_text(result)})" if _limits_text(result) else ""
     text = "steady" if result.attained else "NOT STEADY"
     if result.ended_early:
@@ -88,39 +94,42 @@ def outcome_text(result: SteadyStateResult) -> str:
     return f"{text}{limits}"
 
 
-# -- what is told of runs: the list of them, and every figure of one --------------------------------------------------
+# -- results of runs --------------------------------------------------------------------------------------------------
 
 RUN_TONES: dict[RunStatus, Tone] = {
     RunStatus.OK: Tone.GOOD,
     RunStatus.STOPPED: Tone.ATTENTION,
     RunStatus.FAILED: Tone.BAD,
 }
-"""How a run ended, for its colour."""
+"""Tone of a run by its status."""
+
+NOT_MEASURED = "nothing was measured"
+"""Replaces the results of a run that has none."""
 
 TOO_FEW = "too few I/Os"
-"""Stands for a percentile that too few I/Os carry."""
+"""Replaces a percentile that too few I/Os support."""
 
 
 def caveat_mark(figures: RunResult) -> str:
-    """Behind a run's state in lists: how much speaks against its figures. ` !`, ` !3`, or nothing."""
+    """Return the number of warnings and advice as a suffix for lists: ` !`, ` !3`, or ""."""
     count = len(figures.warnings) + len(figures.advice)
     return "" if not count else " !" if count == 1 else f" !{count}"
 
 
 def measured_directions(figures: RunResult | PartFigures) -> Iterator[tuple[str, DirectionStats]]:
-    """What did something, by name: reads, writes, trims, flushes."""
+    """Yield the directions with results by name: reads, writes, trims, flushes."""
     for direction in SIDES:
         if (side := figures.side(direction)) is not None:
             yield direction, side
 
 
 def figure_text(figure: MetricKind, value: float | None) -> str:
-    """A figure in its unit; a latency that is not there has too few I/Os."""
+    """Return a metric's value with its unit; a missing latency has too few I/Os."""
     return TOO_FEW if value is None and figure.is_latency else figure_value_text(figure, value)
 
 
 def figures_table(runs: Sequence[RunRecord]) -> Table:
-    """All figures of runs, a row for each direction; of several targets or sections together, then of each."""
+    """Return all metrics of runs, a row for each direction; for several targets or sections, first the total."""
     shown = _known_figures(side for run in runs for _, side in measured_directions(run.figures))
     columns = (
         Column(title="Run"),
@@ -133,7 +142,7 @@ def figures_table(runs: Sequence[RunRecord]) -> Table:
 
 
 def _known_figures(sides: Iterable[DirectionStats]) -> tuple[MetricKind, ...]:
-    """Return the figures to show: rare ones only where one of the sides has them."""
+    """Return the metrics to show: rare ones only if one of the sides has them."""
     all_sides = tuple(sides)
     return tuple(
         figure for figure in FIGURES if not figure.rare or any(figure.read(side) is not None for side in all_sides)
@@ -155,9 +164,9 @@ def _figure_rows(run: RunRecord, shown: Sequence[MetricKind]) -> Iterator[Row]:
 
 
 def parts_of(figures: RunResult) -> Iterator[tuple[str, PartFigures]]:
-    """What the figures of a run add up, by name: each of several targets, or each section and then each group.
+    """Yield the parts of a run's results by name: each target, or each section and then each group.
 
-    A group of a single section is left out: its figures are those of the section.
+    A group of a single section is left out: its results are those of the section.
     """
     yield from ((target.target, target) for target in figures.targets)
     yield from ((section.name, section) for section in figures.sections)
@@ -170,9 +179,9 @@ def _direction_cells(direction: str, figures: DirectionStats, shown: Sequence[Me
 
 
 def targets_table(a: RunRecord, b: RunRecord, names: tuple[str, str]) -> Table:
-    """What each of several targets or sections did in two runs, side by side without a verdict.
+    """Return the results of several targets or sections in two runs, next to each other without a verdict.
 
-    A section is beside the section of the same name. No rows where there was one target and one section.
+    A section is compared with the section of the same name. No rows for one target and one section.
     """
     sectioned = bool(a.figures.sections or b.figures.sections)
     columns = (
@@ -206,7 +215,7 @@ def _pair(direction: str, sides: Sequence[PartFigures | None]) -> Iterator[str]:
 
 
 def figure_facts(figures: RunResult) -> tuple[Facts, ...]:
-    """Every figure of one finished run, with what speaks against them."""
+    """Return every metric of one finished run, with warnings and advice."""
     groups = [
         Facts(heading=direction.capitalize(), facts=tuple(_direction_facts(direction, side)))
         for direction, side in measured_directions(figures)
@@ -220,11 +229,8 @@ def figure_facts(figures: RunResult) -> tuple[Facts, ...]:
     if figures.steady is not None:
         tone = Tone.PLAIN if figures.steady.attained else Tone.ATTENTION
         groups.append(Facts(heading="Steady state", facts=(FactLine("", outcome_text(figures.steady), tone),)))
-    if figures.warnings:
-        groups.append(
-            Facts(heading="Notes", facts=tuple(FactLine("", warning, Tone.ATTENTION) for warning in figures.warnings))
-        )
-    return tuple(groups)
+    notes = facts_group("Notes", (FactLine("", warning, Tone.ATTENTION) for warning in figures.warnings))
+    return (*groups, *notes)
 
 
 def _direction_facts(name: str, direction: DirectionStats) -> Iterator[FactLine]:
@@ -249,14 +255,14 @@ def _direction_facts(name: str, direction: DirectionStats) -> Iterator[FactLine]
 
 
 def advice_heading(key: str) -> str:
-    """`Blocks never written (unwritten-flash)`: in the words of a verdict, and as docs/advice.md names it."""
+    """Return the heading of advice with its key in docs/advice.md: `Blocks never written (unwritten-flash)`."""
     text = WEAKENING_TEXTS.get(key, "")
     heading = f"{text[:1].upper()}{text[1:]}"
     return key if not text else heading if text.replace(" ", "-") == key else f"{heading} ({key})"
 
 
 def advice_facts(advice: Sequence[Advice]) -> tuple[Facts, ...]:
-    """Every piece of advice under what it is about, with what to do."""
+    """Return each piece of advice under its heading, with the next step."""
     return tuple(
         Facts(
             heading=advice_heading(item.key),
@@ -267,14 +273,17 @@ def advice_facts(advice: Sequence[Advice]) -> tuple[Facts, ...]:
 
 
 def cpu_line(fio: float | None, host: float | None) -> str:
-    """Who works how much; of a machine that is not this one only fio's own count is known."""
+    """Return CPU use of fio and host. For a remote machine only fio's own number is known."""
     shares = [f"fio {units.percent(fio)} of a core"] if fio is not None else []
     shares += [f"host {units.percent(host)}"] if host is not None else []
     return f"CPU: {', '.join(shares)}" if shares else ""
 
 
 def direction_line(direction: str, figures: DirectionStats) -> str:
-    """`read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms, p99.9 3.60 ms, max 9.00 ms`."""
+    """Return the results of one direction in a line.
+
+    `read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms, p99.9 3.60 ms, max 9.00 ms`.
+    """
     times = figures.latency_ns
     percentiles = f"p50 {units.latency(times.p50)}, p99 {units.latency(times.p99)}, p99.9 {units.latency(times.p99_9)}"
     if direction == SYNC:
@@ -287,19 +296,19 @@ def direction_line(direction: str, figures: DirectionStats) -> str:
 
 
 def result_line(figures: RunResult) -> str:
-    """A finished run in one line."""
+    """Return the results of a finished run in one line."""
     text = "; ".join(direction_line(*side) for side in measured_directions(figures))
     if figures.steady is not None and (figures.steady.waited_s or figures.steady.ended_early):
-        text = f"{text or 'nothing was measured'}; {outcome_text(figures.steady)}"
+        text = f"{text or NOT_MEASURED}; {outcome_text(figures.steady)}"
     if figures.status is RunStatus.OK:
-        return f"done: {text or 'nothing was measured'}"
+        return f"done: {text or NOT_MEASURED}"
     reason = figures.reason or ""
     head = "" if reason.lower().startswith(str(figures.status)) else f"{figures.status}: "
     return f"{head}{reason} {text}".strip()
 
 
 def means_lines(runs: Sequence[RunRecord], show: Callable[[MetricKind], bool]) -> Iterator[str]:
-    """Mean and 95 % interval of repeats: how far another run may lie is not in a single one."""
+    """Yield means and 95 % intervals of repeats: a single run does not show how much others differ."""
     whole = [run for run in runs if run.figures.status is RunStatus.OK]
     for direction in SIDES if len(whole) > 1 else ():
         figures = [figure for figure in FIGURES if show(figure) and figure.of(direction)]

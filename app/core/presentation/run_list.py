@@ -1,4 +1,4 @@
-"""The list of runs: a row each, with the columns in which they differ. No I/O."""
+"""The run list: a row for each run, with columns for the settings that differ. No I/O."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LIST_FIGURES = (
     ("latency_p50_ns", "p50", 7),
     ("latency_p99_ns", "p99", 2),
 )
-"""Figures of the list of runs, each in a column for every direction: key, heading, priority of the column."""
+"""Metrics of the run list, each in a column for every direction: key, heading, priority of the column."""
 
 _LONGEST_TARGET = 24
 _FIGURE: dict[str, MetricKind] = {figure.key: figure for figure in FIGURES}
@@ -39,25 +39,25 @@ class ListedRun:
     record: RunRecord
     """The run."""
     name: str
-    """What it is called there: `r3`, or `SESSION/r3` where several sessions are listed."""
+    """Name in the list: `r3`, or `SESSION/r3` if several sessions are listed."""
     repeats: Replicates
-    """The runs of its session, by what was measured."""
+    """Runs of its session, grouped into repeats."""
     key: str = ""
-    """Tells the rows apart, its name if empty."""
+    """Key of the row; its name if empty."""
     baseline: bool = False
-    """Whether others are compared with it."""
+    """Whether other runs are compared with it."""
     active: bool = False
-    """Whether it goes on."""
+    """Whether it is running."""
     spark: str = ""
-    """Its I/Os over time, as high as a line; "" where that is not known."""
+    """Its I/Os over time as a graph of one line; "" if unknown."""
     against: Cell | None = None
-    """What it shows against the baseline; None where there is none, or it measured something else."""
+    """Comparison with the baseline; None if there is none, or if it measured something else."""
 
 
 def runs_table(listed: Sequence[ListedRun], *, whole: bool) -> Table:
-    """One row a run, with the settings that differ as columns.
+    """Return one row for each run, with the settings that differ as columns.
 
-    `whole`: dates and paths in full length, bandwidth and fio's CPU; else target and job only where they differ.
+    `whole`: with full dates and paths, bandwidth and fio's CPU use; else target and job only if they differ.
     """
     keys = varying_keys([settings_in_force(run.record.start) for run in listed])
     baselines = [run.name for run in listed if run.baseline]
@@ -86,7 +86,7 @@ def runs_table(listed: Sequence[ListedRun], *, whole: bool) -> Table:
 
 
 def _alike(listed: Sequence[ListedRun]) -> dict[str, str]:
-    """What every row would say of target and job, by the key of the column."""
+    """Return the values of target and job that all rows share, by the key of the column."""
     fields = {
         "job": {run.record.start.workload for run in listed},
         "target": {run.record.start.target for run in listed},
@@ -95,7 +95,7 @@ def _alike(listed: Sequence[ListedRun]) -> dict[str, str]:
 
 
 def runs_title(listed: Sequence[ListedRun]) -> str:
-    """`Runs: randread-4k, block:sda`: what no column says, as it is the same in all of them."""
+    """Return the title with the values that all rows share, `Runs: randread-4k, block:sda`."""
     text = ", ".join(_alike(listed).values())
     return f"Runs: {text}" if text else "Runs"
 
@@ -107,7 +107,7 @@ def _direction_column(direction: str, key: str, title: str, priority: int) -> Co
 
 
 def _directions_of(listed: Sequence[ListedRun]) -> tuple[str, ...]:
-    """Return the directions that have columns: trims only where a run has them."""
+    """Return the directions that have columns: trims only if a run has them."""
     trimmed = any(run.record.figures.trim is not None for run in listed)
     return tuple(name for name in DIRECTIONS if name != TRIM or trimmed)
 
@@ -152,13 +152,13 @@ def _status(listed: ListedRun) -> Cell:
 
 
 def experiment_place_text(run: RunRecord) -> str:
-    """`e1 3B`: experiment, pair and letter; "" for a run by itself."""
+    """Return the position in an experiment, `e1 3B` (experiment, pair, letter); "" for other runs."""
     mark = run.start.mark
     return "" if mark is None else f"{mark.experiment} {mark.pair}{mark.letter}"
 
 
 def repeats_mean_text(run: RunRecord, replicates: Replicates) -> str:
-    """`83.6k ±0.6 % (6)`: IOPS of all runs that measured the same, reads if there are any; "" for a single one."""
+    """Return the mean of all repeats, `83.6k ±0.6 % (6)`: read IOPS if there are any; "" for a single run."""
     alike = replicates.of(run)
     direction = next((name for name in DIRECTIONS if run.figures.side(name) is not None), "read")
     mean = spread_of(alike, direction, FIGURES[0]) if len(alike) > 1 else None
@@ -168,7 +168,10 @@ def repeats_mean_text(run: RunRecord, replicates: Replicates) -> str:
 def against_cell(
     baseline: RunRecord, run: RunRecord, replicates: Replicates, experiments: Sequence[ExperimentRecord] = ()
 ) -> Cell | None:
-    """`↓ slower -18.4 %`: the headline against the baseline, each with its repeats; None of another job or target."""
+    """Return the headline against the baseline, `↓ slower -18.4 %`, each side with its repeats.
+
+    None for another job or target.
+    """
     if run.start.target != baseline.start.target or filled_fields(run.start.job_texts) != filled_fields(
         baseline.start.job_texts
     ):

@@ -1,4 +1,4 @@
-"""Settings as they are shown: what they are now, what they may be, what that does. No I/O."""
+"""Settings as text and tables: present, legal and staged values with their effects. No I/O."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from backends.settings import NOT_UNDERSTOOD, Effect, Reading, Risk, Setting, wo
 from backends.values import dataclass
 
 NOT_REPORTED = "not reported"
-"""What stands where neither the kernel nor a tool says the value."""
+"""Replaces a value that neither the kernel nor a tool reports."""
 
 COLUMNS = (
     Column(key="setting", title="Setting"),
@@ -29,7 +29,7 @@ COLUMNS = (
 
 
 def value_text(setting: Setting, reading: Reading, value: str | None) -> str:
-    """A value as people write it: by its label, or with its unit."""
+    """Return a value by its label, or with its unit."""
     if value is None:
         return NOT_REPORTED
     labels = {choice.value: choice.label for choice in reading.choices}
@@ -37,9 +37,9 @@ def value_text(setting: Setting, reading: Reading, value: str | None) -> str:
 
 
 def now_cell(setting: Setting, reading: Reading, *, brief: bool = False) -> Cell:
-    """What it is set to, and what is in force instead where that is something else.
+    """Return the configured value, and the effective one if that differs.
 
-    `brief`: what is in force comes first, for a column that may be cut.
+    `brief`: the effective value comes first, for a column that may be cut.
     """
     now = value_text(setting, reading, reading.now)
     if reading.now == NOT_UNDERSTOOD and reading.raw:
@@ -56,7 +56,7 @@ def now_cell(setting: Setting, reading: Reading, *, brief: bool = False) -> Cell
 
 
 def legal_text(setting: Setting, reading: Reading) -> str:
-    """The values that `set` takes, with what they are called where that is something else."""
+    """Return the values that `set` accepts, with their labels if these differ."""
     if reading.choices:
         return ", ".join(
             choice.value if choice.label == choice.value else f"{choice.value} ({choice.label})"
@@ -71,7 +71,7 @@ def legal_text(setting: Setting, reading: Reading) -> str:
 
 
 def legal_labels(setting: Setting, reading: Reading) -> list[tuple[str | None, str]]:
-    """The values that it may have with what they are called; the ends of a span in one, which has no value."""
+    """Return the legal values with their labels; a range is one entry without a value."""
     if reading.choices:
         return [(choice.value, choice.label) for choice in reading.choices]
     text = legal_text(setting, reading)
@@ -79,14 +79,14 @@ def legal_labels(setting: Setting, reading: Reading) -> list[tuple[str | None, s
 
 
 def effective_reason_text(setting: Setting, reading: Reading) -> str | None:
-    """What is in force instead of what is set, and why, as a sentence; None where that is not told."""
+    """Return a sentence about the effective value and why it differs; None if the reason is unknown."""
     if not reading.why_effective:
         return None
     return f"In force is {value_text(setting, reading, reading.effective or reading.now)}: {reading.why_effective}."
 
 
 def risk_of(setting: Setting, reading: Reading, value: str | None = None) -> Risk:
-    """The worst that this value may do; for None the worst of all of its values."""
+    """Return the risk of a value; for None the highest risk of all values."""
     of_choices = {choice.value: choice.risk for choice in reading.choices}
     if value is None:
         return worst((setting.risk, *of_choices.values()))
@@ -104,11 +104,11 @@ def settings_table(
     heading: str = "",
     brief: bool = False,
 ) -> Table:
-    """The settings of one target that were read; a row that cannot be changed is dim.
+    """Return the settings of one target that were read; a row that cannot be changed is dim.
 
-    `staged`: values chosen, by key. `outcomes`: how changes of them ended, by key. `wanted`: values of the file of
-    settings that it is held against. `brief`: says when a value takes effect only where that is not at once, and begins
-    with what is in force.
+    `staged`: chosen values by key. `outcomes`: outcomes of their changes by key. `wanted`: values of the settings file
+    that the target is compared with. `brief`: show when a value takes effect only if that is not at once, and put the
+    effective value first.
     """
     staged, outcomes, wanted = staged or {}, outcomes or {}, wanted or {}
     rows = []
@@ -122,7 +122,7 @@ def settings_table(
             now_cell(setting, reading, brief=brief),
             _wanted(setting, reading, wanted.get(key)),
             legal_text(setting, reading),
-            # How it ended is told of the value that is staged, if it still is: another one takes it away.
+            # An outcome belongs to the staged value; staging another value removes it.
             outcomes.get(key) or _staged(setting, reading, staged.get(key)),
             "" if brief and setting.effect is Effect.AT_ONCE else effect_text(setting.effect, scope),
             risk_cell(risk_of(setting, reading, staged.get(key))),
@@ -132,7 +132,7 @@ def settings_table(
 
 
 def _wanted(setting: Setting, reading: Reading, value: str | None) -> Cell:
-    """The value of the file, where another one is set."""
+    """Return the value of the settings file if it differs."""
     if value in (None, reading.now):
         return Cell("")
     return Cell(value_text(setting, reading, value), Tone.ATTENTION)
@@ -147,7 +147,7 @@ def _staged(setting: Setting, reading: Reading, value: str | None) -> Cell:
 def unavailable_reasons(
     settings: Sequence[Setting], readings: Mapping[str, Reading]
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Each reason why settings cannot be changed, with the keys of those it holds for."""
+    """Return the reasons why settings cannot be changed, each with the keys of its settings."""
     keys: dict[str, list[str]] = {}
     for setting in settings:
         reading = readings.get(setting.key)
@@ -156,15 +156,15 @@ def unavailable_reasons(
     return tuple((reason, tuple(of_it)) for reason, of_it in keys.items())
 
 
-# -- how a device is tuned, in the few words of a row -----------------------------------------------------------------
+# -- main settings of a device in a few words -------------------------------------------------------------------------
 
-# Write cache, read-ahead, strip, and what else tells most.
+# Write cache, read-ahead, strip, and two more.
 
 Pairs = Mapping[str, tuple[Setting, Reading]]
-"""Settings as they were read, by key."""
+"""Settings with their readings, by key."""
 
 WRITE_CACHE = ("cache_mode", "write_cache")
-"""That of a cache device before that of the kernel's queue."""
+"""Keys of write-cache settings: that of a cache device comes before that of the kernel's queue."""
 
 READ_AHEAD = ("read_ahead", "lv_read_ahead", "read_ahead_kb")
 STRIP = ("strip_size", "chunk_size", "stripe_size")
@@ -176,7 +176,7 @@ TELLING = {
     "scheduler": "",
     "nr_requests": "",
 }
-"""What else is told, and how that begins, as far as there is such a setting: two of them at most."""
+"""Other informative settings with a prefix for their value. At most two of them are shown."""
 
 
 _NOTHING = Cell("")
@@ -184,24 +184,24 @@ _NOTHING = Cell("")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuningCells:
-    """The cells of a device's row that say how it is tuned; empty ones where it has no such setting."""
+    """Cells of a device's row for its main settings; empty cells for settings that it does not have."""
 
     write_cache: Cell = _NOTHING
-    """Without the `write-` that the heading says."""
+    """Write cache, without the `write-` that the heading says."""
     read_ahead: Cell = _NOTHING
-    """Of the card or of the kernel's queue."""
+    """Read-ahead of the controller or of the kernel's queue."""
     strip: Cell = _NOTHING
-    """Of an array that is striped."""
+    """Strip size of a striped array."""
     others: str = ""
     """I/O policy, bitmap, scheduler, queue."""
 
 
 UNREAD = TuningCells()
-"""Of what has not been read, or has no settings."""
+"""Cells of a device that has not been read, or has no settings."""
 
 
 def tuning_cells(pairs: Pairs) -> TuningCells:
-    """The telling settings of a device."""
+    """Return the cells for the main settings of a device."""
     texts = [
         start + value_text(*pairs[key], pairs[key][1].effective if pairs[key][1].follows else pairs[key][1].now)
         for key, start in TELLING.items()
@@ -216,7 +216,7 @@ def tuning_cells(pairs: Pairs) -> TuningCells:
 
 
 def _tuning_cell(pairs: Pairs, keys: tuple[str, ...]) -> Cell:
-    """The first of these settings that there is; with what is in force instead, where that is something else."""
+    """Return the first available of these settings, with the effective value if that differs."""
     pair = next((pairs[key] for key in keys if key in pairs and pairs[key][1].now is not None), None)
     if pair is None:
         return _NOTHING
@@ -228,14 +228,14 @@ def _tuning_cell(pairs: Pairs, keys: tuple[str, ...]) -> Cell:
 
 
 SIGN = "▲"
-"""Before the value that is in force instead of the one that is set; the same as of `StatusSymbol.ATTENTION`."""
+"""Precedes an effective value that differs from the configured one; the sign of `StatusSymbol.ATTENTION`."""
 
 
 _SIZE_WORDS = re.compile(r"\b\d+ [KMGT]?i?B\b")
 
 
 def _brief_value(text: str) -> str:
-    """As short as a list needs it: `through`, `on`, `128K`, `auto 128K`."""
+    """Return a value as short as a list needs it: `through`, `on`, `128K`, `auto 128K`."""
     if text == "read-ahead":
         return "on"
     text = text.removeprefix("write-").replace("auto, now ", "auto ")

@@ -1,4 +1,4 @@
-"""What stands over the figures of a comparison: its title, its verdicts in pieces, its interval to be drawn. No I/O."""
+"""Header of a comparison: title, verdicts in parts, interval for drawing. No I/O."""
 
 from __future__ import annotations
 
@@ -19,44 +19,44 @@ _MOST_NAMED = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictWords:
-    """What was shown of one figure, in pieces that may be drawn apart."""
+    """Verdict on one metric in parts that can be drawn separately."""
 
     sign: str
-    """An arrow or `=`; "" where nothing was shown."""
+    """An arrow or `=`; "" if nothing was shown."""
     word: str
     """The verdict: `slower`, `not decided`."""
     figure: str
-    """Of which figure: `read IOPS`."""
+    """Name of the metric: `read IOPS`."""
     difference: str
-    """How far the second is from the first: `-18.4 %`."""
+    """Difference of the second side from the first: `-18.4 %`."""
     between: str
-    """The interval in words; "" without one."""
+    """The interval as text; "" without one."""
     reason: str
-    """Why it is no more than that; "" where the verdict says all."""
+    """Why the verdict is not stronger; "" if it is decided."""
     tone: Tone
-    """Whether it is welcome."""
+    """Whether the difference is good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnDifference:
-    """The headline's difference on an axis of percent of the first side."""
+    """The headline's difference on an axis in percent of the first side."""
 
     middle: float
-    """Between the means."""
+    """Difference between the means."""
     low: float | None
     """Lower end of the interval; None without one."""
     high: float | None
-    """Upper end."""
+    """Upper end of the interval; None without one."""
     points: tuple[float, ...]
-    """Of every pair by itself; none where the runs make no pairs."""
+    """Difference of every pair; () if the runs form no pairs."""
     threshold: float
-    """A difference within it is none."""
+    """Percent within which a difference counts as none."""
     tone: Tone
-    """Whether it is welcome."""
+    """Whether the difference is good."""
 
 
 def side_names(comparison: Comparison, a: str, b: str) -> tuple[str, str]:
-    """Headings of the sides: with the value where it is one that they differ in, `r1 none` and `r7 adaptive`."""
+    """Return the headings of the sides, with the value if one setting differs: `r1 none` and `r7 adaptive`."""
     differing = (*comparison.settings, *comparison.job)
     if len(differing) != 1:
         return a, b
@@ -65,7 +65,7 @@ def side_names(comparison: Comparison, a: str, b: str) -> tuple[str, str]:
 
 
 def comparison_title(comparison: Comparison, a: str, b: str) -> str:
-    """`r7 against r1: Read-ahead 4096 KiB against 128 KiB, md127, 4k random read`."""
+    """Return the title, `r7 against r1: Read-ahead 4096 KiB against 128 KiB, md127, 4k random read`."""
     differing = (*comparison.settings, *comparison.job)
     lines = [
         f"{key_name(key)} {key_value(key, y)} against {key_value(key, x)}" for key, x, y in differing[:_MOST_NAMED]
@@ -78,7 +78,7 @@ def comparison_title(comparison: Comparison, a: str, b: str) -> str:
 
 
 def verdict_parts(comparison: Comparison) -> tuple[VerdictWords, ...]:
-    """Of the figure that the job is about, then of the tail of its latency where repeats tell of it."""
+    """Return the verdict on the headline, then on the tail latency if repeats show it."""
     rows = (comparison.headline, None if comparison.sides.alike else tail_row(comparison.rows))
     return tuple(_verdict_words(comparison, row) for row in rows if row is not None)
 
@@ -97,7 +97,7 @@ def _verdict_words(comparison: Comparison, row: MetricComparison) -> VerdictWord
 
 
 def drawn_difference(comparison: Comparison) -> DrawnDifference | None:
-    """The headline's difference to be drawn; None where a side has no figure."""
+    """Return the headline's difference for drawing; None if a side has no value."""
     row = comparison.headline
     if row is None or row.percent is None:
         return None
@@ -120,7 +120,7 @@ def _pairs(comparison: Comparison, row: MetricComparison) -> Iterator[float]:
 
 
 def drawing_text(drawn: DrawnDifference) -> str:
-    """How the drawing is read."""
+    """Return a legend for the drawing."""
     parts = ["each point is one pair"] if drawn.points else []
     parts += ["the bar is the interval, the sign on it its middle"] if drawn.low is not None else []
     parts.append(f"shaded, within +-{drawn.threshold:g} %, is no difference")

@@ -1,12 +1,12 @@
-"""What is shown, before anybody draws it: tables, facts and lines of text with a tone. No I/O.
+"""Renderer-independent output: tables, facts and lines of text with a tone. No I/O.
 
-Screen, command line and report render the same values. Texts stand here as devices and tools gave them; whoever draws
-them cleans them.
+Screens, command line and report render the same values. Texts are as devices and tools reported them; the renderer
+cleans them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from enum import Enum
 
@@ -15,24 +15,24 @@ from widgets.text_utils import symbols
 
 
 class Tone(Enum):
-    """What a text means. Which colour that is decides who draws it; the words carry the meaning, too."""
+    """Meaning of a text. The renderer decides on the colour; the words carry the meaning too."""
 
     PLAIN = "plain"
     DIM = "dim"
-    """Not available, not reported, of no weight here."""
+    """Not available, not reported, or of little weight."""
     ACCENT = "accent"
-    """What others belong to: a controller, a heading, the best of several."""
+    """A heading, a controller, the best of several."""
     GOOD = "good"
     ATTENTION = "attention"
-    """Wants a look: degraded, dangerous, another value in force than the one that is set."""
+    """Needs attention: degraded, dangerous, effective value differs from the configured one."""
     BAD = "bad"
     """Failed, missing, worse, destroys data."""
     STAGED = "staged"
-    """Wanted, not yet set."""
+    """Chosen, not yet applied."""
 
 
 class StatusSymbol(Enum):
-    """How a thing is, as the sign before its words."""
+    """State of a device as the sign before its text."""
 
     WELL = symbols.WELL
     BUSY = symbols.BUSY
@@ -44,18 +44,18 @@ class StatusSymbol(Enum):
 
 
 class Align(Enum):
-    """How a column's cells stand."""
+    """Alignment of a column's cells."""
 
     LEFT = "left"
     RIGHT = "right"
-    """Figures, with their units."""
+    """For numbers with their units."""
 
 
 class ExpandState(Enum):
-    """Whether a row of a tree shows what hangs from it."""
+    """Whether a row of a tree shows its children."""
 
     NOTHING = "nothing"
-    """Nothing hangs from it."""
+    """It has no children."""
     CLOSED = "closed"
     OPEN = "open"
 
@@ -65,31 +65,31 @@ class Column:
     """A column of a table."""
 
     title: str
-    """Its heading."""
+    """Heading."""
     key: str = ""
-    """Tells the columns apart where somebody chooses among them; "" where nobody does."""
+    """Key by which the user chooses columns; "" if there is no choice."""
     align: Align = Align.LEFT
-    """How its cells stand."""
+    """Alignment of its cells."""
     priority: int = 0
-    """Where there is no room for all, those with the highest number are left out first; 0 stays."""
+    """Columns with the highest number are left out first if the table is too wide; 0 is never left out."""
     room: int = 0
-    """Characters that its cells usually take, for a table whose first rows are shown before the others are known."""
+    """Usual width of its cells, for a table whose first rows are shown before the others are known."""
     shrinks: bool = False
-    """Whether its cells may be cut where the table is too wide."""
+    """Whether its cells may be cut if the table is too wide."""
     most: int = 0
-    """Characters that it takes at most where another column would be left out for more; 0 for as many as it needs."""
+    """Maximum width if another column would be left out otherwise; 0 for no limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A text with a meaning."""
+    """A text with a tone."""
 
     text: str
-    """What it says."""
+    """The text."""
     tone: Tone = Tone.PLAIN
-    """What that means."""
+    """Its meaning."""
     mark: StatusSymbol | None = None
-    """A sign before it; None for none."""
+    """Sign before the text; None for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,29 +97,29 @@ class Row:
     """A row of a table."""
 
     cells: tuple[str | Cell, ...]
-    """One for each column; a bare text means nothing beyond its words."""
+    """One cell for each column; a plain string has no tone."""
     key: str = ""
-    """Tells the rows apart where a cursor stays with one: an address, a run, a setting's key."""
+    """Key with which a cursor follows the row: an address, a run, a setting's key."""
     dim: bool = False
-    """Whether it is there to be seen only."""
+    """Whether the row is for information only."""
     depth: int = 0
-    """How deep it hangs in a tree."""
+    """Depth in a tree."""
     fold: ExpandState = ExpandState.NOTHING
-    """Whether what hangs from it is shown."""
+    """Whether its children are shown."""
     banner: tuple[str | Cell, ...] = ()
-    """What it says right across the columns, where it is the head of others; empty where its cells are shown."""
+    """Text across the columns for the head of a group; empty if the cells are shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Columns and rows. Columns in which nothing stands need not be shown."""
+    """Columns and rows. Renderers may leave out empty columns."""
 
     columns: tuple[Column, ...]
-    """In their order."""
+    """Columns in their order."""
     rows: tuple[Row, ...] = ()
-    """In their order."""
+    """Rows in their order."""
     heading: str = ""
-    """Stands above it; "" for none."""
+    """Heading above the table; "" for none."""
 
     def only(self, *keys: str) -> Table:
         """Return the same rows with these columns, in this order."""
@@ -129,39 +129,45 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class FactLine:
-    """A label and what it says."""
+    """A label with its value."""
 
     label: str
-    """What it is about; "" for a sentence of its own."""
+    """Label; "" for a sentence without one."""
     value: str
-    """What is so."""
+    """Value."""
     tone: Tone = Tone.PLAIN
-    """What that means."""
+    """Meaning of the value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """Facts that belong together."""
+    """A group of facts."""
 
     facts: tuple[FactLine, ...]
-    """In their order."""
+    """Facts in their order."""
     heading: str = ""
-    """Stands above them; "" for none."""
+    """Heading above the facts; "" for none."""
+
+
+def facts_group(heading: str, lines: Iterable[FactLine]) -> tuple[Facts, ...]:
+    """Return one group with these lines; () if there are no lines."""
+    facts = tuple(lines)
+    return (Facts(heading=heading, facts=facts),) if facts else ()
 
 
 def text_of(cell: str | Cell) -> str:
-    """What a cell says."""
+    """Return the text of a cell."""
     return cell if isinstance(cell, str) else cell.text
 
 
 def without_empty_columns(shown: Table) -> Table:
-    """The table without the columns in which nothing stands; as it is where it has no rows."""
+    """Return the table without empty columns; unchanged if it has no rows."""
     columns = [at for at in range(len(shown.columns)) if any(text_of(row.cells[at]) for row in shown.rows)]
     return _with_columns(shown, columns) if shown.rows else shown
 
 
 def with_titles(shown: Table, titles: Collection[str]) -> Table:
-    """The table with the columns of these headings only."""
+    """Return the table with only the columns of these headings."""
     return _with_columns(shown, [at for at, column in enumerate(shown.columns) if column.title in titles])
 
 

@@ -1,4 +1,4 @@
-"""Verdicts, what they rest on and what weakens them, in words, for screen, command line and report. No I/O."""
+"""Verdicts, their reasons and what weakens them as text, for screens, command line and report. No I/O."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _OF_SWEEP = {
 """Why a cell of a sweep has no sign, however many rounds were planned."""
 
 NOT_COMPARED = "not compared"
-"""Instead of a verdict, where there is no figure to judge."""
+"""Replaces a verdict if there is no value to judge."""
 
 _STATE = {
     "policy-changed": "a policy in force changed",
     "battery-learning": "the controller's battery was learning",
     "policy-not-in-force": "write-back was not in force",
 }
-"""Advice with which there is no verdict."""
+"""Conditions under which there is no verdict, by the key of the advice."""
 
 WEAKENING_TEXTS = {
     "page-cache": "page cache",
@@ -52,21 +52,21 @@ WEAKENING_TEXTS = {
     "governor": "frequency governor",
     "too-short": "too short",
 }
-"""Advice that is named after a verdict."""
+"""Conditions that are named after a verdict, by the key of the advice."""
 
 
 def verdict_word(verdict: Verdict) -> str:
-    """As people read it: `no difference`."""
+    """Return a verdict as text, `no difference`."""
     return verdict.value.replace("-", " ")
 
 
 def judgement_word(judgement: VerdictResult | None) -> str:
-    """The verdict of a judgement; of none, that nothing was compared."""
+    """Return the verdict of a judgement; for None, that nothing was compared."""
     return NOT_COMPARED if judgement is None else verdict_word(judgement.verdict)
 
 
 def further_text(judgement: VerdictResult) -> str:
-    """In a table: the verdict, how many pairs are missing, or among how many figures it is not shown."""
+    """Return the verdict for a table: with the number of missing pairs, or of metrics among which it is not shown."""
     word = judgement_word(judgement)
     if judgement.reason is Reason.ONE_OF_MANY:
         return f"{word}, one of {judgement.figures}"
@@ -74,12 +74,12 @@ def further_text(judgement: VerdictResult) -> str:
 
 
 def no_sign_text(judgement: VerdictResult | None) -> str:
-    """Return why a cell of a sweep has no sign and gets none by more rounds of this plan; "" for any other."""
+    """Return why a cell of a sweep has no sign and more rounds give none; "" for any other cell."""
     return "" if judgement is None or judgement.reason is None else _OF_SWEEP.get(judgement.reason, "")
 
 
 def reason_text(judgement: VerdictResult) -> str:
-    """Why it is that and not more, or how little the effect may be; no full stop, "" where the verdict says all."""
+    """Return why the verdict is not stronger, or the limit of the effect; "" if the verdict says all. No full stop."""
     return "; ".join(_reasons(judgement))
 
 
@@ -90,9 +90,7 @@ def _reasons(judgement: VerdictResult) -> Iterator[str]:
     elif reason is Reason.NOT_SHOWN and interval is not None:
         if judgement.further_pairs is not None:
             yield f"about {units.plural(judgement.further_pairs, 'pair')} more would decide it"
-        elif judgement.slow is None and not is_too_noisy(
-            interval
-        ):  # what the interval or slow runs say is not said twice
+        elif judgement.slow is None and not is_too_noisy(interval):  # avoids repeating the interval or the slow runs
             yield effect_text(max(abs(interval.percent_low), abs(interval.percent_high)))
     elif reason is Reason.SMALL and interval is not None:
         yield f"by as little as {min(abs(interval.percent_low), abs(interval.percent_high)):.1f} %"
@@ -107,7 +105,7 @@ def _reasons(judgement: VerdictResult) -> Iterator[str]:
 
 
 def _planned_reason(reason: Reason, planned: PlannedCount) -> str:
-    """Why a sweep does not judge, by its plan."""
+    """Return why a sweep does not judge yet, by its plan."""
     if reason is Reason.FEW_ROUNDS:
         return f"{planned.number} rounds of {planned.setups} set-ups cannot show it, {planned.enough} can"
     unit = "pair" if reason is Reason.BEFORE_PAIRS else "round"
@@ -160,29 +158,29 @@ def _one_sided_reason(judgement: VerdictResult) -> str:
 
 
 def slow_text(slow: SlowRuns, where: tuple[str, str] = ("on A", "on B")) -> str:
-    """`all 3 slow runs are on B`; `where`: the same of both sides in other words."""
+    """Return which side has the slow runs, `all 3 slow runs are on B`. `where`: other names of the sides."""
     which = "both" if slow.count == 2 else f"all {slow.count}"
     return f"{which} slow runs are {where[slow.side == 'B']}"
 
 
 def outliers_text(outliers: Sequence[OutlierPair]) -> str:
-    """`pair 12 (-30.0 %) lies far from the others`."""
+    """Return the outliers among pairs, `pair 12 (-30.0 %) lies far from the others`."""
     named = [f"{pair.pair} ({percent_text(pair.percent)})" for pair in outliers]
     if len(named) > 1:
         return f"pairs {', '.join(named[:-1])} and {named[-1]} lie far from the others"
     return f"pair {named[0]} lies far from the others"
 
 
-# -- what was said of the runs ----------------------------------------------------------------------------------------
+# -- conditions during the runs ---------------------------------------------------------------------------------------
 
 
 def state_text(doubts: Iterable[Caveat]) -> str:
-    """Why runs carry no verdict: `a rebuild was under way in r3, r5`; "" if they may."""
+    """Return why runs have no verdict, `a rebuild was under way in r3, r5`; "" if they may have one."""
     return ", ".join(f"{_blocking_text(doubt)} in {_runs_text(doubt)}" for doubt in doubts)
 
 
 def weakened_text(doubts: Iterable[Caveat]) -> str:
-    """What weakens a verdict: `not steady in r1, frequency governor in all runs`; "" without."""
+    """Return what weakens a verdict, `not steady in r1, frequency governor in all runs`; "" if nothing does."""
     return ", ".join(f"{WEAKENING_TEXTS[doubt.key]} in {_runs_text(doubt)}" for doubt in doubts)
 
 

@@ -110,14 +110,14 @@ def redact_json(value: Any, redactor: Redactor, name: str = "") -> Any:
     """Return a JSON value with pseudonyms: identifying fields are replaced completely, other texts where they match."""
     match value:
         case str():
-            return redactor.whole(value) if is_identifying(name) else redactor.text(value)
+            return redactor.field_text(value) if is_identifying(name) else redactor.text(value)
         case dict():
             more = {}
             label = value.get("label")
             if isinstance(label, str) and "kind" in value:  # a signature on a device
                 more = {"label": redactor.text(f"'{label}'")[1:-1]}
             elif isinstance(label, str) and _TELLING.search(label) and isinstance(value.get("value"), str):
-                more = {"value": redactor.whole(value["value"])}
+                more = {"value": redactor.field_text(value["value"])}
             return {key: redact_json(item, redactor, key) for key, item in value.items()} | more
         case list() | tuple():
             return [redact_json(item, redactor, name) for item in value]

@@ -275,7 +275,7 @@ def _ask_for_confirmation(plan: AbPlan, plate: DeviceLabel, options: _AbOptions)
     """What confirms the job, after both questions: of the setting, and of a device that is overwritten."""
     ready = plan.ready
     both = options.typed is not None and options.typed == ready.confirm_text  # who means the device means its settings
-    typed = plate.word if both else options.typed
+    typed = plate.token if both else options.typed
     confirm.require_confirmation(plan.change.risk, (plate,), yes=options.yes, typed=typed, action="Begin")
     return confirm_run(ready, options.typed if ready.destructive else None)
 

@@ -167,12 +167,12 @@ async def _require_confirmed(
         if change.risk in _HARMLESS or change.target in plates:
             continue
         plate = await bench.hardware.device_label(change.target)
-        if plate.word not in state.confirms.get(change.target, ()):
+        if plate.token not in state.confirms.get(change.target, ()):
             raise RefusedError(
                 f"{change.label} of {change.target} to {clean(change.after, 60)} risks data or service, and the file"
                 " does"
                 f" not confirm it. {plate.sentence}",
-                hint=f'Its table in the file wants: confirm = "{plate.word}"',
+                hint=f'Its table in the file wants: confirm = "{plate.token}"',
             )
         plates[change.target] = plate
     return tuple(plates.values())
@@ -190,7 +190,7 @@ async def _plan_rules(bench: Workbench, state: DesiredState) -> tuple[PersistRul
         try:
             rule = await bench.keeping.plan_rule(target, lost)
             if rule.path in last:
-                rule = rule.following(last[rule.path])
+                rule = rule.after(last[rule.path])
         except BlockedError:
             continue
         last[rule.path] = rule

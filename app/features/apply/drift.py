@@ -221,7 +221,7 @@ class DriftScan:
         except DesiredError:
             with contextlib.suppress(RaidbenchError):  # a backend may take more than it offers
                 if self._plans:
-                    return (await self._bench.hardware.plan_to_show(home, {setting.key: value}))[0].wish
+                    return (await self._bench.hardware.plan_to_show(home, {setting.key: value}))[0].requested
             if not may_be_value(setting, reading, value):
                 raise
             self._doubtful.append((home, setting.key))

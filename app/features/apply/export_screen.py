@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.core.presentation.device_tree import DeviceTreeNode, Thing, build_device_tree
+from app.core.presentation.device_tree import DeviceTreeNode, build_device_tree
 from backends.display_names import name_of
 from backends.errors import RaidbenchError
-from backends.model import Controller, Inventory
+from backends.model import Controller, Device, Inventory
 from backends.text import clean
 from widgets.field_dialog import TextDialog
 from widgets.text_utils.units import plural
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 HELP = "`raidbench apply` takes it. A file of settings that is there keeps its comments and gets the values of now."
 
 
-def chosen(inventory: Inventory, device: Thing | None, matches: Collection[str]) -> tuple[Thing, ...]:
+def chosen(inventory: Inventory, device: Device | None, matches: Collection[str]) -> tuple[Device, ...]:
     """What is exported: all that a filter has `matches`; without one the `device`, of a card with all behind it.
 
     A disk that is also an array or a vendor's drive comes with the settings of its queue.
@@ -29,7 +29,7 @@ def chosen(inventory: Inventory, device: Thing | None, matches: Collection[str])
     if matches:
         roots = [root for root in map(inventory.find, matches) if root is not None]
     elif isinstance(device, Controller):
-        roots = list(_all_of(next(node for node in build_device_tree(inventory) if node.thing == device)))
+        roots = list(_all_of(next(node for node in build_device_tree(inventory) if node.device == device)))
     else:
         roots = [] if device is None else [device]
     twins = {root.target: inventory.twin(root) for root in roots}
@@ -37,14 +37,14 @@ def chosen(inventory: Inventory, device: Thing | None, matches: Collection[str])
     return tuple({part.target: part for part in both}.values())
 
 
-def _all_of(branch: DeviceTreeNode) -> Iterator[Thing]:
-    yield branch.thing
+def _all_of(branch: DeviceTreeNode) -> Iterator[Device]:
+    yield branch.device
     for node in branch.below:
         yield from _all_of(node)
 
 
 def export_settings(
-    app: AppInterface, inventory: Inventory, device: Thing | None, matches: Collection[str], say: Callable[[str], None]
+    app: AppInterface, inventory: Inventory, device: Device | None, matches: Collection[str], say: Callable[[str], None]
 ) -> None:
     """Ask where the settings of what a filter has `matches`, else of the `device` under the cursor, are written to."""
     things = chosen(inventory, device, matches)
@@ -58,7 +58,7 @@ def export_settings(
 class SettingsExport:
     """Asks for the file, reads what is not at hand, writes."""
 
-    def __init__(self, app: AppInterface, things: Sequence[Thing], rows: int) -> None:
+    def __init__(self, app: AppInterface, things: Sequence[Device], rows: int) -> None:
         """`rows`: how many devices that are, as the list counts them."""
         self._app, self._things, self._rows = app, things, rows
 

@@ -69,7 +69,7 @@ async def export_targets(
     troubles: list[str] = []
     for device in things:
         try:
-            readings = await bench.hardware.machine.kept(device.target)
+            readings = await bench.hardware.machine.read_cached(device.target)
         except RaidbenchError as error:
             troubles.append(f"{device.target} was left out: {error.message}")
             continue
@@ -131,7 +131,7 @@ def _target(
         comment=_device_comment(device),
         values=tuple(values),
         expect=tuple(expect),
-        word=device_label_of(inventory, device.target).word if risky else None,
+        word=device_label_of(inventory, device.target).token if risky else None,
     )
 
 

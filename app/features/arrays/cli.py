@@ -163,8 +163,8 @@ async def _create(bench: Workbench, _: Interruption, request: ArrayRequest, opti
         if not options.as_json:
             say("Dry run: nothing was changed.")
         return DONE
-    await bench.arrays.require_array_support(plan.wish.drives[0].controller)
-    bench.arrays.require_new_name(plan.wish.name)
+    await bench.arrays.require_array_support(plan.request.drives[0].controller)
+    bench.arrays.require_new_name(plan.request.name)
     word = confirm.require_confirmation(
         Risk.DESTROYS_DATA, (array_label(plan),), yes=False, typed=options.typed, action="Make it"
     )
@@ -174,8 +174,8 @@ async def _create(bench: Workbench, _: Interruption, request: ArrayRequest, opti
         array = {**view.plan(plan), "address": str(made.target), "device": made.device, "differs": dict(made.differs)}
         print_json(dry_run=False, simulated=bench.simulated, array=array)
     else:
-        lines([f"made  {plan.wish.name}: {clean(made.words, 400)}"])
-        say(f"It is deleted again with `raidbench array delete {plan.wish.name}`.")
+        lines([f"made  {plan.request.name}: {clean(made.sentence, 400)}"])
+        say(f"It is deleted again with `raidbench array delete {plan.request.name}`.")
     for sentence in made.differs.values():
         say(clean(sentence, 400))
     return FAILED if request.policies.keys() & made.differs.keys() else DONE
@@ -200,7 +200,7 @@ async def _delete(bench: Workbench, _: Interruption, name: str, typed: str | Non
     await bench.hardware.probe()
     entry, match = await bench.arrays.deletable(name, note=not dry_run)
     show = say if as_json else lambda row: lines([row])
-    for row in (clean(match.words, 400), "", "What deletes it:", *step_lines(match.remove)):
+    for row in (clean(match.sentence, 400), "", "What deletes it:", *step_lines(match.remove)):
         show(row)
     if not dry_run:
         word = confirm.require_confirmation(

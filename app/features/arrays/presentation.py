@@ -84,7 +84,9 @@ def _availability_cell(drive: Candidate) -> Cell:
         return Cell(f"free, but {'; '.join((*drive.cautions, *lost))}", Tone.ATTENTION)
     if drive.lies:
         return Cell(f"free, and would lose {'; '.join(drive.lies)}", Tone.ATTENTION)
-    return Cell("free, blank" if drive.seen else "free by the card's words; what lies on it is unknown", Tone.GOOD)
+    return Cell(
+        "free, blank" if drive.is_visible else "free by the card's words; what lies on it is unknown", Tone.GOOD
+    )
 
 
 def candidate(drive: Candidate) -> json_schema.Json:
@@ -99,7 +101,7 @@ def candidate(drive: Candidate) -> json_schema.Json:
         "why_not": list(drive.why_not),
         "cautions": list(drive.cautions),
         "lies_on_it": list(drive.lies),
-        "content_known": drive.seen,
+        "content_known": drive.is_visible,
     }
 
 
@@ -143,7 +145,7 @@ def made_here_sentence(entry: ArrayJournalEntry) -> str:
 
 def plan_facts(plan: ArrayPlan) -> Facts:
     """What would be made."""
-    heading = f"{plan.wish.level.value} {plan.wish.name}, made by {plan.maker}"
+    heading = f"{plan.request.level.value} {plan.request.name}, made by {plan.maker}"
     return Facts(facts=tuple(_plan_lines(plan)), heading=heading)
 
 
@@ -154,7 +156,7 @@ def layout_text(layout: str) -> str:
 
 
 def _plan_lines(plan: ArrayPlan) -> Iterator[FactLine]:
-    request = plan.wish
+    request = plan.request
     drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in request.drives)
     yield FactLine("Drives", f"{len(request.drives)}: {drives}")
     if request.spans is not None:
@@ -179,11 +181,11 @@ def _plan_lines(plan: ArrayPlan) -> Iterator[FactLine]:
 def plan_sentences(plan: ArrayPlan) -> tuple[str, ...]:
     """Warnings, what would be lost, and what has to be typed for it."""
     lines = [*filter(None, (plan.by_hand,)), *plan.warnings]
-    lies = [line for drive in plan.wish.drives for line in drive.lies]
+    lies = [line for drive in plan.request.drives for line in drive.lies]
     lines += [f"Would be lost: {line}." for line in lies]
     if lies:
         lines.append("Its mark may stay: when the array is deleted it looks as before, and what it held is gone.")
-    unknown = [drive for drive in plan.wish.drives if not drive.seen and not drive.shared]
+    unknown = [drive for drive in plan.request.drives if not drive.is_visible and not drive.shared]
     if unknown:
         serials = ", ".join(candidate.serial or candidate.place for candidate in unknown)
         lines.append(
@@ -197,7 +199,7 @@ def plan_sentences(plan: ArrayPlan) -> tuple[str, ...]:
 
 def plan(array_plan: ArrayPlan) -> json_schema.Json:
     """What would be made, as JSON."""
-    request = array_plan.wish
+    request = array_plan.request
     return {
         "level": request.level.value,
         "name": request.name,

@@ -232,7 +232,7 @@ class NewArrayScreen(WorkbenchScreen):
             if plan.by_hand:
                 lines = "; ".join(step.shown() for step in plan.steps)
                 raise RefusedError(plan.by_hand, hint=clean(lines, 1500))
-            await bench.arrays.require_array_support(plan.wish.drives[0].controller)
+            await bench.arrays.require_array_support(plan.request.drives[0].controller)
         except RaidbenchError as error:
             self._app.show_error(error, title="Cannot be made")
             return
@@ -241,15 +241,15 @@ class NewArrayScreen(WorkbenchScreen):
             self._app.run_worker(self._make(plan, asked.required), group="write", exit_on_error=True)
 
     async def _make(self, plan: ArrayPlan, typed: str) -> None:
-        self._say_busy(f"Making {plan.wish.name} ...")
+        self._say_busy(f"Making {plan.request.name} ...")
         try:
             made = await self._app.workbench.arrays.create(plan, assume_clean=False, typed=typed)
         except RaidbenchError as error:
-            self._app.show_error(error, title=f"{plan.wish.name} was not made")
+            self._app.show_error(error, title=f"{plan.request.name} was not made")
         else:
             self._ticked = ()
             self._app.notify(
-                " ".join((f"{plan.wish.name} is made: {made.words}", *made.differs.values())),
+                " ".join((f"{plan.request.name} is made: {made.sentence}", *made.differs.values())),
                 title="Made",
                 severity="warning" if made.differs else "information",
                 markup=False,
@@ -287,13 +287,13 @@ def _creation_dialog(plan: ArrayPlan) -> Confirmation:
     full = plan.full_stripe_bytes
     size = f"About {size_words(plan.size_bytes)}" + ("" if full is None else f", full stripe {exact_text(full)}")
     return Confirmation(
-        title=f"Make {plan.wish.level.value} {plan.wish.name} of {plural(len(plan.wish.drives), 'drive')}",
+        title=f"Make {plan.request.level.value} {plan.request.name} of {plural(len(plan.request.drives), 'drive')}",
         tier="destructive",
         devices=(plate.sentence,),
         summary=f"{size}; the level costs {plan.cost} of them. {plan.initialising}",
         commands=tuple(step.argv for step in plan.steps),
         risks=tuple(clean(sentence, 1000) for sentence in view.plan_sentences(plan)),
-        required=plate.word,
+        required=plate.token,
         apply_label="Make",
     )
 
@@ -304,9 +304,9 @@ def _deletion_dialog(entry: ArrayJournalEntry, match: ArrayMatch) -> Confirmatio
         title=f"Delete {entry.array.name}",
         tier="destructive",
         devices=(plate.sentence,),
-        summary=match.words,
+        summary=match.sentence,
         commands=tuple(step.argv for step in match.remove),
         risks=("The array is taken apart: what was written to it is lost.",),
-        required=plate.word,
+        required=plate.token,
         apply_label="Delete",
     )

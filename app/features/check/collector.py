@@ -56,7 +56,7 @@ async def readings_of(machine: MachineBackends, inventory: Inventory) -> tuple[R
 
     async def ask(target: Target) -> None:
         try:
-            readings[target] = await machine.kept(target)
+            readings[target] = await machine.read_cached(target)
         except RaidbenchError as error:
             problems.append(Problem(where=str(target), message=error.message, hint=error.hint))
 

@@ -17,7 +17,7 @@ from app.core.session.trusted_file import next_step
 from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.model import Controller
-from backends.pci import bus_cards, unreported
+from backends.pci import bus_cards, find_unreported
 from backends.protocol import InventoryBackend
 from backends.text import clean
 from backends.values import dataclass
@@ -250,7 +250,7 @@ async def _unreported(host: Host, backends: Mapping[str, InventoryBackend]) -> l
         with contextlib.suppress(RaidbenchError):
             controllers += (await backend.inventory()).controllers
     pairs = []
-    for card in unreported(cards, controllers):
+    for card in find_unreported(cards, controllers):
         driver = f"driver {clean(card.driver, 40)}" if card.driver is not None else "no driver"
         detail = (
             f"{clean(card.address, 40)} (PCI {clean(card.ids, 20)}, {driver}) is on the bus, and no tool reports it"

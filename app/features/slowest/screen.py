@@ -22,8 +22,8 @@ from widgets.pane import Pane
 from widgets.text_panel import TextParagraphs
 
 if TYPE_CHECKING:
-    from app.core.presentation.device_tree import Thing
     from app.tui.app_interface import AppInterface
+    from backends.model import Device
 
 EXPLAINED = (
     "Each is read at random by 4 KiB, one at a time; nothing is written. It is slow where its latency lies above that "
@@ -38,7 +38,7 @@ class MemberReadings(BackgroundWork):
         self.by_target: dict[Target, SlowMemberTest] = {}
 
 
-def show_slowest(app: AppInterface, device: Thing) -> None:
+def show_slowest(app: AppInterface, device: Device) -> None:
     """Open the sheet on which the members of the array, or the drives of the card, are read in turn."""
     work = app.background.setdefault(SlowestScreen.NAME, MemberReadings())
     assert isinstance(work, MemberReadings)

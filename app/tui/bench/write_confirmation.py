@@ -49,7 +49,7 @@ def _overwrite_confirmation(app: AppInterface, ready: RunPlan) -> Confirmation:
             *ready.notes,
         ),
         evidence=tuple(value for site in ready.overwritten for value in _content_text(site)),
-        devices=tuple(plate.sentence for plate in ready.plates),
+        devices=tuple(plate.sentence for plate in ready.labels),
         required=ready.confirm_text or "",
         apply_label="Overwrite" if ready.job.writes_data else "Trim",
     )
@@ -57,7 +57,7 @@ def _overwrite_confirmation(app: AppInterface, ready: RunPlan) -> Confirmation:
 
 def _content_text(site: ResolvedTarget) -> tuple[str, ...]:
     """Return what is on a device and would be lost."""
-    content = () if site.judgement is None else site.judgement.verdict.found
+    content = () if site.judgement is None else site.judgement.verdict.content
     return content or (f"nothing: {_shown(site)} is blank",)
 
 
@@ -87,7 +87,7 @@ def _precondition_confirmation(app: AppInterface, ready: RunPlan) -> Confirmatio
         if ready.destructive
         else ready.notes,
         evidence=_content_text(ready.only) if ready.destructive else (),
-        devices=tuple(plate.sentence for plate in ready.plates),
+        devices=tuple(plate.sentence for plate in ready.labels),
         required=ready.confirm_text or "",
         apply_label="Overwrite" if ready.destructive else "Write",
     )

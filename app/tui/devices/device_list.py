@@ -20,11 +20,10 @@ from app.core.presentation.device_table import (
     matching_keys,
     search_texts,
 )
-from app.core.presentation.device_tree import Thing
 from app.core.presentation.setting import TuningCells
 from app.core.presentation.table import Cell, ExpandState, Row, Table
 from app.tui import render
-from backends.model import Inventory, Target
+from backends.model import Device, Inventory, Target
 from backends.settings import Reading
 from widgets.keyed_table import KeyedTable, TableCell, TableRow
 from widgets.table_layout import plain
@@ -116,7 +115,7 @@ class DeviceList(KeyedTable):
         self._staged: Collection[str] = ()
         self._texts: dict[str, str] | None = None
         self._stood: str | None = None
-        self._thing: Thing | None = None
+        self._thing: Device | None = None
         self._gone_to: AttentionItem | None = None
 
     def show(self, inventory: Inventory, tuned: Mapping[Target, TuningCells], staged: Collection[str]) -> None:
@@ -140,10 +139,10 @@ class DeviceList(KeyedTable):
                 self._texts = search_texts(self._inventory, self._tuned)
             names = matching_keys(self._texts, self.filter_text)
             self.listing = replace(
-                self.listing, found=names, named=keys_by_name(self._inventory, names, self.filter_text)
+                self.listing, matching=names, named=keys_by_name(self._inventory, names, self.filter_text)
             )
         else:
-            self.listing = replace(self.listing, found=None, named=frozenset())
+            self.listing = replace(self.listing, matching=None, named=frozenset())
         sought = tuple(self.filter_text.lower().split())
         if sought != self.sought:  # what the filter wants stands out
             self.sought = sought
@@ -196,7 +195,7 @@ class DeviceList(KeyedTable):
         """Show only what holds these words, the cursor on what is called so, else on the first that matches."""
         self.filter_text = text
         self._rearrange()
-        names = self.listing.found or frozenset()
+        names = self.listing.matching or frozenset()
         rows = [row for row in self.table.rows if row.key in names]
         if rows:
             self.cursor = min(rows, key=lambda row: _name_distance(row, text)).key
@@ -231,8 +230,8 @@ class DeviceList(KeyedTable):
     def toggle_all(self) -> bool:
         """Show all that hangs from anything, or again only what wants a look; whether all is shown now."""
         self.pin_cursor()
-        whole = not self.listing.whole
-        self.listing = replace(self.listing, whole=whole, opened=frozenset(), closed=frozenset())
+        whole = not self.listing.expanded
+        self.listing = replace(self.listing, expanded=whole, opened=frozenset(), closed=frozenset())
         self._fill()
         stood = self._stood or ""
         self._stand_on(stood if stood in self._index else str(getattr(self._thing, "array", None) or self.cursor))
@@ -244,7 +243,7 @@ class DeviceList(KeyedTable):
         if row is None:
             return False
         self.pin_cursor()
-        if row.fold is ExpandState.OPEN and self.listing.found is None:
+        if row.fold is ExpandState.OPEN and self.listing.matching is None:
             listing = self.listing
             self.listing = replace(listing, opened=listing.opened - {row.key}, closed=listing.closed | {row.key})
             self._rearrange()
@@ -279,7 +278,7 @@ class DeviceList(KeyedTable):
 
     def next_match(self, step: int) -> bool:
         """Go to the next row that the filter wants itself; False where there is none."""
-        names = self.listing.found or frozenset()
+        names = self.listing.matching or frozenset()
         keys = [row.key for row in self.rows if row.key in names]
         if not keys:
             return False
@@ -302,7 +301,7 @@ class DeviceList(KeyedTable):
     @property
     def count(self) -> str:
         """How many of what is shown match, of how many there are; "" without a filter."""
-        matching_keys = self.listing.found
+        matching_keys = self.listing.matching
         if matching_keys is None or self._texts is None:
             return ""
         return f"{sum(row.key in matching_keys for row in self.table.rows)} of {len(self._texts)} match"

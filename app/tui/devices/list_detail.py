@@ -6,14 +6,14 @@ from textual import events, on
 from textual.app import ComposeResult
 
 from app.core.presentation.device import capacity_text, kind_text, state_cell
-from app.core.presentation.device_tree import DeviceTreeNode, Thing, state_reason
+from app.core.presentation.device_tree import DeviceTreeNode, state_reason
 from app.tui.base import WorkbenchScreen
 from app.tui.devices.detail import DeviceDetail
 from app.tui.devices.device_list import DeviceList, unfolded_text
 from app.tui.devices.settings_panel import SettingsPanel
 from app.tui.render import MARKS
 from backends.display_names import name_of
-from backends.model import Array
+from backends.model import Array, Device
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
 
@@ -63,7 +63,7 @@ class ListDetailScreen(WorkbenchScreen):
         """What stands in the frame of the list."""
         self.query_one("#devices-pane", Pane).note = text
 
-    def show_title(self, device: Thing | None, otherwise: str) -> None:
+    def show_title(self, device: Device | None, otherwise: str) -> None:
         """Name the selected device above it; of a row about none, `otherwise`."""
         self.query_one("#detail-pane", Pane).title = otherwise if device is None else title_text(device)
 
@@ -135,9 +135,9 @@ class ListDetailScreen(WorkbenchScreen):
         self.say(unfolded_text(self.devices.toggle_all()))
 
 
-def title_text(device: Thing) -> str:
+def title_text(device: Device) -> str:
     """Name, level, size and state of a device."""
-    branch = DeviceTreeNode(thing=device, why=state_reason(device) if isinstance(device, Array) else "")
+    branch = DeviceTreeNode(device=device, why=state_reason(device) if isinstance(device, Array) else "")
     state = state_cell(branch)
     sign = "" if state.mark is None else f"{MARKS[state.mark]} "
     parts = (name_of(device), kind_text(device), capacity_text(device), f"{sign}{state.text}".strip())

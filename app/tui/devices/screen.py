@@ -11,7 +11,6 @@ from textual import events, on
 from textual.widgets import Input
 
 from app.core.presentation.device import count_texts, device_facts, problem_facts
-from app.core.presentation.device_tree import Thing
 from app.core.presentation.setting import UNREAD, TuningCells, tuning_cells
 from app.core.presentation.table import Facts
 from app.core.session.state import ChangeRecord, Session
@@ -29,7 +28,7 @@ from app.tui.notices import commands_in
 from app.tui.welcome import welcome_lines
 from backends.display_names import name_of
 from backends.errors import RaidbenchError
-from backends.model import KERNEL, Array, Controller, Drive, Inventory, Target
+from backends.model import KERNEL, Array, Controller, Device, Drive, Inventory, Target
 from backends.protocol import CachedReadings
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
@@ -219,7 +218,7 @@ class DevicesScreen(ListDetailScreen):
         if self._selected not in (None, self._shown):
             self._show_selected()
 
-    def _thing(self) -> Thing | None:
+    def _thing(self) -> Device | None:
         """What is under the cursor."""
         if self._selected is None or self._inventory is None:
             return None
@@ -268,14 +267,14 @@ class DevicesScreen(ListDetailScreen):
             shown_facts = (
                 *self._problems(),
                 *app.findings.facts(str(device.target)),
-                *device_facts(app.workbench.jobs.remembered(device), excluded=names),
+                *device_facts(app.workbench.jobs.with_history(device), excluded=names),
             )
             self._show_history(device)
         self.show_title(device, self._selected or "")
         for pane in self.query(FactsPane):
             pane.show((*welcome_lines(app), *shown_facts), anew=anew)
 
-    def _show_history(self, device: Thing) -> None:
+    def _show_history(self, device: Device) -> None:
         """What was done with it, once somebody asks: the words of runs take a while to import."""
         if self.detail.tab == "history":
             from app.core.presentation.device_history import device_events
@@ -283,7 +282,7 @@ class DevicesScreen(ListDetailScreen):
             session = self.workbench_app.session
             self.detail.show_history(device_events(session, session.inventory, device))
 
-    async def _read(self, device: Thing, moved: frozenset[Target] | None) -> None:
+    async def _read(self, device: Device, moved: frozenset[Target] | None) -> None:
         """The settings of the thing, and of the disk that it is to the kernel: what is kept of them until they are."""
         bench, inventory = self.workbench_app.workbench, self._inventory or Inventory()
         machine = bench.hardware.machine
@@ -293,7 +292,7 @@ class DevicesScreen(ListDetailScreen):
         waiting = self.set_timer(SOON, partial(self._show_read, device, ()), pause=not anew)
         try:
             if isinstance(machine.backend(device.target), CachedReadings) and (anew or not self.panel.parts):
-                self._show_read(device, await parts_of(bench, inventory, device, machine.kept))
+                self._show_read(device, await parts_of(bench, inventory, device, machine.read_cached))
             read = machine.read if moved is None else partial(read_again, machine, self.panel.parts, moved)
             parts = await parts_of(bench, inventory, device, read)
         except RaidbenchError as error:
@@ -310,7 +309,7 @@ class DevicesScreen(ListDetailScreen):
         if parts and self.workbench_app.drifted.file is not None:
             self.workbench_app.check_anew()  # what was just read had not been held against the file
 
-    def _show_read(self, device: Thing, parts: Sequence[TargetSettings], why: str | None = None) -> None:
+    def _show_read(self, device: Device, parts: Sequence[TargetSettings], why: str | None = None) -> None:
         """Its settings as they were read; without any and a reason why, they are waited for."""
         at = str(device.target)
         if at != self._selected or (not parts and why is None and self.panel.of == at):
@@ -421,7 +420,7 @@ class DevicesScreen(ListDetailScreen):
         mends = f" Enter stages {change.key}={change.value}." if change is not None else ""
         device = self._thing()
         name = "" if device is None else f"{name_of(device)}: "
-        self.workbench_app.notify_transient(f"{number + 1} of {len(items)} · {name}{self._offered.words}.{mends}")
+        self.workbench_app.notify_transient(f"{number + 1} of {len(items)} · {name}{self._offered.text}.{mends}")
 
     def _stage_offered(self) -> bool:
         """Stage what mends the finding that was just gone to; whether there is such a change."""
@@ -558,7 +557,7 @@ class DevicesScreen(ListDetailScreen):
 
     def action_export(self) -> None:
         """Write the settings of the device, or of all that the filter finds, to a file."""
-        names = self.devices.listing.found
+        names = self.devices.listing.matching
         if names is not None and not names:
             self.say(f"Nothing matches {self.devices.filter_text.strip()}: Esc shows all.")
             return

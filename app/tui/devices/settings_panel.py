@@ -10,7 +10,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from app.core.presentation.device_tree import Thing
 from app.core.presentation.risk_text import effect_text, kept_text
 from app.core.presentation.setting import COLUMNS, effective_reason_text, legal_labels, settings_table, value_text
 from app.core.presentation.table import Cell, Table
@@ -18,7 +17,7 @@ from app.core.workbench import Workbench
 from app.tui import render
 from app.tui.devices.device_list import SHOWN, next_value
 from backends.errors import RaidbenchError
-from backends.model import KERNEL, Inventory, Scope, Target
+from backends.model import KERNEL, Device, Inventory, Scope, Target
 from backends.protocol import SingleSettingReader
 from backends.registry import MachineBackends
 from backends.settings import Effect, Reading, Setting
@@ -351,7 +350,7 @@ Read = Callable[[Target], Awaitable[Mapping[str, Reading]]]
 """Asks for the settings of a target."""
 
 
-async def parts_of(workbench: Workbench, inventory: Inventory, device: Thing, read: Read) -> list[TargetSettings]:
+async def parts_of(workbench: Workbench, inventory: Inventory, device: Device, read: Read) -> list[TargetSettings]:
     """Its own settings and those of its queue. Raises RaidbenchError."""
     queue = inventory.twin(device)
     parts = [await _part(workbench, device, read)]
@@ -370,12 +369,12 @@ async def read_again(
     if readings is not None and target not in moved and target.backend != KERNEL:
         return readings
     with machine.using_last_scan():
-        return await (machine.kept if isinstance(machine.backend(target), SingleSettingReader) else machine.read)(
-            target
-        )
+        return await (
+            machine.read_cached if isinstance(machine.backend(target), SingleSettingReader) else machine.read
+        )(target)
 
 
-async def _part(workbench: Workbench, device: Thing, read: Read, heading: str = "") -> TargetSettings:
+async def _part(workbench: Workbench, device: Device, read: Read, heading: str = "") -> TargetSettings:
     return TargetSettings(
         target=str(device.target),
         heading=heading,
@@ -395,7 +394,7 @@ def settings_by_key(parts: Sequence[TargetSettings]) -> dict[str, tuple[Setting,
     }
 
 
-def vendor_defect(device: Thing, error: Exception) -> RaidbenchError:
+def vendor_defect(device: Device, error: Exception) -> RaidbenchError:
     """Return the error that reports a defect of a vendor module, which must not end the workbench."""
     return RaidbenchError(
         f"{device.target} cannot be read: its backend stopped with {type(error).__name__}: {error}",

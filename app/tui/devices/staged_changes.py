@@ -12,7 +12,6 @@ from textual.screen import Screen
 
 from app.core.changes.trial import trial_refusal_reason
 from app.core.presentation import change as view
-from app.core.presentation.device_tree import Thing
 from app.core.presentation.risk_text import (
     SETTING,
     WAITS,
@@ -29,7 +28,7 @@ from backends.change import Change
 from backends.device_label import DeviceLabel, confirm_token
 from backends.display_names import name_of
 from backends.errors import RaidbenchError
-from backends.model import Controller, Inventory, Target
+from backends.model import Controller, Device, Inventory, Target
 from backends.settings import Reading, Risk, Setting, worst
 from widgets.choice_list import ChoiceDialog, ChoiceItem
 from widgets.confirm import Confirmation, ConfirmDialog, PlannedChange
@@ -289,7 +288,7 @@ class ChangeController:
             self._show_result(change, SETTING)
             self._app.notify_transient(f"Taking back {view.change_clause(plan, names)} ...")
             try:
-                ended = await bench.changes.undo(change_id, confirm=plates[plan.target].word, shown=plan)
+                ended = await bench.changes.undo(change_id, confirm=plates[plan.target].token, shown=plan)
             except RaidbenchError as error:
                 self._show_result(change, None)
                 self._app.show_error(error, title=f"The change of {setting} was not undone")
@@ -310,7 +309,7 @@ class ChangeController:
         self._app.notify(message, title=title, severity=severity, markup=False)  # type: ignore[arg-type]
 
 
-def _listed_device(inventory: Inventory, listed: Thing) -> Thing:
+def _listed_device(inventory: Inventory, listed: Device) -> Device:
     """What the list shows in the place of a disk: the array or the vendor's drive that it is."""
     device = None if isinstance(listed, Controller) else listed.device
     return listed if device is None else next(iter(inventory.at(device)), listed)

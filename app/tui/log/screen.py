@@ -81,13 +81,13 @@ class LogScreen(WorkbenchScreen):
     def _show_chosen(self) -> None:
         view = self.query_one(LogView)
         view.entries = tuple(entry for _, entry in self._entries if self._choice.shows(entry.kind))
-        view.empty = f"nothing yet among {self._choice.words}: f shows more"
+        view.empty = f"nothing yet among {self._choice.description}: f shows more"
         self._show_titles()
 
     def _show_titles(self) -> None:
         """What is shown, how much of it, and what a search has found."""
         pane, view = self.query_one("#log-pane", Pane), self.query_one(LogView)
-        pane.title = f"Log: {self._choice.words}"
+        pane.title = f"Log: {self._choice.description}"
         hidden = len(self._entries) - len(view.entries)
         count = units.plural(len(view.entries), "event") + (f", {hidden} more with f" if hidden else "")
         if not view.search:
@@ -95,7 +95,7 @@ class LogScreen(WorkbenchScreen):
         elif self._found:
             pane.note = f"{units.plural(self._found, 'match', 'matches')}, n and N go on"
         else:
-            pane.note = f"nothing matches among {self._choice.words}"
+            pane.note = f"nothing matches among {self._choice.description}"
 
     def action_filter_events(self) -> None:
         """What happened, changes, runs, what was said, everything."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backends.json_text import indented
+from backends.json_text import indented_json
 from backends.simulator.fio.counters import RunCounters
 from backends.simulator.fio.job import FioJob
 
@@ -32,7 +32,7 @@ def document(at: float, entries: Sequence[tuple[Json, Json]]) -> str:
         "jobs": [figures for figures, _ in entries],
         "disk_util": [disk for _, disk in entries],
     }
-    return indented(data, 2, " : ") + "\n"
+    return indented_json(data, 2, " : ") + "\n"
 
 
 def job_entry(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from backends.json_text import indented
+from backends.json_text import indented_json
 from backends.simulator import firmware_rules
 from backends.simulator.controller import STORCLI, SimulatedCard
 from backends.simulator.disk import FOREIGN
@@ -37,7 +37,7 @@ def answer(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     except changes.CommandSyntaxError as error:
         text = f"syntax error, unexpected {str(error) or '$end'}\n\n     Storage Command Line Tool  Ver {VERSION}\n"
         return SimulatedOutput(text=text, code=1, seconds=_SHORT)
-    return SimulatedOutput(text=indented({"Controllers": entries}, 0) + "\n", code=code, seconds=seconds)
+    return SimulatedOutput(text=indented_json({"Controllers": entries}, 0) + "\n", code=code, seconds=seconds)
 
 
 def _run(rack: Rack, args: list[str]) -> tuple[list[Entry], int, float]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from backends.model import Array, Controller, Drive, Health, Inventory, Problem, Protection, Scope, State, Target, Task
 from backends.sizes import read_size
-from backends.tool_output import ToolOutput, deduplicated_problems
+from backends.tool_output import ToolOutput, collect_problems
 from backends.vendors._read_only import ListingBackend, facts, only_card, program_of, read_output, record_output
 from backends.vendors.areca import CARDS
 from backends.vendors.areca.output_parsing import (
@@ -63,7 +63,7 @@ class Areca(ListingBackend):
             return program
         tool_outputs = [await read_output(self._host, WHOLE, NAME, program, *pair) for pair in READS]
         *about, sets_output, drives_output = tool_outputs
-        problems = deduplicated_problems(tool_outputs)
+        problems = collect_problems(tool_outputs)
         if count := count_strange_rows(drives_output.text):
             text = f"{count} row{'s' if count > 1 else ''} of cli64's disk info could not be understood."
             problems += (Problem(where=NAME, message=text, hint="`raidbench capture` makes a report of it."),)
@@ -73,7 +73,7 @@ class Areca(ListingBackend):
         sets, disks = raid_sets(sets_output.text), drives(drives_output.text)
         owners = {disk.number: raid_set for disk in disks for raid_set in sets if _belongs_to(disk, raid_set)}
         asked = await self._read_drives(program, disks)
-        problems += deduplicated_problems(asked.values())
+        problems += collect_problems(asked.values())
         health = {
             number: Health() if tool_output.cut else drive_health(tool_output.text)
             for number, tool_output in asked.items()

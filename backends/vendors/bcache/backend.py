@@ -76,7 +76,7 @@ class Bcache(Settable[BcacheSnapshot]):
             raise truncation_error(target, cut)
         return await super().plan_together(target, values)
 
-    async def seen(self, target: Target, *, back: bool = False) -> BcacheSnapshot:
+    async def read_state(self, target: Target, *, back: bool = False) -> BcacheSnapshot:
         """Return a device with its present cache set and disk."""
         facts = await self._device(target)
         return BcacheSnapshot(facts=facts, node=await self._node(target))
@@ -133,7 +133,7 @@ class Bcache(Settable[BcacheSnapshot]):
 
     async def require_unchanged_target(self, snapshot: BcacheSnapshot, change: Change) -> None:
         """Raise an error unless it is this device with the same set."""
-        present = await self.seen(change.target)
+        present = await self.read_state(change.target)
         require_same_device(change, self.identity_of(present, change.key))
         self.require_steps(present, change)
 

@@ -127,7 +127,7 @@ class FusionIo(Settable[IoCardView]):
         if now is None or now.serial != view.module.serial or now.state != "Detached":
             raise ToolFailedError(f"fio-status does not say that {view.module.name} is detached now")
 
-    async def seen(self, target: Target, *, back: bool = False) -> IoCardView:
+    async def read_state(self, target: Target, *, back: bool = False) -> IoCardView:
         """Return a block device as reported now. Raises NotFoundError, or DeviceGoneError if the kernel has none."""
         if not self.settings(target):
             raise not_found_error(target)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
-from backends.json_text import document, rows, table, whole, word
+from backends.json_text import document, rows, table, whole_number, word
 from backends.text import clean
 from backends.tool_output import line_end
 from backends.vendors.fusionio.facts import Adapter, Cards, IoVolume, Module
@@ -254,9 +254,9 @@ def _volume(row: Mapping[str, object]) -> IoVolume | None:
     return IoVolume(
         name=name,
         state=word(row.get("vsu_state"), 200),
-        size_bytes=whole(row.get("size_bytes")),
-        sectors=whole(row.get("sector_count")),
-        sector_bytes=whole(row.get("sector_size_bytes")),
+        size_bytes=whole_number(row.get("size_bytes")),
+        sectors=whole_number(row.get("sector_count")),
+        sector_bytes=whole_number(row.get("sector_size_bytes")),
     )
 
 

@@ -11,7 +11,7 @@ from backends.host import Command, Host
 from backends.json_text import document as read
 from backends.model import Problem
 from backends.protocol import RootReads
-from backends.tool_output import CompletenessCheck, ToolOutput, deduplicated_problems, judge_output
+from backends.tool_output import CompletenessCheck, ToolOutput, collect_problems, judge_output
 from backends.values import dataclass
 from backends.vendors.fusionio.facts import Cards
 from backends.vendors.fusionio.text import merge_cards, missing_part, parse_document, parse_status
@@ -79,7 +79,7 @@ async def read_cards(host: Host, status: str | None) -> Cards:
         *(_read_output(host, check, status, *args) for args, check in zip(READS, (WHOLE_TEXT, WHOLE_JSON), strict=True))
     )
     cards = merge_cards(parse_status(text.text), parse_document("" if document.cut else document.text))
-    return replace(cards, cut=deduplicated_problems((text, document)))
+    return replace(cards, cut=collect_problems((text, document)))
 
 
 async def _read_output(host: Host, check: CompletenessCheck, *argv: str) -> ToolOutput:

@@ -128,7 +128,7 @@ def plan_volume(request: ArrayRequest, room: GroupRoom, *, lvcreate: str, assume
     if room.one_disk:
         lines.append(f"{', '.join(room.one_disk)} lies on the same disk as another of these, so stripes share it.")
     return ArrayPlan(
-        wish=ArrayRequest(
+        request=ArrayRequest(
             level=request.level,
             drives=request.drives,
             strip_bytes=strip,
@@ -255,11 +255,11 @@ def find_volume(
         lv_facts = _volume(array, volumes, disks)
         if lv_facts is None:
             text = f"The group {_group(array)} has no volume with its tag or its name."
-            return ArrayMatch(standing=ArrayMatchState.ABSENT, words=text, locks=(lock_of(array.uuids[0]),))
+            return ArrayMatch(state=ArrayMatchState.ABSENT, sentence=text, locks=(lock_of(array.uuids[0]),))
         group = {volume.name: volume for volume in volumes if volume.group_uuid == array.uuids[0]}
         _require_as_made(array, lv_facts, group, {pv.uuid: pv.name for pv in disks})
     except ForeignArrayError as reason:
-        return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=str(reason))
+        return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=str(reason))
     text = (
         f"{lv_facts.address} is it: UUID {lv_facts.uuid}, {array.level.name} over these {len(array.members)} "
         "physical volumes"
@@ -268,15 +268,15 @@ def find_volume(
     node = picture.tree.nodes.get(lv_facts.kernel or "")
     if node is None:  # what lies on it cannot be looked at: it is not removed
         return ArrayMatch(
-            standing=ArrayMatchState.WHOLE,
-            words=f"{text}. It is not active (`lvchange --activate y {lv_facts.address}`).",
+            state=ArrayMatchState.WHOLE,
+            sentence=f"{text}. It is not active (`lvchange --activate y {lv_facts.address}`).",
             target=target_of(lv_facts.address),
             locks=(lock_of(array.uuids[0]),),
             uuids=uuids,
         )
     return ArrayMatch(
-        standing=ArrayMatchState.WHOLE,
-        words=f"{text}.",
+        state=ArrayMatchState.WHOLE,
+        sentence=f"{text}.",
         target=target_of(lv_facts.address),
         device=node.device,
         looked_at=(node.device,),
@@ -425,7 +425,7 @@ async def find_in_group(host: Host, array: CreatedArray) -> ArrayMatch:
     try:
         made_target(array)
     except ForeignArrayError as reason:
-        return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=str(reason))
+        return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=str(reason))
     volumes, answer, picture = await asyncio.gather(ask_pvs(host), _whole_lvs(host), scan_topology(host))
     return find_volume(array, answer.volumes, volumes, picture, lvremove)
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from backends.json_text import document, rows, table, whole, word
+from backends.json_text import document, rows, table, whole_number, word
 from backends.topology.device_mapper import parse_segments
 from backends.values import dataclass
 
@@ -125,7 +125,7 @@ class LvFacts:
 
     def number(self, key: str) -> int | None:
         """A column as a whole number; None where it is none."""
-        return whole(self.columns.get(key))
+        return whole_number(self.columns.get(key))
 
     def share(self, key: str) -> float | None:
         """A column of percents as 0..1; None where it is none."""
@@ -229,7 +229,7 @@ class LoadedTable:
     def write_behind(self) -> int | None:
         """dm-raid's; None where it says none."""
         at = self.words.index("max_write_behind") + 1 if "max_write_behind" in self.words else len(self.words)
-        return whole(self.words[at]) if self.kind == "raid" and at < len(self.words) else None
+        return whole_number(self.words[at]) if self.kind == "raid" and at < len(self.words) else None
 
 
 def parse_tables(text: str) -> Mapping[str, LoadedTable]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from backends.array_planning import Candidate
-from backends.json_text import document, rows, table, whole, word
+from backends.json_text import document, rows, table, whole_number, word
 from backends.model import Media, Scope, Target
-from backends.subject import repeated
+from backends.subject import find_repeated
 from backends.text import clean
 from backends.tool_output import CompletenessCheck
 from backends.topology import Topology
@@ -43,13 +43,16 @@ class PvFacts:
     @property
     def free_extents(self) -> int:
         """Extents that no volume has; 0 where that is not told."""
-        count, taken = whole(self.columns.get("pv_pe_count")), whole(self.columns.get("pv_pe_alloc_count"))
+        count, taken = (
+            whole_number(self.columns.get("pv_pe_count")),
+            whole_number(self.columns.get("pv_pe_alloc_count")),
+        )
         return 0 if count is None or taken is None else max(0, count - taken)
 
     @property
     def extent_bytes(self) -> int:
         """Bytes of an extent; 0 where that is not told."""
-        return whole(self.columns.get("vg_extent_size")) or 0
+        return whole_number(self.columns.get("vg_extent_size")) or 0
 
 
 def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
@@ -74,7 +77,7 @@ def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
                     columns=fields,
                 )
             )
-    twice = repeated(pv.uuid for pv in pv_facts)
+    twice = find_repeated(pv.uuid for pv in pv_facts)
     believed = tuple(pv for pv in pv_facts if pv.uuid not in twice)
     return believed, strange + len(pv_facts) - len(believed)
 
@@ -82,7 +85,7 @@ def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
 def no_volume_reason(pv: PvFacts) -> tuple[str, ...]:
     """What stands against any new volume in the group of a physical volume: parts of sentences."""
     fields, reasons = pv.columns, list[str]()
-    missing = whole(fields.get("vg_missing_pv_count")) or 0
+    missing = whole_number(fields.get("vg_missing_pv_count")) or 0
     if missing or fields.get("vg_partial"):
         reasons.append(f"the group {pv.group} misses {missing or 'some'} of its physical volumes")
     if fields.get("vg_exported"):
@@ -128,7 +131,7 @@ def _candidate(pv: PvFacts, picture: Topology) -> Candidate:
         interface=kind,
         size_bytes=pv.free_extents * pv.extent_bytes,
         free_extents=pv.free_extents,
-        sector_bytes=whole(block),
+        sector_bytes=whole_number(block),
         why_not=tuple(reasons),
     )
 

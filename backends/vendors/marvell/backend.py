@@ -9,7 +9,7 @@ from typing import TypeVar
 from backends.model import Array, Controller, Drive, Health, Inventory, Level, Media, Scope, State, Target
 from backends.raid import data_drives
 from backends.sizes import read_size
-from backends.tool_output import deduplicated_problems
+from backends.tool_output import collect_problems
 from backends.vendors._read_only import ListingBackend, facts, program_of, read_output
 from backends.vendors.marvell.nvme import nvme_inventory
 from backends.vendors.marvell.presence import CARDS, DISKS, LINES, NAME, PLACES, READS, SMART, VOLUMES, on_bus, records
@@ -74,7 +74,7 @@ class Marvell(ListingBackend):
         cards, volumes, disks = tool_outputs
         card_records = records(cards.text, *ADAPTER)
         if not card_records:  # no recording shows the answer without a controller
-            return Inventory(problems=deduplicated_problems(tool_outputs[:1]) if await on_bus(self._host) else ())
+            return Inventory(problems=collect_problems(tool_outputs[:1]) if await on_bus(self._host) else ())
         owner = Target(backend=NAME, address="0", scope=Scope.CONTROLLER)
         arrays = tuple(_array(row, owner) for row in records(volumes.text, *VOLUME))
         rows = [row for row in records(disks.text, *DISK) if row.get("pd id")]
@@ -92,7 +92,7 @@ class Marvell(ListingBackend):
             drives=_without_duplicates(
                 tuple(_drive(row, owner, arrays, free, health.get(row["pd id"])) for row in rows)
             ),
-            problems=deduplicated_problems((*tool_outputs, *smart.values())),
+            problems=collect_problems((*tool_outputs, *smart.values())),
         )
 
 

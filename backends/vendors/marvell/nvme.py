@@ -10,7 +10,7 @@ from backends.model import Array, Controller, Drive, Inventory, Level, Media, Pr
 from backends.pci import function_of
 from backends.raid import data_drives
 from backends.sizes import read_size
-from backends.tool_output import deduplicated_problems
+from backends.tool_output import collect_problems
 from backends.vendors._read_only import facts, program_of, read_output
 from backends.vendors.marvell.presence import NAME, NVME_CARDS, NVME_DISKS, NVME_PLACES, NVME_VOLUMES, READS, records
 
@@ -54,7 +54,7 @@ async def nvme_inventory(host: Host) -> Inventory:
     rows = records(cards.text, _CARD)
     owners = [_target(row, at) for at, row in enumerate(rows)]
     controllers = tuple(_card(row, owner) for row, owner in zip(rows, owners, strict=True))
-    problems = deduplicated_problems(tool_outputs if rows else tool_outputs[:1])
+    problems = collect_problems(tool_outputs if rows else tool_outputs[:1])
     if len(rows) != 1:
         message = f"mnv_cli names {len(rows)} cards, and not whose its virtual disks are: they are not listed."
         return Inventory(

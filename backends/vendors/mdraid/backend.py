@@ -28,7 +28,7 @@ from backends.identity import Identity, Signature
 from backends.model import Inventory, Problem, Target, Task
 from backends.protocol import PersistRule
 from backends.settings import Persistence, Reading, Setting
-from backends.tool_output import deduplicated, judge_output, run_checked, truncation_error, truncation_problem
+from backends.tool_output import deduplicate, judge_output, run_checked, truncation_error, truncation_problem
 from backends.topology import Node, Topology, node_path, scan_topology
 from backends.topology.device_identity import identity
 from backends.topology.tree import kernel_name, number, page_bytes, read_node
@@ -97,7 +97,7 @@ class MdRaid:
                 array_of(_with_uuid(array, more), picture, arrays, more, platforms)
                 for array, (more, _) in zip(array_facts, pairs, strict=True)
             ),
-            problems=deduplicated(
+            problems=deduplicate(
                 (*_cuts(array_facts), *(problem for _, problem in pairs if problem is not None), *platform_problems)
             ),
         )

@@ -116,7 +116,7 @@ def plan_array(
         ]
         steps.append(_create(mdadm, node, "raid0", inner, request.name, uuids[0], full, assume_clean=False))
     return ArrayPlan(
-        wish=wanted,
+        request=wanted,
         maker="mdadm",
         steps=tuple(steps),
         size_bytes=capacity(wanted, data or len(nodes) / copies_of(request.layout), lost_bytes=_LOST),
@@ -210,22 +210,22 @@ async def find_made(host: Host, tool: str, array: CreatedArray) -> ArrayMatch:
     try:
         parts = await _parts(host, tool, array)
     except ForeignArrayError as reason:
-        return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=str(reason))
+        return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=str(reason))
     locks = await locks_of(host, parts.nodes)
     if not (parts.marked or parts.inner):
         text = f"None of its {len(array.members)} drives bears a mark of it."
-        return ArrayMatch(standing=ArrayMatchState.ABSENT, words=text, locks=locks)
+        return ArrayMatch(state=ArrayMatchState.ABSENT, sentence=text, locks=locks)
     tops = parts.outer or parts.inner
     is_complete = _is_complete(array, parts)
     if not is_complete and (changed := _foreign_array(array, parts)) is not None:
         text = f"{node_path(changed)} runs, and has another level or other members than it was made with."
-        return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=text)
+        return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=text)
     # Skip inner arrays with the outer array's superblock: the guard would report them as in use.
     running = [top.name for top in tops if _is_running(top) and top.name not in parts.marked_inner]
     top = tops[0].name if is_complete else None
     return ArrayMatch(
-        standing=ArrayMatchState.WHOLE if is_complete else ArrayMatchState.PARTLY,
-        words=(
+        state=ArrayMatchState.WHOLE if is_complete else ArrayMatchState.PARTLY,
+        sentence=(
             f"{node_path(top)} is it: UUID {array.uuids[0]}, {array.level.name} of these {len(array.members)} drives."
             if top is not None
             else _partial_text(parts)

@@ -143,7 +143,7 @@ def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) 
     steps = creation(CardView(contents=contents, dialect=dialect), number, new)
     wanted = replace(request, strip_bytes=strip, spans=spans if spans > 1 else None, policies=policies)
     return ArrayPlan(
-        wish=wanted,
+        request=wanted,
         maker=dialect.tool.rpartition("/")[2],
         steps=steps,
         size_bytes=capacity(wanted, data),

@@ -83,7 +83,7 @@ class Runner:
                     raise ToolFailedError(
                         f"The tool refuses the activation key: {answer.message.rstrip('.')}.",
                         hint="A key is bound to one card by its safe id.",
-                        evidence=command.masked(done.stdout),
+                        evidence=command.mask(done.stdout),
                     )
                 messages.append(answer.message)
         text = clean(" ".join(filter(None, messages)), 300)
@@ -124,7 +124,7 @@ class Runner:
         """Run a command and return what it waits for, or "". Raises ToolFailedError if the tool reports a failure."""
         answer, done = await self._run_command(unit, command)
         if not answer.ok:
-            text = command.masked(answer.message) or "it failed and the tool did not say why"
+            text = command.mask(answer.message) or "it failed and the tool did not say why"
             raise ToolFailedError(text, evidence=evidence_of(command, done))
         return answer.pending
 

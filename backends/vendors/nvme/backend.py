@@ -16,7 +16,7 @@ from backends.settings import Reading, Risk, Setting
 from backends.settings_backend import Settable
 from backends.subject import REFUSED
 from backends.system.caching import cache_across_changes
-from backends.tool_output import deduplicated
+from backends.tool_output import deduplicate
 from backends.topology import scan_topology
 from backends.vendors.nvme.facts import ControllerView, NamespaceId, NamespaceView
 from backends.vendors.nvme.formats import COMPANIONS, companions_now, format_steps
@@ -76,7 +76,7 @@ class Nvme(Settable[ControllerView]):
                 for device in controllers
             ),
             drives=tuple(drives),
-            problems=deduplicated(cut),
+            problems=deduplicate(cut),
         )
 
     async def cached_inventory(self) -> Inventory:
@@ -198,7 +198,7 @@ class Nvme(Settable[ControllerView]):
             return None
         return await NvmeCli(self._host, program, cut).id_ns(space.device)
 
-    async def seen(self, target: Target, *, back: bool = False) -> ControllerView:
+    async def read_state(self, target: Target, *, back: bool = False) -> ControllerView:
         """Return a controller or namespace as read from the drive now. Raises NotFoundError, DeviceGoneError."""
         name = target.address
         if not self.settings(target):

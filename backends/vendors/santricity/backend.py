@@ -139,7 +139,7 @@ class Santricity(Settable[WebView]):
                 diagnosis.append(Problem(where=f"{NAME}:{door_name(door)}", message=error.message, hint=error.hint))
         return tuple(diagnosis)
 
-    async def seen(self, target: Target, *, back: bool = False) -> WebView:
+    async def read_state(self, target: Target, *, back: bool = False) -> WebView:
         """Return a volume as its door reports it now.
 
         Raises NotFoundError for an unknown address, DeviceGoneError if the volume is gone, RefusedError for a wrong

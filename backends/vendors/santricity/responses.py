@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from backends.errors import NotFoundError, RefusedError, ToolFailedError
 from backends.host import Completed
-from backends.json_text import document, flag, rows, table, whole, word
+from backends.json_text import document, flag, rows, table, whole_number, word
 from backends.model import Health
 from backends.text import clean
 from backends.vendors.santricity.facts import WebController, WebDrive, WebGroup, WebHardware, WebSystem, WebVolume
@@ -82,8 +82,8 @@ def _volume(row: Mapping[str, object], id: str, name: str) -> WebVolume:
         level=word(row.get("raidLevel")),
         status=word(row.get("status")),
         action=word(row.get("action")),
-        size_bytes=whole(_first(row, "capacity", "totalSizeInBytes")),
-        segment_bytes=whole(row.get("segmentSize"), 1 << 30),
+        size_bytes=whole_number(_first(row, "capacity", "totalSizeInBytes")),
+        segment_bytes=whole_number(row.get("segmentSize"), 1 << 30),
         group=_id(row.get("volumeGroupRef")),
         owner=_id(_first(row, "currentManager", "currentControllerId")),
         preferred=_id(_first(row, "preferredManager", "preferredControllerId")),
@@ -110,7 +110,7 @@ def groups(text: str) -> tuple[WebGroup, ...]:
 def hardware(text: str) -> WebHardware:
     """Return the hardware in an answer of `hardware-inventory`."""
     parts = table(document(text))
-    trays = {_id(row.get("trayRef")): whole(row.get("trayId"), 999) for row in rows(parts.get("trays"))}
+    trays = {_id(row.get("trayRef")): whole_number(row.get("trayId"), 999) for row in rows(parts.get("trays"))}
     batteries = tuple(rows(parts.get("batteries")))
     drives: dict[str, WebDrive] = {}
     for row in rows(parts.get("drives")):
@@ -150,7 +150,7 @@ def _identifying_texts(value: object) -> dict[str, None]:
 
 def _controller(row: Mapping[str, object]) -> WebController:
     location_fields = table(row.get("physicalLocation"))
-    slot = whole(location_fields.get("slot"), 99)
+    slot = whole_number(location_fields.get("slot"), 99)
     return WebController(
         id=_id(_first(row, "controllerRef", "id")) or "",
         place=word(location_fields.get("label"), 16)
@@ -164,7 +164,7 @@ def _controller(row: Mapping[str, object]) -> WebController:
 
 def _drive(row: Mapping[str, object], trays: Mapping[str | None, int | None]) -> WebDrive | None:
     location_fields = table(row.get("physicalLocation"))
-    tray, slot = trays.get(_id(location_fields.get("trayRef"))), whole(location_fields.get("slot"), 9999)
+    tray, slot = trays.get(_id(location_fields.get("trayRef"))), whole_number(location_fields.get("slot"), 9999)
     reference = _id(_first(row, "driveRef", "id"))
     location = f"{tray},{slot}" if tray is not None and slot is not None else reference
     if location is None:
@@ -178,7 +178,7 @@ def _drive(row: Mapping[str, object], trays: Mapping[str | None, int | None]) ->
         wwn=_wwn(row.get("worldWideName")),
         media=word(row.get("driveMediaType")),
         interface=word(row.get("phyDriveType")),
-        size_bytes=whole(_first(row, "rawCapacity", "usableCapacity")),
+        size_bytes=whole_number(_first(row, "rawCapacity", "usableCapacity")),
         status=word(row.get("status")),
         spare=flag(row.get("hotSpare")) is True,
         health=_health(row),
@@ -188,8 +188,10 @@ def _drive(row: Mapping[str, object], trays: Mapping[str | None, int | None]) ->
 def _health(row: Mapping[str, object]) -> Health:
     """Return the condition of a drive. `refTemp` is its temperature as new, not a limit."""
     wear = table(row.get("ssdWearLife"))
-    used = whole(wear.get("percentEnduranceUsed"), 255) if flag(wear.get("isWearLifeMonitoringSupported")) else None
-    now = whole(table(row.get("driveTemperature")).get("currentTemp"), _HOTTEST)
+    used = (
+        whole_number(wear.get("percentEnduranceUsed"), 255) if flag(wear.get("isWearLifeMonitoringSupported")) else None
+    )
+    now = whole_number(table(row.get("driveTemperature")).get("currentTemp"), _HOTTEST)
     return Health(
         predicts_failure=flag(row.get("pfa")),
         wear_percent=None if used is None else float(used),

@@ -75,7 +75,7 @@ class ScsiBackend(Settable[View]):
         """Return all settings; those that a disk lacks are blocked when read."""
         return SETTINGS if target.backend == NAME else ()
 
-    async def seen(self, target: Target, *, back: bool = False) -> View:
+    async def read_state(self, target: Target, *, back: bool = False) -> View:
         """Return the disk and its switches now."""
         return await self._view(await self._disk(target))
 

@@ -25,7 +25,7 @@ RULES = RuleFile(
     header="# Drives' own settings kept by raidbench, one line per drive. `raidbench persist` changes only such lines.",
     event="add",
     action=r'(?:ATTR\{[a-z_/*]+\}="[a-z0-9 ]+"|RUN\+="[^"\\]+")',
-    thing="drive",
+    device_kind="drive",
     until="the drive loses power",
 )
 """The rules file, separate from that of the request queues."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from backends.subject import repeated
+from backends.subject import find_repeated
 from backends.text import clean
 from backends.tool_output import CompletenessCheck, line_end
 from backends.values import dataclass
@@ -57,7 +57,7 @@ def parse_sdparm(text: str) -> Mapping[str, Field]:
     """Return the fields by name that have the value 0 or 1 and are not printed twice with different values."""
     by_name: dict[str, Field] = {}
     lines = set(_LINE.findall(text))
-    twice = repeated(name for name, _, _ in lines)
+    twice = find_repeated(name for name, _, _ in lines)
     for name, value, marks in _LINE.findall(text):
         if value not in ("0", "1") or name in by_name or name in twice:
             continue

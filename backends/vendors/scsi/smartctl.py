@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from backends.json_text import document, flag, rows, table, whole, word
+from backends.json_text import document, flag, rows, table, whole_number, word
 from backends.subject import REFUSED, misnamed_reason
 from backends.text import clean
 from backends.values import dataclass
@@ -147,27 +147,27 @@ def parse_smartctl(text: str, device: str = "") -> SmartAnswer | None:
     # Without an entry in smartctl's database the names are guesses by number. Only the numbers of error counters mean
     # the same on every rotating drive.
     attributes = all_attributes if top.get("in_smartctl_database") is True else []
-    counters = attributes or (all_attributes if whole(top.get("rotation_rate"), 100_000) else [])
+    counters = attributes or (all_attributes if whole_number(top.get("rotation_rate"), 100_000) else [])
     speed = table(table(top.get("interface_speed")).get("current"))
     return SmartAnswer(
         model=word(top.get("model_name")) or word(top.get("scsi_model_name")),
         serial=word(top.get("serial_number")),
         firmware=word(top.get("firmware_version")) or word(top.get("scsi_revision")),
-        rpm=whole(top.get("rotation_rate"), 100_000),
+        rpm=whole_number(top.get("rotation_rate"), 100_000),
         form=word(table(top.get("form_factor")).get("name")),
         speed=word(speed.get("string")),
         speed_limit=word(table(table(top.get("interface_speed")).get("max")).get("string")),
         passed=flag(table(top.get("smart_status")).get("passed")),
         celsius=_celsius(top),
-        limit=whole(table(top.get("temperature")).get("drive_trip"), _HOTTEST) or None,
+        limit=whole_number(table(top.get("temperature")).get("drive_trip"), _HOTTEST) or None,
         media_errors=_uncorrected_errors(top) if "scsi_error_counter_log" in top else _count(counters, _MEDIA),
         link_errors=_count(counters, _LINK),
-        hours=whole(table(top.get("power_on_time")).get("hours"), 10_000_000),
+        hours=whole_number(table(top.get("power_on_time")).get("hours"), 10_000_000),
         used_percent=_used_percent(top),
         life_left=_life_left(attributes),
         power_loss=next(_power_losses(attributes), None),
-        block=whole(top.get("logical_block_size"), 1 << 20),
-        capacity=whole(table(top.get("user_capacity")).get("bytes")),
+        block=whole_number(top.get("logical_block_size"), 1 << 20),
+        capacity=whole_number(table(top.get("user_capacity")).get("bytes")),
         asleep=any("STANDBY" in text or "SLEEP" in text for text in messages if text),
         message=message,
     )
@@ -191,9 +191,9 @@ _JSON_LINE = re.compile(r'["{}\[\],:\d-].*|true,?|false,?|null,?', re.ASCII)
 
 def _celsius(top: Mapping[str, object]) -> int | None:
     """Return the temperature. A drive without a sensor reports 0, and smartctl prints it."""
-    now = whole(table(top.get("temperature")).get("current"), _HOTTEST)
+    now = whole_number(table(top.get("temperature")).get("current"), _HOTTEST)
     reports = table(top.get("scsi_environmental_reports"))
-    return now or whole(table(reports.get("temperature_1")).get("current"), _HOTTEST) or None
+    return now or whole_number(table(reports.get("temperature_1")).get("current"), _HOTTEST) or None
 
 
 _HOTTEST = 150
@@ -205,8 +205,8 @@ def _count(attributes: list[Mapping[str, object]], names: Mapping[int, tuple[str
     numbers = [
         count
         for row in attributes
-        if (word(row.get("name")) or "").lower() in names.get(whole(row.get("id"), 255) or 0, ())
-        if (count := whole(table(row.get("raw")).get("value"), _MOST_ERRORS)) is not None
+        if (word(row.get("name")) or "").lower() in names.get(whole_number(row.get("id"), 255) or 0, ())
+        if (count := whole_number(table(row.get("raw")).get("value"), _MOST_ERRORS)) is not None
     ]
     return max(numbers, default=None)
 
@@ -214,28 +214,30 @@ def _count(attributes: list[Mapping[str, object]], names: Mapping[int, tuple[str
 def _uncorrected_errors(top: Mapping[str, object]) -> int | None:
     """Return uncorrected errors of reads, writes and verifications of a SAS drive."""
     log = table(top.get("scsi_error_counter_log"))
-    counts = [whole(table(log.get(kind)).get("total_uncorrected_errors")) for kind in ("read", "write", "verify")]
+    counts = [
+        whole_number(table(log.get(kind)).get("total_uncorrected_errors")) for kind in ("read", "write", "verify")
+    ]
     known_counts = [count for count in counts if count is not None]
     return sum(known_counts) if known_counts else None
 
 
 def _used_percent(top: Mapping[str, object]) -> int | None:
-    if (used := whole(top.get("scsi_percentage_used_endurance_indicator"), 255)) is not None:
+    if (used := whole_number(top.get("scsi_percentage_used_endurance_indicator"), 255)) is not None:
         return used
-    if (used := whole(table(top.get("endurance_used")).get("current_percent"), 255)) is not None:
+    if (used := whole_number(table(top.get("endurance_used")).get("current_percent"), 255)) is not None:
         return used
     for page in rows(table(top.get("ata_device_statistics")).get("pages")):
         for row in rows(page.get("table")):
             valid = table(row.get("flags")).get("valid", True)
             if row.get("name") == _ENDURANCE and valid is True:
-                return whole(row.get("value"), 255)
+                return whole_number(row.get("value"), 255)
     return None
 
 
 def _life_left(attributes: list[Mapping[str, object]]) -> LifeLeft | None:
     for row in attributes:
-        number, name = whole(row.get("id"), 255), word(row.get("name")) or ""
-        value = whole(row.get("value"), 100)
+        number, name = whole_number(row.get("id"), 255), word(row.get("name")) or ""
+        value = whole_number(row.get("value"), 100)
         if number is not None and value is not None and name.lower() in _LIFE_LEFT.get(number, ()):
             return LifeLeft(percent=value, id=number, name=name)
     return None
@@ -243,8 +245,8 @@ def _life_left(attributes: list[Mapping[str, object]]) -> LifeLeft | None:
 
 def _power_losses(attributes: list[Mapping[str, object]]) -> Iterator[PowerLoss]:
     for row in attributes:
-        number, name = whole(row.get("id"), 255), word(row.get("name")) or ""
-        value, threshold = whole(row.get("value"), 255), whole(row.get("thresh"), 255)
+        number, name = whole_number(row.get("id"), 255), word(row.get("name")) or ""
+        value, threshold = whole_number(row.get("value"), 255), whole_number(row.get("thresh"), 255)
         is_power_loss = any(part in name.lower() for part in _POWER_LOSS_NAMES)
         if is_power_loss and number is not None and value is not None and threshold is not None:
             yield PowerLoss(id=number, name=name, value=value, threshold=threshold)

@@ -240,7 +240,7 @@ class SmartArray:
         """
         unit = await self._making_unit(array.controller)
         match = await self._find(array, unit)
-        return match if match.standing is not ArrayMatchState.ABSENT else await self._find(array, unit)
+        return match if match.state is not ArrayMatchState.ABSENT else await self._find(array, unit)
 
     async def _find(self, array: CreatedArray, unit: OpenController) -> ArrayMatch:
         with uncached():

@@ -132,7 +132,7 @@ def plan_array(request: ArrayRequest, text: CardText, tool: ArrayTool, usage: st
         raise BlockedError("What would make it is none of the lines that raidbench runs.")
     wanted = replace(request, strip_bytes=strip, spans=grouped, policies=policies)
     return ArrayPlan(
-        wish=wanted,
+        request=wanted,
         maker=tool.tool.rpartition("/")[2],
         steps=steps,
         size_bytes=capacity(wanted, data),

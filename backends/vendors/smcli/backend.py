@@ -19,7 +19,7 @@ from backends.settings_backend import Settable
 from backends.subject import refused_text
 from backends.system.caching import cache_across_changes
 from backends.text import clean
-from backends.tool_output import ToolOutput, deduplicated_problems, judge_output, manual_run_hint
+from backends.tool_output import ToolOutput, collect_problems, judge_output, manual_run_hint
 from backends.topology import scan_topology
 from backends.values import dataclass
 from backends.vendors._disk_systems import lock_name
@@ -71,7 +71,7 @@ class Smcli(Settable[SystemView]):
         if program is None:
             return Inventory()
         listed = await self._run((program, "-d"))
-        picture, merged = await scan_topology(self._host), Inventory(problems=deduplicated_problems((listed,)))
+        picture, merged = await scan_topology(self._host), Inventory(problems=collect_problems((listed,)))
         for name in names_in(listed.text):
             try:
                 merged = merged.merge(inventory(await self._profile(program, name), picture))
@@ -100,7 +100,7 @@ class Smcli(Settable[SystemView]):
         """The same out of the last profile: to ask takes half a minute."""
         return readings(await self._view(target, cached=True)) if self.settings(target) else {}
 
-    async def seen(self, target: Target, *, back: bool = False) -> SystemView:
+    async def read_state(self, target: Target, *, back: bool = False) -> SystemView:
         """A disk system or logical drive as its profile tells it now."""
         return await self._view(target)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from backends.sizes import read_size
-from backends.subject import misnamed_reason, repeated, twice_reason
+from backends.subject import find_repeated, misnamed_reason, twice_reason
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors.smcli.dialects import DELL, IBM, NETAPP, DialectTerms
@@ -190,7 +190,7 @@ def parse_profile(text: str) -> SystemProfile | None:
                 batteries.append(clean(value))
         elif section in beings:
             listing = _read_part_line(beings[section], section, line, listing)
-    twice = {name: repeated(being.name for being in same_kind) for name, same_kind in beings.items()}
+    twice = {name: find_repeated(being.name for being in same_kind) for name, same_kind in beings.items()}
     for name, same_kind in beings.items():
         beings[name] = [_Being(being.name) if being.name in twice[name] else being for being in same_kind]
     named = [

@@ -204,7 +204,7 @@ def plan_logical_drive(request: ArrayRequest, profile: SystemProfile, program: s
     )
     size = min((drive.size_bytes or 0 for drive in request.drives), default=0)
     return ArrayPlan(
-        wish=wanted,
+        request=wanted,
         maker="SMcli",
         steps=tuple(
             ChangeStep(argv=script_argv(program, profile.name, statement))

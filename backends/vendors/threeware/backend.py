@@ -18,7 +18,7 @@ from backends.settings_backend import Settable
 from backends.subject import refused_text
 from backends.system.caching import uncached
 from backends.text import clean
-from backends.tool_output import deduplicated, manual_run_hint, truncation_problem
+from backends.tool_output import deduplicate, manual_run_hint, truncation_problem
 from backends.tool_output import first_lines_text as first_lines
 from backends.topology import scan_topology
 from backends.topology.device_identity import identity
@@ -97,7 +97,7 @@ class Threeware(Settable[_UnitView]):
         picture, merged = await scan_topology(self._host), Inventory(problems=problems)
         for card in cards:
             merged = merged.merge(inventory(card, picture))
-        return replace(merged, problems=deduplicated(merged.problems))
+        return replace(merged, problems=deduplicate(merged.problems))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Those of a unit."""
@@ -292,7 +292,7 @@ class Threeware(Settable[_UnitView]):
             },
         )
 
-    async def seen(self, target: Target, *, back: bool = False) -> _UnitView:
+    async def read_state(self, target: Target, *, back: bool = False) -> _UnitView:
         """Return a unit as it is now. Raises NotFoundError, DeviceGoneError.
 
         `back`: for a revert, which a truncated answer about drives or battery does not block.

@@ -164,7 +164,7 @@ def plan_array(request: ArrayRequest, card: ThreewareCard, program: str) -> Arra
         request, strip_bytes=strip, spans=spans if request.level in PARITY_IN_SPANS else None, policies=policies
     )
     return ArrayPlan(
-        wish=wanted,
+        request=wanted,
         maker=program.rpartition("/")[2],
         steps=(ChangeStep(argv=_add(wanted, card.name, program)),),
         size_bytes=capacity(wanted, data),

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 
 from backends.settings import Risk, unconfirmed
-from backends.subject import misnamed_reason, repeated, twice_reason
+from backends.subject import find_repeated, misnamed_reason, twice_reason
 from backends.text import clean
 from backends.values import dataclass
 
@@ -26,14 +26,14 @@ Row = Mapping[str, str]
 def rows(text: str, *columns: str) -> tuple[Row, ...]:
     """Rows of the tables that have these columns, without those whose name another row has."""
     complete_rows = [row for row in _rows(text) if all(column in row for column in columns)]
-    twice = repeated(next(iter(row.values())) for row in complete_rows)
+    twice = find_repeated(next(iter(row.values())) for row in complete_rows)
     return tuple(row for row in complete_rows if next(iter(row.values())) not in twice)
 
 
 def repeated_names_reason(text: str, *columns: str) -> str:
     """Return why rows of the tables that have these columns are refused, as a clause; "" where none is."""
     names = (next(iter(row.values())) for row in _rows(text) if all(column in row for column in columns))
-    twice = sorted(repeated(names))
+    twice = sorted(find_repeated(names))
     return twice_reason(" and ".join(twice)) if twice else ""
 
 

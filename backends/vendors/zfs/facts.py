@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
-from backends.subject import repeated
+from backends.subject import find_repeated
 from backends.text import clean
 from backends.topology.tree import number
 from backends.values import dataclass
@@ -82,7 +82,7 @@ def rows(text: str, columns: int) -> Iterator[tuple[str, ...]]:
 def rows_once(text: str, columns: int, names: int = 1) -> Iterator[tuple[str, ...]]:
     """Return the rows, without those whose first `names` cells another row has with other cells behind."""
     different = tuple(dict.fromkeys(rows(text, columns)))
-    twice = repeated(cells[:names] for cells in different)
+    twice = find_repeated(cells[:names] for cells in different)
     return (cells for cells in different if cells[:names] not in twice)
 
 

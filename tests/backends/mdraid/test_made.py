@@ -74,14 +74,14 @@ BOTH = {"sda": OWN[0], "sdb": OWN[0]}
 
 async def test_what_was_made_is_whole_and_taken_apart_outside_in() -> None:
     result = await found(MIRROR, BOTH, array("raid1", ("sda", "sdb"), "md100"))
-    assert (result.standing, str(result.target), result.device) == (ArrayMatchState.WHOLE, "md:md100", "/dev/md100")
+    assert (result.state, str(result.target), result.device) == (ArrayMatchState.WHOLE, "md:md100", "/dev/md100")
     assert (result.looked_at, len(result.locks)) == (("/dev/md100",), 2)
     assert lines(result) == ["--stop /dev/md100", "--zero-superblock /dev/sda /dev/sdb"]
 
 
 async def test_without_a_mark_there_is_nothing_of_it_and_nothing_to_do() -> None:
     result = await found(MIRROR, {})
-    assert (result.standing, result.remove) == (ArrayMatchState.ABSENT, ())
+    assert (result.state, result.remove) == (ArrayMatchState.ABSENT, ())
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ async def test_of_parts_only_its_own_are_taken_apart(
     marks: dict[str, str], parts: tuple[dict[str, str], ...], steps: list[str]
 ) -> None:
     result = await found(MIRROR, marks, *parts)
-    assert (result.standing, lines(result)) == (ArrayMatchState.PARTLY, steps)
+    assert (result.state, lines(result)) == (ArrayMatchState.PARTLY, steps)
 
 
 @pytest.mark.parametrize(
@@ -133,8 +133,8 @@ async def test_what_may_be_anothers_is_told_and_nothing_is_done(
     array: CreatedArray, marks: dict[str, str], parts: tuple[dict[str, str], ...], why: str
 ) -> None:
     result = await found(array, marks, *parts)
-    assert (result.standing, result.remove) == (ArrayMatchState.UNKNOWN, ())
-    assert why in result.words
+    assert (result.state, result.remove) == (ArrayMatchState.UNKNOWN, ())
+    assert why in result.sentence
 
 
 async def test_drives_are_known_by_serial_number_under_other_names() -> None:
@@ -150,7 +150,7 @@ async def test_drives_are_known_by_serial_number_under_other_names() -> None:
         uuids=OWN[:1],
     )
     result = await found(moved, BOTH, array("raid1", ("sda", "sdb"), "md100"))
-    assert (result.standing, lines(result)[1]) == (ArrayMatchState.WHOLE, "--zero-superblock /dev/sda /dev/sdb")
+    assert (result.state, lines(result)[1]) == (ArrayMatchState.WHOLE, "--zero-superblock /dev/sda /dev/sdb")
 
 
 async def test_a_disk_that_cannot_be_asked_is_no_blank_one() -> None:
@@ -177,7 +177,7 @@ async def test_a_disk_whose_beginning_can_be_read_is_asked_for_the_place_of_the_
         return (bytes(8192),)
 
     monkeypatch.setattr("backends.vendors.mdraid.creation.pieces_on", lambda _host: reader)
-    assert (await found(MIRROR, {})).standing is ArrayMatchState.ABSENT
+    assert (await found(MIRROR, {})).state is ArrayMatchState.ABSENT
     assert [words[0] for words in asked if isinstance(words, tuple)] == ["/dev/sda", "/dev/sdb"]
     assert all(isinstance(words, tuple) and words[2] == ((0, 8192),) for words in asked)
 
@@ -191,7 +191,7 @@ OUTER_MARKS = {"md101": OUTER, "md102": OUTER}
 
 async def test_of_a_nested_array_the_outer_one_goes_first() -> None:
     result = await found(NESTED, MARKS | OUTER_MARKS, *INNER, array("raid0", ("md101", "md102"), "md100"))
-    assert (result.standing, result.looked_at) == (ArrayMatchState.WHOLE, ("/dev/md100",))
+    assert (result.state, result.looked_at) == (ArrayMatchState.WHOLE, ("/dev/md100",))
     assert lines(result) == [
         "--stop /dev/md100",
         "--zero-superblock /dev/md101 /dev/md102",
@@ -203,20 +203,20 @@ async def test_of_a_nested_array_the_outer_one_goes_first() -> None:
 
 async def test_inner_arrays_without_the_outer_one_are_parts_and_looked_at() -> None:
     result = await found(NESTED, MARKS, *INNER)
-    assert (result.standing, result.looked_at) == (ArrayMatchState.PARTLY, ("/dev/md101", "/dev/md102"))
+    assert (result.state, result.looked_at) == (ArrayMatchState.PARTLY, ("/dev/md101", "/dev/md102"))
     assert lines(result)[:2] == ["--stop /dev/md101", "--stop /dev/md102"]
 
 
 async def test_a_nested_array_that_was_changed_since_is_not_touched() -> None:
     grown = array("raid6", ("sdd", "sde", "sdf"), "md102")
     result = await found(NESTED, MARKS, SIX, INNER[1], grown)
-    assert (result.standing, result.remove) == (ArrayMatchState.UNKNOWN, ())
+    assert (result.state, result.remove) == (ArrayMatchState.UNKNOWN, ())
 
 
 async def test_an_inner_array_that_another_outer_one_uses_is_not_touched() -> None:
     marks = {**MARKS, "md101": STRANGE, "md102": STRANGE}
     result = await found(NESTED, marks, *INNER, array("raid0", ("md101", "md102"), "md100"))
-    assert (result.standing, result.remove) == (ArrayMatchState.UNKNOWN, ())
+    assert (result.state, result.remove) == (ArrayMatchState.UNKNOWN, ())
 
 
 @pytest.mark.parametrize("argv", [("/sbin/mdadm", "--fail", "/dev/md0"), ("/sbin/rm", "--stop", "/dev/md0"), ()])

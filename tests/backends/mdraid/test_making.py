@@ -23,7 +23,7 @@ def wish(level: Level, count: int, **more: object) -> ArrayRequest:
             interface="sata",
             size_bytes=960 * 10**9,
             sector_bytes=512,
-            seen=True,
+            is_visible=True,
         )
         for letter in "bcdefghijk"[:count]
     )
@@ -98,7 +98,7 @@ def test_a_raid_10_has_the_layout_that_is_wished_for(layout: str, count: int, da
     assert plan.data_drives == data
     assert plan.size_bytes == pytest.approx((960 * 10**9 - (128 << 20)) * count / members, rel=1e-6)
     assert (plan.full_stripe_bytes is None, plan.cost is None) == (data is None, data is None)
-    assert plan.made().layout == layout
+    assert plan.created_array().layout == layout
 
 
 def test_a_raid_10_without_a_layout_is_made_as_ever() -> None:

@@ -58,7 +58,7 @@ class Bench:
     async def made(self, **more: object) -> CreatedArray:
         plan = await self.plan(**more)  # type: ignore[arg-type]
         await self.take(plan.steps)
-        return plan.made()
+        return plan.created_array()
 
     @property
     def volume(self) -> Volume:
@@ -74,12 +74,12 @@ class Bench:
 async def test_what_was_made_is_found_whole_and_deleted_without_a_trace(tool: str, level: Level, count: int) -> None:
     bench = Bench(tool)
     plan = await bench.plan(level, count)
-    array = plan.made()
+    array = plan.created_array()
     none = await bench.find(array)
-    assert (none.standing, none.remove, none.device) == (ArrayMatchState.ABSENT, (), None)
+    assert (none.state, none.remove, none.device) == (ArrayMatchState.ABSENT, (), None)
     await bench.take(plan.steps)
     found = await bench.find(array)
-    assert found.standing is ArrayMatchState.WHOLE, found.words
+    assert found.state is ArrayMatchState.WHOLE, found.sentence
     number = bench.volume.number
     assert str(found.target) == f"megaraid:/c{bench.number}/v{number}"
     assert (found.device, found.looked_at) == (f"/dev/{bench.volume.device}", (f"/dev/{bench.volume.device}",))
@@ -89,7 +89,7 @@ async def test_what_was_made_is_found_whole_and_deleted_without_a_trace(tool: st
     wanted = {"storcli": f"/c0/v{number} del force J nolog", "MegaCli": f"-CfgLdDel -L{number} -a1 -NoLog"}
     assert line.endswith(wanted[tool])
     await bench.take(found.remove)
-    assert (await bench.find(array)).standing is ArrayMatchState.ABSENT
+    assert (await bench.find(array)).state is ArrayMatchState.ABSENT
     assert all(bench.card.disk(place).state == "good" for place in bench.drives[:count])  # type: ignore[union-attr]
 
 
@@ -99,7 +99,7 @@ async def test_its_number_is_not_what_it_is_known_by(tool: str) -> None:
     array = await bench.made()
     bench.volume.number = 7
     found = await bench.find(array)
-    assert (found.standing, str(found.target)) == (ArrayMatchState.WHOLE, f"megaraid:/c{bench.number}/v7")
+    assert (found.state, str(found.target)) == (ArrayMatchState.WHOLE, f"megaraid:/c{bench.number}/v7")
     assert ("v7" if tool == "storcli" else "-L7") in found.remove[0].shown()
 
 
@@ -111,7 +111,7 @@ async def test_drives_that_sit_in_other_places_are_the_same_drives(tool: str) ->
     for disk in moved:
         disk.slot += 20
     bench.volume.places = tuple(disk.place for disk in moved)
-    assert (await bench.find(array)).standing is ArrayMatchState.WHOLE
+    assert (await bench.find(array)).state is ArrayMatchState.WHOLE
 
 
 @BOTH
@@ -125,12 +125,12 @@ async def test_another_array_of_the_same_name_and_level_is_never_taken_for_it(to
         await megacli(bench.host, f"-CfgLDAdd -R5[{others}] WT NORA Direct -strpsz64 -a1", mutates=True)
         await megacli(bench.host, "-LDSetProp -Name rb-1a2b -L0 -a1", mutates=True)
     assert bench.volume.name == "rb-1a2b"
-    found = await bench.find(plan.made())
-    assert (found.standing, found.remove) == (ArrayMatchState.ABSENT, ())
+    found = await bench.find(plan.created_array())
+    assert (found.state, found.remove) == (ArrayMatchState.ABSENT, ())
     again = await bench.plan()
     await bench.take(again.steps)
-    found = await bench.find(again.made())
-    assert found.standing is ArrayMatchState.WHOLE
+    found = await bench.find(again.created_array())
+    assert found.state is ArrayMatchState.WHOLE
     assert str(bench.volume.number) in found.remove[0].shown()
     assert set(bench.volume.places) == set(first.split(","))
 
@@ -139,23 +139,23 @@ async def test_an_array_of_megacli_that_never_got_its_name_is_a_part_of_it() -> 
     bench = Bench("MegaCli")
     plan = await bench.plan()
     await bench.take(plan.steps[:1])
-    found = await bench.find(plan.made())
-    assert (found.standing, found.target) == (ArrayMatchState.PARTLY, None)
-    assert "bears no name yet" in found.words
+    found = await bench.find(plan.created_array())
+    assert (found.state, found.target) == (ArrayMatchState.PARTLY, None)
+    assert "bears no name yet" in found.sentence
     await bench.take(found.remove)
-    assert (await bench.find(plan.made())).standing is ArrayMatchState.ABSENT
+    assert (await bench.find(plan.created_array())).state is ArrayMatchState.ABSENT
 
 
 async def test_one_without_a_name_that_was_there_before_is_not() -> None:
     bench = Bench("MegaCli")
-    array = (await bench.plan()).made()
+    array = (await bench.plan()).created_array()
     await megacli(bench.host, f"-CfgLDAdd -R5[{','.join(MEGACLI[:3])}] WT NORA -strpsz64 -a1", mutates=True)
-    seen = (await MegaRaid(bench.host).find_made(array)).standing
+    seen = (await MegaRaid(bench.host).find_made(array)).state
     before = (await planned(bench.host, Level.RAID0, MEGACLI[5:6])).before
     assert before == (" ".join(sorted(member.serial or "" for member in array.members)),)
     found = await bench.find(replace(array, before=before))
-    assert (seen, found.standing, found.remove) == (ArrayMatchState.PARTLY, ArrayMatchState.UNKNOWN, ())
-    assert "was there before" in found.words
+    assert (seen, found.state, found.remove) == (ArrayMatchState.PARTLY, ArrayMatchState.UNKNOWN, ())
+    assert "was there before" in found.sentence
 
 
 async def test_storcli_tells_what_was_there_before_by_world_wide_names() -> None:
@@ -165,11 +165,11 @@ async def test_storcli_tells_what_was_there_before_by_world_wide_names() -> None
 
 async def test_storcli_names_at_once_so_one_without_a_name_is_anothers() -> None:
     bench = Bench("storcli")
-    array = (await bench.plan()).made()
+    array = (await bench.plan()).created_array()
     await storcli(bench.host, "/c0 add vd r5 drives=252:0-2 wt nora direct strip=64")
     found = await bench.find(array)
-    assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
-    assert "has no name, not rb-1a2b" in found.words
+    assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
+    assert "has no name, not rb-1a2b" in found.sentence
 
 
 @BOTH
@@ -187,8 +187,8 @@ async def test_one_over_its_drives_that_differs_is_left_alone(tool: str, other: 
     for key, value in other.items():
         setattr(bench.volume, key, value)
     found = await bench.find(array)
-    assert (found.standing, found.remove, found.target) == (ArrayMatchState.UNKNOWN, (), None)
-    assert why in found.words
+    assert (found.state, found.remove, found.target) == (ArrayMatchState.UNKNOWN, (), None)
+    assert why in found.sentence
 
 
 @BOTH
@@ -196,18 +196,18 @@ async def test_other_spans_are_another_array(tool: str) -> None:
     bench = Bench(tool)
     array = await bench.made(level=Level.RAID10, count=4, spans=2)
     found = await bench.find(replace(array, spans=4))
-    assert (found.standing, "2 spans, not 4" in found.words) == (ArrayMatchState.UNKNOWN, True)
+    assert (found.state, "2 spans, not 4" in found.sentence) == (ArrayMatchState.UNKNOWN, True)
 
 
 @BOTH
 async def test_one_over_more_or_fewer_drives_is_another_array(tool: str) -> None:
     bench = Bench(tool)
     array = await bench.made(level=Level.RAID0, count=4)
-    more = (await planned(bench.host, Level.RAID1, bench.drives[4:6])).made().members
+    more = (await planned(bench.host, Level.RAID1, bench.drives[4:6])).created_array().members
     for members in (array.members[:3], (*array.members, *more)):
         found = await bench.find(replace(array, members=members))
-        assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
-        assert "not made of all of them and no other" in found.words
+        assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
+        assert "not made of all of them and no other" in found.sentence
 
 
 @BOTH
@@ -216,8 +216,8 @@ async def test_two_over_its_drives_are_both_left_alone(tool: str) -> None:
     array = await bench.made()
     bench.card.volumes.append(replace(bench.volume, number=9, device="sdz", naa=naa(99)))
     found = await bench.find(array)
-    assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
-    assert "and 9 have its drives" in found.words
+    assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
+    assert "and 9 have its drives" in found.sentence
 
 
 @BOTH
@@ -227,8 +227,8 @@ async def test_a_drive_that_is_gone_leaves_it_open_whose_the_rest_is(tool: str) 
     bench.card.disks = [disk for disk in bench.card.disks if disk.place != bench.drives[0]]
     bench.volume.places = bench.volume.places[1:]
     found = await bench.find(array)
-    assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
-    assert f"Its drive {array.members[0].serial} is not behind the card." in found.words
+    assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
+    assert f"Its drive {array.members[0].serial} is not behind the card." in found.sentence
 
 
 # -- what the rack cannot be made to say ------------------------------------------------------------------------------
@@ -280,8 +280,8 @@ async def judged(contents: CardSnapshot, array: CreatedArray = ARRAY) -> ArrayMa
 
 async def test_without_a_disk_nobody_can_see_what_lies_on_it_so_it_stays() -> None:
     found = await judged(WHOLE)
-    assert (found.standing, found.device, found.remove) == (ArrayMatchState.WHOLE, None, ())
-    assert found.words.endswith("The kernel has no disk for it.")
+    assert (found.state, found.device, found.remove) == (ArrayMatchState.WHOLE, None, ())
+    assert found.sentence.endswith("The kernel has no disk for it.")
 
 
 def first(**other: object) -> tuple[PhysicalDrive, ...]:
@@ -310,20 +310,20 @@ def first(**other: object) -> tuple[PhysicalDrive, ...]:
 )
 async def test_what_cannot_be_told_is_unknown_and_nothing_is_done_about_it(contents: CardSnapshot, why: str) -> None:
     found = await judged(contents)
-    assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
-    assert why in found.words
+    assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
+    assert why in found.sentence
 
 
 @pytest.mark.parametrize("state", [State.UNASSIGNED, State.SPARE, State.FAILED])
 async def test_drives_that_no_virtual_drive_has_any_more_bear_nothing_of_it(state: State) -> None:
     found = await judged(replace(GONE, drives=first(state=state)))
-    assert (found.standing, found.words) == (ArrayMatchState.ABSENT, "No virtual drive has any of its 3 drives.")
+    assert (found.state, found.sentence) == (ArrayMatchState.ABSENT, "No virtual drive has any of its 3 drives.")
 
 
 async def test_a_member_without_a_serial_number_is_never_found() -> None:
     nameless = replace(ARRAY, members=(replace(ARRAY.members[0], serial=None), *ARRAY.members[1:]))
     drives = (replace(DRIVES[0], serial=None), *DRIVES[1:])
-    assert (await judged(replace(WHOLE, drives=drives), nameless)).standing is ArrayMatchState.UNKNOWN
+    assert (await judged(replace(WHOLE, drives=drives), nameless)).state is ArrayMatchState.UNKNOWN
 
 
 # -- the steps --------------------------------------------------------------------------------------------------------
@@ -365,7 +365,7 @@ async def test_a_refusal_is_told_in_the_tools_words_and_ends_it(tool: str) -> No
     bench.card.disks[1].state = "jbod"
     with pytest.raises(ToolFailedError, match="does not have the appropriate attributes"):
         await bench.take(plan.steps)
-    assert (await bench.find(plan.made())).standing is not ArrayMatchState.WHOLE
+    assert (await bench.find(plan.created_array())).state is not ArrayMatchState.WHOLE
 
 
 async def test_a_name_is_not_given_to_an_array_that_came_between() -> None:
@@ -375,8 +375,8 @@ async def test_a_name_is_not_given_to_an_array_that_came_between() -> None:
     with pytest.raises(ToolFailedError, match="created as virtual drive 1, not 0; nothing more was set on it"):
         await bench.take(plan.steps)
     assert [volume.name for volume in bench.card.volumes] == ["", ""]
-    found = await bench.find(plan.made())
-    assert (found.standing, "-L1" in found.remove[0].shown()) == (ArrayMatchState.PARTLY, True)
+    found = await bench.find(plan.created_array())
+    assert (found.state, "-L1" in found.remove[0].shown()) == (ArrayMatchState.PARTLY, True)
 
 
 async def test_the_number_of_what_was_deleted_binds_nothing_that_is_made_later() -> None:

@@ -117,7 +117,7 @@ async def test_storcli_gets_the_drives_in_order_the_spans_and_no_size(bed: Bed) 
     assert lines(plan) == [
         "/c1 add vd r10 name=rb-1a2b drives=252:0-5 pdperarray=2 pdcache=off wt nora direct strip=256 J nolog"
     ]
-    assert (plan.wish.spans, plan.data_drives, plan.cost, plan.full_stripe_bytes) == (3, 3, 3, 768 << 10)
+    assert (plan.request.spans, plan.data_drives, plan.cost, plan.full_stripe_bytes) == (3, 3, 3, 768 << 10)
 
 
 async def test_megacli_names_every_span_and_gives_the_name_afterwards(bed: Bed) -> None:

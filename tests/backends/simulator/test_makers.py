@@ -125,7 +125,7 @@ class Bench:
     async def made(self, level: Level = Level.RAID5, count: int = 3, spans: int | None = None) -> CreatedArray:
         plan = await self.plan(level, count, spans=spans)
         await self.take(plan.steps)
-        return plan.made()
+        return plan.created_array()
 
     async def find(self, array: CreatedArray) -> ArrayMatch:
         return await self.builder.find_made(array)
@@ -165,8 +165,8 @@ async def test_what_is_made_is_listed_and_deleted_without_a_trace(maker: Maker, 
     bench = Bench(maker)
     before, free = await bench.arrays(), await bench.free()
     plan = await bench.plan(level, count)
-    array = plan.made()
-    assert (await bench.find(array)).standing is ArrayMatchState.ABSENT
+    array = plan.created_array()
+    assert (await bench.find(array)).state is ArrayMatchState.ABSENT
     await bench.take(plan.steps)
     ((address, made),) = [(key, one) for key, one in (await bench.arrays()).items() if key not in before]
     called = level if count > 1 else maker.alone
@@ -174,12 +174,12 @@ async def test_what_is_made_is_listed_and_deleted_without_a_trace(maker: Maker, 
     assert made.strip_bytes in (64 << 10, None)
     assert len(await bench.free()) == len(free) - count
     found = await bench.find(array)
-    assert (found.standing, str(found.target), found.device) == (ArrayMatchState.WHOLE, address, made.device), (
-        found.words
+    assert (found.state, str(found.target), found.device) == (ArrayMatchState.WHOLE, address, made.device), (
+        found.sentence
     )
     assert found.looked_at == (made.device,)
     await bench.take(found.remove)
-    assert (await bench.find(array)).standing is ArrayMatchState.ABSENT
+    assert (await bench.find(array)).state is ArrayMatchState.ABSENT
     assert (await bench.arrays()).keys() == before.keys()
     assert await bench.free() == free
 
@@ -190,11 +190,11 @@ async def test_a_drive_that_is_used_by_now_makes_no_array(maker: Maker) -> None:
     plan = await bench.plan()
     assert (await bench.by_hand("other", 2)).returncode == 0
     with pytest.raises(RefusedError, match=r"No array can be made of .*: it is in "):
-        await bench.builder.plan_array(plan.wish, maker.controller, assume_clean=False)
+        await bench.builder.plan_array(plan.request, maker.controller, assume_clean=False)
     with pytest.raises(ToolFailedError):
         await bench.take(plan.steps)
-    found = await bench.find(plan.made())
-    assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
+    found = await bench.find(plan.created_array())
+    assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
 
 
 @ALL
@@ -212,8 +212,8 @@ async def test_an_array_of_the_same_name_and_level_by_somebody_else_is_never_its
     plan = await bench.plan(Level.RAID0, 1)
     last = len(maker.places) - 3
     assert (await bench.by_hand("rb-1", last)).returncode == 0
-    found = await bench.find(plan.made())
-    assert (found.standing, found.remove) == (ArrayMatchState.ABSENT, ())
+    found = await bench.find(plan.created_array())
+    assert (found.state, found.remove) == (ArrayMatchState.ABSENT, ())
 
 
 @ALL
@@ -221,9 +221,9 @@ async def test_one_over_its_very_drives_that_bears_another_name_is_left_alone(ma
     bench = Bench(maker)
     plan = await bench.plan()
     assert (await bench.by_hand("mine", 0)).returncode == 0
-    found = await bench.find(plan.made())
-    assert (found.standing, found.remove, found.target) == (ArrayMatchState.UNKNOWN, (), None)
-    assert "is called mine, not rb-1" in found.words
+    found = await bench.find(plan.created_array())
+    assert (found.state, found.remove, found.target) == (ArrayMatchState.UNKNOWN, (), None)
+    assert "is called mine, not rb-1" in found.sentence
 
 
 @ALL
@@ -232,9 +232,9 @@ async def test_one_of_the_same_name_over_its_drives_that_was_there_before_is_not
     plan = await bench.plan()
     assert (await bench.by_hand("rb-1", 0)).returncode == 0
     before = (await bench.plan(Level.RAID0, 1, first=3)).before
-    found = await bench.find(replace(plan.made(), before=before))
-    assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
-    assert "was there before" in found.words
+    found = await bench.find(replace(plan.created_array(), before=before))
+    assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
+    assert "was there before" in found.sentence
 
 
 @NEW
@@ -249,17 +249,17 @@ async def test_one_that_is_made_otherwise_is_another(maker: Maker, other: dict[s
     bench = Bench(maker)
     array = await bench.made()
     found = await bench.find(replace(array, **other))  # type: ignore[arg-type]
-    assert (found.standing, found.remove, why in found.words) == (ArrayMatchState.UNKNOWN, (), True), found.words
+    assert (found.state, found.remove, why in found.sentence) == (ArrayMatchState.UNKNOWN, (), True), found.sentence
 
 
 @NEW
 async def test_one_over_more_or_fewer_drives_is_another(maker: Maker) -> None:
     bench = Bench(maker)
     array = await bench.made()
-    more = (await bench.plan(Level.RAID0, 1, first=3)).made().members
+    more = (await bench.plan(Level.RAID0, 1, first=3)).created_array().members
     for members in (array.members[:2], (*array.members, *more)):
         found = await bench.find(replace(array, members=members))
-        assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
+        assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
 
 
 @NEW
@@ -326,20 +326,20 @@ async def test_groups_with_a_parity_of_their_own_are_made_found_and_deleted(
         pytest.skip("this card has too few drives, or makes no RAID 60")
     before = await bench.arrays()
     plan = await bench.plan(level, count)
-    assert (plan.wish.spans, plan.data_drives, plan.cost) == (2, data, count - data)
+    assert (plan.request.spans, plan.data_drives, plan.cost) == (2, data, count - data)
     assert plan.full_stripe_bytes == data * (64 << 10)
     await bench.take(plan.steps)
-    array = plan.made()
+    array = plan.created_array()
     (made,) = [one for key, one in (await bench.arrays()).items() if key not in before]
     listed = (None, None) if maker.backend == "threeware" else (2, data)  # `unitstatus` tells no groups
     assert (made.level, made.spans, made.data_drives) == (level, *listed)
     assert made.size_bytes == pytest.approx(plan.size_bytes, rel=0.01)
     found = await bench.find(array)
-    assert found.standing is ArrayMatchState.WHOLE, found.words
+    assert found.state is ArrayMatchState.WHOLE, found.sentence
     other = await bench.find(replace(array, spans=3))
-    assert (other.standing, other.remove, "2 spans, not 3" in other.words) == (ArrayMatchState.UNKNOWN, (), True)
+    assert (other.state, other.remove, "2 spans, not 3" in other.sentence) == (ArrayMatchState.UNKNOWN, (), True)
     await bench.take(found.remove)
-    assert (await bench.find(array)).standing is ArrayMatchState.ABSENT
+    assert (await bench.find(array)).state is ArrayMatchState.ABSENT
 
 
 @pytest.mark.parametrize(
@@ -387,7 +387,7 @@ async def test_arcconf_without_legs_divides_them_in_two_as_its_usage_says() -> N
     told = " ".join(plan.steps[0].argv)
     assert " legs 2 " in told
     await bench.host.run(Command(argv=tuple(told.replace(" legs 2 ", " ").split()), mutates=True))
-    assert (await bench.find(plan.made())).standing is ArrayMatchState.WHOLE
+    assert (await bench.find(plan.created_array())).state is ArrayMatchState.WHOLE
 
 
 async def test_its_letter_and_number_are_not_what_it_is_known_by() -> None:
@@ -400,7 +400,7 @@ async def test_its_letter_and_number_are_not_what_it_is_known_by() -> None:
     (card,) = bench.host.rack.smart["ssacli"]
     assert [volume.group for volume in card.volumes] == ["A"]
     found = await bench.find(array)
-    assert (found.standing, str(found.target)) == (ArrayMatchState.WHOLE, "smartarray:/slot0/ld2")
+    assert (found.state, str(found.target)) == (ArrayMatchState.WHOLE, "smartarray:/slot0/ld2")
 
 
 async def test_with_a_spare_of_its_own_it_is_not_deleted() -> None:
@@ -410,8 +410,8 @@ async def test_with_a_spare_of_its_own_it_is_not_deleted() -> None:
     bays = tuple(replace(bay, group="B", spare=True) if bay.place == "2I:1:6" else bay for bay in card.bays)
     bench.host.rack.smart["ssacli"] = (replace(card, bays=bays),)
     found = await bench.find(array)
-    assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
-    assert "2I:1:6 was added to them as spare" in found.words
+    assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
+    assert "2I:1:6 was added to them as spare" in found.sentence
 
 
 async def test_with_a_second_logical_drive_in_its_array_it_is_not_deleted() -> None:
@@ -421,19 +421,19 @@ async def test_with_a_second_logical_drive_in_its_array_it_is_not_deleted() -> N
     second = replace(card.volumes[-1], number=9, name="mine", device="/dev/sdy", wwn="600508b1001c00000000000000000009")
     bench.host.rack.smart["ssacli"] = (replace(card, volumes=(*card.volumes, second)),)
     found = await bench.find(array)
-    assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
-    assert "The logical drives 2 and 9 have its drives." in found.words
+    assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
+    assert "The logical drives 2 and 9 have its drives." in found.sentence
 
 
 async def test_a_drive_of_it_of_which_the_words_are_not_known_leaves_it_open() -> None:
     bench = Bench(MAKERS["ssacli"])
-    array = (await bench.plan()).made()
+    array = (await bench.plan()).created_array()
     (card,) = bench.host.rack.smart["ssacli"]
     bays = tuple(replace(bay, state="Strange") if bay.place == "2I:1:1" else bay for bay in card.bays)
     bench.host.rack.smart["ssacli"] = (replace(card, bays=bays),)
     found = await bench.find(array)
-    assert found.standing is ArrayMatchState.UNKNOWN
-    assert "which is Strange" in found.words
+    assert found.state is ArrayMatchState.UNKNOWN
+    assert "which is Strange" in found.sentence
 
 
 @pytest.mark.parametrize(
@@ -490,12 +490,12 @@ async def test_policies_at_birth_are_the_settings_that_are_read_afterwards(name:
     for policies in ({}, others):
         bench = Bench(maker)
         plan = await planned(bench.host, Level.RAID5, maker.names(0, 3), **policies)  # type: ignore[arg-type]
-        assert plan.wish.policies == {**usual, **policies}
+        assert plan.request.policies == {**usual, **policies}
         await bench.take(plan.steps)
-        found = await bench.find(plan.made())
+        found = await bench.find(plan.created_array())
         assert found.target is not None
         readings = await MachineBackends.of(bench.host).read(found.target)
-        assert {key: readings[key].now for key in plan.wish.policies} == plan.wish.policies
+        assert {key: readings[key].now for key in plan.request.policies} == plan.request.policies
 
 
 @pytest.mark.parametrize(
@@ -526,7 +526,7 @@ async def test_an_old_answer_after_a_kill_is_not_taken_for_nothing_there() -> No
     bench = Bench(MAKERS["arcconf of a SmartRAID"])
     plan = await bench.plan()
     builder = bench.builder
-    await builder.find_made(plan.made())
+    await builder.find_made(plan.created_array())
     await bench.host.run(Command(argv=plan.steps[0].argv, mutates=True))
     assert "1" in bench.host.rack.late  # the next answer is that of before
-    assert (await builder.find_made(plan.made())).standing is ArrayMatchState.WHOLE
+    assert (await builder.find_made(plan.created_array())).state is ArrayMatchState.WHOLE

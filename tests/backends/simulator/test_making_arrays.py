@@ -47,8 +47,8 @@ async def made(host: SimulatedHost, plan: ArrayPlan) -> Array:
     for done in await taken(host, plan.steps):
         assert done.returncode == 0, done.stdout
     found = await seen(host)
-    (array,) = [one for one in found.arrays if (one.name or "").removeprefix("any:") == plan.wish.name]
-    assert serials(found, array) == [drive.serial for drive in plan.wish.drives]
+    (array,) = [one for one in found.arrays if (one.name or "").removeprefix("any:") == plan.request.name]
+    assert serials(found, array) == [drive.serial for drive in plan.request.drives]
     return array
 
 

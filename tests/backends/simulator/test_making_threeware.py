@@ -47,8 +47,8 @@ def builder(host: Host) -> ArrayCreator:
 
 async def made(host: SimulatedHost, level: Level = Level.RAID5, count: int = 3) -> tuple[ArrayPlan, CreatedArray]:
     plan = await planned(host, level, PORTS[:count], name="rb-1")
-    await builder(host).run_making(plan.wish.drives[0].controller, plan.steps)
-    return plan, plan.made()
+    await builder(host).run_making(plan.request.drives[0].controller, plan.steps)
+    return plan, plan.created_array()
 
 
 async def standing(host: Host, array: CreatedArray) -> ArrayMatch:
@@ -102,13 +102,13 @@ async def test_one_line_makes_it_and_its_capacity_is_told(
     assert [step.argv for step in plan.steps] == [(TOOL, "/c2", "add", *line.split())]
     assert plan.size_bytes is not None
     assert (plan.data_drives, plan.cost) == (size, count - size)
-    await builder(host).run_making(plan.wish.drives[0].controller, plan.steps)
-    found = await standing(host, plan.made())
-    assert (found.standing, found.device) == (ArrayMatchState.WHOLE, "/dev/" + str(card_of(host).units[1].device))
+    await builder(host).run_making(plan.request.drives[0].controller, plan.steps)
+    found = await standing(host, plan.created_array())
+    assert (found.state, found.device) == (ArrayMatchState.WHOLE, "/dev/" + str(card_of(host).units[1].device))
     assert abs((await unit(host)).size_bytes or 0) == pytest.approx(plan.size_bytes, rel=0.01)
     before, named = await unit(host), card_of(host).units[1]
     assert (named.name, named.write) == ("rb-1", "nocache" not in line)
-    await builder(host).run_making(plan.wish.drives[0].controller, found.remove)
+    await builder(host).run_making(plan.request.drives[0].controller, found.remove)
     assert before.target not in [one.target for one in (await seen(host)).arrays]
 
 
@@ -180,7 +180,7 @@ async def test_a_drive_that_was_swapped_since_it_was_shown_makes_no_array() -> N
     card = card_of(host)
     card.ports = [replace(card.ports[0], serial="9QMOTHER"), *card.ports[1:]]
     with pytest.raises(DeviceGoneError):
-        await plan_array(MachineBackends.of(host), plan.wish)
+        await plan_array(MachineBackends.of(host), plan.request)
 
 
 async def test_a_battery_that_is_not_ready_stands_against_write_back_alone() -> None:
@@ -204,14 +204,14 @@ async def test_a_card_without_storsave_is_not_given_one() -> None:
     plan = await planned(host := new_host(), Level.RAID5, PORTS[:3])
     older = MachineBackends.of(Changed(host, "info", lambda text: text.replace("9690SA-8I", "9500S-8  ")))
     with pytest.raises(InvalidValueError, match="storsave is no policy at birth of this card"):
-        await plan_array(older, replace(plan.wish, policies={"storsave": "balance"}))
+        await plan_array(older, replace(plan.request, policies={"storsave": "balance"}))
 
 
 async def test_a_card_that_keeps_no_names_makes_nothing() -> None:
     plan = await planned(host := new_host(), Level.RAID5, PORTS[:3])
     oldest = MachineBackends.of(Changed(host, "info", lambda text: text.replace("9690SA-8I", "8006-2LP ")))
     with pytest.raises(RefusedError, match="a 3ware 8006-2LP keeps no name of a unit"):
-        await plan_array(oldest, plan.wish)
+        await plan_array(oldest, plan.request)
 
 
 @pytest.mark.parametrize(("level", "count", "begins"), [(Level.RAID5, 4, False), (Level.RAID5, 5, True)])
@@ -251,12 +251,12 @@ async def test_nothing_is_deleted_or_made_on_half_an_answer(words: str, cut: int
             await standing(half, array)
     else:
         found = await standing(half, array)
-        assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
-        assert "the answer was cut" in found.words
-    await builder(host).run_making(plan.wish.drives[0].controller, (await standing(host, array)).remove)
+        assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
+        assert "the answer was cut" in found.sentence
+    await builder(host).run_making(plan.request.drives[0].controller, (await standing(host, array)).remove)
     if "u1" not in words:
         with pytest.raises(RaidbenchError):
-            await plan_array(MachineBackends.of(half), plan.wish)
+            await plan_array(MachineBackends.of(half), plan.request)
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ async def test_one_that_is_not_what_was_made_is_left_alone(words: str, old: str,
     host = new_host()
     _, array = await made(host)
     found = await standing(Changed(host, words, lambda text: text.replace(old, new)), array)
-    assert (found.standing, found.remove, why in found.words) == (ArrayMatchState.UNKNOWN, (), True), found.words
+    assert (found.state, found.remove, why in found.sentence) == (ArrayMatchState.UNKNOWN, (), True), found.sentence
 
 
 async def test_the_disk_of_another_unit_is_not_looked_at_for_it() -> None:
@@ -284,8 +284,8 @@ async def test_the_disk_of_another_unit_is_not_looked_at_for_it() -> None:
     _, array = await made(host)
     host.rack.threeware[0].units[1].serial = "ANOTHERUNIT"
     found = await standing(Changed(host, "/c2/u1 show all", lambda text: text.replace("ANOTHERUNIT", "ITSOWN")), array)
-    assert (found.standing, found.device, found.remove) == (ArrayMatchState.WHOLE, None, ())
-    assert "The kernel has no disk for it" in found.words
+    assert (found.state, found.device, found.remove) == (ArrayMatchState.WHOLE, None, ())
+    assert "The kernel has no disk for it" in found.sentence
 
 
 async def test_a_disk_without_a_serial_number_is_its_own_only_behind_the_one_card_there_is() -> None:
@@ -316,9 +316,9 @@ async def test_a_question_in_other_words_is_not_answered_and_nothing_is_deleted(
     monkeypatch.setitem(programs.PROGRAMS, "tw_cli", other)
     found = await standing(host, array)
     with pytest.raises(ToolFailedError, match=r"does not say that it is done, but: (Deleting|Unit)") as caught:
-        await builder(host).run_making(plan.wish.drives[0].controller, found.remove)
+        await builder(host).run_making(plan.request.drives[0].controller, found.remove)
     assert f"By hand: {TOOL} /c2/u1 del" in (caught.value.hint or "")
-    assert (await standing(host, array)).standing is ArrayMatchState.WHOLE
+    assert (await standing(host, array)).state is ArrayMatchState.WHOLE
 
 
 async def test_nothing_is_asked_that_only_making_needs_when_devices_are_listed() -> None:

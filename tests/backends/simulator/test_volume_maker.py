@@ -54,7 +54,7 @@ class Bench:
     async def made(self, level: Level = Level.RAID0, count: int = 3) -> CreatedArray:
         plan = await self.plan(level, count)
         await self.builder.run_making(GROUP, plan.steps)
-        return plan.made()
+        return plan.created_array()
 
     async def find(self, array: CreatedArray) -> ArrayMatch:
         return await self.builder.find_made(array)
@@ -67,21 +67,21 @@ class Bench:
 async def test_what_is_made_is_listed_found_and_removed_without_a_trace(level: Level, count: int) -> None:
     bench = Bench()
     plan = await bench.plan(level, count)
-    assert (await bench.find(plan.made())).standing is ArrayMatchState.ABSENT
+    assert (await bench.find(plan.created_array())).state is ArrayMatchState.ABSENT
     await bench.builder.run_making(GROUP, plan.steps)
     (listed,) = [one for one in (await seen(bench.host)).arrays if one.name == "data/rb-1"]
     assert (listed.level, len(listed.members), listed.size_bytes) == (level, count, plan.size_bytes)
     assert listed.strip_bytes == (None if level is Level.RAID1 else 64 << 10)
-    found = await bench.find(plan.made())
-    assert (found.standing, found.device, found.looked_at) == (
+    found = await bench.find(plan.created_array())
+    assert (found.state, found.device, found.looked_at) == (
         ArrayMatchState.WHOLE,
         listed.device,
         (listed.device,),
-    ), found.words
+    ), found.sentence
     assert found.uuids == (*plan.uuids, bench.volume().uuid)
-    known = replace(plan.made(), uuids=found.uuids)
+    known = replace(plan.created_array(), uuids=found.uuids)
     await bench.builder.run_making(GROUP, (await bench.find(known)).remove)
-    assert (await bench.find(known)).standing is ArrayMatchState.ABSENT
+    assert (await bench.find(known)).state is ArrayMatchState.ABSENT
     assert [one.name for one in bench.group.volumes] == ["mail"]
 
 
@@ -123,7 +123,7 @@ async def test_a_group_that_takes_no_volume_says_why_and_lvcreate_is_not_asked(
     with pytest.raises(RefusedError, match=why):
         await drives_of(bench.host, ("data",))
     with pytest.raises(RefusedError, match=why):
-        await plan_array(MachineBackends.of(bench.host), plan.wish)
+        await plan_array(MachineBackends.of(bench.host), plan.request)
 
 
 async def test_a_group_that_another_command_holds_is_refused_in_its_words() -> None:
@@ -132,7 +132,7 @@ async def test_a_group_that_another_command_holds_is_refused_in_its_words() -> N
     bench.group.busy = True
     with pytest.raises(ToolFailedError, match="Can't get lock for data"):
         await bench.builder.run_making(GROUP, plan.steps)
-    assert (await bench.find(plan.made())).standing is ArrayMatchState.ABSENT
+    assert (await bench.find(plan.created_array())).state is ArrayMatchState.ABSENT
 
 
 async def test_a_signature_of_a_former_volume_is_wiped_and_nothing_waits_for_an_answer() -> None:
@@ -144,7 +144,7 @@ async def test_a_signature_of_a_former_volume_is_wiped_and_nothing_waits_for_an_
     )
     assert (asked.returncode, "Wipe it? [y/n]" in asked.stdout) == (5, True)
     array = await bench.made()
-    assert (await bench.find(array)).standing is ArrayMatchState.WHOLE
+    assert (await bench.find(array)).state is ArrayMatchState.WHOLE
     assert bench.group.former == {}
 
 
@@ -216,15 +216,15 @@ async def test_what_is_not_as_it_was_made_is_left_alone(change: Callable[[Bench]
     found = await bench.find(array)
     change(bench)
     again = await bench.find(replace(array, uuids=found.uuids))
-    assert (again.standing, again.remove) == (ArrayMatchState.UNKNOWN, ())
-    assert why in again.words
+    assert (again.state, again.remove) == (ArrayMatchState.UNKNOWN, ())
+    assert why in again.sentence
 
 
 async def test_one_that_was_there_before_is_not_it() -> None:
     bench = Bench()
     array = await bench.made()
     found = await bench.find(replace(array, before=(bench.volume().uuid,)))
-    assert (found.standing, "was there before" in found.words) == (ArrayMatchState.UNKNOWN, True)
+    assert (found.state, "was there before" in found.sentence) == (ArrayMatchState.UNKNOWN, True)
 
 
 async def test_one_of_its_name_by_somebody_else_is_never_removed() -> None:
@@ -232,8 +232,8 @@ async def test_one_of_its_name_by_somebody_else_is_never_removed() -> None:
     plan = await bench.plan()
     words = [word for word in plan.steps[0].argv[1:] if word not in ("--addtag", plan.uuids[1])]
     assert (await bench.by_hand("lvcreate", *words)).returncode == 0
-    found = await bench.find(plan.made())
-    assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
+    found = await bench.find(plan.created_array())
+    assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
 
 
 @pytest.mark.parametrize("change", [_again, _no_tag, _snapshot])
@@ -252,8 +252,8 @@ async def test_one_that_is_not_active_is_its_own_and_nothing_is_said_to_remove_i
     array = await bench.made()
     told = [replace(one, columns={**one.columns, "lv_active": ""}) for one in (await ask_lvs(bench.host)).volumes]
     found = find_volume(array, told, await ask_pvs(bench.host), await scan_topology(bench.host), "/usr/sbin/lvremove")
-    assert (found.standing, found.device, found.remove) == (ArrayMatchState.WHOLE, None, ())
-    assert "It is not active (`lvchange --activate y data/rb-1`)." in found.words
+    assert (found.state, found.device, found.remove) == (ArrayMatchState.WHOLE, None, ())
+    assert "It is not active (`lvchange --activate y data/rb-1`)." in found.sentence
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ async def test_a_group_that_was_renamed_or_whose_name_another_has_is_left_alone(
     array = await bench.made()
     volumes, disks = (await ask_lvs(bench.host)).volumes, await ask_pvs(bench.host)
     found = find_volume(array, volumes, change(disks), await scan_topology(bench.host), "/usr/sbin/lvremove")
-    assert (found.standing, found.remove, why in found.words) == (ArrayMatchState.UNKNOWN, (), True), found.words
+    assert (found.state, found.remove, why in found.sentence) == (ArrayMatchState.UNKNOWN, (), True), found.sentence
 
 
 @pytest.mark.parametrize("other", [{"controller": None}, {"uuids": ("G",)}, {"uuids": ()}])
@@ -281,7 +281,7 @@ async def test_a_journal_that_does_not_say_its_group_and_tag_means_no_volume(oth
     bench = Bench()
     array = await bench.made()
     found = await bench.find(replace(array, **other))  # type: ignore[arg-type]
-    assert (found.standing, found.remove) == (ArrayMatchState.UNKNOWN, ())
+    assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
 
 
 async def test_where_lvm_does_not_tell_all_nothing_is_found_or_planned() -> None:

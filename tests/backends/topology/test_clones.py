@@ -140,7 +140,7 @@ async def test_a_local_disk_with_another_serial_number_is_named_as_a_copy(path: 
     answer = await verdict(pair(path, path))
     assert answer.ok
     assert answer.needs_confirmation
-    assert f"/dev/sdl: its ext4 has the UUID of /dev/sdk, which is mounted on /srv; {COPY}" in answer.found
+    assert f"/dev/sdl: its ext4 has the UUID of /dev/sdk, which is mounted on /srv; {COPY}" in answer.content
 
 
 UNPROVEN: Mapping[str, Probing] = {
@@ -169,7 +169,7 @@ async def test_another_serial_number_of_one_local_namespace_with_another_wwn_is_
     one, two = ({"serial": "S", "device__wwid": f"naa.500000000000000{number}"} for number in (1, 2))
     answer = await verdict(pair(first=one, second=two))
     assert answer.ok
-    assert any(COPY in line for line in answer.found)
+    assert any(COPY in line for line in answer.content)
 
 
 @pytest.mark.parametrize(
@@ -194,14 +194,14 @@ async def test_an_nvme_namespace_is_local_on_pci_express_alone(transport: str, c
     )
     answer = await verdict(host, "/dev/nvme4n1")
     assert answer.ok is copy
-    assert any(COPY in line for line in answer.found) is copy
+    assert any(COPY in line for line in answer.content) is copy
     assert any("possibly the same data as /dev/sdk" in line for line in answer.refused) is not copy
 
 
 async def test_a_copy_of_what_is_not_in_use_is_not_told_of() -> None:
     answer = await verdict(pair(mounts=""))
     assert answer.ok
-    assert not any("so it is a copy" in line for line in answer.found)
+    assert not any("so it is a copy" in line for line in answer.content)
 
 
 async def test_what_may_be_the_same_data_and_is_not_in_use_needs_the_word() -> None:
@@ -212,7 +212,7 @@ async def test_what_may_be_the_same_data_and_is_not_in_use_needs_the_word() -> N
 async def test_other_uuids_are_other_content() -> None:
     answer = await verdict(pair(SATA, ISCSI, content("sdk", UUID.replace("3", "4"))))
     assert answer.ok
-    assert not any("so it is a copy" in line for line in answer.found)
+    assert not any("so it is a copy" in line for line in answer.content)
 
 
 async def test_a_uuid_of_zeros_is_none() -> None:
@@ -290,7 +290,7 @@ def volumes(path: str, other: str, *, below: str = "sdl") -> Probing:
 async def test_a_volume_on_another_local_disk_is_a_copy() -> None:
     answer = await verdict(volumes(SATA, SATA), "/dev/dm-1")
     assert answer.ok, answer.refused
-    assert any("its ext4 has the UUID of /dev/mapper/one" in line and COPY in line for line in answer.found)
+    assert any("its ext4 has the UUID of /dev/mapper/one" in line and COPY in line for line in answer.content)
 
 
 async def test_a_volume_on_a_remote_disk_is_in_use_by_the_volume_of_its_uuid() -> None:
@@ -304,7 +304,7 @@ async def test_a_volume_on_a_remote_disk_is_in_use_by_the_volume_of_its_uuid() -
 async def test_a_volume_on_another_part_of_the_same_disk_is_a_copy_wherever_that_is() -> None:
     answer = await verdict(volumes(ISCSI, ISCSI, below="sdk"), "/dev/dm-1")
     assert answer.ok, answer.refused
-    assert any("its data are on another part of the same disk, so it is a copy" in line for line in answer.found)
+    assert any("its data are on another part of the same disk, so it is a copy" in line for line in answer.content)
 
 
 def images(
@@ -341,7 +341,7 @@ async def test_another_file_of_one_file_system_is_a_copy() -> None:
     answer = await verdict(images(), "/dev/loop1")
     assert answer.ok, answer.refused
     line = "/dev/loop1: its ext4 has the UUID of /dev/loop0, which is mounted on /data; its data are in another file"
-    assert any(line in found for found in answer.found)
+    assert any(line in found for found in answer.content)
 
 
 async def test_a_file_on_another_disk_that_reports_nothing_is_no_copy() -> None:
@@ -358,7 +358,7 @@ async def test_a_mounted_image_whose_file_is_not_known_proves_nothing() -> None:
 
 async def test_a_file_in_memory_is_a_copy() -> None:
     answer = await verdict(images(second="/tmp/b", places=("8:192:1", "0:40:1"), fstype="tmpfs"), "/dev/loop1")
-    assert any("one of them is in memory, so it is a copy" in found for found in answer.found), answer.refused
+    assert any("one of them is in memory, so it is a copy" in found for found in answer.content), answer.refused
 
 
 async def test_a_file_of_btrfs_which_tells_another_number_than_its_mount_is_found_by_its_path() -> None:
@@ -367,7 +367,7 @@ async def test_a_file_of_btrfs_which_tells_another_number_than_its_mount_is_foun
     host.files |= disk("sdl", devno=NUMBERS["sdl"], serial="S2")
     host.links["/sys/block/sdl"] = SATA.format(7) + "sdl"
     answer = await verdict(host, "/dev/loop1")
-    assert any(COPY in found for found in answer.found), answer.refused
+    assert any(COPY in found for found in answer.content), answer.refused
 
 
 @pytest.mark.parametrize(("path", "copy"), [(SATA, True), (ISCSI, False)], ids=["local", "remote"])
@@ -377,7 +377,7 @@ async def test_a_loop_device_over_a_disk_is_as_local_as_the_disk(path: str, copy
     host.stats["/dev/sdl"] = FileStat(kind="block", size=0, devno=NUMBERS["sdl"], node="0:5:99")
     answer = await verdict(host, "/dev/loop0")
     assert answer.ok is copy
-    assert any(line.startswith("/dev/loop0") and COPY in line for line in answer.found) is copy
+    assert any(line.startswith("/dev/loop0") and COPY in line for line in answer.content) is copy
 
 
 @pytest.mark.parametrize("remote", ["sdl", "sdm"])
@@ -411,19 +411,19 @@ async def test_a_namespace_whose_transport_is_not_told_is_known_by_its_place(pat
 async def test_compressed_memory_is_a_copy() -> None:
     host = pair(ISCSI, ISCSI, disk("zram0", devno=NUMBERS["zram0"]), content("zram0"))
     answer = await verdict(host, "/dev/zram0")
-    assert any("one of them is in memory, so it is a copy" in found for found in answer.found), answer.refused
+    assert any("one of them is in memory, so it is a copy" in found for found in answer.content), answer.refused
 
 
 # -- between the question and the answer ------------------------------------------------------------------------------
 
 
 async def test_what_turns_out_to_be_a_copy_after_the_question_is_asked_again() -> None:
-    shown = (await verdict(pair(mounts=""))).found
+    shown = (await verdict(pair(mounts=""))).content
     answer = await verdict(pair())
     with pytest.raises(RefusedError, match=r"was not there when it was confirmed: .*so it is a copy"):
         guard.require_confirmed_content(answer, shown)
 
 
 async def test_what_is_no_copy_of_anything_in_use_any_more_needs_no_new_answer() -> None:
-    shown = (await verdict(pair())).found
+    shown = (await verdict(pair())).content
     guard.require_confirmed_content(await verdict(pair(mounts="")), shown)

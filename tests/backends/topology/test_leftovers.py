@@ -170,7 +170,7 @@ class TestOnLoops:
     @staticmethod
     async def seen(device: str) -> tuple[tuple[Signature, ...], tuple[str, ...], bool]:
         facts, answer = await judge_device(LocalHost(), device, Intent.WRITE)
-        return facts.signatures, answer.found, answer.needs_confirmation
+        return facts.signatures, answer.content, answer.needs_confirmation
 
     @needs("mkfs.ext4")
     async def test_it_is_named_in_the_question_and_needs_the_word(self, tmp_path: Path) -> None:
@@ -280,7 +280,7 @@ def test_a_signature_of_somebody_else_is_refused_or_named_in_the_question(tmp_pa
     with loop(tmp_path / "disk", size=DISK) as made:
         make(made)
         facts, answer = asyncio.run(judge_device(LocalHost(), made.device, Intent.WRITE))
-    told = " ".join((*(one.kind for one in facts.signatures), *answer.refused, *answer.found))
+    told = " ".join((*(one.kind for one in facts.signatures), *answer.refused, *answer.content))
     assert facts.signatures
     assert kind in told
     assert not answer.confirmed_by(None)
@@ -315,7 +315,7 @@ def test_only_what_was_not_there_before_is_new(found: list[str], shown: list[str
 async def test_a_second_run_over_what_was_confirmed_is_not_stopped_by_what_the_first_one_left(tmp_path: Path) -> None:
     with loop(tmp_path / "disk") as made:
         ext4(made.sure(), "-b", "1024")
-        shown = (await judge_device(LocalHost(), made.device, Intent.WRITE))[1].found
+        shown = (await judge_device(LocalHost(), made.device, Intent.WRITE))[1].content
         for _ in range(2):
             async with claim_device(LocalHost(), made.device, Intent.WRITE, made.name, shown=shown):
                 pass

@@ -147,9 +147,9 @@ async def test_the_next_session_knows(table: Table, tmp_path: Path) -> None:
 
 async def test_a_device_shows_among_its_facts_since_when_it_is_written(table: Table) -> None:
     drive = Drive(target=Target(backend="block", address="sda"), identity=DISK)
-    assert table.bench.jobs.remembered(drive) == drive
+    assert table.bench.jobs.with_history(drive) == drive
     table.bench.jobs.memory.remember(DISK, replace(WRITTEN, at=time.time() - 7200, steady=True))
-    shown = table.bench.jobs.remembered(drive)
+    shown = table.bench.jobs.with_history(drive)
     assert [(fact.label, fact.value) for fact in shown.facts] == [("Written", "2.0x, steady, 2 h ago")]
 
 

@@ -25,7 +25,7 @@ from tests.case_loop import loop_over
 from tests.core import sessions
 
 DISK = Identity(name="sda", serial="AB12345678")
-VERDICT = GuardResult(device="/dev/sda", ok=True, plate=device_label(DISK))
+VERDICT = GuardResult(device="/dev/sda", ok=True, label=device_label(DISK))
 JUDGED = DeviceGuardResult(
     device="/dev/sda",
     disk="/dev/sda",

@@ -45,7 +45,7 @@ async def test_an_undo_confirmed_by_another_word_is_refused(tmp_path: Path) -> N
 async def test_an_undo_confirmed_by_its_word_is_done(tmp_path: Path) -> None:
     bench = Bench(tmp_path, FakeBackend(risk=Risk.DESTROYS_DATA))
     await bench.changer.apply(REMADE)
-    await bench.changer.undo(bench.record(), confirm=PLATE.word, plate=PLATE)
+    await bench.changer.undo(bench.record(), confirm=PLATE.token, plate=PLATE)
     assert bench.backend.value == "128"
 
 

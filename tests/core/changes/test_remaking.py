@@ -14,7 +14,7 @@ from backends.device_label import DeviceLabel
 from backends.errors import BlockedError, RefusedError
 from tests.core.doubles import Bench, FakeBackend, planned
 
-PLATE = DeviceLabel(name="volume 1", words="3 drives, 1.8 TiB", word="123456")
+PLATE = DeviceLabel(name="volume 1", description="3 drives, 1.8 TiB", token="123456")
 
 
 @dataclass
@@ -41,7 +41,7 @@ async def test_what_was_made_again_is_no_longer_open_where_it_reads_as_wanted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, really: str
 ) -> None:
     bench = Bench(tmp_path, Remaking(sets=lambda value: really))
-    ended = await bench.changer.remake(left_open(bench, monkeypatch), confirm=PLATE.word, plate=PLATE)
+    ended = await bench.changer.remake(left_open(bench, monkeypatch), confirm=PLATE.token, plate=PLATE)
     assert (ended.result == "verified") is (really == "256")
     assert [left.id for left in bench.journal.unresolved()] == ([] if really == "256" else ["c7"])
 
@@ -60,5 +60,5 @@ async def test_what_cannot_be_made_from_here_is_said_so(
     bench = Bench(tmp_path, backend)
     left = left_open(bench, monkeypatch, members=() if isinstance(backend, Remaking) else ("S1",))
     with pytest.raises(BlockedError, match="is gone, and cannot be made again from here"):
-        await bench.changer.remake(left, confirm=PLATE.word, plate=PLATE)
+        await bench.changer.remake(left, confirm=PLATE.token, plate=PLATE)
     assert backend.applied == []

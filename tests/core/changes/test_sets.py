@@ -41,7 +41,7 @@ async def test_a_strip_size_and_a_policy_are_applied_in_one_go(bench: Workbench)
 
 async def test_taking_back_the_drive_made_anew_brings_the_whole_set_back(bench: Workbench) -> None:
     await applied(bench, await bench.hardware.plan_all(VOLUME, WANTED))
-    await bench.changes.undo("c2", confirm=(await bench.hardware.device_label(VOLUME)).word)
+    await bench.changes.undo("c2", confirm=(await bench.hardware.device_label(VOLUME)).token)
     assert await now(bench) == AS_BEFORE
 
 
@@ -49,7 +49,7 @@ async def test_taking_back_the_drive_made_anew_brings_the_whole_set_back(bench: 
 async def test_a_set_is_taken_back_in_either_order(bench: Workbench, order: tuple[str, str]) -> None:
     await applied(bench, await bench.hardware.plan_all(VOLUME, WANTED))
     for change in order:
-        await bench.changes.undo(change, confirm=(await bench.hardware.device_label(VOLUME)).word)
+        await bench.changes.undo(change, confirm=(await bench.hardware.device_label(VOLUME)).token)
     assert (await now(bench), bench.changes.undoable()) == (AS_BEFORE, ())
 
 

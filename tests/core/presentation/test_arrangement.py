@@ -38,7 +38,7 @@ def card(text: str) -> Controller:
 
 def shape(branches: tuple[DeviceTreeNode, ...]) -> list[object]:
     """Addresses, nested as the branches are."""
-    return [[str(one.thing.target), shape(one.below)] if one.below else str(one.thing.target) for one in branches]
+    return [[str(one.device.target), shape(one.below)] if one.below else str(one.device.target) for one in branches]
 
 
 def seen(

@@ -102,17 +102,17 @@ def test_a_kind_is_not_said_twice(interface: str | None, media: Media, words: st
 
 def test_a_card_without_battery_says_so() -> None:
     bare = Controller(target=CARD.target, vendor="mega", protection=Protection(kind="none", state="missing"))
-    assert state_cell(DeviceTreeNode(thing=bare)).text == "no battery"
+    assert state_cell(DeviceTreeNode(device=bare)).text == "no battery"
 
 
 def test_what_a_member_does_says_more_than_that_it_is_there() -> None:
     online = Drive(target=DISK.target, state=State.ONLINE)
-    assert state_cell(DeviceTreeNode(thing=online, role="faulty")) == Cell("faulty", Tone.BAD, StatusSymbol.FAILED)
+    assert state_cell(DeviceTreeNode(device=online, role="faulty")) == Cell("faulty", Tone.BAD, StatusSymbol.FAILED)
 
 
 @loop_over("state", list(State))
 def test_every_state_has_a_sign(state: State) -> None:
-    assert state_cell(DeviceTreeNode(thing=Drive(target=DISK.target, state=state))).mark is not None
+    assert state_cell(DeviceTreeNode(device=Drive(target=DISK.target, state=state))).mark is not None
 
 
 def test_each_kind_is_counted_and_none_is_not_told() -> None:
@@ -155,7 +155,7 @@ def test_a_drive_tells_its_size() -> None:
 
 
 def test_an_array_that_is_rebuilt_is_marked_busy_and_one_that_only_lacks_a_drive_is_not() -> None:
-    marks = [state_cell(DeviceTreeNode(thing=array)).mark for array in (VOLUME, replace(VOLUME, tasks=()))]
+    marks = [state_cell(DeviceTreeNode(device=array)).mark for array in (VOLUME, replace(VOLUME, tasks=()))]
     assert (marks[0], marks[1] is StatusSymbol.BUSY) == (StatusSymbol.BUSY, False)
 
 

@@ -51,7 +51,7 @@ def lines(shown: Drive) -> dict[str, tuple[str, Tone]]:
     ],
 )
 def test_the_gravest_fault_marks_a_drive(health: dict[str, Any], words: str) -> None:
-    cell = state_cell(DeviceTreeNode(thing=drive(**health)))
+    cell = state_cell(DeviceTreeNode(device=drive(**health)))
     assert (cell.text, cell.mark) == (words, StatusSymbol.ATTENTION)
     assert cell.tone is (Tone.BAD if HealthFault(words).is_grave else Tone.ATTENTION)
     assert len(words) < len("unassigned, rebuilding")
@@ -67,22 +67,22 @@ def test_the_gravest_fault_marks_a_drive(health: dict[str, Any], words: str) -> 
     ],
 )
 def test_a_drive_in_good_health_has_no_mark(health: dict[str, Any]) -> None:
-    assert state_cell(DeviceTreeNode(thing=drive(**health))) == Cell("online", Tone.GOOD, StatusSymbol.WELL)
+    assert state_cell(DeviceTreeNode(device=drive(**health))) == Cell("online", Tone.GOOD, StatusSymbol.WELL)
 
 
 def test_a_state_that_says_more_follows_the_fault() -> None:
     spare = drive(state=State.SPARE, predicts_failure=True)
-    assert state_cell(DeviceTreeNode(thing=spare)).text == "predicts failure, spare"
+    assert state_cell(DeviceTreeNode(device=spare)).text == "predicts failure, spare"
     rebuilding = drive(state=State.REBUILDING, media_errors=1)
-    assert state_cell(DeviceTreeNode(thing=rebuilding)).text == "media errors, rebuilding"
+    assert state_cell(DeviceTreeNode(device=rebuilding)).text == "media errors, rebuilding"
     foreign = drive(state=State.FOREIGN, foreign=True)
-    assert state_cell(DeviceTreeNode(thing=foreign)).text == "foreign"
+    assert state_cell(DeviceTreeNode(device=foreign)).text == "foreign"
 
 
 def test_a_drive_that_is_gone_keeps_its_state() -> None:
-    gone = state_cell(DeviceTreeNode(thing=drive(state=State.FAILED, predicts_failure=True)))
+    gone = state_cell(DeviceTreeNode(device=drive(state=State.FAILED, predicts_failure=True)))
     assert (gone.text, gone.mark) == ("failed", StatusSymbol.FAILED)
-    out = state_cell(DeviceTreeNode(thing=drive(predicts_failure=True), role="failed"))
+    out = state_cell(DeviceTreeNode(device=drive(predicts_failure=True), role="failed"))
     assert (out.text, out.mark) == ("failed", StatusSymbol.FAILED)
 
 

@@ -38,7 +38,7 @@ async def wishes(bench: Workbench) -> list[tuple[Target, dict[str, Reading], str
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
     for thing in things:
         plate = await bench.hardware.device_label(thing.target)
-        found.append((thing.target, dict(await bench.hardware.read(thing.target)), plate.word))
+        found.append((thing.target, dict(await bench.hardware.read(thing.target)), plate.token))
     return [(target, readings, word) for target, readings, word in found if readings]
 
 
@@ -91,7 +91,7 @@ async def test_no_file_takes_a_risk_that_it_does_not_confirm_or_leaves_half_a_se
             assert change.risk is not Risk.DESTROYS_DATA, text
             assert change.effect not in (Effect.RECREATED, Effect.RESHAPE), text
             plate = await bench.hardware.device_label(change.target)
-            assert change.risk in _HARMLESS or plate.word in meant, f"{change.key} of {change.target}:\n{text}"
+            assert change.risk in _HARMLESS or plate.token in meant, f"{change.key} of {change.target}:\n{text}"
         if applied < _MOST_APPLIED:
             applied += 1
             before = len(bench.session.changes)

@@ -111,7 +111,7 @@ def test_what_cannot_be_looked_at_is_not_deleted(cli: Cli, monkeypatch: pytest.M
 
     async def inactive(self: Lvm, array: CreatedArray) -> ArrayMatch:
         found = await find(self, array)
-        return replace(found, device=None, looked_at=(), remove=(), words="It is not active.")
+        return replace(found, device=None, looked_at=(), remove=(), sentence="It is not active.")
 
     monkeypatch.setattr(Lvm, "find_made", inactive)
     done = cli(*ARRAY, "delete", "bench", "--confirm", "bench")

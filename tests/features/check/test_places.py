@@ -76,7 +76,7 @@ def test_notes_are_told_at_their_device_alone() -> None:
     told = checked_troubles(checked.inventory, checked)
     assert notes
     said = {note.outcome.message.rstrip(".") for note in notes}
-    assert not said & {one.words for one in told}
+    assert not said & {one.text for one in told}
     [facts] = finding_facts(checked.at(checked.devices[notes[0].outcome.where]))
     assert "note" in {line.label for line in facts.facts}
 

@@ -120,7 +120,7 @@ async def made_again(bench: Workbench) -> None:
                 await bench.hardware.read(left.change.target)
             except (NotFoundError, DeviceGoneError):
                 _, plate = await bench.changes.plan_remake(left)
-                await bench.changes.remake(left, plate.word)
+                await bench.changes.remake(left, plate.token)
                 await bench.hardware.probe()
 
 

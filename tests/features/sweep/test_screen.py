@@ -219,7 +219,7 @@ STRIPS = design('[[axis]]\ntarget="array"\nsetting="strip"\nvalues=["64k", "8k"]
 LOSING = RiskAssessment(
     design=replace(STRIPS, destroys=(OverwrittenDevice(device="/dev/sdx", name="sdx", found=("ext4 'data'",)),)),
     risk=Risk.DESTROYS_DATA,
-    plates=(DeviceLabel(name="/dev/sdx", words="ACME X1, serial number AB12345678, 1 TiB", word="345678"),),
+    plates=(DeviceLabel(name="/dev/sdx", description="ACME X1, serial number AB12345678, 1 TiB", token="345678"),),
 )
 
 

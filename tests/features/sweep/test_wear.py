@@ -77,7 +77,7 @@ async def test_a_sweep_that_trims_is_confirmed_as_one_that_writes(tmp_path: Path
     found = await surveyed(tmp_path, f'[[axis]]\njob="rw"\nvalues=["randread", "{rw}"]\n')
 
     assert found.risk is Risk.DESTROYS_DATA
-    assert [plate.word for plate in found.plates] == ["6ef362"]
+    assert [plate.token for plate in found.plates] == ["6ef362"]
     words = [fact.value for group in plan_facts(found) for fact in group.facts]
     (lost,) = [text for text in words if text.startswith("ALL DATA WILL BE LOST")]
     assert "by steps" in lost

@@ -73,13 +73,13 @@ class ArrayBuilder:
         what is left.
         """
         session = self._record.require_recording()
-        await self.require_array_support(plan.wish.drives[0].controller)
-        self.require_new_name(plan.wish.name)
-        if typed != confirm_tokens(plan.wish.drives):
+        await self.require_array_support(plan.request.drives[0].controller)
+        self.require_new_name(plan.request.name)
+        if typed != confirm_tokens(plan.request.drives):
             raise RefusedError(
-                "The drives were not confirmed.", hint=f"Their word: {confirm_tokens(plan.wish.drives)}."
+                "The drives were not confirmed.", hint=f"Their word: {confirm_tokens(plan.request.drives)}."
             )
-        array = plan.made()
+        array = plan.created_array()
         builder = self._builder(array.controller)
         with self._locked(plan.locks, "making", array.name) as lock:
             await self._require_as_shown(plan, assume_clean=assume_clean)
@@ -90,7 +90,7 @@ class ArrayBuilder:
                     made = await self._wait_for_node(self._entry(array.name))
             except RaidbenchError as error:
                 raise _unknown_result_error(array.name, "was made", trouble, error) from error
-            if made.standing is ArrayMatchState.WHOLE:
+            if made.state is ArrayMatchState.WHOLE:
                 self.journal.write_stage(array.name, ArrayStage.MADE, made.uuids)
                 made = replace(made, differs=await self._policy_differences(plan, made))
                 text = " ".join((f"{_made_text(plan)}. `raidbench array delete {array.name}`.", *made.differs.values()))
@@ -109,7 +109,7 @@ class ArrayBuilder:
         """Delete the own parts of an array that was not created completely; return the error that reports it."""
         array = entry.array
         why = "its tool said that it did" if trouble is None else trouble.message
-        if made.standing is ArrayMatchState.PARTLY:
+        if made.state is ArrayMatchState.PARTLY:
             try:
                 await self._require_empty(made)
                 made = await self._remove(builder, entry, made, lock)
@@ -120,7 +120,7 @@ class ArrayBuilder:
                     evidence=error.evidence,
                 )
         evidence = "" if trouble is None else trouble.evidence
-        if made.standing is ArrayMatchState.ABSENT:
+        if made.state is ArrayMatchState.ABSENT:
             self.journal.write_stage(array.name, ArrayStage.GONE)
             return ToolFailedError(
                 f"{array.name} was not made: {why}",
@@ -128,7 +128,7 @@ class ArrayBuilder:
                 evidence=evidence,
             )
         return ToolFailedError(
-            f"It cannot be told whether {array.name} was made: {why} {made.words}",
+            f"It cannot be told whether {array.name} was made: {why} {made.sentence}",
             hint="Look at it with the tool; `raidbench recover` asks again.",
             evidence=evidence,
         )
@@ -150,9 +150,9 @@ class ArrayBuilder:
             if again.remove != match.remove:
                 raise RefusedError(f"{name} is another array now than the one that was shown.", hint="Look again.")
             remaining = await self._remove(builder, entry, again, lock)
-        if remaining.standing is not ArrayMatchState.ABSENT:
+        if remaining.state is not ArrayMatchState.ABSENT:
             raise ToolFailedError(
-                f"{name} is not gone: {remaining.words}", hint="`raidbench recover` shows it, and goes on."
+                f"{name} is not gone: {remaining.sentence}", hint="`raidbench recover` shows it, and goes on."
             )
         self._note(f"Deleted the array {name}.")
         return match
@@ -171,15 +171,15 @@ class ArrayBuilder:
         await self.require_array_support(entry.array.controller)
         _require_idle(entry)
         match = await self.find(entry)
-        if match.standing is ArrayMatchState.ABSENT:
+        if match.state is ArrayMatchState.ABSENT:
             if note:
                 self.journal.write_stage(name, ArrayStage.GONE)
-            raise NotFoundError(f"{name} is gone already. {match.words}")
-        if match.standing is not ArrayMatchState.WHOLE:
+            raise NotFoundError(f"{name} is gone already. {match.sentence}")
+        if match.state is not ArrayMatchState.WHOLE:
             hint = "`raidbench recover` takes apart what is left of one that was cut short."
-            raise RefusedError(f"{name} is not deleted: {match.words}", hint=_with_steps(hint, match))
+            raise RefusedError(f"{name} is not deleted: {match.sentence}", hint=_with_steps(hint, match))
         if not match.remove:
-            raise RefusedError(f"{name} is not deleted: {match.words}", hint="What lies on it cannot be looked at.")
+            raise RefusedError(f"{name} is not deleted: {match.sentence}", hint="What lies on it cannot be looked at.")
         await self._require_empty(match)
         return entry, match
 
@@ -204,11 +204,11 @@ class ArrayBuilder:
         _require_idle(entry)
         match = await self.find(entry)
         name = entry.array.name
-        if match.standing is ArrayMatchState.ABSENT:
+        if match.state is ArrayMatchState.ABSENT:
             self.journal.write_stage(name, ArrayStage.GONE)
-        elif match.standing is ArrayMatchState.WHOLE:
+        elif match.state is ArrayMatchState.WHOLE:
             self.journal.write_stage(name, ArrayStage.MADE, match.uuids)
-        elif match.standing is ArrayMatchState.PARTLY and remove:
+        elif match.state is ArrayMatchState.PARTLY and remove:
             builder = self._builder(entry.array.controller)
             with self._locked(match.locks, "taking apart", name) as lock:
                 again = await self.find(entry)
@@ -271,14 +271,14 @@ class ArrayBuilder:
         """Check that every drive is the one that was shown, is free and has no new content. Raises RaidbenchError."""
         machine = self._hardware.machine
         with uncached():
-            for shown in plan.wish.drives:
-                if shown.seen:
+            for shown in plan.request.drives:
+                if shown.is_visible:
                     await self._require_free_as_shown(shown)
-            if plan.wish.drives[0].controller is not None:
-                again = await plan_array(machine, plan.wish, assume_clean=assume_clean)
+            if plan.request.drives[0].controller is not None:
+                again = await plan_array(machine, plan.request, assume_clean=assume_clean)
                 if (again.steps, again.before) != (plan.steps, plan.before):
                     raise RefusedError(
-                        f"{plan.wish.drives[0].controller} has other arrays or drives now than when it was shown.",
+                        f"{plan.request.drives[0].controller} has other arrays or drives now than when it was shown.",
                         hint="Look at it again.",
                     )
 
@@ -333,7 +333,7 @@ class ArrayBuilder:
             remaining = await self.find(entry)
         except RaidbenchError as error:
             raise _unknown_result_error(name, "is gone", trouble, error) from error
-        if remaining.standing is ArrayMatchState.ABSENT:
+        if remaining.state is ArrayMatchState.ABSENT:
             self.journal.write_stage(name, ArrayStage.GONE)
         elif trouble is not None:
             raise trouble
@@ -359,13 +359,13 @@ class ArrayBuilder:
         end = time.monotonic() + NODE_SECONDS
         while True:
             match = await self.find(entry)
-            if match.standing is not ArrayMatchState.WHOLE or match.device is not None or time.monotonic() > end:
+            if match.state is not ArrayMatchState.WHOLE or match.device is not None or time.monotonic() > end:
                 return match
             await asyncio.sleep(_LOOK_AGAIN)
 
     async def _policy_differences(self, plan: ArrayPlan, made: ArrayMatch) -> Mapping[str, str]:
         """Return sentences about policies that differ from the plan, by their keys."""
-        policies, read = plan.wish.policies, f"of {plan.wish.name}"
+        policies, read = plan.request.policies, f"of {plan.request.name}"
         if made.target is None or not policies:
             return {}
         try:
@@ -387,14 +387,14 @@ class ArrayBuilder:
 
 def array_label(plan: ArrayPlan) -> DeviceLabel:
     """Return how a question names the drives of a planned array, and the confirmation token."""
-    drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in plan.wish.drives)
+    drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in plan.request.drives)
     lost = "what lies on them is lost"
-    if plan.wish.drives[0].shared:
+    if plan.request.drives[0].shared:
         lost = "of these only extents are taken that no volume has, and what lay there is lost"
     return DeviceLabel(
-        name=plan.wish.name,
-        words=f"to be made of {clean(drives, 2000)}: {lost}",
-        word=confirm_tokens(plan.wish.drives),
+        name=plan.request.name,
+        description=f"to be made of {clean(drives, 2000)}: {lost}",
+        token=confirm_tokens(plan.request.drives),
     )
 
 
@@ -402,7 +402,7 @@ def created_array_label(entry: ArrayJournalEntry) -> DeviceLabel:
     """Return how a question names an array to be deleted: its name is the confirmation token."""
     drives = ", ".join(drive.serial or drive.place for drive in entry.array.members)
     name = entry.array.name
-    return DeviceLabel(name=name, words=f"an array of the drives {clean(drives, 2000)}", word=name)
+    return DeviceLabel(name=name, description=f"an array of the drives {clean(drives, 2000)}", token=name)
 
 
 def _unknown_result_error(
@@ -418,7 +418,7 @@ def _unknown_result_error(
 
 
 def _made_text(plan: ArrayPlan) -> str:
-    request = plan.wish
+    request = plan.request
     serials = ", ".join(drive.serial or drive.place for drive in request.drives)
     strip = "" if request.strip_bytes is None else f", strip {size_words(request.strip_bytes)}"
     spans = "" if request.spans is None else f", {request.spans} spans"

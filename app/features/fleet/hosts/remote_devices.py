@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from backends.identity import Signature, Use
-from backends.json_text import rows, table, whole, word
+from backends.json_text import rows, table, whole_number, word
 from backends.model import (
     KERNEL,
     Array,
@@ -123,7 +123,7 @@ def _controller(target: Target, record: Json) -> Controller:
         firmware=word(record.get("firmware")),
         driver=word(record.get("driver")),
         pci=word(record.get("pci")),
-        cache_bytes=whole(record.get("cache_bytes")),
+        cache_bytes=whole_number(record.get("cache_bytes")),
         protection=None if kind is None else Protection(kind=kind, state=word(guard.get("state")) or "unknown"),
         features=tuple(
             Feature(name=word(feature.get("name")) or "unknown", state=word(feature.get("state")) or "unknown")
@@ -142,11 +142,11 @@ def _array(target: Target, record: Json, stacked: Mapping[str, Target]) -> Array
         name=word(record.get("given_name")) if "given_name" in record else word(record.get("name")),
         level=_member_of(Level, record.get("level"), Level.UNKNOWN),
         state=_member_of(State, record.get("state"), State.UNKNOWN),
-        size_bytes=whole(record.get("size_bytes")),
-        strip_bytes=whole(record.get("strip_bytes")),
-        data_drives=whole(record.get("data_drives")),
+        size_bytes=whole_number(record.get("size_bytes")),
+        strip_bytes=whole_number(record.get("strip_bytes")),
+        data_drives=whole_number(record.get("data_drives")),
         why=word(record.get("why"), _LONG) or "",
-        spans=whole(record.get("spans")),
+        spans=whole_number(record.get("spans")),
         device=word(record.get("device")),
         link=word(record.get("link")),
         members=tuple(filter(None, members)),
@@ -168,9 +168,9 @@ def _drive(target: Target, record: Json) -> Drive:
         wwn=word(record.get("wwn")),
         media=_member_of(Media, record.get("media"), Media.UNKNOWN),
         interface=word(record.get("interface")),
-        size_bytes=whole(record.get("size_bytes")),
-        logical_block=whole(record.get("logical_block_bytes")),
-        physical_block=whole(record.get("physical_block_bytes")),
+        size_bytes=whole_number(record.get("size_bytes")),
+        logical_block=whole_number(record.get("logical_block_bytes")),
+        physical_block=whole_number(record.get("physical_block_bytes")),
         state=_member_of(State, record.get("state"), State.UNKNOWN),
         device=word(record.get("device")),
         paths=_texts(record.get("paths")),
@@ -184,7 +184,7 @@ def _drive(target: Target, record: Json) -> Drive:
                 label=word(signature.get("label")),
                 uuid=word(signature.get("uuid")),
                 part=word(signature.get("part")),
-                size_bytes=whole(signature.get("size_bytes")),
+                size_bytes=whole_number(signature.get("size_bytes")),
             )
             for signature in rows(record.get("signatures"))
         ),
@@ -199,9 +199,9 @@ def _health(record: Json) -> Health:
     """Return the health of a drive; what is no number or no flag is not known."""
     return Health(
         predicts_failure=_flag(record.get("predicts_failure")),
-        media_errors=whole(record.get("media_errors")),
-        other_errors=whole(record.get("other_errors")),
-        predictive_errors=whole(record.get("predictive_errors")),
+        media_errors=whole_number(record.get("media_errors")),
+        other_errors=whole_number(record.get("other_errors")),
+        predictive_errors=whole_number(record.get("predictive_errors")),
         wear_percent=_number(record.get("wear_percent")),
         temperature=_number(record.get("temperature")),
         temperature_limit=_number(record.get("temperature_limit")),
@@ -270,7 +270,7 @@ def _choices(record: Json) -> Iterator[Choice]:
 
 def _span(value: object) -> Span | None:
     span = table(value)
-    least, most, step = span.get("minimum"), span.get("maximum"), whole(span.get("step"))
+    least, most, step = span.get("minimum"), span.get("maximum"), whole_number(span.get("step"))
     if not isinstance(least, int) or not isinstance(most, int):  # -1 is the least of some
         return None
     return Span(minimum=least, maximum=most, step=step or 1, unit=word(span.get("unit")) or "")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 
 from app.core.presentation.device import count_texts, device_facts, problem_facts
-from app.core.presentation.device_tree import Thing
 from app.core.presentation.json_schema import DEVICES
 from app.core.presentation.setting import TuningCells, tuning_cells
 from app.core.presentation.table import Facts
@@ -27,7 +26,7 @@ from app.tui.devices.settings_panel import (
 from app.tui.header import HeaderLines
 from backends.display_names import addresses, name_of
 from backends.errors import RaidbenchError
-from backends.model import Array, Drive, Inventory, Target
+from backends.model import Array, Device, Drive, Inventory, Target
 from widgets.keyed_table import KeyedTable
 
 if TYPE_CHECKING:
@@ -133,7 +132,7 @@ class HostScreen(ListDetailScreen):
         self._shown = None
         self._show_selected()
 
-    def _parts(self, device: Thing) -> list[TargetSettings]:
+    def _parts(self, device: Device) -> list[TargetSettings]:
         """Its own settings and those of its queue."""
         queue = self._devices.inventory.twin(device)
         headed = [(device, "")] if queue is None else [(device, ""), (queue, f"Queue of {queue.device}")]
@@ -165,7 +164,7 @@ class HostScreen(ListDetailScreen):
         )
         self.show_hidden_cells()
 
-    def _facts_of(self, device: Thing | None, parts: tuple[TargetSettings, ...]) -> tuple[Facts, ...]:
+    def _facts_of(self, device: Device | None, parts: tuple[TargetSettings, ...]) -> tuple[Facts, ...]:
         if device is None:
             return ()
         places = {name_of(device), *addresses(self._devices.inventory, device)}

@@ -161,8 +161,8 @@ class ArrayLifecycle:
     async def _use_single_drive(self, standing: Standing, drive: Candidate) -> None:
         """Have a drive measured as it is, without an array."""
         match = ArrayMatch(
-            standing=ArrayMatchState.WHOLE,
-            words=f"{drive.place} is measured as it is.",
+            state=ArrayMatchState.WHOLE,
+            sentence=f"{drive.place} is measured as it is.",
             target=drive.drive,
             device=drive.place,
         )
@@ -245,10 +245,10 @@ class ArrayLifecycle:
         bench, name = self._bench, entry.array.name
         if entry.stage is not ArrayStage.MADE:
             match = await bench.arrays.resolve(entry, remove=True)
-            if match.standing is ArrayMatchState.ABSENT:
+            if match.state is ArrayMatchState.ABSENT:
                 return
-            if match.standing is not ArrayMatchState.WHOLE:
-                raise RefusedError(match.words, hint="`raidbench recover` shows it.")
+            if match.state is not ArrayMatchState.WHOLE:
+                raise RefusedError(match.sentence, hint="`raidbench recover` shows it.")
         await bench.arrays.delete(name, typed=name)
         await bench.hardware.probe()
 
@@ -281,7 +281,7 @@ def _find_drive(there: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:
         problem = "is not there" if not own else f"is several: {', '.join(candidate.place for candidate in own[:3])}"
         raise DeviceGoneError(f"The drive {called} {problem}.", hint="Look at the drives (`raidbench array list`).")
     require_free_drive(own[0])
-    if own[0].seen and (new := new_content(own[0].lies, drive.lies)):
+    if own[0].is_visible and (new := new_content(own[0].lies, drive.lies)):
         raise RefusedError(
             f"Something lies on {own[0].place} that was not there when it was confirmed: {'; '.join(new)}.",
             hint="Look at it. Nothing was made of it since.",

@@ -143,8 +143,8 @@ async def _write_all(bench: Workbench, match: ArrayMatch, array: SweepArray) -> 
     ready = await bench.jobs.prepare(request)
     if ready.refused:
         raise RefusedError(" ".join(ready.refused), hint=ready.hint)
-    if ready.found:
-        raise RefusedError(f"Something lies on {match.device}: {clean('; '.join(ready.found), 300)}.")
+    if ready.content:
+        raise RefusedError(f"Something lies on {match.device}: {clean('; '.join(ready.content), 300)}.")
     run = await bench.jobs.measure(ready, confirm=ready.confirm_text)
     if run.figures.status is RunStatus.FAILED:
         raise NotPreparedError(f"The pass over all of it failed: {run.figures.reason or 'no reason given'}.")

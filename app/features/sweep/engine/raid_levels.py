@@ -135,7 +135,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
                 wwn=None if drive.identity is None else drive.identity.wwn,
                 model=drive.model,
                 size_bytes=drive.size_bytes,
-                lies=drive.lies if drive.seen else ("unknown: only the card sees it",),
+                lies=drive.lies if drive.is_visible else ("unknown: only the card sees it",),
             )
             for drive in drives
         ),
@@ -197,8 +197,8 @@ def _single_drive(array_id: str, drive: Candidate) -> SweepArray:
 
 
 def _array(array_id: str, plan: ArrayPlan, shape: ArrayShape, *, assume_clean: bool) -> SweepArray:
-    level, software = plan.wish.level, plan.wish.drives[0].controller is None
-    member = min((drive.size_bytes or 0 for drive in plan.wish.drives), default=0)
+    level, software = plan.request.level, plan.request.drives[0].controller is None
+    member = min((drive.size_bytes or 0 for drive in plan.request.drives), default=0)
     parity = level in PARITY
     seconds = 0.0
     if not software:
@@ -206,7 +206,7 @@ def _array(array_id: str, plan: ArrayPlan, shape: ArrayShape, *, assume_clean: b
         prepared += ", which it begins by itself minutes after making it" if plan.begins_later else ""
         seconds = member / SYNC_RATE if plan.begins_later else 0.0
     elif assume_clean:
-        rate = _WRITES.get(plan.wish.drives[0].media, _WRITES[Media.HDD]) * max(1, plan.data_drives or 1)
+        rate = _WRITES.get(plan.request.drives[0].media, _WRITES[Media.HDD]) * max(1, plan.data_drives or 1)
         seconds = (plan.size_bytes or member) / rate + (member / SYNC_RATE if parity else 0.0)
         written = "parity" if parity else "copies" if level is not Level.RAID0 else "all of it"
         prepared = f"assume-clean, {written} written by a pass in full stripes"

@@ -60,11 +60,11 @@ async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> R
             refused += ready.refused
             hint = hint or ready.hint
         elif ready.only.device is not None and all(destroy.device != ready.only.device for destroy in destroys):
-            (plate,) = ready.plates  # it may be written to
+            (plate,) = ready.labels  # it may be written to
             plates.append(plate)
             called = plate.name if plate.name != ready.only.device else ""
             destroys.append(
-                OverwrittenDevice(device=ready.only.device, name=plate.word, found=ready.found, called=called)
+                OverwrittenDevice(device=ready.only.device, name=plate.token, found=ready.content, called=called)
             )
             wear += _wear(bench, ready, writing_seconds(design, name))
     if design.making is not None:
@@ -86,7 +86,7 @@ async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> R
         hint=hint,
         risks=(*sentences, *(facts.arrays.warnings if facts.arrays is not None else ())),
         wear=tuple(wear),
-        plates=tuple({plate.word: plate for plate in reversed(plates)}.values())[::-1],
+        plates=tuple({plate.token: plate for plate in reversed(plates)}.values())[::-1],
         noise=dict(_noise(bench, design, facts)),
     )
 
@@ -95,7 +95,7 @@ def _drives_label(making: SweepArrays) -> DeviceLabel:
     """How the question names the drives: their word means all that the sweep makes and deletes of exactly these."""
     drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in making.drives)
     text = f"made of {clean(drives, 2000)}: what lies on them is lost"
-    return DeviceLabel(name="Every array of the sweep", words=text, word=making.word)
+    return DeviceLabel(name="Every array of the sweep", description=text, token=making.word)
 
 
 async def _array_error(bench: Workbench, facts: TargetFacts) -> RaidbenchError | None:

@@ -318,7 +318,7 @@ class SweepRunner:
 
         Raises RefusedError.
         """
-        if not ready.destructive or (cell.array is not None and all(map(is_former, ready.found))):
+        if not ready.destructive or (cell.array is not None and all(map(is_former, ready.content))):
             return ready.confirm_text
         agreed = next(
             (device.found for device in self.record.design.destroys if device.device == ready.only.device), None
@@ -326,11 +326,11 @@ class SweepRunner:
         making = self.record.design.making
         if making is not None and cell.array is not None and making.array(cell.array).is_single_drive:
             agreed = making.drives[0].lies
-        if agreed is None and ready.found:
+        if agreed is None and ready.content:
             raise RefusedError(
-                f"Nobody confirmed that {ready.only.device} may be overwritten: {'; '.join(ready.found)}."
+                f"Nobody confirmed that {ready.only.device} may be overwritten: {'; '.join(ready.content)}."
             )
-        if agreed is not None and (new := new_content(ready.found, agreed)):
+        if agreed is not None and (new := new_content(ready.content, agreed)):
             raise RefusedError(f"Something lies on {ready.only.device} that was not there before: {'; '.join(new)}.")
         return ready.confirm_text
 

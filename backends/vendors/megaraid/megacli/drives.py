@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import field
 
 from backends.model import Media, State
-from backends.subject import repeated, twice_reason
+from backends.subject import find_repeated, twice_reason
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors._cards import BackgroundOperation
@@ -103,7 +103,7 @@ def parse_drives(text: str, card: int = 0) -> tuple[PhysicalDrive, ...]:
     A drive that is listed more than once is refused and listed once.
     """
     drives = [drive_record for record in records(text, card) if (drive_record := drive(record)).slot is not None]
-    twice = repeated((drive_record.card, drive_record.place) for drive_record in drives)
+    twice = find_repeated((drive_record.card, drive_record.place) for drive_record in drives)
     once = {
         (drive_record.card, drive_record.place): PhysicalDrive(
             card=drive_record.card,

@@ -8,7 +8,7 @@ from dataclasses import field
 
 from backends.model import Level, State
 from backends.sizes import read_size
-from backends.subject import repeated, twice_reason
+from backends.subject import find_repeated, twice_reason
 from backends.values import dataclass
 from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
 from backends.vendors.megaraid.facts import PhysicalDrive, Policies, VirtualDrive, ddf_level
@@ -87,7 +87,7 @@ def parse_volumes(text: str, card: int = 0) -> tuple[VirtualDrive, ...]:
     refused and listed once.
     """
     parsed = list(_records(text, card))
-    twice = repeated((record.card, record.number) for record in parsed)
+    twice = find_repeated((record.card, record.number) for record in parsed)
     once = {(record.card, record.number): record for record in reversed(parsed)}
     unique = [record for record in parsed if once[record.card, record.number] is record]
     return tuple(
@@ -172,7 +172,7 @@ def _contradiction(record: _Record, members: Sequence[PhysicalDrive]) -> str:
     """Return why a record cannot be about one virtual drive, as a clause; "" if it can."""
     if record.differing:
         return f"it says {record.differing[0]} of virtual drive {record.number} twice, differently"
-    twice = sorted(repeated(member.place for member in members))
+    twice = sorted(find_repeated(member.place for member in members))
     return f"it names drive {twice[0]} of virtual drive {record.number} more than once" if twice else ""
 
 

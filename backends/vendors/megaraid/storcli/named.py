@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from backends.subject import misnamed_reason, repeated, twice_reason
+from backends.subject import find_repeated, misnamed_reason, twice_reason
 from backends.vendors.megaraid.storcli.document import Reply
 from backends.vendors.megaraid.storcli.fields import Fields, nested_dicts, tables, whole
 from backends.vendors.megaraid.storcli.topology import Place, drive_path, parse_place, place_text, volume, volume_path
@@ -77,7 +77,7 @@ def refused_volumes(data: Mapping[str, object], differing: Sequence[str] = ()) -
     """
     why: dict[int, str] = {}
     numbers = list(_volume_rows(data))
-    for number in repeated(numbers):
+    for number in find_repeated(numbers):
         why[number] = twice_reason(f"virtual drive {number}")
     for heading, entry in nested_dicts(data):
         # The path of a virtual drive is the heading of its row (version 7), or of all its data (version 8).
@@ -108,7 +108,7 @@ def refused_drives(data: Mapping[str, object], differing: Sequence[str] = ()) ->
             why.setdefault(at, text)
         if heading not in _BENEATH:
             listed.append((heading, at))
-    for _, at in repeated(listed):
+    for _, at in find_repeated(listed):
         why.setdefault(at, twice_reason(f"drive {place_text(at)}"))
     for key in differing:
         if (other := drive_path(key)) is not None:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from backends.model import State
 from backends.sizes import read_size
-from backends.subject import repeated
+from backends.subject import find_repeated
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue, reported_word
@@ -72,7 +72,7 @@ def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ..
         facts.members |= {number: tuple(map(place_text, drives)) for number, drives in members(data).items()}
         facts.auto_bgi |= auto_bgi(data)
     listed = [_volume(card, number, facts) for number in sorted(facts.rows.keys() - facts.refused.keys())]
-    shared = repeated(drive.wwn for drive in listed if drive.wwn is not None)
+    shared = find_repeated(drive.wwn for drive in listed if drive.wwn is not None)
     for drive in listed:
         if drive.wwn in shared:
             facts.refused[drive.number] = (

@@ -15,7 +15,7 @@ from dataclasses import field, replace
 from backends.model import Level, Media, State
 from backends.raid import PARITY_IN_SPANS
 from backends.sizes import read_size
-from backends.subject import repeated, twice_reason
+from backends.subject import find_repeated, twice_reason
 from backends.text import clean
 from backends.values import dataclass
 from backends.vendors._cards import BackgroundOperation, ReportedValue
@@ -204,7 +204,7 @@ def card_text(text: str, number: int, *, status: str = "", cut: bool = False) ->
         for section in passages
         if section.kind and (section.kind != "card" or any(mark in section.fields for mark in marks))
     ]
-    twice = repeated((section.kind, section.name) for section in described)
+    twice = find_repeated((section.kind, section.name) for section in described)
     torn = any(kind in ("drive", "array") for kind, _ in twice)
     passages = [section for section in passages if (section.kind, section.name) not in twice or section.kind == "card"]
     card = next(

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from backends.model import Media, State
 from backends.sizes import read_size
-from backends.subject import repeated, twice_reason
+from backends.subject import find_repeated, twice_reason
 from backends.text import clean
 from backends.vendors._cards import UNKNOWN, BackgroundOperation, ReportedValue
 from backends.vendors.smartarray import text as texts
@@ -132,7 +132,7 @@ def _repeated_sections(sections: Sequence[TextSection]) -> frozenset[tuple[str, 
         for section in sections
         if section.kind in _KINDS and (section.fields or (section.kind == "volume" and section.row))
     ]
-    return repeated(
+    return find_repeated(
         (section.kind, str(int(section.name)) if section.kind == "volume" else section.name) for section in described
     )
 

@@ -27,8 +27,8 @@ async def test_a_host_is_shown_as_it_is_shown_there(rack: str) -> None:
     there = await machine.probe()
     settings, _ = await all_settings(machine, there)
     told = parse_devices(json.loads(json.dumps(json_schema.devices(there, settings, host="x", simulated=True))))
-    assert devices_table(told.inventory, DeviceListOptions(whole=True), {}) == devices_table(
-        there, DeviceListOptions(whole=True), {}
+    assert devices_table(told.inventory, DeviceListOptions(expanded=True), {}) == devices_table(
+        there, DeviceListOptions(expanded=True), {}
     )
     things: tuple[Controller | Array | Drive, ...] = (*there.controllers, *there.arrays, *there.drives)
     for thing in things:
@@ -38,7 +38,9 @@ async def test_a_host_is_shown_as_it_is_shown_there(rack: str) -> None:
         assert here is not None
         assert device_facts(here) == device_facts(thing)
         declared, readings = told.settings.get(thing.target, ((), {}))
-        own = settings_table(machine.settings(thing.target), await machine.kept(thing.target), thing.target.scope)
+        own = settings_table(
+            machine.settings(thing.target), await machine.read_cached(thing.target), thing.target.scope
+        )
         assert [row.cells for row in settings_table(declared, readings, thing.target.scope).rows] == [
             row.cells for row in own.rows
         ]
