@@ -12,12 +12,6 @@ _IMPORTED = 60_000
 """The same while the program starts: more than a command imports, of which nothing is garbage."""
 
 
-def reduce_startup_cost() -> None:
-    """Look for garbage less often, and import asyncio light."""
-    raise_gc_threshold()
-    import_asyncio()
-
-
 def raise_gc_threshold() -> None:
     """Look for garbage less often."""
     gc.set_threshold(_MANY, 20, 20)

@@ -28,7 +28,9 @@ async def resolve_target(bench: Workbench, text: str) -> tuple[str, str]:
         stat = await bench.host.stat(text)
         if stat is None or stat.kind != "block":
             return (text, text) if stat is not None else await _device(bench, text)
-        return await _device_node(bench, text)
+        with contextlib.suppress(NotFoundError):
+            return await _device(bench, text)
+        return text, text  # a partition or a logical volume that the inventory does not list
     if is_on_a_card(text) and await bench.host.stat(text) is None:
         return await _device(bench, text)
     if "/" in text and not text.startswith(("/", ".", "~")) and await bench.host.stat(text) is None:
@@ -61,11 +63,3 @@ async def _device(bench: Workbench, address: str) -> tuple[str, str]:
             f"{device.target} has no block device to measure.", hint="Measure an array or a drive that has one."
         )
     return device.device, str(device.target)
-
-
-async def _device_node(bench: Workbench, device: str) -> tuple[str, str]:
-    """Return a device node: by its address if the inventory has it; a partition or volume by its own name."""
-    try:
-        return await _device(bench, device)
-    except NotFoundError:
-        return device, device

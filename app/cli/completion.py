@@ -136,17 +136,13 @@ def _command_at(before: list[str]) -> int:
 
 
 def _line(before: list[str], at: int, last: str) -> CommandLine:
-    rack = ""
-    for index, word in enumerate(before[:at]):
-        if word == "--demo":
-            follows = before[index + 1] if index + 1 < at else ""
-            rack = follows if follows in HOSTS else next(iter(HOSTS))
-        elif word.startswith("--demo="):
-            rack = word.partition("=")[2]
-    recorded = ""
+    rack = recorded = ""
     for word, follows in pairwise([*before[:at], ""]):
-        if word.partition("=")[0] == "--machine":
-            recorded = word.partition("=")[2] or follows
+        option, equals, value = word.partition("=")
+        if option == "--demo":
+            rack = value if equals else follows if follows in HOSTS else next(iter(HOSTS))
+        elif option == "--machine":
+            recorded = value or follows
     return CommandLine(rack, recorded, before[at] if at < len(before) else "", tuple(before[at + 1 :]), last)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from app.cli.output import ask, can_ask, say
+from app.cli.output import ask, can_ask, say, say_lines
 from app.cli.render import table_lines, with_sign
 from app.core.presentation import change as view
 from app.core.presentation.risk_text import ConfirmationLevel, confirmation_level, outcome_cell
@@ -109,13 +109,19 @@ def require_confirmation(
             f"--confirm says {clean(typed, 60)}, but {_label_sentences(plates)}",
             hint=f"Nothing was done. Mean it with {_confirm_option(word)}.",
         )
-    match confirmation_level(risk):
-        case ConfirmationLevel.HARMLESS:
-            confirm_harmless(action, yes=yes)
-        case ConfirmationLevel.RISKY:
-            _confirm_risky(plates, action, yes=yes, named=typed is not None)
-        case ConfirmationLevel.DESTRUCTIVE:
-            _confirm_destructive(plates, action, named=typed is not None)
+    level = confirmation_level(risk)
+    if level is ConfirmationLevel.HARMLESS:
+        confirm_harmless(action, yes=yes)
+        return word
+    risky = level is ConfirmationLevel.RISKY
+    if typed is not None and (yes or not risky):
+        return word
+    if not can_ask():
+        raise _no_terminal_error(f"--yes {_confirm_option(word)}" if risky else _confirm_option(word), plates)
+    say_lines(plate.sentence for plate in plates)
+    question = f"{action}, with the risk above? Type yes" if risky else f"{action}, and lose what is there? Type {word}"
+    if ask(question) != ("yes" if risky else word):
+        raise _declined_error()
     return word
 
 
@@ -125,32 +131,6 @@ def _label_sentences(plates: Sequence[DeviceLabel]) -> str:
 
 def _confirm_option(word: str) -> str:
     return f"--confirm {quote(word)}"
-
-
-def _confirm_risky(plates: Sequence[DeviceLabel], action: str, *, yes: bool, named: bool) -> None:
-    if yes and named:
-        return
-    if not can_ask():
-        raise _no_terminal_error(f"--yes {_confirm_option(confirm_token(plates))}", plates)
-    _say_labels(plates)
-    if ask(f"{action}, with the risk above? Type yes") != "yes":
-        raise _declined_error()
-
-
-def _confirm_destructive(plates: Sequence[DeviceLabel], action: str, *, named: bool) -> None:
-    if named:
-        return
-    if not can_ask():
-        raise _no_terminal_error(_confirm_option(confirm_token(plates)), plates)
-    _say_labels(plates)
-    word = confirm_token(plates)
-    if ask(f"{action}, and lose what is there? Type {word}") != word:
-        raise _declined_error()
-
-
-def _say_labels(plates: Sequence[DeviceLabel]) -> None:
-    for plate in plates:
-        say(plate.sentence)
 
 
 def _no_terminal_error(options: str, plates: Sequence[DeviceLabel] = ()) -> RefusedError:

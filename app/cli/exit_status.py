@@ -48,12 +48,6 @@ NAGIOS: Mapping[str, int] = {"OK": 0, "WARNING": 1, "CRITICAL": 2, "UNKNOWN": 3}
 Guidelines, plugin return codes)."""
 
 
-def table_rows() -> list[str]:
-    """The table of docs/cli.md."""
-    head = ["| exit status | meaning |", "| --- | --- |"]
-    return head + [f"| {status} | {text}: {more} |" for status, (text, more) in MEANINGS.items()]
-
-
 def summary_sentence() -> str:
     """All of them in one sentence, for `--help`."""
     return f"Exit status: {', '.join(f'{status} {meaning}' for status, (meaning, _) in MEANINGS.items())}."

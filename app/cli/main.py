@@ -27,13 +27,6 @@ ASKS_HELP = "app.cli.asks_help"
 """Whether the help of a command is asked for, which a wrong configuration keeps from nobody."""
 
 
-class RackName(click.Choice[str]):
-    """A rack of `--demo`, which may be left out: what comes then is the command."""
-
-    def __init__(self) -> None:
-        super().__init__(tuple(HOSTS))
-
-
 class CommandGroup(click.Group):
     """Imports a command when it is called, and turns every error into a sentence and a status."""
 
@@ -138,7 +131,7 @@ def _prepare_streams() -> None:
     epilog=f"Without a command the workbench opens. {summary_sentence()} "
     'Completion for bash: eval "$(_RAIDBENCH_COMPLETE=bash_source raidbench)"; zsh_source and fish_source likewise.',
 )
-@click.option("--demo", type=RackName(), help=f"Use a simulated rack: {FIRST} unless another is named.")
+@click.option("--demo", type=click.Choice(tuple(HOSTS)), help=f"Use a simulated rack: {FIRST} unless another is named.")
 @click.option(
     "--demo-speed", type=FiniteRange(0.1, 1000), metavar="N", help="Let the simulated rack's time run N times as fast."
 )

@@ -52,7 +52,7 @@ def persist_command(options: _PersistOptions) -> int:
     """
     if options.remove and options.values:
         raise click.UsageError("KEY=VALUE or --remove, not both.")
-    wanted = dict(parse_assignments(options.values))
+    wanted = parse_assignments(options.values)
     return on_workbench(_persist, wanted, options, changes=True, dry=options.dry_run, rights=True)
 
 

@@ -17,7 +17,7 @@ from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.options import CONFIRM_HELP, AskingOptions, GroupedCommand, current, gather_options
 from app.cli.output import lines, print_json, say, say_lines
 from app.cli.session_context import on_workbench, open_session
-from app.cli.steady_options import precondition_options, steady_plan
+from app.cli.steady_options import steady_cap_option, steady_plan, steady_round_option
 from app.core.benchmark.preconditioning import WORKLOAD, precondition_request
 from app.core.benchmark.runner import BenchmarkRequest, RunPlan
 from app.core.presentation import json_schema
@@ -49,7 +49,8 @@ class _PreconditionOptions(AskingOptions):
 @click.argument("target")
 @click.option("--profile", default=WORKLOAD, show_default=True, metavar="NAME", help="The workload after the fill.")
 @click.option("--size", metavar="BYTES", help="Size of a new scratch file.")
-@precondition_options
+@steady_cap_option
+@steady_round_option
 @click.option("--dry-run", is_flag=True, help="Only show what would be written and lost.")
 @click.option("--yes", is_flag=True, help="Do not ask about what is harmless: a scratch file.")
 @click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from app.cli.confirm import step_lines
 from app.cli.session_context import interrupted_experiments, interrupted_sweeps
@@ -16,14 +17,15 @@ from app.core.presentation import change as view
 from app.core.presentation import json_schema
 from app.core.session.journal import UnresolvedChange
 from app.core.workbench import Workbench
-from backends.array_planning import ArrayMatch, ArrayMatchState
-from backends.change import Change
+from backends.array_planning import ArrayMatchState
 from backends.errors import RaidbenchError
 from backends.sizes import size_words
 from backends.system.local.files import left_folders
 from backends.text import clean
 from backends.values import dataclass
 from widgets.text_utils import units
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +91,7 @@ async def intent_rows(bench: Workbench, intent: UnresolvedChange) -> list[str]:
     change = intent.change
     lines = [f"change {intent.id}, {units.moment(intent.at)}: {clean(view.change_text(change), 300)}"]
     lines += filter(None, (still_running_text(intent), clean(await bench.changes.recovery_hint(change) or "", 600)))
-    back = await _plan_revert(bench, change)
+    back = await _result_or_error(bench.changes.plan_revert(change))
     if isinstance(back, RaidbenchError):
         return [*lines, *_error_lines(back)]
     return [*lines, "to put it back:", *step_lines(back.writes)] if back.before != back.after else lines
@@ -109,7 +111,7 @@ async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
     ]
     if (program := entry.left_running) is not None:
         return [*lines, f"{clean(program, 100)} still works on it."]
-    match = await _find_array(bench, entry)
+    match = await _result_or_error(bench.arrays.find(entry))
     if isinstance(match, RaidbenchError):
         return [*lines, *_error_lines(match)]
     lines.append(clean(match.words, 600))
@@ -119,7 +121,7 @@ async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
 
 
 async def _array(bench: Workbench, entry: ArrayJournalEntry) -> dict[str, Any]:
-    match = await _find_array(bench, entry)
+    match = await _result_or_error(bench.arrays.find(entry))
     return {
         "name": entry.array.name,
         "session": entry.session,
@@ -132,9 +134,10 @@ async def _array(bench: Workbench, entry: ArrayJournalEntry) -> dict[str, Any]:
     }
 
 
-async def _find_array(bench: Workbench, entry: ArrayJournalEntry) -> ArrayMatch | RaidbenchError:
+async def _result_or_error(work: Awaitable[T]) -> T | RaidbenchError:
+    """Return the result of `work`, or the error that it raised."""
     try:
-        return await bench.arrays.find(entry)
+        return await work
     except RaidbenchError as error:
         return error
 
@@ -158,7 +161,7 @@ async def _file(left: StaleScratchFile) -> dict[str, Any]:
 
 
 async def _intent(bench: Workbench, intent: UnresolvedChange) -> dict[str, Any]:
-    back = await _plan_revert(bench, intent.change)
+    back = await _result_or_error(bench.changes.plan_revert(intent.change))
     return {
         "id": intent.id,
         "session": intent.session,
@@ -170,10 +173,3 @@ async def _intent(bench: Workbench, intent: UnresolvedChange) -> dict[str, Any]:
         "back": None if isinstance(back, RaidbenchError) else json_schema.change(back),
         "why_not": back.message if isinstance(back, RaidbenchError) else None,
     }
-
-
-async def _plan_revert(bench: Workbench, change: Change) -> Change | RaidbenchError:
-    try:
-        return await bench.changes.plan_revert(change)
-    except RaidbenchError as error:
-        return error

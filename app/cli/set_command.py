@@ -56,8 +56,8 @@ def set_command(options: _SetOptions) -> int:
     return on_workbench(_set, wanted, options, changes=True, dry=options.dry_run, rights=True)
 
 
-def parse_assignments(texts: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return the keys and values of KEY=VALUE arguments, in their order. Raises InvalidValueError."""
+def parse_assignments(texts: tuple[str, ...]) -> dict[str, str]:
+    """Return the values of KEY=VALUE arguments by key, in their order. Raises InvalidValueError."""
     values: dict[str, str] = {}
     for text in texts:
         key, equals, wanted = (part.strip() for part in text.partition("="))
@@ -66,18 +66,16 @@ def parse_assignments(texts: tuple[str, ...]) -> list[tuple[str, str]]:
         if key in values:
             raise InvalidValueError(f"{clean(key, 60)} is named twice.", hint="Name each setting once.")
         values[key] = wanted
-    return list(values.items())
+    return values
 
 
-async def _set(
-    bench: Workbench, interruption: Interruption, wanted: list[tuple[str, str]], options: _SetOptions
-) -> int:
+async def _set(bench: Workbench, interruption: Interruption, wanted: dict[str, str], options: _SetOptions) -> int:
     if options.trial is not None:
         from app.core.changes.trial import check_seconds
 
         check_seconds(options.trial)
     target = (await bench.hardware.find(options.target)).target
-    planned = await bench.hardware.plan_to_show(target, dict(wanted))
+    planned = await bench.hardware.plan_to_show(target, wanted)
     changes = [*bench.hardware.required_changes(planned)]
     already = [change for change in planned if change not in changes]
     for change in already:

@@ -120,7 +120,9 @@ class HelperChanges:
                 raise undecided_trial_error(trial)
         differs = ""
         async for planned in self._ways(shown, back):
-            planned = await self._with_values_before(planned, shown)
+            # The values before of what it may move are read here; `shown` only says on which disk.
+            before = await read_beside(self._machine.backends, planned, disk_beside(shown))
+            planned = with_values_before(planned, before)
             differs = _difference(shown, planned)
             if not differs:
                 self._planned[_place(planned)] = planned, locks
@@ -129,11 +131,6 @@ class HelperChanges:
             f"{shown.label} of {shown.target} would now be changed otherwise than was shown ({differs}).",
             hint="Review it again.",
         )
-
-    async def _with_values_before(self, planned: Change, shown: Change) -> Change:
-        """Return the change with the values before of what it may move, read here; `shown` says on which disk."""
-        before = await read_beside(self._machine.backends, planned, disk_beside(shown))
-        return with_values_before(planned, before)
 
     async def _ways(self, shown: Change, back: dict[str, str] | None) -> AsyncIterator[Change]:
         """How the helper would bring a value about: as a way back, by itself, with the rest of its set."""

@@ -78,7 +78,7 @@ def node_of(path: str) -> str | None:
 
     The path is followed here once, and only where nobody but root can make it lead elsewhere: what is returned is used.
     """
-    if not _NODE.fullmatch(path) or _leads_up(path):
+    if not _NODE.fullmatch(path) or not {".", ".."}.isdisjoint(path.split("/")):
         return None
     real = resolve_root_owned(path)
     if real is None or not _NODE.fullmatch(real):
@@ -89,10 +89,6 @@ def node_of(path: str) -> str | None:
         return None
     is_character = stat.S_ISCHR(mode) and _CHARACTER.fullmatch(real) is not None
     return real if stat.S_ISBLK(mode) or is_character else None
-
-
-def _leads_up(path: str) -> bool:
-    return any(part in (".", "..") for part in path.split("/"))
 
 
 def _fitted(shape: Sequence[str], parts: Sequence[str]) -> tuple[str, ...] | None:

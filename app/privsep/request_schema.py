@@ -69,32 +69,16 @@ def lines(value: Any) -> bool:
     return isinstance(value, list) and len(value) <= 512 and all(isinstance(item, str) and item for item in value)
 
 
-def values(value: Any) -> bool:
-    """Settings by key; none for those that are to be forgotten."""
-    return (
-        isinstance(value, dict) and len(value) <= 64 and all(_KEY(key) and _WORD(item) for key, item in value.items())
-    )
-
-
-def companions(value: Any) -> bool:
-    """What comes back with a value, by key."""
-    return (
-        isinstance(value, dict)
-        and len(value) <= 64
-        and all(_BESIDE(key) and _WORD(item) for key, item in value.items())
-    )
-
-
-def texts(value: Any) -> bool:
-    """Fields of a job, each as text."""
-    return (
-        isinstance(value, dict) and len(value) <= 64 and all(_KEY(key) and _TEXT(item) for key, item in value.items())
+def mapping(keys: Check, values: Check) -> Check:
+    """Return a check for an object of at most 64 fields, empty or not."""
+    return lambda value: (
+        isinstance(value, dict) and len(value) <= 64 and all(keys(key) and values(item) for key, item in value.items())
     )
 
 
 def section(value: Any) -> bool:
     """A further section of a job: its fields, and whether it waits for those before it."""
-    return isinstance(value, dict) and value.keys() == {"job", "waits"} and texts(value["job"]) and flag(value["waits"])
+    return isinstance(value, dict) and value.keys() == {"job", "waits"} and _JOB(value["job"]) and flag(value["waits"])
 
 
 def _session(value: Any) -> bool:
@@ -105,7 +89,12 @@ def _session(value: Any) -> bool:
 _KEY = text(r"[a-z][a-z0-9_]{0,63}(\.[A-Za-z0-9!+_./-]{1,128})?")  # of a member: write_mostly.sda1
 _BESIDE = text(r"[a-z][a-z0-9_]{0,63}([./][A-Za-z0-9!+_./-]{1,128})?")  # of a scheduler: iosched/read_expire
 _WORD = text(r".{1,256}")
-_TEXT = text(r".{0,2048}")
+_SETTINGS = mapping(_KEY, _WORD)
+"""Settings by key; empty to keep none of them after a reboot."""
+_COMPANIONS = mapping(_BESIDE, _WORD)
+"""Companion settings that are restored with a setting, by key."""
+_JOB = mapping(_KEY, text(r".{0,2048}"))
+"""Fields of a job as text."""
 _TARGET = text(r"[a-z0-9_-]{1,32}:[^ ]{1,256}")
 _SCOPE = text("|".join(Scope))
 _NODE = text(r"/dev(/[^ /]{1,255}){1,3}")
@@ -147,7 +136,7 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
     "release": {"hold": _NUMBER},
     "measure": {
         "holds": some(_NUMBER, 64),
-        "job": texts,
+        "job": _JOB,
         "more": maybe(some(section, 63)),
         "cap": maybe(whole(1, 7 * 86400)),
         "interval": whole(50, 60_000),
@@ -157,8 +146,8 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
     "ended": {"run": _NUMBER},
     "lock": {"name": LOCK, "what": _WORD},
     "unlock": {"name": LOCK},
-    "together": {"target": _TARGET, "scope": _SCOPE, "values": values},
-    "plan": {"change": record, "back": maybe(companions)},
+    "together": {"target": _TARGET, "scope": _SCOPE, "values": _SETTINGS},
+    "plan": {"change": record, "back": maybe(_COMPANIONS)},
     "intend": {
         "session": _session,
         "id": _ID,
@@ -173,7 +162,7 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
     "arm": {"session": _session, "until": seconds(2.0**40)},
     "rehearse": {},
     "journal": {},
-    "persist": {"target": _TARGET, "scope": _SCOPE, "values": values, "digest": text(r"[0-9a-f]{64}")},
+    "persist": {"target": _TARGET, "scope": _SCOPE, "values": _SETTINGS, "digest": text(r"[0-9a-f]{64}")},
     "remake": {"session": _session, "id": _ID},
     "unit": {"do": text("plan|install|remove")},
     "companion": {},

@@ -589,24 +589,3 @@ MOVING = (
     ("tab", "To the next pane, the one whose frame is bright then; shift and tab to the one before."),
 )
 """Keys that work in every list, and what they do."""
-
-
-def page() -> str:
-    """docs/keys.md."""
-    lines = [
-        "# The keys",
-        "",
-        "`?` shows those of a screen, `raidbench keys` all with the names that `[keymap]` takes.",
-    ]
-    lines += ["", "## Moving", "", "| key | what it does |", "| --- | --- |"]
-    lines += [f"| {_cell(keys)} | {help} |" for keys, help in MOVING]
-    everywhere = tuple(command for command in COMMANDS if "all" in command.screens)
-    own = {title: commands_of(name, shared=False) for name, title in (SCREENS | SHEETS).items()}
-    for title, commands in {"On every screen": everywhere, **own}.items():
-        lines += ["", f"## {title}", "", "| key | command | what it does |", "| --- | --- | --- |"]
-        lines += [f"| {_cell(command.shown_keys)} | {command.label} | {command.help} |" for command in commands]
-    return "\n".join(lines) + "\n"
-
-
-def _cell(keys: str) -> str:
-    return " ".join(f"`{key}`" for key in keys.replace(",", " ").split())

@@ -43,14 +43,10 @@ class RedrawThrottle:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._answers = False
+        self.answers = False
+        """Whether the terminal has answered at least once."""
         self._asked: float | None = None
         self._next = 0.0
-
-    @property
-    def answers(self) -> bool:
-        """Whether the terminal has ever answered."""
-        return self._answers
 
     def question_sent(self) -> None:
         """The question was sent behind a drawing."""
@@ -58,7 +54,7 @@ class RedrawThrottle:
 
     def answer_received(self) -> None:
         """The answer has come."""
-        self._answers = True
+        self.answers = True
         if self._asked is not None:
             self._next = self._asked + SHARE * (self._clock() - self._asked)
             self._asked = None

@@ -138,7 +138,7 @@ def ab_command(options: _AbOptions) -> int:
     if not options.dry_run:
         refuse_read_only()
     asked = job_of(options.job, current().load_config(), alone="An A/B judges one job")
-    setting = None if options.setting is None else parse_assignments((options.setting,))[0]
+    setting = None if options.setting is None else parse_assignments((options.setting,)).popitem()
     looks = _looks(options)
 
     async def work(bench: Workbench, interruption: Interruption) -> int:

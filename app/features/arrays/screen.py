@@ -122,10 +122,13 @@ class NewArrayScreen(WorkbenchScreen):
     @on(KeyedTable.RowHighlighted)
     def _explain(self) -> None:
         """All that stands against the drive under the cursor, or what would be lost on it."""
-        key = self.query_one(KeyedTable).cursor
-        drive = next((drive for drive in self._drives if str(drive.drive) == key), None)
+        drive = self._drive_under_cursor()
         text = TICK if drive is None else " ".join(drive.why_not) or "; ".join((*drive.cautions, *drive.lies)) or TICK
         self.query_one("#array-help", TextParagraphs).say(clean(text, 400), "muted")
+
+    def _drive_under_cursor(self) -> Candidate | None:
+        key = self.query_one(KeyedTable).cursor
+        return next((drive for drive in self._drives if str(drive.drive) == key), None)
 
     def _ticked_drives(self) -> tuple[Candidate, ...]:
         by_address = {str(drive.drive): drive for drive in self._drives}
@@ -163,13 +166,13 @@ class NewArrayScreen(WorkbenchScreen):
 
     def action_tick(self) -> None:
         """Tick the drive under the cursor, or not any more."""
-        key = self.query_one(KeyedTable).cursor
-        drive = next((drive for drive in self._drives if str(drive.drive) == key), None)
+        drive = self._drive_under_cursor()
         if drive is None:
             self.say("Only drives are ticked.")
         elif not drive.free:
             self.say(f"{drive.place}: {drive.why_not[0]}", severity="warning")
-        elif key is not None:
+        else:
+            key = str(drive.drive)
             ticked = self._ticked
             self._ticked = tuple(name for name in ticked if name != key) if key in ticked else (*ticked, key)
             self._draw()

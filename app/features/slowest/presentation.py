@@ -41,22 +41,17 @@ def siblings_table(plan: MemberPlan, reads: Sequence[MemberRead], figures: Seque
 
 def _hung_row(drive: Drive) -> Row:
     answer = Cell(f"over {engine.ANSWER_S:.0f} s", Tone.ATTENTION)
-    cells = (drive.device or "", clean(drive.model or "", 40), answer, "", "", Cell("hung", Tone.ATTENTION))
-    return Row(key=drive.device or "", cells=cells)
+    return _row(drive, answer, "", "", Cell("hung", Tone.ATTENTION))
 
 
 def _compared_row(drive: Drive, comparison: MemberComparison) -> Row:
     tone = Tone.ATTENTION if comparison.is_slow else Tone.PLAIN
-    return Row(
-        key=comparison.name,
-        cells=(
-            comparison.name,
-            clean(drive.model or "", 40),
-            units.latency(comparison.value),
-            Cell(f"{100 * comparison.slower:+.1f} %", tone),
-            Cell(f"[{100 * comparison.low:+.1f}, {100 * comparison.high:+.1f}]", tone),
-            Cell("slow", tone) if comparison.is_slow else "",
-        ),
+    return _row(
+        drive,
+        units.latency(comparison.value),
+        Cell(f"{100 * comparison.slower:+.1f} %", tone),
+        Cell(f"[{100 * comparison.low:+.1f}, {100 * comparison.high:+.1f}]", tone),
+        Cell("slow", tone) if comparison.is_slow else "",
     )
 
 
@@ -64,7 +59,12 @@ def _read_row(drive: Drive, reads: Sequence[MemberRead]) -> Row:
     own = [log(read.latency_ns) for read in reads if read.device == drive.device and read.latency_ns is not None]
     latency = units.latency(exp(fmean(own))) if own else ""
     times = f"read {units.plural(len(own), 'time')}" if own else ""
-    return Row(key=drive.device or "", cells=(drive.device or "", clean(drive.model or "", 40), latency, times, "", ""))
+    return _row(drive, latency, times, "", "")
+
+
+def _row(drive: Drive, *cells: str | Cell) -> Row:
+    node = drive.device or ""
+    return Row(key=node, cells=(node, clean(drive.model or "", 40), *cells))
 
 
 def plan_text(plan: MemberPlan) -> str:

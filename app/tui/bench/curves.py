@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 
 from app.core.fio.stalls import IoStallDetector
@@ -200,17 +200,16 @@ _RAMP = ("╵", "|")
 
 def marks_of(curves: Curves, *, ascii: bool) -> tuple[TimeMark, ...]:
     """What the samples themselves tell: the end of the ramp, when it was steady, and where I/O stood still."""
-    return tuple(_marks(curves, ascii=ascii))
-
-
-def _marks(curves: Curves, *, ascii: bool) -> Iterator[TimeMark]:
+    marks: list[TimeMark] = []
     if curves.ramp and curves.until > curves.ramp:
-        yield TimeMark(at=curves.ramp, sign=_RAMP[ascii], bad=False)
+        marks.append(TimeMark(at=curves.ramp, sign=_RAMP[ascii], bad=False))
     if curves.settled and curves.measured:
-        yield TimeMark(at=curves.measured_from, sign=STEADY.shown(ascii=ascii), text="measuring", bad=False)
-    for still in curves.still.stalls:
-        text = f"stall {still.seconds:.1f} s"
-        yield TimeMark(at=curves.measured_from + still.at, sign=ATTENTION.shown(ascii=ascii), text=text)
+        sign = STEADY.shown(ascii=ascii)
+        marks.append(TimeMark(at=curves.measured_from, sign=sign, text="measuring", bad=False))
+    for stall in curves.still.stalls:
+        text = f"stall {stall.seconds:.1f} s"
+        marks.append(TimeMark(at=curves.measured_from + stall.at, sign=ATTENTION.shown(ascii=ascii), text=text))
+    return tuple(marks)
 
 
 def event_marks(happened: Iterable[RunEvent], *, ascii: bool) -> tuple[TimeMark, ...]:

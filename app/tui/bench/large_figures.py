@@ -44,25 +44,17 @@ def running_figures(curves: Curves, most: int = _ALL) -> tuple[FigureRow, ...]:
     `most`: rows of targets that there is room for.
     """
     whole = [(name, _curve_cells(curves, name)) for name in directions_of(curves)]
-    parts = [
-        (part, name, _interval_cells(side))
-        for part, sample in curves.parts
-        for name in DIRECTIONS
-        if (side := sample.side(name)) is not None
-    ]
-    return _sum_first(whole, parts, most)
+    parts = ((part, name, sample.side(name)) for part, sample in curves.parts for name in DIRECTIONS)
+    shown = [(part, name, _interval_cells(side)) for part, name, side in parts if side is not None]
+    return _sum_first(whole, shown, most)
 
 
 def ended_figures(figures: RunResult, most: int = _ALL) -> tuple[tuple[str, ...], tuple[FigureRow, ...]]:
     """The directions of a finished run, and a row for each, then for each of several targets: fio's own totals."""
     whole = [(name, _run_cells(side)) for name in DIRECTIONS if (side := figures.side(name)) is not None]
-    parts = [
-        (part, name, _run_cells(side))
-        for part, own in parts_of_run(figures)
-        for name in DIRECTIONS
-        if (side := own.side(name)) is not None
-    ]
-    return tuple(name for name, _ in whole), _sum_first(whole, parts, most)
+    parts = ((part, name, result.side(name)) for part, result in parts_of_run(figures) for name in DIRECTIONS)
+    shown = [(part, name, _run_cells(side)) for part, name, side in parts if side is not None]
+    return tuple(name for name, _ in whole), _sum_first(whole, shown, most)
 
 
 def parts_of_run(figures: RunResult) -> tuple[tuple[str, PartFigures], ...]:

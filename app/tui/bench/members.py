@@ -73,7 +73,8 @@ class _Face:
     def __init__(self, members: Sequence[MemberStats], bar: int, ascii: bool) -> None:
         self._bar, self._ascii = bar, ascii
         self._sums = {
-            depth: _sum([iops(member) for member in members if member.depth == depth]) for depth in _depths(members)
+            depth: _sum([iops(member) for member in members if member.depth == depth])
+            for depth in {member.depth for member in members}
         }
         self._most = max((share for member in members if (share := self._share_of(member)) is not None), default=0.0)
         self._odd = {odd.device for depth in self._sums if (odd := deviating(members, depth)) is not None}
@@ -121,14 +122,10 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return sum(counted) if len(counted) == len(values) else None
 
 
-def _depths(members: Sequence[MemberStats]) -> set[int]:
-    return {member.depth for member in members}
-
-
 def _rows(members: Sequence[MemberStats], most: int, face: _Face) -> tuple[TableRow, ...]:
     if len(members) <= most:
         return tuple(face.row(member) for member in members)
-    deepest = max(_depths(members))
+    deepest = max(member.depth for member in members)
     disks = [member for member in members if member.depth == deepest]
     above = [member for member in members if member.depth < deepest]
     shown = above if len(above) + SUMMARY <= most else []

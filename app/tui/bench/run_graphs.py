@@ -78,7 +78,8 @@ class RunGraphs(Vertical):
         self._figures: RunResult | None = None
         self._run: RunRecord | None = None
         self._whole = Curves()
-        self._part = ""
+        self.part = ""
+        """The target or section whose graphs are drawn; "" for the whole run."""
         self._samples: tuple[Sample, ...] = ()
         self._folder: Path | None = None
         self._waiting = ""
@@ -162,35 +163,30 @@ class RunGraphs(Vertical):
         parts = self._whole.parts if self._figures is None else parts_of_run(self._figures)
         return tuple(name for name, _ in parts)
 
-    @property
-    def part(self) -> str:
-        """The target or section whose graphs are drawn; "" for the whole run."""
-        return self._part
-
     def switch_part(self, step: int) -> bool:
         """Draw the next part of the run, or the one before with -1; return whether the run has parts."""
         names = ("", *self.parts)
-        at = names.index(self._part) if self._part in names else 0
-        self._part = names[(at + step) % len(names)]
+        at = names.index(self.part) if self.part in names else 0
+        self.part = names[(at + step) % len(names)]
         self._choose_curves()
         self._redraw()
         return len(names) > 1
 
     def _choose_curves(self) -> None:
         """Take the curves of the part that is shown, and begin to read them where they are on disk only."""
-        if self._part not in self.parts:
-            self._part = ""
-        if not self._part:
+        if self.part not in self.parts:
+            self.part = ""
+        if not self.part:
             self._curves = self._whole
             if self._wanted is not None:  # a part that is still being read must not take its place
                 self._wanted = (*self._wanted[:2], "")
         elif self._run is None:
-            if self._curves.part != self._part:
-                self._curves = Curves(part=self._part)
+            if self._curves.part != self.part:
+                self._curves = Curves(part=self.part)
             self._curves.take(self._samples, self._whole.ramp)
         elif self._folder is not None:
-            self._wanted = (self._folder, self._run.id, self._part)
-            self._curves = self._known.get(self._wanted) or Curves(part=self._part)
+            self._wanted = (self._folder, self._run.id, self.part)
+            self._curves = self._known.get(self._wanted) or Curves(part=self.part)
             if self._wanted not in self._known:
                 self._waiting = _READING
                 self._begin_to_read(self._wanted, self._run)
@@ -215,7 +211,7 @@ class RunGraphs(Vertical):
         wanted = (folder, run.id, "")
         if self._wanted is not None and self._wanted[:2] == wanted[:2]:
             return
-        self._part = ""
+        self.part = ""
         curves = self._known.get(wanted)
         shown = curves or Curves()
         waiting = _READING if curves is None else _NOTHING
@@ -258,12 +254,12 @@ class RunGraphs(Vertical):
         if not self.frozen:
             self._show_figures()
         throughput, latency, heat = self.charts
-        of = f" of {shorten(clean(self._part), _PART)}" if self._part else ""
+        of = f" of {shorten(clean(self.part), _PART)}" if self.part else ""
         throughput.title = ("MiB/s" if self._rate else "IOPS") + of
         latency.title, heat.title = f"Latency{of}", f"Latency heat map{of}"
         baseline, rate, waiting = self._baseline, self._rate, self._waiting
         # Nothing is known of how a part of the baseline scatters, so its graphs have none beneath.
-        beneath = () if baseline is None or self._part else baseline_references(baseline, self._beneath, rate=rate)
+        beneath = () if baseline is None or self.part else baseline_references(baseline, self._beneath, rate=rate)
         marks = (*marks_of(curves, ascii=self._ascii), *self._happened)
         ended = over is not None
         throughput.data = throughput_chart(
@@ -281,13 +277,13 @@ class RunGraphs(Vertical):
         if heat.display:
             heat.data = heat_chart(curves, total=total, marks=marks, waiting=waiting)
         run = self._run if over is not None else None
-        if run is not None and self._part:
-            run = _run_with_part(run, self._part)
+        if run is not None and self.part:
+            run = _run_with_part(run, self.part)
         drawn = run is not None and any(side.bins for _, side in measured_directions(run.figures))
         self.set_class(drawn, "-over")
         if run is not None and drawn:
-            below = None if self._part else self._baseline
-            state = (run.id, run.start.at, self._part, None if below is None else below.id)
+            below = None if self.part else self._baseline
+            state = (run.id, run.start.at, self.part, None if below is None else below.id)
             self.query_one(PlotWorker).make(partial(_latency_plot, run, below), state)
         else:
             self.remove_class("-percentiles")

@@ -70,19 +70,20 @@ class SettingPosition:
     """What it says."""
 
 
-def settings_columns(*, staged: bool = True, effect: bool = True, wanted: bool = False) -> tuple[TableColumn, ...]:
-    """The columns of the table of settings; that of what is `staged` only where something is, or was.
-
-    `effect`: whether any of them takes effect later than at once; `wanted`: whether a file has another value of any.
-    """
-    columns = render.columns(Table(columns=COLUMNS).only(*shown_columns(staged=staged, effect=effect, wanted=wanted)))
+def settings_columns(keys: Sequence[str] = SHOWN) -> tuple[TableColumn, ...]:
+    """Return the columns of the table of settings."""
+    columns = render.columns(Table(columns=COLUMNS).only(*keys))
     return tuple(
         replace(column, least=LEAST.get(column.key), priority=PRIORITY.get(column.key, 0)) for column in columns
     )
 
 
-def shown_columns(*, staged: bool, effect: bool = True, wanted: bool = False) -> tuple[str, ...]:
-    """Their keys."""
+def shown_columns(*, staged: bool, effect: bool, wanted: bool = False) -> tuple[str, ...]:
+    """Return the keys of the columns that have something to show.
+
+    `staged`: whether a value is or was staged. `effect`: whether a setting takes effect later than at once.
+    `wanted`: whether the state file has another value for a setting.
+    """
     left_out = {"staged": not staged, "effect": not effect}
     shown = [key for key in SHOWN if not left_out.get(key)]
     if wanted:
@@ -106,7 +107,9 @@ class SettingsPanel(Vertical):
 
     def compose(self) -> ComposeResult:
         """Table and help."""
-        yield KeyedTable(settings_columns(staged=False, effect=False), id="settings", empty="looking for hardware ...")
+        yield KeyedTable(
+            settings_columns(shown_columns(staged=False, effect=False)), id="settings", empty="looking for hardware ..."
+        )
         yield SettingHelp()
 
     @property
@@ -147,6 +150,7 @@ class SettingsPanel(Vertical):
             for part in self.parts
             for key, drift in drifts[part.target].items()
         )
+        keys = shown_columns(staged=staged, effect=later, wanted=differs)
         for part in self.parts:
             table = settings_table(
                 part.settings,
@@ -157,7 +161,7 @@ class SettingsPanel(Vertical):
                 wanted={key: drift.wanted for key, drift in drifts[part.target].items()},
                 brief=True,
             )
-            own = render.rows(table.only(*shown_columns(staged=staged, effect=later, wanted=differs)))
+            own = render.rows(table.only(*keys))
             if not part.heading:
                 rows += own
             elif own:
@@ -166,7 +170,7 @@ class SettingsPanel(Vertical):
                     TableRow(key=f"{part.target}{_JOINT}{row.key}", cells=row.cells, dim=row.dim, tone=row.tone)
                     for row in own
                 ]
-        columns = settings_columns(staged=staged, effect=later, wanted=differs)
+        columns = settings_columns(keys)
         if columns != self.table.columns:
             self.table.columns = columns
         self.table.rows = tuple(rows)
