@@ -1,4 +1,4 @@
-"""`python -m app` and the `raidbench` script."""
+"""Entry point of `python -m app` and of the `raidbench` script."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.startup import collect_later, print_version
 
 
 def main() -> int:
-    """Run the command line; the answer is the exit status."""
+    """Run the command line and return the exit status."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
@@ -27,7 +27,7 @@ def main() -> int:
 
 
 def _interruptible() -> None:
-    """From here on Ctrl-C is for the command to answer, unless it is ignored."""
+    """Let Ctrl-C raise KeyboardInterrupt, which the command handles, unless SIGINT is ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -54,9 +54,10 @@ def _main() -> int:
 
 
 def _alone() -> bool:
-    """Whether root may go on here: folders of somebody else, in which modules are looked for, are left out first.
+    """Return whether root may continue: folders that other users can write to are removed from `sys.path`.
 
-    False where this program itself lies in one. Otherwise that takes starting anew, isolated from all of them.
+    When raidbench itself is in such a folder, report it and return False. When only other folders are untrusted,
+    re-execute raidbench isolated from all of them.
     """
     if os.geteuid() != 0 or sys.flags.isolated:
         return True
@@ -78,7 +79,10 @@ def _alone() -> bool:
 
 
 def _is_roots(folder: str) -> bool:
-    """Whether only root can write to a folder and to those above it. What decides that is not imported yet."""
+    """Return whether only root can write to a folder and to its parents.
+
+    Uses the standard library alone, because modules from untrusted folders must not be imported before this check.
+    """
     path = os.path.realpath(folder)
     while True:
         info = os.stat(path)

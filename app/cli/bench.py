@@ -1,4 +1,4 @@
-"""`bench`: one run, or several of the same, with a live progress line."""
+"""`bench`: one run, or several runs of the same job, with a live progress line."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ from backends.values import dataclass
 
 
 class RemoteControl(Protocol):
-    """The caller on another host, who starts a run and gets its result (`app.features.fleet`)."""
+    """Control of a run by another host, which starts it and receives its result (`app.features.fleet`)."""
 
     def require_harmless(self, ready: RunPlan) -> None:
-        """Raise RefusedError for a run that would write over a device."""
+        """Raises RefusedError if the run would overwrite a device."""
 
     async def until_go(self, ready: RunPlan) -> None:
-        """Report that all is ready; return at the moment of the start, or when the run is to end."""
+        """Report that the run is ready, and return when it is to start or to end."""
 
     def tell_result(self, run: dict[str, Any]) -> None:
         """Send the result of the run."""
@@ -155,7 +155,7 @@ def bench_command(options: BenchOptions) -> int:
 
 
 def _require_suitable(options: BenchOptions) -> None:
-    """Raises UsageError for options that make no sense on many hosts, in a run started from elsewhere, or elsewhere."""
+    """Raises UsageError if options contradict each other, for `--hosts`, for `--go-on-stdin` or for a local run."""
     if options.nodes is not None:
         if options.stream or options.go_on_stdin or options.repeat > 1:
             raise click.UsageError("With --hosts there is one run: without --stream, --go-on-stdin, --repeat.")
@@ -177,11 +177,11 @@ def _require_suitable(options: BenchOptions) -> None:
 _OWN_OPTIONS = frozenset(
     ["nodes", "stagger", "lease", "jobfile", "section", "profile", "typed", "as_json", "dry_run", "stream", "repeat"]
 )
-"""Options that are not passed on to other hosts, or in other words."""
+"""Options that are not passed on to other hosts, or are passed on in another form."""
 
 
 def _remote_argv(texts: Mapping[str, str], profile: str) -> list[str]:
-    """Return the arguments of `bench` on each host: the same job, with all that a configuration there may change."""
+    """Return the arguments of `bench` for each host, with every job field that the configuration there could change."""
     context = click.get_current_context()
     left_out = {*_OWN_OPTIONS, *(name for name in context.params if name.startswith("job_"))}
     options, arguments = typed_argv(context, left_out)
@@ -190,13 +190,13 @@ def _remote_argv(texts: Mapping[str, str], profile: str) -> list[str]:
 
 
 def _may_be_device(target: str) -> bool:
-    """Return whether a target is, by its name, a device or the address of one: a scratch file needs no root."""
+    """Return whether a target is a device or a device address, judged by its name. A scratch file needs no root."""
     path = Path(target)
     return path.is_block_device() or not (path.exists() or "/" in target.partition(":")[0])
 
 
 def scratch_size(job: Job, targets: Sequence[str], config: Config, *, given: bool) -> Job:
-    """The job with the configured size, when only new scratch files are to be made and nobody named a size."""
+    """Return the job with the configured scratch size, if all targets are new scratch files and no size was given."""
     to_be_made = all(not Path(where).exists() or Path(where).is_dir() for where in targets)
     sized = all(part.size_named for part in job.parts)
     if given or sized or config.scratch_size is None or not to_be_made:
@@ -205,7 +205,7 @@ def scratch_size(job: Job, targets: Sequence[str], config: Config, *, given: boo
 
 
 async def _show_plan(bench: Workbench, request: BenchmarkRequest, options: BenchOptions) -> int:
-    """Print the plan and what would be lost. Raises RefusedError for a run that is refused."""
+    """Print the plan and the data that would be lost. Raises RefusedError if the run is refused."""
     ready = await prepare_run(bench, request)
     lost = [*loss_lines(ready), *(f"{row}." for row in await wear_lines(bench, ready, times=options.repeat))]
     _announce_run(ready)
@@ -256,11 +256,13 @@ async def measure_runs(
     fresh: bool = False,
     leash: RemoteControl | None = None,
 ) -> tuple[list[RunRecord], frozenset[str]]:
-    """The runs, up to the first that is not whole, in a session that is begun for them; and which advice was said.
+    """Run the job `repeat` times, until the first run that does not complete, in a session that is opened for it.
 
-    `fresh`: not in the last session. `leash`: who says when, None for at once.
+    Return the runs and the keys of the advice that was shown. `fresh`: open a new session. `leash`: the remote host
+    that decides when each run starts; None starts at once.
 
-    Raises RefusedError, ReaderGoneError where nobody reads the stream any more, and whatever measuring does.
+    Raises RefusedError, BrokenPipeOutputError if the reader of the stream is gone, and everything that measuring
+    raises.
     """
     require_permitted_job(request)
     first = await prepare_run(bench, request)  # what cannot be done at all leaves no session behind
@@ -285,16 +287,16 @@ async def measure_runs(
             if interruption.is_requested():
                 break
             follower.begin(f"{number}/{repeat} " if repeat > 1 else "")
-            whole = False
+            is_complete = False
             try:
                 until = None if leash is None else partial(leash.until_go, ready)
                 records.append(await bench.jobs.measure(ready, confirm=typed, until=until))
-                whole = records[-1].figures.status is RunStatus.OK and not follower.nobody_reads
+                is_complete = records[-1].figures.status is RunStatus.OK and not follower.nobody_reads
             finally:
                 follower.end()
-                if not whole and not request.keep:
+                if not is_complete and not request.keep:
                     await bench.jobs.forget_scratch(ready)
-            if not whole or interruption.is_requested():
+            if not is_complete or interruption.is_requested():
                 break
     if follower.nobody_reads:
         raise BrokenPipeOutputError
@@ -302,7 +304,7 @@ async def measure_runs(
 
 
 async def prepare_run(bench: Workbench, request: BenchmarkRequest) -> RunPlan:
-    """Return what a run would do. Raises RefusedError where it is not to be done, and what preparing does."""
+    """Return the plan of a run. Raises RefusedError if the run is refused, and everything that preparing raises."""
     ready = await bench.jobs.prepare(request)
     if ready.refused:
         raise RefusedError(" ".join(ready.refused), hint=ready.hint)
@@ -310,13 +312,13 @@ async def prepare_run(bench: Workbench, request: BenchmarkRequest) -> RunPlan:
 
 
 def require_permitted_job(request: BenchmarkRequest) -> None:
-    """Raises RefusedError for a job that writes where nothing may be written."""
+    """Raises RefusedError if the job writes in read-only mode."""
     if current().read_only:
         require_reading_job(request)
 
 
 def loss_lines(ready: RunPlan) -> list[str]:
-    """Return what a run overwrites; nothing for a run that destroys nothing."""
+    """Return the lines that say which data a run destroys; an empty list for a harmless run."""
     losses = []
     for site in ready.overwritten:
         assert site.judgement is not None  # only devices are overwritten
@@ -331,7 +333,10 @@ def loss_lines(ready: RunPlan) -> list[str]:
 
 
 def confirm_run(ready: RunPlan, typed: str | None) -> str | None:
-    """Return the word that confirms the run, after showing what would be lost. Raises RefusedError."""
+    """Show the data that would be lost and return the confirmation token.
+
+    Raises RefusedError if it is not confirmed.
+    """
     if ready.refused:
         raise RefusedError(" ".join(ready.refused), hint=ready.hint)
     if current().read_only:
@@ -385,10 +390,10 @@ def _report(
         runs = [json_schema.run(record, session=str(bench.folder)) for record in records]
         body = json_schema.document(run=runs[-1])
         if len(runs) > 1:
-            whole = [record for record in records if record.figures.status is RunStatus.OK]
+            complete = [record for record in records if record.figures.status is RunStatus.OK]
             means = [
                 json_schema_compare.spread(direction, figure.key, values)
-                for direction, figure, values in spreads(whole)
+                for direction, figure, values in spreads(complete)
             ]
             body |= {"runs": runs, "repeats": means}
         document(body, compact=options.stream)

@@ -1,4 +1,4 @@
-"""The job that the options of `bench` ask for."""
+"""The job that the options of `bench` describe."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 class AskedJob(NamedTuple):
-    """The job that somebody asked for."""
+    """The requested job."""
 
     job: Job
     profile: str | None
-    """The name of the workload, if it is one."""
+    """The name of the profile, if the job is one."""
     runtime_named: bool
-    """Whether its run time was named."""
+    """Whether the user set the run time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +45,9 @@ class JobOptions:
     profile: str | None = None
     jobfile: Path | None = None
     section: str | None = None
-    """The section of the job file that is run alone; None runs all of them."""
+    """The section of the job file to run alone; None runs all of them."""
     texts: Mapping[str, str]
-    """The fields of the job that were named."""
+    """The job fields that were given, as text."""
 
 
 _PROFILE = click.option("--profile", metavar="NAME", help="A workload by name; `raidbench profiles` lists them.")
@@ -57,9 +57,9 @@ _JOBFILE = click.option(
 
 
 def job_options(section_help: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that adds --profile and an option for each field; the command gets `job`, a JobOptions.
+    """Return a decorator that adds --profile and an option for each job field. The command gets `job`, a JobOptions.
 
-    `section_help`: what the command does with a section of a job file; None for one that takes no job file.
+    `section_help`: help text of --section; None for a command that takes no job file.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -83,10 +83,10 @@ def job_options(section_help: str | None = None) -> Callable[[Callable[..., Any]
 
 
 def job_of(options: JobOptions, config: Config, *, alone: str = "") -> AskedJob:
-    """Return the job that options and configuration ask for.
+    """Return the job that options and configuration describe.
 
-    `alone`: why it has to be one section of several, as a sentence begins; "" where all may run.
-    Raises NotFoundError, InvalidValueError naming the option that is wrong.
+    `alone`: why only one section may run, as the beginning of a sentence; "" if all sections may run. Raises
+    NotFoundError or InvalidValueError, which name the wrong option.
     """
     profile, jobfile, section, texts = options.profile, options.jobfile, options.section, options.texts
     if profile is not None and jobfile is not None:
@@ -106,11 +106,11 @@ def job_of(options: JobOptions, config: Config, *, alone: str = "") -> AskedJob:
 
 
 _RUN_FIELDS = ("runtime", "ramp", "size")
-"""What of a workload may be otherwise in a run that bears its name: how long, and how much of the target."""
+"""Fields that may differ in a run that keeps the name of its profile: run time, ramp, and size."""
 
 
 def _with_options(base: Job, texts: Mapping[str, str]) -> Job:
-    """The base with the options' fields; a mix of block sizes gives way to a single one."""
+    """Return the base job with the fields of the options. A single block size replaces a mix of sizes."""
     try:
         return Job.from_fields(with_replaced_fields(texts, base), base)
     except InvalidJobError as error:
@@ -119,7 +119,10 @@ def _with_options(base: Job, texts: Mapping[str, str]) -> Job:
 
 
 def _table_for(content: bytes) -> OptionTable:
-    """Return the options of fio; the installed one is asked for a file with options that not every fio has."""
+    """Return the option table of fio.
+
+    The installed fio is queried only if the file has options that not every fio has.
+    """
     from app.core.fio.jobfile import depends_on_fio
     from app.core.fio.option_table import SHIPPED
 

@@ -1,4 +1,4 @@
-"""What TARGET of `bench` means: an address, a device, a file or a folder."""
+"""Resolves TARGET of `bench`: an address, a device, a file or a folder."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 
 async def resolve_target(bench: Workbench, text: str) -> tuple[str, str]:
-    """Return the path to measure and its name.
+    """Return the path to measure and its display name.
 
-    A bare word is a device if there is one of that name, else a file or folder that exists; a new file is written as a
-    path, so that a mistyped device does not become one. Raises NotFoundError, BlockedError.
+    A bare word is a device if a device has that name, or an existing file or folder. A new file must be written as a
+    path, so that a mistyped device name does not create a file. Raises NotFoundError if there is neither, BlockedError
+    if the device has no block device.
     """
     prefix = text.partition(":")[0]
     if ":" in text and "/" not in prefix and prefix in bench.hardware.machine.backends:

@@ -1,4 +1,4 @@
-"""What a change would do, and the question about it: on the terminal, or by options where nobody can be asked."""
+"""The review of a change and its confirmation, on the terminal or by options."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def review_lines(changes: Sequence[Change]) -> list[str]:
-    """Return the table of changes, the exact commands, side effects, risks, and what reverts them."""
+    """Return the table of changes, the exact commands, side effects, risks, and the undo commands."""
     moved = [f"  {clean(sentence, 400)}" for sentence in view.side_effect_texts(changes)]
     risks = [f"  {clean(sentence, 400)}" for sentence in view.risk_texts(changes)]
     back = [step for change in reversed(changes) for step in change.undo]
@@ -44,12 +44,12 @@ def review_lines(changes: Sequence[Change]) -> list[str]:
 
 
 def dependent_lines(changes: Iterable[Change]) -> list[str]:
-    """Return the sentences about dependent volumes of what is changed."""
+    """Return the sentences about dependent volumes of the changed devices."""
     return [clean(sentence, 400) for sentence in view.dependents_texts(changes)]
 
 
 def outcome_lines(change: Change, ended: ChangeEnded) -> list[str]:
-    """Return what came of a step of a set: how its value is now, and what else has moved."""
+    """Return the outcome of one change: its present value and the other settings that moved."""
     if not ended.was_set:  # it had nothing to do, or its value was lost since
         text = "already " if ended.result == "verified" else ""
         now = clean(f"{text}{view.end_text(change, ended)}", 1000)
@@ -66,7 +66,7 @@ def report_not_done(changes: Iterable[Change]) -> None:
 
 
 def moved_lines(change: Change, ended: ChangeEnded) -> list[str]:
-    """Return a line for each other setting that a change has moved, below the line of its outcome."""
+    """Return a line for each other setting that a change has moved, indented below its outcome."""
     return [f"   {clean(sentence, 400)}" for sentence in view.moved_texts(ended, change.key)]
 
 
@@ -76,7 +76,7 @@ def step_lines(writes: Iterable[ChangeStep]) -> list[str]:
 
 
 def ending_json(bench: Workbench, trouble: RaidbenchError | None) -> dict[str, Any]:
-    """Return what ended a set of changes before its end, and the session that has it."""
+    """Return the error that ended a set of changes early, and the session that recorded it."""
     error = None if trouble is None else {"message": trouble.message, "hint": trouble.hint or None}
     return {"error": error, "session": None if bench.folder is None else str(bench.folder)}
 
@@ -85,7 +85,10 @@ def ending_json(bench: Workbench, trouble: RaidbenchError | None) -> dict[str, A
 
 
 def confirm_harmless(action: str, *, yes: bool) -> None:
-    """Return once a harmless action ("Apply") is confirmed. Raises RefusedError, EOFError when no answer comes."""
+    """Return once a harmless action ("Apply") is confirmed.
+
+    Raises RefusedError if it is declined, EOFError without an answer.
+    """
     if yes:
         return
     if not can_ask():
@@ -97,11 +100,13 @@ def confirm_harmless(action: str, *, yes: bool) -> None:
 def require_confirmation(
     risk: Risk, plates: Sequence[DeviceLabel], *, yes: bool, typed: str | None, action: str
 ) -> str | None:
-    """Return the confirmation word once the action is confirmed.
+    """Return the confirmation token once the action is confirmed.
 
-    Harmless: `y`, or --yes. Dangerous: `yes`, or --yes with --confirm WORD. Destroys data: the word, typed or given
-    with --confirm. `plates`: the devices in question; `typed` is what --confirm says, `action` the thing asked for
-    ("Apply"). Raises RefusedError saying what to add; EOFError when the answer never comes.
+    Harmless: `y`, or --yes. Risky: `yes`, or --yes with --confirm TOKEN. Destroys data: the token, typed or given with
+    --confirm. `plates`: the labels of the devices. `typed`: the value of --confirm. `action`: the verb of the question
+    ("Apply").
+
+    Raises RefusedError, which says which option to add, and EOFError if no answer comes.
     """
     word = confirm_token(plates)
     if typed is not None and plates and typed != word:

@@ -1,4 +1,4 @@
-"""`devices` and `show`: what there is, what may be set, and why not."""
+"""`devices` and `show`: the devices, their settings, and why a setting cannot be changed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def devices_command(as_json: bool, version: str, wide: bool, columns: str | None
 
 
 async def _devices(host: Host, version: int | None, columns: tuple[str, ...], *, wide: bool) -> int:
-    """`version`: that of the JSON, None for the table."""
+    """List the devices. `version`: of the JSON document; None prints the table."""
     from backends.registry import MachineBackends
 
     machine = MachineBackends.of(host)
@@ -88,7 +88,10 @@ def _report_problems(inventory: Inventory) -> None:
 
 
 def parse_columns(text: str | None) -> tuple[str, ...]:
-    """The columns somebody named; none for the usual ones. Raises InvalidValueError."""
+    """Return the column keys of --columns; an empty tuple selects the usual ones.
+
+    Raises InvalidValueError if a key is unknown.
+    """
     from app.core.presentation.device_table import KEYS
 
     named = tuple(filter(None, (word.strip() for word in (text or "").split(","))))
@@ -104,7 +107,10 @@ def parse_columns(text: str | None) -> tuple[str, ...]:
 async def all_settings(
     machine: MachineBackends, inventory: Inventory
 ) -> tuple[json_schema.SettingsOf, tuple[Problem, ...]]:
-    """Settings of every target; of one that cannot be read None, and a problem: it may have some."""
+    """Return the settings of every target, and the problems.
+
+    A target that cannot be read has None and a problem, because it may have settings.
+    """
     devices: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
     problems: list[Problem] = []
 
@@ -142,13 +148,15 @@ async def _show(bench: Workbench, _: Interruption, address: str, as_json: bool) 
     readings = await bench.hardware.read(device.target)
     declared = bench.hardware.settings(device.target)  # which it has is known once it was read
     queue = bench.session.inventory.twin(device)
-    own = () if queue is None else bench.hardware.settings(queue.target)
+    queue_settings = () if queue is None else bench.hardware.settings(queue.target)
     values = {} if queue is None else await bench.hardware.read(queue.target)
     if as_json:
         settings = {str(device.target): _settings(declared, readings)}
         kind = kind_of(device)
         body = {"host": bench.host.name, "simulated": bench.simulated, "kind": kind}
-        shared = None if queue is None else {"address": str(queue.target), "settings": _settings(own, values)}
+        shared = (
+            None if queue is None else {"address": str(queue.target), "settings": _settings(queue_settings, values)}
+        )
         shown = bench.jobs.remembered(device)
         fields = {
             **json_schema.thing(shown, settings),
@@ -161,6 +169,6 @@ async def _show(bench: Workbench, _: Interruption, address: str, as_json: bool) 
 
     parts = [("", declared, readings)]
     if queue is not None:
-        parts.append((f"Queue of {queue.device}", own, values))
+        parts.append((f"Queue of {queue.device}", queue_settings, values))
     print_target(bench.jobs.remembered(device), parts)
     return DONE

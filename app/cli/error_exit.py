@@ -1,4 +1,4 @@
-"""Every way a command may end, as an exit status and a sentence; never a traceback on the terminal."""
+"""Turns every way in which a command can end into an exit status and a sentence. No traceback reaches the terminal."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError
 from backends.text import clean
 
 _OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""What writing to a file that standard output leads to fails with."""
+"""Errors of writing to a file that standard output is redirected to."""
 
 
 def exit_status(error: RaidbenchError) -> int:
-    """The status an error ends with: what cannot be meant is wrong usage, what a guard refuses is 3."""
+    """Return the exit status of an error: 3 if a guard refuses, 2 for wrong usage, 1 for all others."""
     match error:
         case RefusedError() | AnotherDeviceError():
             return REFUSED
@@ -37,9 +37,9 @@ def exit_status(error: RaidbenchError) -> int:
 
 
 def run_guarded(command: Callable[[], object], *, as_json: bool = False) -> int:
-    """Run a command and turn whatever comes of it into an exit status.
+    """Run a command and return its exit status, whatever it raises.
 
-    `as_json`: standard output gets an error, too, as a document, unless the command has printed one before.
+    `as_json`: also print the error as a JSON document, unless the command has printed a document.
     """
     printed_before = document_count()
 
@@ -112,7 +112,7 @@ def _report_usage(wrong: click.ClickException) -> None:
 
 
 def _report_crash(error: Exception) -> str:
-    """Say it, keep the details, and give the sentence."""
+    """Report a defect, write the traceback to a file, and return the sentence."""
     details = "".join(traceback.format_exception(error))
     where = _write_crash_file(details)
     sentence = f"This should not have happened: {type(error).__name__}: {clean(str(error), 300)}."
@@ -126,7 +126,7 @@ def _report_crash(error: Exception) -> str:
 
 
 def _write_crash_file(details: str) -> Path | None:
-    """Write a crash down in the state folder; None if that is not possible either."""
+    """Write a traceback to the state folder and return its path; None if that fails."""
     with contextlib.suppress(Exception):
         from backends.output_file import new_file
 

@@ -1,4 +1,4 @@
-"""The command group: options before the command, and which module each command lives in."""
+"""The command group: the options before the command. Each command is imported when it is called."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ from backends.did_you_mean import suggestion_hint
 from backends.simulator.profiles import FIRST, HOSTS, STATES
 
 ASKS_HELP = "app.cli.asks_help"
-"""Whether the help of a command is asked for, which a wrong configuration keeps from nobody."""
+"""Whether the help of a command is requested, which must work with a broken configuration."""
 
 
 class CommandGroup(click.Group):
-    """Imports a command when it is called, and turns every error into a sentence and a status."""
+    """Imports a command when it is called, and turns every error into a sentence and an exit status."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does; the word after `--demo` is a rack only where one is called so, else the command."""
+        """Parse as click does.
+
+        The word after `--demo` is a simulated host only if one has that name, or the command.
+        """
         with_value = {name for param in self.params if not getattr(param, "is_flag", True) for name in param.opts}
         front, rest = [], list(args)
         while rest and rest[0].startswith("-") and rest[0] != "--":
@@ -48,7 +51,7 @@ class CommandGroup(click.Group):
 
     @staticmethod
     def _require_known(ctx: click.Context, rest: list[str]) -> None:
-        """Raises UsageError where what comes after `--demo` is neither a rack nor a command."""
+        """Raises UsageError if the word after `--demo` is neither a simulated host nor a command."""
         word = rest[0] if rest else "-"
         if word.startswith("-") or word in HOSTS or word in COMMANDS or ctx.resilient_parsing:
             return
@@ -58,18 +61,18 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, with a suggestion for a mistyped one."""
+        """Resolve as click does, with a suggestion for a mistyped command."""
         if args[0] not in COMMANDS and not ctx.resilient_parsing and args[0][:1].isalnum():
             hint = suggestion_hint(args[0], COMMANDS, f"`{ctx.command_path} --help` lists them.")
             raise click.UsageError(f"No such command {args[0]!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All of them, in the order of use."""
+        """Return the names of all commands in the order of use."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, imported now."""
+        """Import and return the command of that name, or None."""
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
@@ -79,7 +82,7 @@ class CommandGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list in `--help`, from the table above."""
+        """Write the list of commands for `--help` from the command index."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
 
@@ -92,7 +95,7 @@ class CommandGroup(click.Group):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run to an exit status; leaves the program with it in standalone mode."""
+        """Run the command line and return the exit status; exit with it in standalone mode."""
         _prepare_streams()
 
         def command() -> object:
@@ -113,7 +116,7 @@ class CommandGroup(click.Group):
 
 
 def _prepare_streams() -> None:
-    """No character a stream cannot carry may end a command, and no file of ours may become stream 0, 1 or 2."""
+    """Make sure that no character breaks the output, and that no opened file gets descriptor 0, 1 or 2."""
     for number in (0, 1, 2):
         try:
             os.fstat(number)
@@ -222,11 +225,11 @@ def cli(
 
 
 _WITHOUT_STATE = frozenset(("doctor", "glossary", "help", "keys", "version"))
-"""Commands that need nothing of the state folder, or report what is wrong with it."""
+"""Commands that need no state folder, or that report what is wrong with it."""
 
 
 def _open_workbench(options: Options, hosts: str | None, host_timeout: float | None, host_program: str | None) -> int:
-    """Open the screens, if there is a terminal that can show them, with the hosts named. Raises RaidbenchError."""
+    """Open the screens if the terminal can show them, and return the exit status. Raises RaidbenchError."""
     reason = _no_screen(os.environ)
     if reason is not None:
         say(f"raidbench: {reason}")
@@ -289,7 +292,7 @@ def _open_workbench(options: Options, hosts: str | None, host_timeout: float | N
 
 
 def _no_screen(environment: MutableMapping[str, str]) -> str | None:
-    """Why the workbench cannot open here, None if it can."""
+    """Return why the screens cannot open on this terminal, or None if they can."""
     if not all(map(is_terminal, (sys.stdin, sys.stdout, sys.stderr))):  # Textual draws on standard error
         return "The workbench needs a terminal for input, output and error output."
     if environment.get("TERM", "") in ("", "dumb"):

@@ -1,4 +1,4 @@
-"""`precondition`: writes a device in full, twice, and puts it under a workload until that is steady."""
+"""`precondition`: write a device in full, twice, then run a workload on it until the results are steady."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def precondition_command(options: _PreconditionOptions) -> int:
 
 
 async def _show_plan(bench: Workbench, request: BenchmarkRequest, *, as_json: bool) -> int:
-    """What would be done, and what would be lost. Raises RefusedError where it would not be."""
+    """Print the plan and the data that would be lost. Raises RefusedError if the run is refused."""
     ready = await prepare_run(bench, request)
     rows = [*plan_lines(ready, await wear_lines(bench, ready)), *loss_lines(ready)]
     if as_json:
@@ -114,7 +114,7 @@ async def _precondition(
 
 
 def plan_lines(ready: RunPlan, wear: tuple[str, ...] = ()) -> Iterator[str]:
-    """What will be done, before it is confirmed."""
+    """Yield the steps of preconditioning, before they are confirmed."""
     fills, size = ready.request.fills, ready.size
     runtime = units.duration(ready.job.runtime)
     yield f"{clean(ready.request.name, 300)}: precondition, fio {ready.fio_version}"

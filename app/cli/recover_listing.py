@@ -1,4 +1,4 @@
-"""What a crash left, as rows for a person and as JSON."""
+"""Items that a crash left, as rows and as JSON."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoverableItems:
-    """All that somebody may want to put back or to remove."""
+    """Everything that can be restored or removed."""
 
     intents: tuple[UnresolvedChange, ...]
     arrays: tuple[ArrayJournalEntry, ...]
@@ -40,12 +40,12 @@ class RecoverableItems:
     folders: tuple[str, ...]
 
     def __bool__(self) -> bool:
-        """Whether there is anything."""
+        """Return whether there is any item."""
         return any((self.intents, self.arrays, self.sweeps, self.experiments, self.files, self.folders))
 
 
 def find_recoverable(bench: Workbench) -> RecoverableItems:
-    """Return what can be recovered on this machine; nothing is changed."""
+    """Return the items that can be recovered on this machine. Changes nothing."""
     return RecoverableItems(
         intents=bench.changes.journal.unresolved(),
         arrays=bench.arrays.unfinished(),
@@ -82,12 +82,12 @@ async def recoverable_json(bench: Workbench, left: RecoverableItems) -> json_sch
 
 
 def sweep_rows(folder: Path) -> list[str]:
-    """A sweep that nobody is at."""
+    """Return the row of an interrupted sweep."""
     return [f"sweep of session {folder.name}: cut short, its settings may still be in force"]
 
 
 async def intent_rows(bench: Workbench, intent: UnresolvedChange) -> list[str]:
-    """What was left, what is to be done first about a thing that was taken apart, and what would put it back."""
+    """Return an interrupted change, what has to be done first, and the commands that restore it."""
     change = intent.change
     lines = [f"change {intent.id}, {units.moment(intent.at)}: {clean(view.change_text(change), 300)}"]
     lines += filter(None, (still_running_text(intent), clean(await bench.changes.recovery_hint(change) or "", 600)))
@@ -102,7 +102,7 @@ def _error_lines(error: RaidbenchError) -> list[str]:
 
 
 async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
-    """An array that was being made or deleted, what there is of it, and what takes that apart."""
+    """Return an array that was being created or deleted, its present parts, and the commands that remove them."""
     array = entry.array
     doing = "made" if entry.stage is ArrayStage.MAKING else "deleted"
     drives = ", ".join(drive.serial or drive.place for drive in array.members)
@@ -143,7 +143,7 @@ async def _result_or_error(work: Awaitable[T]) -> T | RaidbenchError:
 
 
 async def file_rows(left: StaleScratchFile) -> list[str]:
-    """Return the rows of a scratch file that no run needs any more, with what uses it."""
+    """Return the rows of a scratch file that no run needs, and its user if it is in use."""
     row = f"scratch file {clean(str(left.path), 300)}, {size_words(left.size)}, of {left.session}/{left.run}"
     refusal = await leftover_in_use(left.path)
     return [row, *_error_lines(refusal)] if refusal else [row]

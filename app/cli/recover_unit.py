@@ -1,4 +1,4 @@
-"""`recover --install-unit`, `--remove-unit` and `--trials`: what is on trial does not outlive a reboot."""
+"""`recover --install-unit` and `--remove-unit`: a systemd unit that reverts unfinished trials at boot."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 async def install(bench: Workbench, *, dry: bool, yes: bool) -> int:
-    """Show the unit, ask, write and enable it. Raises RefusedError, StorageError, ToolFailedError."""
+    """Show the unit, ask, write and enable it.
+
+    Raises RefusedError if it is declined, StorageError if it cannot be written, ToolFailedError if systemctl fails.
+    """
     environment = {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
     host = _this_machine(bench)
     side = host.root_side
@@ -46,7 +49,10 @@ async def install(bench: Workbench, *, dry: bool, yes: bool) -> int:
 
 
 async def remove(bench: Workbench, *, dry: bool, yes: bool) -> int:
-    """Ask, disable and remove the unit. Raises RefusedError, StorageError, ToolFailedError."""
+    """Ask, disable and remove the unit.
+
+    Raises RefusedError if it is declined, StorageError if it cannot be removed, ToolFailedError if systemctl fails.
+    """
     host = _this_machine(bench)
     say(f"{systemd_units.PATH} will be disabled and removed.")
     if dry:

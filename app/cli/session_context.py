@@ -1,4 +1,4 @@
-"""The machine and the session a command works on."""
+"""The machine and the session that a command works on."""
 
 from __future__ import annotations
 
@@ -39,11 +39,12 @@ Ts = TypeVarTuple("Ts")
 def host_of(
     options: Options, *, dry: bool = False, child_nice: int | None = None, hurry: float = 1.0, rights: bool = False
 ) -> Host:
-    """The machine that the options mean; `dry` plans as root would and writes nothing.
+    """Return the machine that the options select. `dry`: plan as root would, but write nothing.
 
-    `child_nice`: the priority of what is started on this machine; None is ours. `hurry`: how many times as fast the
-    rack's time runs unless the options say. `rights`: whether what takes root is wanted, for which sudo may ask.
-    Raises InvalidValueError, NotFoundError.
+    `child_nice`: nice value of programs started on this machine; None keeps ours. `hurry`: speed of a simulated host
+    unless the options set it. `rights`: whether root is needed, for which sudo may ask.
+
+    Raises InvalidValueError if the options name two machines, NotFoundError if a recording is missing.
     """
     host = _bare_host(options, child_nice, hurry, rights=rights and not dry, read_only=dry or options.read_only)
     if dry:
@@ -78,7 +79,10 @@ def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights
 
 
 def _rack(options: Options, speed: float) -> Host:
-    """The simulated rack, whose state lies beside its sessions. Raises StorageError."""
+    """Return the simulated host, whose state is kept next to its sessions.
+
+    Raises StorageError if the state cannot be written.
+    """
     from backends.simulator.host import SimulatedHost
     from backends.simulator.profiles.table import MACHINES
     from backends.simulator.state_file import RackFile
@@ -103,7 +107,7 @@ def _rack(options: Options, speed: float) -> Host:
 
 
 def workbench_on(host: Host) -> Workbench:
-    """Return a workbench on a host, with no session yet; the rules of its advisor are imported when they are asked."""
+    """Return a workbench on a host, without a session. The advice rules are imported when they are needed."""
     from app.core.workbench import Workbench
 
     def advise(facts: RunFacts) -> tuple[Advice, ...]:
@@ -117,11 +121,9 @@ def workbench_on(host: Host) -> Workbench:
 def workbench(
     *, dry: bool = False, quiet: bool = False, hurry: float = 1.0, rights: bool = False
 ) -> Iterator[Workbench]:
-    """A workbench on the machine the options mean, without a session yet; left in good order at the end.
+    """Provide a workbench on the selected machine, without a session, and close it at the end.
 
-    `quiet` leaves out the word about what a crash left, for the command that is about that.
-
-    `hurry`, `rights`: see `host_of`.
+    `quiet`: no note about items that a crash left, for `recover` itself. `dry`, `hurry`, `rights`: as for `host_of`.
     """
     options = current()
     if options.session is not None:
@@ -152,9 +154,9 @@ def on_workbench(
     hurry: float = 1.0,
     rights: bool = False,
 ) -> T:
-    """Open a workbench for a coroutine, run this to its end, and return what it returns.
+    """Open a workbench, run a coroutine on it, and return its result.
 
-    `changes`: whether it changes something where it is not `dry`. Raises RefusedError where nothing may be changed.
+    `changes`: whether the coroutine changes something unless `dry`. Raises RefusedError in read-only mode.
     """
     if changes and not dry:
         refuse_read_only()
@@ -163,7 +165,7 @@ def on_workbench(
 
 
 def remember_scan(machine: MachineBackends, inventory: Inventory) -> None:
-    """Save what was found for completion; nothing is completed for a recorded machine."""
+    """Save the inventory for shell completion. There is no completion for a recorded machine."""
     options = current()
     if options.machine is None:
         from app.core.session.completion_cache import completion_cache_path, save_completion_cache
@@ -172,7 +174,7 @@ def remember_scan(machine: MachineBackends, inventory: Inventory) -> None:
 
 
 def warn_of_journal(journal: Journal) -> None:
-    """Say on standard error that a crash left something on the machine that is meant."""
+    """Report on standard error the items that a crash left on the selected machine."""
     if (unknown := journal.newer_error()) is not None:
         say(f"Note: {unknown} {unknown.hint} Nothing is changed meanwhile.")
     running = journal.left_running()
@@ -193,7 +195,7 @@ def warn_of_journal(journal: Journal) -> None:
 
 
 def report_trials(undecided: UndecidedTrials) -> None:
-    """Report on standard error what is on trial, the time left, and what decides it."""
+    """Report on standard error the active trials, the time left, and the commands that decide them."""
     if undecideds := undecided.refresh_now():
         from app.core.presentation.trials import trial_lines
 
@@ -202,7 +204,7 @@ def report_trials(undecided: UndecidedTrials) -> None:
 
 
 def _warn_of_arrays(folder: Path) -> None:
-    """Say which arrays were cut short by the journal in that folder."""
+    """Report the arrays whose creation or deletion was interrupted, by the journal in this folder."""
     if not os.path.exists(folder / ARRAYS):  # what a look around does not import; a folder of root's tells nothing
         return
     from app.core.changes.arrays.array_journal import ArrayJournal
@@ -214,7 +216,7 @@ def _warn_of_arrays(folder: Path) -> None:
 
 
 def interrupted_experiments() -> tuple[InterruptedExperiment, ...]:
-    """Experiments on the machine that is meant whose process is gone and whose value may still be in force."""
+    """Return the experiments of the selected machine whose process is gone and whose value may still be in effect."""
     paths = current().paths
     if not any(paths.sessions.glob("*/experiment.active")):  # what a look around does not import
         return ()
@@ -224,7 +226,7 @@ def interrupted_experiments() -> tuple[InterruptedExperiment, ...]:
 
 
 def interrupted_sweeps() -> tuple[Path, ...]:
-    """Sessions of sweeps on the machine that is meant that neither run nor ended, newest first."""
+    """Return the sessions of unfinished sweeps that are not running on the selected machine, newest first."""
     paths = current().paths
     if not any(paths.sessions.glob("*/sweep.active")):  # what a look around does not import
         return ()
@@ -234,33 +236,35 @@ def interrupted_sweeps() -> tuple[Path, ...]:
 
 
 async def open_session(bench: Workbench, folder: Path | None = None, *, fresh: bool = False) -> None:
-    """Open the session named by the options, or go on with the last one, and put the inventory into it.
+    """Open the session of the options, or continue the last one, and record the inventory.
 
-    `fresh`: where none is named, a new one.
-
-    Raises StorageError.
+    `fresh`: open a new session if the options name none. Raises StorageError if it cannot be written.
     """
     await bench.open(folder or current().session, fresh=fresh)
     await bench.hardware.probe_if_stale()
 
 
 async def open_checked_session(bench: Workbench, *, fresh: bool = False) -> None:
-    """As `begin`; the session keeps what was wrong with the machine before it was measured. Raises StorageError."""
+    """Open the session as `open_session` does and record the findings of the machine before it is measured.
+
+    Raises StorageError if the session cannot be written.
+    """
     await open_session(bench, fresh=fresh)
     if (check_session := action("check.session")) is not None:
         await check_session(bench, bench.hardware.machine)
 
 
 def refuse_read_only() -> None:
-    """Raises RefusedError when the options allow no change."""
+    """Raises RefusedError in read-only mode."""
     if current().read_only:
         raise RefusedError("Read-only mode: nothing was changed.", hint="Leave --read-only out to change settings.")
 
 
 def loaded_session(name: str | None = None, *, whole: bool = False) -> LoadedSession:
-    """A session to look at, without opening it for writing: by folder, by its name, an archive, or the last one.
+    """Return a session for reading only: by folder, name or archive, or the last one.
 
-    `whole`: of an archive also what lies beside the log. Raises NotFoundError, StorageError, RefusedError.
+    `whole`: also unpack the files next to the log of an archive. Raises NotFoundError if it is missing, StorageError if
+    it cannot be read, RefusedError if the archive is damaged.
     """
     from app.core.session import folders, store
 
@@ -288,7 +292,7 @@ def loaded_session(name: str | None = None, *, whole: bool = False) -> LoadedSes
 
 
 def _load(folder: Path) -> LoadedSession:
-    """Return a session that was named. Raises NotFoundError, whose hint says which other machine has it."""
+    """Return the session in a folder. Raises NotFoundError, whose hint names the machine that has the session."""
     from app.core.session import store
 
     try:
@@ -300,25 +304,25 @@ def _load(folder: Path) -> LoadedSession:
 
 
 def _simulated_sessions() -> str:
-    """Return a sentence about sessions of simulated machines where this machine is meant, "" where there are none."""
+    """Return a sentence about sessions of simulated machines if this machine is selected; "" without such sessions."""
     if current().simulated or not any(Paths.of(rack).sessions.is_dir() for rack in HOSTS):
         return ""
     return " Sessions of simulated machines are separate: --demo before the command means those."
 
 
 def _other_machine_hint(folder: Path) -> str:
-    """Return how to reach a session of that name of another machine, "" where there is none."""
+    """Return how to select the machine that has a session of that name; "" if no machine has one."""
     if folder.name != str(folder):
         return ""
-    own = current().state_name
+    current_name = current().state_name
     for apart in ("", *HOSTS):
-        if apart != own and (Paths.of(apart).sessions / folder).is_dir():
+        if apart != current_name and (Paths.of(apart).sessions / folder).is_dir():
             return f"{'A simulated' if apart else 'This'} machine has it. {_start_hint(apart)}"
     return ""
 
 
 def require_its_machine(folder: Path) -> None:
-    """Raises RefusedError where a session that is to be gone on with is of another machine than the one meant."""
+    """Raises RefusedError if the session to continue belongs to another machine than the selected one."""
     from app.core.session.store import read_start
 
     begun = read_start(folder)
@@ -336,7 +340,7 @@ def require_its_machine(folder: Path) -> None:
 
 
 def _start_hint(rack: str) -> str:
-    """Return the sentence that says how to reach a simulated rack, or this machine for ""."""
+    """Return the sentence that says how to select a simulated host, or this machine for ""."""
     return f"Start with {demo_text(rack)}." if rack else "Start without --demo and --machine."
 
 
@@ -347,9 +351,9 @@ def _report_skipped_lines(loaded: LoadedSession) -> LoadedSession:
 
 
 def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRecord, ...]] | None:
-    """Return the newest session that has changes in force, with these, newest first; None if there is none.
+    """Return the newest session with changes in effect and these changes, newest first; None if there is none.
 
-    `named`: a change that counts, too, where its tool gave up: a card may have done it later.
+    `named`: id of a change that also counts if its tool timed out, because a controller may have completed it later.
     """
     from app.core.session import folders, store
     from app.core.session.journal import Journal

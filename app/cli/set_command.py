@@ -1,4 +1,4 @@
-"""`set`: show exactly what would be done, ask, do it, read it back."""
+"""`set`: show the exact commands, ask, apply them, and verify the result."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _show_plan(changes: list[Change], already: list[Change], as_json: bool) -> i
 async def _apply(
     bench: Workbench, interruption: Interruption, changes: list[Change], already: list[Change], options: _SetOptions
 ) -> int:
-    """Change after change; what was and what was not done is told whatever stops it."""
+    """Apply the changes in order. Completed and missing changes are reported whatever ends it."""
     done: list[tuple[Change, ChangeEnded]] = []
     trouble: RaidbenchError | None = None
     with interruption.stop_on_signal(lambda: say("Stopping after this change."), patient=True):

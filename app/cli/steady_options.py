@@ -1,4 +1,4 @@
-"""The options about the steady state, for every command that measures."""
+"""The steady-state options of every command that measures."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _EARLY = click.option("--end-when-steady", is_flag=True, help="End the run as so
 
 
 def steady_options(*, early: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Adds the options; the command gets them as `steady`: SteadyPlan, or None where nothing was asked for.
+    """Return a decorator that adds the options. The command gets `steady`, a SteadyPlan, or None without any of them.
 
-    `early`: a run may end before its time, which makes it another length than the next.
+    `early`: whether to offer --end-when-steady, which makes runs differ in length.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,7 +59,7 @@ def steady_options(*, early: bool = True) -> Callable[[Callable[..., Any]], Call
 def steady_plan(
     config: Config, *, cap: int | None, round_s: int | None, until: bool = False, end_early: bool = False
 ) -> SteadyPlan:
-    """What options and configuration say together."""
+    """Return the steady-state plan of options and configuration."""
     from app.core.session.event_types import SteadyPlan
 
     return SteadyPlan(

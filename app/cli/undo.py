@@ -1,4 +1,4 @@
-"""`undo`: take changes back, newest first."""
+"""`undo`: revert changes, newest first."""
 
 from __future__ import annotations
 
@@ -126,7 +126,10 @@ async def _undo_in_turn(
     options: _UndoOptions,
     outcomes: list[dict[str, Any]],
 ) -> int:
-    """One after the other; what came of each is put into `told`. Raises RaidbenchError where there is only one."""
+    """Undo the changes in order and append each result to `outcomes`.
+
+    Raises RaidbenchError if there is only one change.
+    """
     failed: RaidbenchError | None = None
     with interruption.stop_on_signal(lambda: say("Stopping after this change."), patient=True):
         for at, record in enumerate(chosen):
@@ -156,14 +159,14 @@ async def _undo_in_turn(
 
 
 def _undo_json(record: ChangeRecord, plan: Change | None) -> dict[str, Any]:
-    """What is taken back, and how as things are now; the latter None where that cannot be said yet."""
+    """Return the change to undo and the plan for the present state; None as plan if it cannot be made yet."""
     return {"takes_back": record.id, "change": None if plan is None else json_schema.change(plan)}
 
 
 async def _plan_undos(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str, Change]:
-    """Return the plan that reverts each change, by its id; without changes that cannot be planned yet.
+    """Return the plan that reverts each change, by its id, without changes that cannot be planned yet.
 
-    Raises RaidbenchError for the only one.
+    Raises RaidbenchError if the only change cannot be planned.
     """
     plans: dict[str, Change] = {}
     for record in chosen:
@@ -181,9 +184,9 @@ async def _plan_undos(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str,
 
 
 async def _confirm_token(bench: Workbench, record: ChangeRecord, plan: Change, typed: str | None) -> str | None:
-    """The word that somebody gives for a change whose undo destroys data; None for any other.
+    """Return the confirmation token if the undo destroys data, else None.
 
-    Raises RefusedError when nobody does.
+    Raises RefusedError if it is not confirmed.
     """
     if plan.risk is not Risk.DESTROYS_DATA:
         return None

@@ -1,4 +1,4 @@
-"""The verbs that change: locks, the journal, and changes that the helper plans itself before it makes them."""
+"""Verbs that change settings: locks, the journal, and changes that the helper plans itself before applying them."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from backends.self_exec import persistent_argv
 from backends.system.local import LocalHost
 
 MOST_LOCKS = 256
-"""Locks held at a time."""
+"""Most locks at a time."""
 
 MOST_WATCHDOGS = 16
-"""Sets of trials of one conversation, each with a watchdog of its own."""
+"""Most sets of trials of one conversation; each set has its own watchdog."""
 
 _Key = tuple[str, str]
 """Session and id of a change."""
@@ -54,14 +54,14 @@ _DECIDED = (
     "effect",
     "companions",
 )
-"""What of a change must be as the helper plans it, besides what its steps do."""
+"""Fields of a change that must match the helper's own plan, in addition to its steps."""
 
 
 class HelperChanges:
-    """Changes of one conversation: lock, plan, intend, apply, outcome, in this order."""
+    """Changes of one conversation, in the order lock, plan, intend, apply, outcome."""
 
     def __init__(self, host: LocalHost, machine: MachineBackends, paths: Paths, uid: int) -> None:
-        """`uid`: the user at the other end, whose changes and trials these are."""
+        """`uid`: the user of the conversation, who owns its changes and trials."""
         self._host = host
         self._machine = machine
         self._paths = paths
@@ -75,7 +75,7 @@ class HelperChanges:
         self._applying: list[tuple[HeldLock, ...]] = []
 
     def lock(self, name: str, what: str) -> Mapping[str, Any]:
-        """Hold a lock until it is let go, or the conversation ends.
+        """Acquire a lock until it is released or the conversation ends.
 
         Raises RefusedError for a lock that the watchdog of another user's trial will need.
         """
@@ -90,7 +90,7 @@ class HelperChanges:
         return {}
 
     def unlock(self, name: str) -> Mapping[str, Any]:
-        """Let a lock go, unless a change is being made under it."""
+        """Release a lock. Raises RequestDeniedError while a change is applied under it."""
         if name not in self._locks:
             raise RequestDeniedError("unlock: that lock is not held.")
         if any(self._locks[name][1] in locks for locks in self._applying):
@@ -99,7 +99,7 @@ class HelperChanges:
         return {}
 
     async def together(self, target: str, scope: str, values: dict[str, str]) -> Mapping[str, Any]:
-        """Settings of a target that are planned from here on are changes of one set, until another one is told."""
+        """Plan the following settings of a target as one set, until another set is declared."""
         address = _target(target, scope)
         backend = self._machine.backend(address)
         self._sets.pop(target, None)
@@ -108,10 +108,10 @@ class HelperChanges:
         return {}
 
     async def plan(self, change: dict[str, Any], back: dict[str, str] | None) -> Mapping[str, Any]:
-        """Plan a change anew, and compare: what was shown must be what would be done.
+        """Plan a change again and compare it with the one that was shown.
 
-        `back`: the companions with which it takes a change back; None of a change that does not. The value may also be
-        set as any other is.
+        `back`: companion settings of the change that it reverts; None if it reverts none. A reverting value may also be
+        set like any other. Raises RefusedError if the plans differ or a trial of another session shares a lock.
         """
         shown = _parse_change(change)
         locks = self._locks_of(shown)
@@ -133,7 +133,7 @@ class HelperChanges:
         )
 
     async def _ways(self, shown: Change, back: dict[str, str] | None) -> AsyncIterator[Change]:
-        """How the helper would bring a value about: as a way back, by itself, with the rest of its set."""
+        """Yield the plans that can produce the value: as a revert, alone, or with the rest of its set."""
         backend = self._machine.setter(shown.target)
         if back is not None:
             planned = await backend.back(shown.target, shown.key, shown.wish, back)
@@ -157,7 +157,10 @@ class HelperChanges:
     def intend(
         self, session: str, id: str, target: str, key: str, after: str, until: float | None
     ) -> Mapping[str, Any]:
-        """Put a planned change into the journal, by an id that no other change has, whoever made it."""
+        """Record a planned change in the journal, under an id that no other change has.
+
+        Raises RequestDeniedError if it was not planned or its trial is not allowed.
+        """
         change, locks = self._planned.get((target, key, after), (None, ()))
         if change is None:
             raise RequestDeniedError("intend: that was not planned.")
@@ -174,11 +177,11 @@ class HelperChanges:
         return {}
 
     def given(self, session: str) -> Mapping[str, Any]:
-        """The ids in a session that were given to changes, whoever made them."""
+        """Return the ids of all changes in a session, whoever made them."""
         return {"ids": sorted(self._journal.given_ids(Path(session)))}
 
     async def apply(self, session: str, id: str) -> Mapping[str, Any]:
-        """Make a change that is in the journal, once."""
+        """Apply a change that is in the journal, once. Raises RequestDeniedError if it was not recorded by `intend`."""
         change, locks = self._intended.get((session, id), (None, ()))
         if change is None:
             raise RequestDeniedError("apply: that was not announced.")
@@ -201,7 +204,7 @@ class HelperChanges:
         return {}
 
     def outcome(self, session: str, id: str, result: str) -> Mapping[str, Any]:
-        """Put into the journal how a change of this user ended, unless it is there already."""
+        """Record the outcome of a change of this user in the journal, unless it is there already."""
         self._own(session, id, "outcome")
         self._intended.pop((session, id), None)
         if self._journal.is_new(id, Path(session), result):
@@ -209,7 +212,10 @@ class HelperChanges:
         return {}
 
     def _own(self, session: str, id: str, verb: str) -> UnresolvedChange:
-        """A change of the journal that this user made, from whatever terminal; root may speak for all."""
+        """Return a change of the journal that this user made, from any terminal. Root may act for all users.
+
+        Raises RequestDeniedError if there is none.
+        """
         made = self._journal.intent_of(id, Path(session))
         if made is None:
             raise RequestDeniedError(f"{verb}: the journal has no such change.")
@@ -218,15 +224,18 @@ class HelperChanges:
         return made
 
     def _may_decide(self, made: UnresolvedChange) -> bool:
-        """Whether a change of the journal is this user's; root may speak for all."""
+        """Return whether a change of the journal belongs to this user. Root may act for all users."""
         return self._uid in (0, made.uid)
 
     def _set(self, session: str, until: float) -> tuple[UnresolvedChange, ...]:
-        """The trials that one watchdog takes back."""
+        """Return the trials that one watchdog reverts."""
         return tuple(change for change in self._journal.trials() if (change.session, change.until) == (session, until))
 
     async def arm(self, session: str, until: float) -> Mapping[str, Any]:
-        """Start the watchdog of the trials that this user announced, once."""
+        """Start the watchdog of this user's recorded trials, once.
+
+        Raises RequestDeniedError if there are none, or if it is armed already.
+        """
         if not any(map(self._may_decide, self._set(session, until))):
             raise RequestDeniedError("arm: nothing was announced that ends then.")
         self._armed = {(folder, end) for folder, end in self._armed if end > boot_clock()}
@@ -241,12 +250,12 @@ class HelperChanges:
         return {}
 
     async def rehearse(self) -> Mapping[str, Any]:
-        """Start a watchdog with nothing on trial, which ends when it has said that it can be armed."""
+        """Start a watchdog with nothing on trial. It ends once it has reported that it can be armed."""
         await rehearse(self._paths)
         return {}
 
     def journal(self) -> Mapping[str, Any]:
-        """What a crash left in the middle, trials that are not decided, programs that still set something."""
+        """Return unfinished changes, undecided trials, and programs that are still setting a value."""
         return {
             "unresolved": [unstructure(change) for change in self._journal.unresolved()],
             "trials": [unstructure(trial) for trial in self._journal.trials()],
@@ -255,7 +264,10 @@ class HelperChanges:
         }
 
     async def persist(self, target: str, scope: str, values: dict[str, str], digest: str) -> Mapping[str, Any]:
-        """Put the file in place that keeps values, as the helper plans it and it was shown, and make it known."""
+        """Write the file that keeps values after a reboot, if the helper plans the same file, and activate it.
+
+        Raises BlockedError if the target cannot persist settings, RefusedError if the plans differ.
+        """
         address = _target(target, scope)
         backend = self._machine.backend(address)
         if not isinstance(backend, CanPersist):
@@ -271,7 +283,7 @@ class HelperChanges:
         return {"path": rule.path}
 
     async def unit(self, do: str) -> Mapping[str, Any]:
-        """The unit that takes back at boot what was on trial: told, installed or removed."""
+        """Plan, install or remove the systemd unit that reverts unfinished trials at boot."""
         if do == "remove":
             return {"there": await systemd_units.remove_unit(self._host)}
         kept = {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
@@ -281,7 +293,10 @@ class HelperChanges:
         return {"text": unit.text, "there": unit.there}
 
     async def remake(self, session: str, id: str) -> Mapping[str, Any]:
-        """Make what a change of the journal deleted and did not make again, of the drives that the journal has."""
+        """Re-create an array that a change of the journal deleted, on the drives that the journal names.
+
+        Raises BlockedError if the vendor cannot re-create it.
+        """
         change = self._own(session, id, "remake").change
         locks = self._locks_of(change)
         backend = self._machine.setter(change.target)
@@ -295,7 +310,10 @@ class HelperChanges:
         return {}
 
     def _locks_of(self, change: Change) -> tuple[HeldLock, ...]:
-        """The locks of a change, which have to be held, and nothing of an earlier raidbench may be at it still."""
+        """Return the locks of a change.
+
+        Raises RequestDeniedError if one is not acquired, HeldError if a program of an earlier raidbench still runs.
+        """
         names = [lock_name(name) for name in change.locks]
         if any(name not in self._locks for name in names):
             raise RequestDeniedError("The device is not locked.")
@@ -305,12 +323,12 @@ class HelperChanges:
         return tuple(self._locks[name][1] for name in names)
 
     def _require_same(self, change: Change, locks: tuple[HeldLock, ...]) -> None:
-        """Raises NotAllowedError unless the locks under which a change was planned are held still."""
+        """Raises RequestDeniedError if a lock under which the change was planned was released since."""
         if any(now is not then for now, then in zip(self._locks_of(change), locks, strict=True)):
             raise RequestDeniedError("The device was not locked all the time. Plan the change again.")
 
     def close(self) -> None:
-        """Let all locks go."""
+        """Release all locks."""
         for name in tuple(self._locks):
             self.unlock(name)
 
@@ -333,7 +351,7 @@ def _place(change: Change) -> tuple[str, str, str]:
 
 
 def _difference(shown: Change, planned: Change) -> str:
-    """The first thing that is not as it was shown, "" for none. How a step is spelled is no difference."""
+    """Return the first field that differs from the shown change, "" for none. The spelling of a step is ignored."""
     if not same_steps(shown.writes, planned.writes):
         return "steps"
     return next((name for name in _DECIDED if getattr(shown, name) != getattr(planned, name)), "")

@@ -1,4 +1,4 @@
-"""Where requests are answered: each is checked against the tables, done, and counted. Nothing that comes in raises."""
+"""Checks, executes and counts requests. No request can raise an error out of it."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from backends.system.privsep.connection import MalformedError, unpack
 from backends.values import dataclass
 
 CHANGES = frozenset({"together", "plan", "intend", "apply", "arm", "persist", "remake", "unit", "companion"})
-"""Verbs that a conversation for reading only does not have; `hold` it has for reading."""
+"""Verbs that a read-only conversation does not have. It has `hold`, but only for reading."""
 
 FINISHED = frozenset({"apply", "persist", "remake", "unit"})
-"""Verbs that come to their end although nobody waits any more."""
+"""Verbs that complete even if the connection is gone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyFrame:
-    """An answer."""
+    """A reply."""
 
     message: Mapping[str, Any]
-    """As it is sent."""
+    """The reply as it is sent."""
     descriptors: tuple[int, ...] = ()
-    """Sent along, and closed then."""
+    """Descriptors that are sent with it and closed afterwards."""
 
     @property
     def accepted(self) -> bool:
-        """Whether what was asked for was done."""
+        """Whether the request was executed."""
         return "ok" in self.message
 
 
@@ -49,7 +49,7 @@ class RequestDispatcher:
     """One conversation."""
 
     def __init__(self, *, paths: Paths, uid: int, gid: int) -> None:
-        """`paths`: root's own. `uid` and `gid`: of whoever is on the other side."""
+        """`paths`: root's own paths. `uid` and `gid`: the user of the conversation."""
         self._paths = paths
         self._uid, self._gid = uid, gid
         self._verbs: dict[str, Callable[..., Any]] = {}
@@ -58,12 +58,12 @@ class RequestDispatcher:
         self._measuring: GuardedRuns | None = None
         self._changing: HelperChanges | None = None
         self.refused = 0
-        """Requests that were malformed, not of the tables, out of order, or that a guard refused."""
+        """Requests that were malformed, unknown, out of order, or refused by a guard."""
         self.failed = 0
         """Requests that met a defect of the helper."""
 
     async def answer(self, body: bytes) -> ReplyFrame:
-        """What is said to a request. Never raises."""
+        """Return the reply to a request. Never raises."""
         number = None
         try:
             message = unpack(body)
@@ -94,7 +94,7 @@ class RequestDispatcher:
         return await (shield_to_completion(asyncio.ensure_future(result)) if verb in FINISHED else result)
 
     def _begin(self, version: int, read_only: bool, firmware: bool) -> Mapping[str, Any]:
-        """The first request, which says how far the conversation goes."""
+        """Execute the first request, which declares the scope of the conversation."""
         if self._verbs:
             raise RequestDeniedError("hello: it has been said.")
         host = LocalHost(firmware_queries=firmware)
@@ -135,12 +135,12 @@ class RequestDispatcher:
         return {"version": version}
 
     def companion(self) -> tuple[Mapping[str, Any], tuple[int, ...]]:
-        """A further helper of the same user, for a process that outlives this one; it ends with that."""
+        """Start a second helper for the same user, for a process that outlives this one. It ends with that process."""
         with start_beside(self_exec_argv("app.privsep"), COMPANION, user=(self._uid, self._gid)) as sock:
             return {}, (sock.detach(),)
 
     def refuse_bytes(self, error: MalformedError) -> ReplyFrame:
-        """The answer to what is no message at all."""
+        """Return the reply to bytes that are no message."""
         return self._refuse(None, RefusedError(f"The root helper does not do that. {error}"))
 
     def _refuse(self, number: int | None, error: RaidbenchError) -> ReplyFrame:
@@ -148,7 +148,7 @@ class RequestDispatcher:
         return ReplyFrame(message={"id": number, "error": encode_error(error)})
 
     async def close(self) -> None:
-        """End all that reads, let go of all that is held."""
+        """End all runs, close all devices and release all locks."""
         if self._measuring is not None:
             await self._measuring.close()
         if self._holding is not None:

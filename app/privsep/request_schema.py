@@ -1,4 +1,4 @@
-"""What a request may hold: every field of every verb has one check. Closed tables, no I/O."""
+"""The closed table of requests: every field of every verb has one check. No I/O."""
 
 from __future__ import annotations
 
@@ -13,59 +13,59 @@ from backends.model import Scope
 Check = Callable[[Any], bool]
 
 MOST_PATHS = 4096
-"""Files in one request."""
+"""Most files in one request."""
 
 LONGEST_READ = 600.0
-"""Seconds that a program may be given for an answer."""
+"""Most seconds that a program may be given to answer."""
 
 
 class RequestDeniedError(Exception):
-    """A request that is not in the tables, or comes out of its order."""
+    """A request is not in the tables, or out of order."""
 
 
 def text(pattern: str) -> Check:
-    """A string that a pattern matches whole, of nothing but what can be seen."""
+    """Return a check for a printable string that a pattern matches completely."""
     compiled = re.compile(pattern, re.ASCII)
     return lambda value: isinstance(value, str) and value.isprintable() and compiled.fullmatch(value) is not None
 
 
 def whole(least: int, most: int) -> Check:
-    """A whole number; true and false are none."""
+    """Return a check for an integer within bounds; booleans are rejected."""
     return lambda value: type(value) is int and least <= value <= most
 
 
 def seconds(most: float) -> Check:
-    """A length or point of time."""
+    """Return a check for a duration or a point in time."""
     return lambda value: type(value) in (int, float) and 0 < value <= most
 
 
 def some(check: Check, most: int) -> Check:
-    """A list of one at least."""
+    """Return a check for a list of 1 to `most` items."""
     return lambda value: isinstance(value, list) and 0 < len(value) <= most and all(map(check, value))
 
 
 def maybe(check: Check) -> Check:
-    """Or nothing."""
+    """Return a check that also accepts None."""
     return lambda value: value is None or check(value)
 
 
 def flag(value: Any) -> bool:
-    """True or false."""
+    """Accept a boolean."""
     return isinstance(value, bool)
 
 
 def record(value: Any) -> bool:
-    """An object, whose fields whoever takes it checks."""
+    """Accept an object. Its receiver checks the fields."""
     return isinstance(value, dict)
 
 
 def records(most: int) -> Check:
-    """A list of objects, an empty one too."""
+    """Return a check for a list of at most `most` objects, which may be empty."""
     return lambda value: isinstance(value, list) and len(value) <= most and all(map(record, value))
 
 
 def lines(value: Any) -> bool:
-    """Lines that were shown to somebody."""
+    """Accept lines that were shown to the user."""
     return isinstance(value, list) and len(value) <= 512 and all(isinstance(item, str) and item for item in value)
 
 
@@ -77,12 +77,12 @@ def mapping(keys: Check, values: Check) -> Check:
 
 
 def section(value: Any) -> bool:
-    """A further section of a job: its fields, and whether it waits for those before it."""
+    """Accept a further section of a job: its fields, and whether it waits for the sections before it."""
     return isinstance(value, dict) and value.keys() == {"job", "waits"} and _JOB(value["job"]) and flag(value["waits"])
 
 
 def _session(value: Any) -> bool:
-    """The folder of a session in its one spelling: it is a part of what a change is called by."""
+    """Accept the normalised path of a session folder, because it is part of a change's identity."""
     return _FOLDER(value) and value == os.path.normpath(value) and not value.startswith("//")
 
 
@@ -101,12 +101,12 @@ _NODE = text(r"/dev(/[^ /]{1,255}){1,3}")
 _FOLDER = text(r"/.{1,4095}")
 _ID = text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 LOCK = text(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}")
-"""Name of a lock, which is that of a file and never of a folder."""
+"""Name of a lock, which is a file name and never that of a folder."""
 _PATH = text(r"/.{1,1023}")
 _NUMBER = whole(1, 2**31)
 
 RESULTS = ("verified", "differs", "failed", "restored", "kept", "conflict", "gone")
-"""How a change may have ended."""
+"""Possible outcomes of a change."""
 
 FIELDS: Mapping[str, Mapping[str, Check]] = {
     "hello": {"version": whole(1, 1), "read_only": flag, "firmware": flag},
@@ -167,11 +167,11 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
     "unit": {"do": text("plan|install|remove")},
     "companion": {},
 }
-"""Every verb that there is, and its fields, all of which must be there."""
+"""Every verb and its fields, all of which are required."""
 
 
 def parse_request(message: Mapping[str, Any]) -> tuple[int, str, dict[str, Any]]:
-    """Number, verb and words of a request. Raises NotAllowedError."""
+    """Return number, verb and arguments of a request. Raises RequestDeniedError if it does not match the tables."""
     number, verb, args = message.get("id"), message.get("verb"), message.get("args")
     if set(message) != {"id", "verb", "args"} or type(number) is not int or not 0 < number < 2**53:
         raise RequestDeniedError("It is no request.")

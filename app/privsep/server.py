@@ -1,4 +1,4 @@
-"""The helper's end of the connection: requests in, answers out, until the other side is gone."""
+"""The helper's end of the connection: reads requests and sends replies until the connection closes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from app.privsep.dispatcher import ReplyFrame, RequestDispatcher
 from backends.system.privsep.connection import HEAD, REQUEST_LIMIT, MalformedError, length_of, pack
 
 AT_A_TIME = 64
-"""Requests under way; the next is read when one of them is answered."""
+"""Requests in progress; the next one is read when one of them is answered."""
 
 _CREDENTIALS = struct.Struct("3i")
 
 
 def peer_credentials(sock: socket.socket) -> tuple[int, int]:
-    """User and group of who made the connection, by the kernel's word."""
+    """Return user and group of the connecting process, as the kernel reports them."""
     _, uid, gid = _CREDENTIALS.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
     return int(uid), int(gid)
 
 
 class Conversation:
-    """Everything that is asked over one socket."""
+    """All requests over one socket."""
 
     def __init__(self, sock: socket.socket, desk: RequestDispatcher) -> None:
         self._socket = sock
@@ -36,7 +36,10 @@ class Conversation:
         self._over = asyncio.Event()
 
     async def hold(self) -> None:
-        """Answer until the other side is gone; then end what reads, let what changes come to its end, let go of all."""
+        """Serve requests until the connection closes, then release everything.
+
+        Reads are cancelled, changes complete first.
+        """
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._listen, args=(loop,), name="requests", daemon=True).start()
         await self._over.wait()
@@ -47,11 +50,11 @@ class Conversation:
         await self._desk.close()
 
     def greet(self) -> None:
-        """Say that requests are answered from here on."""
+        """Report that requests are served from now on."""
         self._send(ReplyFrame(message={"id": 0, "ok": {"pid": os.getpid()}}))
 
     def _listen(self, loop: asyncio.AbstractEventLoop) -> None:
-        """The thread that reads: requests become tasks of the loop, in their order."""
+        """Read requests in a thread and turn them into tasks of the event loop, in their order."""
         try:
             while True:
                 length = length_of(self._exactly(HEAD), REQUEST_LIMIT)
@@ -92,7 +95,10 @@ class Conversation:
                 os.close(descriptor)
 
     def _exactly(self, count: int) -> bytes:
-        """So many bytes. Raises EOFError at the end, OSError. Descriptors that come along are not taken."""
+        """Return exactly `count` bytes.
+
+        Passed descriptors are ignored. Raises EOFError if the connection closes, OSError if it fails.
+        """
         parts: list[bytes] = []
         while count:
             part = self._socket.recv(count)

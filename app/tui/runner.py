@@ -1,4 +1,4 @@
-"""The workbench on a terminal that may go away: opened, and closed whatever ends it."""
+"""Runs the workbench on a terminal that may disappear, and closes the session whatever ends it."""
 
 from __future__ import annotations
 
@@ -33,19 +33,22 @@ from backends.text import clean
 
 
 class _Patient:
-    """A stream whose writes fail silently once nobody reads it: a writer that died would block the whole program."""
+    """A stream that ignores write errors once the terminal is gone.
+
+    A writer thread that died would block the program.
+    """
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """As the stream; what cannot be encoded or delivered is lost."""
+        """Write to the stream. Text that cannot be encoded or delivered is lost."""
         with contextlib.suppress(OSError, ValueError):
             return self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """As the stream."""
+        """Flush the stream."""
         with contextlib.suppress(OSError, ValueError):
             self._stream.flush()
 
@@ -54,7 +57,7 @@ class _Patient:
 
 
 class _Attached(EscapeParser):
-    """Notices the end of the terminal, which Textual (8.2) takes for a key that has not come yet, for ever."""
+    """Detects the end of the terminal. Textual (8.2) would wait for a key forever."""
 
     def __init__(self, terminal: int, *options: bool, **settings: Any) -> None:
         super().__init__(*options, **settings)
@@ -62,14 +65,14 @@ class _Attached(EscapeParser):
         self._poll.register(terminal, 0)  # a hang-up is told whatever was asked for
 
     def tick(self) -> Iterable[Message]:
-        """As ever, ten times a second. Raises OSError where the terminal is gone."""
+        """Continue parsing, ten times a second. Raises OSError if the terminal is gone."""
         if self._poll.poll(0):
             raise OSError("the terminal is gone")
         return super().tick()
 
 
 class SteadyDriver(LinuxDriver):
-    """Textual's driver, that takes a lost terminal for a hang-up instead of waiting for it."""
+    """Textual's driver, which treats a lost terminal as a hang-up instead of waiting for it."""
 
     def __init__(
         self, app: App[object], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
@@ -78,9 +81,10 @@ class SteadyDriver(LinuxDriver):
         self._file = cast("Any", _Patient(cast("IO[str]", self._file)))
 
     def run_input_thread(self) -> None:
-        """Read keys until the end; a terminal that is gone hangs up, whether or not the kernel says so as well.
+        """Read keys until the end. A lost terminal counts as a hang-up even if the kernel sends no SIGHUP.
 
-        It says so before anybody listens to that, where the terminal goes early, and never to who ignores it (nohup).
+        The kernel sends it before a handler is installed if the terminal is lost early, and never to a process that
+        ignores it (nohup).
         """
         app = cast("WorkbenchApp", self._app)
         bound = frozenset(key for keys in app.custom_keys.values() for key in keys.split(","))
@@ -93,7 +97,7 @@ class SteadyDriver(LinuxDriver):
                 self._loop.call_soon_threadsafe(app.end_by_signal, signal.SIGHUP)
 
     def stop_application_mode(self) -> None:
-        """Give the terminal back, if it is still there."""
+        """Restore the terminal if it still exists."""
         with contextlib.suppress(OSError, termios.error):
             super().stop_application_mode()
 
@@ -102,12 +106,15 @@ class SteadyDriver(LinuxDriver):
 
 
 def run(workbench: Workbench, options: ScreenOptions | None = None) -> int:
-    """Open the workbench on this terminal; returns the exit status."""
+    """Run the workbench on this terminal and return the exit status."""
     return run_app(WorkbenchApp(workbench, options))
 
 
 def run_app(app: WorkbenchApp) -> int:
-    """Open an app on this terminal; whatever ends it, the session is closed and the person told in a sentence."""
+    """Run an app on this terminal and return the exit status.
+
+    Whatever ends it, the session is closed and a sentence is printed.
+    """
     workbench = app.workbench
     app.driver_class = SteadyDriver
     code: int | None = None
@@ -133,7 +140,7 @@ def run_app(app: WorkbenchApp) -> int:
 
 
 def _say(sentence: str) -> None:
-    """A last word, if anybody is left to hear it."""
+    """Print a final message if the terminal still exists."""
     with contextlib.suppress(OSError, ValueError):
         print(sentence, file=sys.stderr, flush=True)
 

@@ -1,4 +1,4 @@
-"""Changes on trial: a line on every screen with the time left and the keys that decide; nothing waits for them."""
+"""Trials: a line on every screen with the time left and the keys that decide. Nothing waits for a decision."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
     from backends.change import Change
 
 AFTER = 5.0
-"""Seconds beyond the deadline in which the watchdog is given time to finish."""
+"""Seconds after the deadline in which the watchdog may finish."""
 
 _LOOK_AGAIN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A set of changes on trial that are decided together."""
+    """A set of trials that are decided together."""
 
     key: tuple[str, float]
-    """Its session, "" for the own one, and its deadline by the boot clock."""
+    """Its session ("" for the current one) and its deadline by the boot clock."""
     left: float
-    """Seconds until it is restored."""
+    """Seconds until it is reverted."""
     text: str
-    """What is on trial."""
+    """The changes on trial."""
     who: str = ""
-    """Who decides it, where this user may not."""
+    """Who decides it, if this user may not."""
 
 
 class Trials:
-    """What is on trial on this machine, whichever session began it, and how it is decided."""
+    """The trials on this machine, of any session, and their decision."""
 
     def __init__(self, app: AppInterface) -> None:
         self._app = app
@@ -56,16 +56,19 @@ class Trials:
         self._others: dict[tuple[str, float], tuple[Undecided, ...]] = {}
 
     def seconds_left(self) -> float | None:
-        """Return the seconds until the next set is restored; None where nothing is on trial."""
+        """Return the seconds until the next set is reverted; None without trials."""
         return min((shown.left for shown in self._shown()), default=None)
 
     @property
     def decidable(self) -> bool:
-        """Whether this user may decide any of it."""
+        """Whether this user may decide any of them."""
         return any(not shown.who for shown in self._shown())
 
     def text(self) -> str:
-        """What is on trial and for how long still; "" where nothing is. The keys count half a second after that."""
+        """Return the active trials and the time left; "" without any.
+
+        The keys work half a second after a trial is first shown.
+        """
         shown = self._shown()
         now = self._clock()
         self._since = {trial.key: self._since.get(trial.key, now) for trial in shown}
@@ -79,7 +82,7 @@ class Trials:
         return f"Trial, {seconds}: {trial.text}{f'; {trial.who}' if trial.who else ''}"
 
     def _shown(self) -> list[_Shown]:
-        """All sets, the next to end first; those that this user may decide come before the others."""
+        """Return all sets, the next to end first; sets that this user may decide come before the others."""
         pending = [
             _Shown(("", until), left, _set_text(changes))
             for until, left, changes in self._workbench.changes.trial_sets()
@@ -94,17 +97,17 @@ class Trials:
         return sorted(pending, key=lambda shown: (bool(shown.who), shown.left))
 
     def keep(self) -> None:
-        """Let the values on trial stand."""
+        """Keep the values on trial."""
         self._decide("Keep which trial?", self._keep)
 
     def take_back(self) -> None:
-        """Bring the old values back now, the last one first."""
+        """Revert the values on trial now, the last one first."""
         self._decide("Take which trial back?", self._restore)
 
     def _decide(self, question: str, work: Callable[[Sequence[_Shown]], Coroutine[None, None, None]]) -> None:
-        """Do it with the only set that this user may decide, or with those that are chosen.
+        """Decide the only set that this user may decide, or the chosen ones.
 
-        A set counts that has been seen long enough that no key was meant for anything else.
+        A set counts once it was shown long enough, so that no key was meant for something else.
         """
         from widgets.guarded_dialog import GRACE
 
@@ -113,20 +116,20 @@ class Trials:
         if not all_shown:
             self._app.notify("Nothing is on trial.", severity="warning")
             return
-        own = [shown for shown in all_shown if not shown.who]
-        if not own:
+        decidable = [shown for shown in all_shown if not shown.who]
+        if not decidable:
             self._app.notify(f"{all_shown[0].text}: {all_shown[0].who}.", severity="warning", markup=False)
             return
         now = self._clock()
-        sure = [shown for shown in own if now - self._since.get(shown.key, now) >= GRACE]
+        sure = [shown for shown in decidable if now - self._since.get(shown.key, now) >= GRACE]
 
         def decided(chosen: Sequence[_Shown]) -> None:
             self._app.run_worker(work(chosen), group="write", exit_on_error=True)
 
-        if len(own) == 1 and sure:
+        if len(decidable) == 1 and sure:
             decided(sure)
-        elif len(own) > 1 and sure:
-            self._ask(question, own, decided)
+        elif len(decidable) > 1 and sure:
+            self._ask(question, decidable, decided)
 
     def _ask(self, question: str, trial_sets: Sequence[_Shown], decided: Callable[[Sequence[_Shown]], None]) -> None:
         from widgets.choice_list import ChoiceDialog, ChoiceItem
@@ -149,7 +152,7 @@ class Trials:
         await self._forget(chosen)
 
     async def _forget(self, chosen: Sequence[_Shown]) -> None:
-        """Look again, and say nothing of what was decided here."""
+        """Update the trials, without a report on those that were decided here."""
         for shown in chosen:
             self._others.pop(shown.key, None)
         await self.follow()
@@ -160,7 +163,7 @@ class Trials:
         return self._others.get(shown.key, ()) if session else self._workbench.changes.trials_of_set(until)
 
     async def keep_values(self, chosen: Sequence[Undecided] | None = None) -> bool:
-        """Let values on trial stand, None for those of this session; return whether all stayed and that is on disk."""
+        """Keep values on trial, None for those of this session. Return whether all were kept and that is on disk."""
         self._deciding = True
         try:
             kept = await self._workbench.changes.keep_trials(chosen)
@@ -205,12 +208,12 @@ class Trials:
         await self._forget(chosen)
 
     def follow_later(self) -> None:
-        """Look for what other sessions have on trial, and for what became of it, without waiting for that."""
+        """Check the trials of other sessions in the background."""
         if self._following is None or self._following.is_finished:
             self._following = self._app.run_worker(self.follow(), group="trials", exit_on_error=True)
 
     async def follow(self) -> None:
-        """Look for what other sessions have on trial; say what became of what is decided now."""
+        """Check the trials of other sessions, and report the outcome of those that were decided."""
         changes = self._workbench.changes
         await changes.undecided.refresh()
         others = trials_by_set(changes.trials_of_other_sessions())
@@ -222,7 +225,7 @@ class Trials:
             self._app.show_header()
 
     async def _report_outcome(self, trials: Sequence[Undecided]) -> None:
-        """By what is read now: whoever decided it may be another program."""
+        """Report an outcome by the values read now, because another program may have decided it."""
         lines: list[str] = []
         for undecided in trials:
             change = undecided.trial.change
@@ -243,7 +246,7 @@ class Trials:
         await self._app.rescan_after_change(tuple(trial.trial.change for trial in trials))
 
     async def wait_until_decided(self) -> None:
-        """Wait until the trial is decided, one way or the other; the session knows how it ended then."""
+        """Wait until the trials of this session are decided and their outcome is recorded."""
         trials = self._workbench.changes.trials()
         while self._deciding or (self._workbench.changes.trials() and self._left(trials) > -AFTER):
             await asyncio.sleep(_LOOK_AGAIN)

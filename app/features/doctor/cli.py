@@ -1,4 +1,4 @@
-"""`doctor`: what works here, what is missing, what to do."""
+"""`doctor`: report what works, what is missing, and how to fix it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def doctor_command(as_json: bool) -> int:
 
 
 def _reads_in_use(host: Host) -> DoctorItem:
-    """Whether arrays that are mounted, or in use otherwise, can be measured by reading."""
+    """Return whether arrays in use, such as mounted ones, can be measured by reading."""
     from app.core.session.paths import ROOTS_CONFIG
     from app.privsep.device_claims import lends_in_use
 
@@ -63,8 +63,8 @@ def _reads_in_use(host: Host) -> DoctorItem:
 
 
 def _configuration() -> DoctorItem:
-    """The configuration file, which was read: no command begins with one that cannot be used."""
+    """Return the item of the configuration file. It is valid, because no command starts with an invalid one."""
     path = current().config or current().paths.config
     shown = clean(str(path), 300)
-    there = "" if path.exists() else " does not exist; the defaults are used"
-    return DoctorItem(grade=DoctorStatus.OK, what="config", detail=shown + there)
+    note = "" if path.exists() else " does not exist; the defaults are used"
+    return DoctorItem(grade=DoctorStatus.OK, what="config", detail=shown + note)

@@ -1,4 +1,4 @@
-"""`slowest`: the members of an array one after the other, each against its siblings."""
+"""`slowest`: read the members of an array in turn and compare them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`watch`: what a night looks at: what has changed, the check, the drift of a file, a baseline where it is idle."""
+"""`watch`: a nightly check for changes, findings, drift from a file, and an idle baseline."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
     from app.features.watch.finding_status import Compared, News, ReportedFinding
 
 DRIFT = "drift"
-"""What differences from a file are kept as, beside the ids of rules."""
+"""Rule id of differences from a file in the saved findings."""
 
 IDLE_SHARE, IDLE_SECONDS = 0.05, 10.0
-"""A device is idle that is busy for no more of so long."""
+"""A device counts as idle if it is busy for at most this share of so many seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Watched:
-    """What a watch found without a load."""
+    """The result of a watch, without the baseline."""
 
     changed: tuple[str, ...] | None
-    """What has changed since the last one; None where there was none."""
+    """Changes since the last watch; None if there was none."""
     checked: CheckResult
-    """What the rules say."""
+    """Results of the check rules."""
     drifts: tuple[Drift, ...]
-    """What differs from the file."""
+    """Differences from the file."""
     skipped: str
-    """Why the baseline is not measured, "" where it is or none was named."""
+    """Why the baseline is not measured; "" if it is measured or none was named."""
     compared: Compared
     """Which findings and differences are new, worse or known."""
 
@@ -121,7 +121,7 @@ async def _watch(
 
 
 def _compare(checked: CheckResult, drifts: tuple[Drift, ...], kept: Path | None) -> Compared:
-    """Return which warnings, faults and differences are new since the last watch, and keep them for the next one."""
+    """Return which warnings, faults and differences are new since the last watch, and save them for the next one."""
     from app.features.check.finding import Severity
     from app.features.check.rule_table import RULES
     from app.features.watch import finding_status
@@ -165,7 +165,10 @@ async def _drifts(bench: Workbench, file: Path | None) -> tuple[Drift, ...]:
 
 
 async def _why_skipped(bench: Workbench, name: str) -> str:
-    """Why a baseline is not measured now, "" where it is. Raises RefusedError for one that writes, NotFoundError."""
+    """Return why a baseline is not measured now, or "".
+
+    Raises RefusedError if the baseline writes, NotFoundError if its device is missing.
+    """
     from app.core.analysis.past_runs.earlier_runs import node_of
     from app.core.fio.job import Job
     from app.features.history.baselines import Baselines
@@ -185,7 +188,7 @@ async def _why_skipped(bench: Workbench, name: str) -> str:
 
 
 async def _busy_share(bench: Workbench, name: str) -> float | None:
-    """Share of ten seconds in which a disk had something to do; None where nobody counts."""
+    """Return the share of ten seconds in which a disk was busy; None if the kernel has no counters for it."""
     from app.core.benchmark.device_stats.diskstats import parse, since
     from app.core.benchmark.device_stats.sampler import PATH
 
@@ -238,7 +241,7 @@ def _print_result(watched: _Watched, *, as_json: bool) -> None:
 
 
 def _news_text(news: News | None) -> str:
-    """Return what is appended to the line of a finding; notes are not compared."""
+    """Return the text appended to the line of a finding; "" for notes, which are not compared."""
     return "" if news is None else f" ({news.value})"
 
 

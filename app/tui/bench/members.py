@@ -1,4 +1,4 @@
-"""The members of the array under test as rows of a table: each of them, or what they have in common. Pure."""
+"""The members of the measured array as table rows: each member, or a summary. No I/O."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ COLUMNS = (
     TableColumn(key="role", label="Role", priority=3),
     TableColumn(key="model", label="Model", priority=9),
 )
-"""What is shown of a member: its name, a bar of its share, figures; a narrow terminal leaves the model out first."""
+"""Columns of the member table: name, bar of its share, metrics. A narrow terminal leaves out the model first."""
 
 WIDE_BAR, NARROW_BAR = 20, 10
-"""Cells of the bar of a share, in a wide and a narrow terminal; the largest share fills it."""
+"""Cells of a share's bar in a wide and a narrow terminal. The largest share fills it."""
 
 SUMMARY = 4
-"""Rows of a summary: smallest, median, largest, and the one that stands out."""
+"""Rows of a summary: smallest, median, largest, and the outlier."""
 
 _WORDS = ("model", "role")
 
 _BAD = ("faulty", "gone", "removed")
 
 _ODD = 1.0 - 1.0 / UNEVEN
-"""How unlike the median a figure of a member is that deviates."""
+"""Distance from the median at which a member counts as deviating."""
 
 Figure = Callable[[MemberStats], float | None]
 
@@ -55,9 +55,10 @@ _LOAD: tuple[Figure, ...] = (
 def member_table(
     members: Sequence[MemberStats], *, most: int, bar: int, ascii: bool = False
 ) -> tuple[tuple[TableColumn, ...], tuple[TableRow, ...]]:
-    """At most `most` rows (4 at the least): all members, or a summary of the deepest, which are the disks.
+    """Return columns and at most `most` rows (at least 4): all members, or a summary of the deepest, which are the
+    disks.
 
-    `bar`: cells of a share's bar. Columns of words in which nothing stands are left out.
+    `bar`: cells of a share's bar. Empty text columns are left out.
     """
     rows = _rows(members, most, _Face(members, bar, ascii))
     kept = [
@@ -68,7 +69,7 @@ def member_table(
 
 
 class _Face:
-    """How members of one array are drawn: bars by the largest share, the one that deviates with a sign."""
+    """Draws the members of one array: bars relative to the largest share, and a sign on the deviating member."""
 
     def __init__(self, members: Sequence[MemberStats], bar: int, ascii: bool) -> None:
         self._bar, self._ascii = bar, ascii
@@ -80,7 +81,7 @@ class _Face:
         self._odd = {odd.device for depth in self._sums if (odd := deviating(members, depth)) is not None}
 
     def row(self, member: MemberStats, name: str = "") -> TableRow:
-        """The row of a member; of what several have in common, with what to call that."""
+        """Return the row of a member, or of a summary with its `name`."""
         text, failed = role_text(member), member.role in _BAD
         name = name or "  " * member.depth + member.device
         if member.device in self._odd:
@@ -102,8 +103,8 @@ class _Face:
         )
 
     def _share_of(self, member: MemberStats) -> float | None:
-        own, whole = iops(member), self._sums.get(member.depth)
-        return own / whole if own is not None and whole else None
+        member_iops, total = iops(member), self._sums.get(member.depth)
+        return member_iops / total if member_iops is not None and total else None
 
     def _share(self, share: float | None) -> Text:
         if share is None:
@@ -113,7 +114,7 @@ class _Face:
 
 
 def iops(member: MemberStats) -> float | None:
-    """Reads and writes per second; None when it is not counted."""
+    """Return reads and writes per second; None if they are not counted."""
     return None if member.read_iops is None else member.read_iops + (member.write_iops or 0.0)
 
 
@@ -160,9 +161,9 @@ def _statistic(disks: Sequence[MemberStats], figure: Figure, of: Callable[[list[
 
 
 def deviating(members: Sequence[MemberStats], depth: int) -> MemberStats | None:
-    """The member of a depth that failed, or that bears a load unlike the others'; None where all are alike.
+    """Return the member at a depth that failed, or whose load differs from the others; None if all are alike.
 
-    A member whose role says why it is unlike the others is passed over.
+    A member whose role explains the difference is ignored.
     """
     row = [member for member in members if member.depth == depth]
     lost = next((member for member in row if member.role in _BAD), None)
@@ -174,18 +175,18 @@ def deviating(members: Sequence[MemberStats], depth: int) -> MemberStats | None:
 
 
 def outlier(disks: Sequence[MemberStats]) -> MemberStats:
-    """The member that one has to know of: one that failed, else the one whose load is least like the median's."""
+    """Return the most notable member: a failed one, or the one whose load differs most from the median."""
     failed = next((disk for disk in disks if disk.role in _BAD), None)
     return failed or max(disks, key=lambda disk: _oddness(disk, disks))
 
 
 def _oddness(disk: MemberStats, disks: Sequence[MemberStats]) -> float:
-    """How unlike the median of all its load is, in the figure that differs most."""
+    """Return how much its load differs from the median, for the metric that differs most."""
     return max(_distance(figure(disk), _statistic(disks, figure, statistics.median)) for figure in _LOAD)
 
 
 def _distance(value: float | None, middle: float | None) -> float:
-    """How unlike two figures are: 0 alike, 1 one of them nothing."""
+    """Return the relative difference of two values: 0 if they are equal, 1 if one of them is 0."""
     if value is None or middle is None:
         return 0.0
     larger = max(value, middle)

@@ -1,4 +1,4 @@
-"""The graphs of a run, and the keys of whatever shows them."""
+"""The graphs of a run, and the actions of the screens that show them."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ from widgets.scale import time_end
 from widgets.text_utils.text import clean, shorten
 
 ZOOMS = (300.0, 120.0, 60.0, 30.0, 10.0)
-"""Seconds that can be shown in place of all."""
+"""Window lengths in seconds that the graphs can show instead of the complete run."""
 
 WIDE, HIGH = 110, 14
-"""Columns and rows from which the picture of all latencies has a place beside the graphs."""
+"""Columns and rows from which the percentile plot fits next to the graphs."""
 
 FIGURES_EVERY = 0.45
-"""Seconds of the run for which the large figures stand: nobody reads any that change faster."""
+"""Seconds of the run between two updates of the large metrics; faster ones could not be read."""
 
 _LEAST_GRAPHS = 10
-"""Lines that two graphs, the heading of the figures and the figures of all targets together need."""
+"""Lines for two graphs, the heading of the metrics, and the row of all targets together."""
 
 _PART = 24
-"""Columns that the name of a part has in the title of a graph."""
+"""Columns for the name of a part in the title of a graph."""
 
 _Recorded = tuple[Path, str, str]
-"""Curves on disk: folder of the session, run, and part of it ("" for the whole run)."""
+"""Key of curves on disk: session folder, run, and part ("" for the complete run)."""
 
 _KEPT = 8
-"""Runs whose curves are kept: reading those of an hour takes seconds."""
+"""Runs whose curves are cached, because reading those of an hour takes seconds."""
 
 
 class RunGraphs(Vertical):
-    """Draws samples as they come, or those that a finished run left on disk.
+    """Draws the samples of a running job, or those that a finished run left on disk.
 
-    `draw` shows curves that somebody else grows, `show_run` reads those of a run that is over.
+    `draw` shows curves that the caller updates; `show_run` reads those of a finished run.
     """
 
     DEFAULT_CSS = """
@@ -79,7 +79,7 @@ class RunGraphs(Vertical):
         self._run: RunRecord | None = None
         self._whole = Curves()
         self.part = ""
-        """The target or section whose graphs are drawn; "" for the whole run."""
+        """The target or section whose graphs are drawn; "" for the complete run."""
         self._samples: tuple[Sample, ...] = ()
         self._folder: Path | None = None
         self._waiting = ""
@@ -91,7 +91,7 @@ class RunGraphs(Vertical):
         self._known: dict[_Recorded, Curves] = {}
 
     def compose(self) -> ComposeResult:
-        """Large figures; throughput, and below it latency in one of two ways; all latencies beside them at the end."""
+        """Compose the metrics, the throughput graph, the latency graph or heat map, and the percentile plot."""
         yield FigureRows(id="figures")
         with Horizontal():
             with Vertical(id="over-time"):
@@ -101,7 +101,7 @@ class RunGraphs(Vertical):
             yield PlotWorker(id="percentiles", ascii=self._ascii)
 
     def on_mount(self) -> None:
-        """Draws as the app does."""
+        """Cache the widgets and set the ASCII mode of the charts."""
         # Asking for widgets by name costs more than drawing a sample does.
         self._throughput = self.query_one("#throughput", LineChart)
         self._latency = self.query_one("#latency", LineChart)
@@ -115,7 +115,7 @@ class RunGraphs(Vertical):
         return bool(getattr(self.app, "ascii", False))
 
     def on_resize(self, event: events.Resize) -> None:
-        """The picture of all latencies stands beside the graphs only where both can be read."""
+        """Show the percentile plot next to the graphs only if both can be read."""
         self.set_class(event.size.width >= WIDE and event.size.height >= HIGH, "-wide")
         if len(self._figure_rows.rows) > 1:  # how many targets have a row depends on the height
             self._told = -1.0
@@ -123,12 +123,12 @@ class RunGraphs(Vertical):
 
     @property
     def charts(self) -> tuple[LineChart, ...]:
-        """Those over time."""
+        """The graphs over time."""
         return self._throughput, self._latency, self._heat
 
     @property
     def frozen(self) -> bool:
-        """Whether they stand still."""
+        """Whether the graphs are frozen."""
         return any(chart.frozen for chart in self.charts)
 
     def draw(
@@ -144,10 +144,9 @@ class RunGraphs(Vertical):
     ) -> None:
         """Show these curves.
 
-        `total`: seconds of the time axis; None to follow what comes. `run`: the one that is over; with it no figure of
-        an interval is shown. `folder`: that of its session. `samples`: the intervals of a run that is not over; the
-        curves of one of its parts are drawn from them. `happened`: beside what the samples tell. `waiting`: what is
-        said while there is nothing to draw.
+        `total`: seconds of the time axis; None to follow the samples. `run`: the finished run; with it no metrics of an
+        interval are shown. `folder`: folder of its session. `samples`: intervals of a running job, from which the
+        curves of its parts are drawn. `happened`: further marks. `waiting`: text while there is nothing to draw.
         """
         self._wanted = None
         self._whole, self._total, self._run = curves, total, run
@@ -159,12 +158,12 @@ class RunGraphs(Vertical):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The targets or sections of the job that have figures of their own; empty for one."""
+        """The targets or sections of the job with their own results; empty if there is only one."""
         parts = self._whole.parts if self._figures is None else parts_of_run(self._figures)
         return tuple(name for name, _ in parts)
 
     def switch_part(self, step: int) -> bool:
-        """Draw the next part of the run, or the one before with -1; return whether the run has parts."""
+        """Draw the next part of the run, or the previous one with -1; return whether the run has parts."""
         names = ("", *self.parts)
         at = names.index(self.part) if self.part in names else 0
         self.part = names[(at + step) % len(names)]
@@ -173,7 +172,7 @@ class RunGraphs(Vertical):
         return len(names) > 1
 
     def _choose_curves(self) -> None:
-        """Take the curves of the part that is shown, and begin to read them where they are on disk only."""
+        """Select the curves of the shown part. Start reading them if they are only on disk."""
         if self.part not in self.parts:
             self.part = ""
         if not self.part:
@@ -192,7 +191,9 @@ class RunGraphs(Vertical):
                 self._begin_to_read(self._wanted, self._run)
 
     def compare_with(self, baseline: RunRecord | None, folder: Path | None) -> None:
-        """Draw this run of the session in `folder` beneath: its means at once, its spread when its samples are read."""
+        """Draw this run of the session in `folder` as a reference: its means at once, its deviation once its samples
+        are read.
+        """
         if baseline is not self._baseline:
             self._baseline, self._beneath = baseline, Curves()
             if baseline is not None and folder is not None:
@@ -207,7 +208,7 @@ class RunGraphs(Vertical):
             self._redraw()
 
     def show_run(self, run: RunRecord, folder: Path, session: Session) -> None:
-        """Show a run that is over, of a session and its folder: its curves come once they are read."""
+        """Show a finished run of a session in `folder`. Its curves appear once they are read."""
         wanted = (folder, run.id, "")
         if self._wanted is not None and self._wanted[:2] == wanted[:2]:
             return
@@ -226,7 +227,7 @@ class RunGraphs(Vertical):
             self._begin_to_read(wanted, run, session)
 
     def _begin_to_read(self, wanted: _Recorded, run: RunRecord, session: Session | None = None) -> None:
-        """Read the curves of a run in a thread; `session`: the one to take the marks from."""
+        """Read the curves of a run in a thread. `session`: source of the marks."""
         read = partial(self._read_run, wanted, run, session)
         self.run_worker(read, thread=True, group="recorded", exclusive=True)
 
@@ -302,18 +303,21 @@ class RunGraphs(Vertical):
         shown.rows = rows
 
     def switch_unit(self) -> None:
-        """IOPS or MiB/s."""
+        """Switch between IOPS and MiB/s."""
         self._rate = not self._rate
         self._redraw()
 
     def switch_range(self) -> None:
-        """From zero, or only what the values need: what an A/B decides is a dot or two of the former."""
+        """Start the axis at zero, or show only the range of the values.
+
+        An A/B difference may be a dot or two of the former.
+        """
         self._close = not self._close
         self._redraw()
 
     def switch_lower(self) -> None:
-        """Latency as percentiles over time, or how all of it is spread; at the end of a run its curve of percentiles,
-        where that has no place beside them.
+        """Switch the lower graph: percentiles over time, heat map, or at the end of a run its percentile plot if that
+        is not shown next to them.
         """
         ways = ["", "-heat"]
         if self.has_class("-over") and not self.has_class("-wide"):
@@ -325,12 +329,12 @@ class RunGraphs(Vertical):
         self._redraw()
 
     def switch_scale(self) -> None:
-        """Linear or logarithmic latency."""
+        """Switch between linear and logarithmic latency."""
         chart = self._latency
         chart.log_scale = not chart.log_scale
 
     def switch_fit(self) -> bool:
-        """All of the job's time, or only what there is of it; True for the latter."""
+        """Show the planned time of the job, or only the measured time; return True for the latter."""
         self._fitted = not self._fitted
         for chart in self.charts:
             chart.window = 0.0
@@ -338,15 +342,15 @@ class RunGraphs(Vertical):
         return self._fitted
 
     def freeze(self, still: bool) -> None:
-        """Hold the graphs still, or let them go."""
+        """Freeze or unfreeze the graphs."""
         for chart in self.charts:
             chart.frozen = still
 
     def zoom(self, step: int) -> str:
-        """Show less time, or more with -1; a sentence where it goes no further."""
-        window, whole = self.charts[0].window, self._total or self._curves.until
-        closer = [seconds for seconds in ZOOMS if seconds < (window or whole)]
-        wider = [seconds for seconds in reversed(ZOOMS) if window < seconds < whole]
+        """Show a shorter window, or a longer one with -1; return a sentence if that is not possible."""
+        window, total = self.charts[0].window, self._total or self._curves.until
+        closer = [seconds for seconds in ZOOMS if seconds < (window or total)]
+        wider = [seconds for seconds in reversed(ZOOMS) if window < seconds < total]
         if step > 0 and not closer:
             return f"No closer than {ZOOMS[-1]:.0f} s." if window else "There is nothing to be shown closer yet."
         if step < 0 and not window:
@@ -359,33 +363,33 @@ class RunGraphs(Vertical):
 
 _READING = "reading what fio wrote ..."
 _NOTHING = "no sample was kept of this run"
-"""Of a run whose raw output is gone, or that was over before its first interval."""
+"""For a run without raw output, or one that ended before its first interval."""
 
 
 def _latency_plot(run: RunRecord, baseline: RunRecord | None) -> StaticPlot | None:
-    """All latencies of a run by percentile, over those of the baseline."""
+    """Return the latencies of a run by percentile, together with those of the baseline."""
     draw = action("plots.run")
     return None if draw is None else draw(run, baseline)
 
 
 def _run_with_part(run: RunRecord, part: str) -> RunRecord:
-    """Return the run with the figures of one of its parts in place of all."""
-    own = dict(parts_of_run(run.figures)).get(part)
-    if run.end is None or own is None:
+    """Return the run with the results of one of its parts."""
+    result = dict(parts_of_run(run.figures)).get(part)
+    if run.end is None or result is None:
         return run
-    figures = replace(run.figures, read=own.read, write=own.write, trim=own.trim, sync=own.sync)
+    figures = replace(run.figures, read=result.read, write=result.write, trim=result.trim, sync=result.sync)
     return replace(run, end=replace(run.end, figures=figures))
 
 
 def read_curves(run: RunRecord, folder: Path, part: str = "") -> Curves:
-    """Return the curves of a run, or of one of its parts, from what fio wrote."""
+    """Return the curves of a run, or of one of its parts, from fio's output."""
     curves = Curves(part=part)
     curves.take(intervals(run, folder), ramp_of(run.start))
     return curves
 
 
 def past_run_marks(run: RunRecord, session: Session, curves: Curves, *, ascii: bool) -> tuple[TimeMark, ...]:
-    """What happened beside a run that is over."""
+    """Return the marks for events during a finished run."""
     if run.end is None:
         return ()
     changed = change_marks(session, run.start, curves.until, run.end.at, ascii=ascii)
@@ -393,7 +397,7 @@ def past_run_marks(run: RunRecord, session: Session, curves: Curves, *, ascii: b
 
 
 def time_axis_seconds(run: RunRecord, curves: Curves) -> float | None:
-    """Seconds of a finished run's time axis: all that was planned, or what there is of one that ended before."""
+    """Return the seconds of a finished run's time axis: the planned time, or the measured time if it ended early."""
     if run.figures.status is not RunStatus.OK:
         return curves.until or None
     waited = run.figures.steady.waited_s if run.figures.steady is not None else 0.0
@@ -412,7 +416,7 @@ GRAPH_COMMANDS = (
     "bench.zoom-in",
     "bench.zoom-out",
 )
-"""Commands that these actions are for."""
+"""Commands that these actions implement."""
 
 
 class _Showing(Protocol):
@@ -423,34 +427,34 @@ class _Showing(Protocol):
 
 
 class GraphKeys:
-    """Actions on the graphs; a screen that has them has `graphs` and `say`."""
+    """Actions on the graphs, for a screen with `graphs` and `say`."""
 
     def action_heat(self: _Showing) -> None:
-        """Latency as percentiles, or how all of it is spread."""
+        """Switch between latency percentiles and heat map."""
         self.graphs.switch_lower()
 
     def action_zoom(self: _Showing, step: int) -> None:
-        """Show less or more time."""
+        """Show a shorter or longer window."""
         if message := self.graphs.zoom(step):
             self.say(message)
 
     def action_fit(self: _Showing) -> None:
-        """Show the time that there is, or all that the job takes."""
+        """Show the measured time, or the planned time of the job."""
         self.graphs.switch_fit()
 
     def action_part(self: _Showing, step: int) -> None:
-        """Draw the graphs of the next section or target, or of the whole run again."""
+        """Draw the graphs of the next section or target, or of the complete run again."""
         if not self.graphs.switch_part(step):
             self.say("The job has one section on one target, so these graphs show all of it.")
 
     def action_unit(self: _Showing) -> None:
-        """IOPS or MiB/s."""
+        """Switch between IOPS and MiB/s."""
         self.graphs.switch_unit()
 
     def action_range(self: _Showing) -> None:
-        """The upper graph from zero, or only what its values need."""
+        """Start the upper graph at zero, or show only the range of its values."""
         self.graphs.switch_range()
 
     def action_scale(self: _Showing) -> None:
-        """Linear or logarithmic latency."""
+        """Switch between linear and logarithmic latency."""
         self.graphs.switch_scale()

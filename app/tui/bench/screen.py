@@ -1,4 +1,4 @@
-"""Choosing a job, running it, watching it."""
+"""The Bench screen: choose a job, run it, watch it."""
 
 from __future__ import annotations
 
@@ -47,15 +47,14 @@ from widgets.chart_data import WAITING
 from widgets.static_table import StaticTable
 
 WIDE = 96
-"""Columns from which settings are named and bars are long."""
+"""Columns from which settings are shown with names and bars are long."""
 
 MEMBER_ROWS = ((50, 16), (30, 8), (0, 4))
-"""Lines of the terminal, and how many rows of members leave the graphs enough of them."""
+"""Terminal heights, and the number of member rows that leave enough room for the graphs."""
 
 MEMBERS_EVERY = 0.95
-"""Seconds of the run for which the figures of the members stand: nobody reads a table that changes faster, and all of
-its lines have to be drawn and sent.
-"""
+"""Seconds of the run between two updates of the member table. Faster updates could not be read, and all of its lines
+have to be drawn and sent."""
 
 ADVICE_LINES = 2
 """Lines of advice on a tall terminal."""
@@ -66,22 +65,22 @@ _IDLE = "r runs the job; p chooses another, T the target."
 
 
 _SEVERITIES = {RunStatus.OK: "information", RunStatus.STOPPED: "warning", RunStatus.FAILED: "error"}
-"""How the end of a run is told on another screen."""
+"""Severity of the notice about the end of a run, on other screens."""
 
 
 class BenchScreen(GraphKeys, JobSelectionScreen):
-    """The job, its figures and graphs, progress and what the run says. A run goes on whichever screen is in front."""
+    """The job, its metrics and graphs, progress and messages. A run continues on any screen."""
 
     NAME: ClassVar[str] = "bench"
 
     def __init__(self) -> None:
         super().__init__()
         self.pending = False
-        """Whether a job was asked for and is not over."""
+        """Whether a job was requested and has not ended."""
         self.not_run = ""
-        """Whether the job as it stands was asked for and did not begin, in words."""
+        """Why the requested job did not start, in words; "" if none was requested."""
         self.shown: str | None = None
-        """The run whose figures are shown."""
+        """Id of the run whose results are shown."""
         self._curves = Curves()
         self._values: dict[str, str] = {}
         self._members_at = -1.0
@@ -91,7 +90,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self._why_not = ""
 
     def body(self) -> ComposeResult:
-        """From the target down to the message line."""
+        """Compose the screen from the target down to the message line."""
         yield Static("", id="target", markup=False)
         yield Static("", id="job", markup=False)
         yield RunGraphs(id="graphs")
@@ -103,18 +102,18 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
 
     @property
     def graphs(self) -> RunGraphs:
-        """The figures and graphs."""
+        """The metrics and graphs."""
         return self.query_one(RunGraphs)
 
     @property
     def place(self) -> str:
-        """What goes on here, which decides what the keys are good for: nothing of it takes the focus."""
+        """The state that decides which keys are useful. No widget of this screen takes the focus."""
         if self.workbench_app.session.active is not None:
             return "bench-running"
         return "bench-idle" if self._ended is None else "bench-ended"
 
     def on_mount(self) -> None:
-        """Takes the job and the place to begin with."""
+        """Select the initial job and target."""
         self.begin_with_options()
         self.query_one(ProgressLine).ascii = self.workbench_app.ascii
         wanted = self.workbench_app.wanted_device
@@ -122,12 +121,12 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self.take_device(*wanted)
 
     def on_resize(self, event: events.Resize) -> None:
-        """What is told in one line has another length."""
+        """Fit the one-line texts to the new width."""
         self.show_advice(self._advice)
         self.show_job()
 
     def show(self, session: Session) -> None:
-        """Graphs and figures of the running job, or of the last one."""
+        """Show graphs and metrics of the running job, or of the last one."""
         self.take_first_array(session)
         self.show_job()
         active = session.active
@@ -141,7 +140,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self._show_experiment(session)
 
     def _show_experiment(self, session: Session) -> None:
-        """Which run of which pair goes on, and what the pairs show so far; at the end, what they have shown."""
+        """Show the progress of an A/B and its interim result; at its end the final result."""
         record = session.experiments[-1] if session.experiments else None
         if record is None:
             return
@@ -154,11 +153,11 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self.show_message(ended_line(session, record, brief=self.has_class("-short")))
 
     def show_message(self, text: str) -> None:
-        """Say something of the run."""
+        """Show a message about the run."""
         self.put("#message", text)
 
     def show_job(self) -> None:
-        """Target with its settings in force, and the job: what is measured now, whatever is chosen for later."""
+        """Show target, effective settings and job: those of the running job, or the chosen ones."""
         app, session = self.workbench_app, self.workbench_app.session
         app.job_choice = (self.job, self.profile)
         wide = self.size.width >= WIDE
@@ -175,7 +174,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self.put("#job", job)
 
     def _targets(self) -> tuple[RunTarget, ...]:
-        """What would be measured, as a run has it."""
+        """Return the targets of the chosen job, as a run records them."""
         if self.target_name is None:
             return (RunTarget(target=self._scratch_text()),)
         return tuple(RunTarget(target=target.name, device=target.where) for target in self.request().targets)
@@ -227,16 +226,14 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self.show_advice(active.advice)
 
     def show_advice(self, advice: tuple[Advice, ...]) -> None:
-        """The advisor's line; no line where nothing is to be said."""
+        """Show the line of advice; hide it without advice."""
         self._advice = advice
         self.query_one("#advice").set_class(bool(advice), "-said")
         room = (self.size.width - 2) * (ADVICE_LINES if self.size.height >= TALL else 1)
         self.put("#advice", advice_line(advice, room, ascii=self.workbench_app.ascii))
 
     def _foresee(self, session: Session) -> None:
-        """Read the settings of the target and ask the advisor about the job as it stands, once for each job, target
-        and state of the devices.
-        """
+        """Read the settings of the target and request advice, once per combination of job, target and device state."""
         wanted = (self.job, self.where, self.target_name, self.beside, session.inventory, session.changes)
         if session.probing or session.active is not None or self._foreseen == wanted:
             return
@@ -258,7 +255,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self.show_job()
 
     def _show_members(self, members: tuple[MemberStats, ...]) -> None:
-        """What each member of the array does, as far as there is room beside the graphs."""
+        """Show the load of each member of the array, as far as there is room next to the graphs."""
         if self.graphs.frozen and members:
             return
         most = next(rows for height, rows in MEMBER_ROWS if self.size.height >= height)
@@ -267,7 +264,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         table.columns, table.rows = member_table(members, most=most, bar=bar, ascii=self.workbench_app.ascii)
 
     def show_ended(self, run: RunRecord) -> None:
-        """What is left of a run when it is over."""
+        """Show the results of a finished run."""
         if self._ended == run.id:
             return
         if self.shown != run.id:  # over before anything of it was drawn
@@ -292,11 +289,11 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         )
 
     def action_run(self) -> None:
-        """Prepare the job, ask where that is needed, run it."""
+        """Prepare the job, ask if necessary, and run it."""
         self._start(self.request)
 
     def action_precondition(self) -> None:
-        """Write all of the target twice, then the job until it is steady; asked for by itself."""
+        """Write the complete target twice, then run the job until it is steady, after confirmation."""
 
         def request() -> BenchmarkRequest:
             wanted = self.request()
@@ -339,12 +336,12 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self.pending = False
 
     def _say_not_run(self, text: str) -> None:
-        """Say it, and again whenever the screen is shown anew."""
+        """Show why the job did not run, also when the screen is shown again."""
         self.not_run = text
         self.show_message(text)
 
     def action_stop(self) -> None:
-        """End the running job in good order."""
+        """End the running job."""
         if not self.workbench_app.workbench.jobs.running:
             self.say("No job is running.")
             return
@@ -353,7 +350,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self.show_message(f"stopping: fio brings its I/O to an end and sums up{then}")
 
     def action_baseline(self) -> None:
-        """Mark the run shown here as baseline."""
+        """Mark the shown run as baseline."""
         session = self.workbench_app.session
         run_id = self.shown or (session.runs[-1].id if session.runs else None)
         if run_id is None:
@@ -367,7 +364,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self.say(f"{run_id} is {'no longer ' if session.baseline == run_id else ''}the baseline.")
 
     def action_compare(self) -> None:
-        """Show the run beside the baseline, or the run before it that measured the same."""
+        """Compare the run with the baseline, or with the previous run of the same job and target."""
         session, folder = self.workbench_app.session, self.workbench_app.workbench.folder
         run = None if self.shown is None else session.run(self.shown)
         other = None if run is None else comparison_run(run, session)
@@ -380,12 +377,12 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self.app.push_screen(CompareScreen(a, b, session.runs, session.runs, session.experiments))
 
     def action_advice(self) -> None:
-        """All that is said of the job, of the running one or of the one whose figures are shown."""
+        """Show all advice on the running job or on the shown run."""
         if not self._advice:
             self.say("There is nothing to be said against this job so far.")
             return
         self.app.push_screen(AdviceScreen(self._advice))
 
     def action_freeze(self) -> None:
-        """Hold the graphs still, or let them go."""
+        """Freeze or unfreeze the graphs."""
         self.graphs.freeze(not self.graphs.frozen)

@@ -1,4 +1,4 @@
-"""The list of devices, and the rows that it shows."""
+"""The list of devices and its rows."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from widgets.table_layout import plain
 # -- devices and settings as the rows that the Devices screen shows ---------------------------------------------------
 
 SHOWN = ("setting", "now", "staged", "risk", "effect")
-"""Columns of the table of settings; the values that one may have stand in the list that enter opens."""
+"""Columns of the settings table. The legal values are in the list that Enter opens."""
 
 
 _FOLDS = {ExpandState.NOTHING: "  ", ExpandState.CLOSED: "▸ ", ExpandState.OPEN: "▾ "}
 
 
 def list_rows(table: Table, staged: Container[str] = ()) -> tuple[TableRow, ...]:
-    """The rows of the list: what hangs from another stands further in, and where something is staged is a mark."""
+    """Return the rows of the list: children indented, rows with staged values marked."""
     return tuple([_table_row(row, row.key in staged) for row in table.rows])
 
 
@@ -67,7 +67,7 @@ def _banner_cells(row: Row, banner: tuple[str | TableCell, ...]) -> tuple[str | 
 
 
 def next_value(reading: Reading, current: str | None, step: int) -> str | None:
-    """The legal value after or before `current`; None where there is nothing to step through."""
+    """Return the legal value after or before `current`; None if there are no steps."""
     if reading.choices:
         values = [choice.value for choice in reading.choices]
         if current not in values:
@@ -88,9 +88,9 @@ def next_value(reading: Reading, current: str | None, step: int) -> str | None:
     return str(min(max(number, span.minimum), span.maximum))
 
 
-def unfolded_text(whole: bool) -> str:
-    """What is said once everything was opened, or closed again."""
-    if whole:
+def unfolded_text(all_shown: bool) -> str:
+    """Return the message after expanding or collapsing all rows."""
+    if all_shown:
         return "Every drive is shown; * closes again what is well."
     return "Members that are well are told in words; * shows every drive."
 
@@ -99,18 +99,18 @@ def unfolded_text(whole: bool) -> str:
 
 
 class DeviceList(KeyedTable):
-    """Controllers, arrays and drives."""
+    """Controllers, arrays and drives in a table whose branches expand and collapse."""
 
     def __init__(self, columns: Collection[str] = (), order: str = "address") -> None:
         super().__init__(id="devices", empty="looking for hardware ...")
         self.shown: tuple[str, ...] = tuple(columns) or USUAL
-        """Keys of the columns, as far as there is room."""
+        """Keys of the columns to show if there is room."""
         self.listing = DeviceListOptions(order=order if order in ORDERS else "address")
-        """What of the list is shown."""
+        """Order, filter and expanded rows of the list."""
         self.filter_text = ""
-        """What the filter wants."""
+        """Text of the filter."""
         self.table = Table(columns=COLUMNS)
-        """What is shown, before it is drawn."""
+        """The list before it is rendered."""
         self._inventory = Inventory()
         self._tuned: Mapping[Target, TuningCells] = {}
         self._staged: Collection[str] = ()
@@ -120,9 +120,9 @@ class DeviceList(KeyedTable):
         self._gone_to: AttentionItem | None = None
 
     def show(self, inventory: Inventory, tuned: Mapping[Target, TuningCells], staged: Collection[str]) -> None:
-        """Bring the rows up to date. The cursor stays on its row; until somebody moved it, on the first.
+        """Update the rows. The cursor stays on its row; until the user moves it, on the first row.
 
-        A row that is not there for now keeps it: what was chosen is no other thing meanwhile.
+        It also stays on a row that is missing for now, so that the selection does not change to another device.
         """
         before = self._inventory
         if inventory is before and tuned is self._tuned and staged == self._staged:
@@ -159,13 +159,13 @@ class DeviceList(KeyedTable):
             self.cursor = self.rows[0].key
 
     def _rearrange(self) -> None:
-        """The same devices in another way: where the cursor is then, it stays."""
+        """Update the rows for the same devices, and keep the cursor at its present row."""
         self._fill()
         if self._stood is not None:
             self.pin_cursor()
 
     def pin_cursor(self) -> None:
-        """From now on the cursor is on this row, whatever comes before it."""
+        """Keep the cursor on its present row, whatever rows are added above it."""
         self._stand_on(self.cursor)
 
     def _stand_on(self, key: str | None) -> None:
@@ -174,7 +174,10 @@ class DeviceList(KeyedTable):
         self.cursor = self._stood = key
 
     def _current_key(self, key: str) -> str | None:
-        """Where that is now: a disk may have turned out to be an array's or a drive's, once its card has answered."""
+        """Return the present row of a key.
+
+        A disk may turn out to be an array or a vendor's drive once its controller answers.
+        """
         at, node = key.removesuffix(OTHERS), getattr(self._thing, "device", None)
         views = () if node is None else self._inventory.at(node)
         value = next((name for name in (key, at, *(str(view.target) for view in views)) if name in self._index), None)
@@ -183,17 +186,17 @@ class DeviceList(KeyedTable):
 
     @property
     def selected(self) -> str | None:
-        """The address under the cursor; of the array where one row stands for several of its members."""
+        """The address under the cursor; that of the array if the row stands for several members."""
         return None if self.cursor is None else self.cursor.removesuffix(OTHERS)
 
     @property
     def beside(self) -> str:
-        """What is known of the selected row and has no column for want of room."""
+        """Values of the selected row whose columns do not fit."""
         shown = frozenset(position.column.key for position in self._place())
         return "" if self.cursor is None else hidden_cells_text(self.table, self.cursor, shown)
 
     def filter(self, text: str) -> None:
-        """Show only what holds these words, the cursor on what is called so, else on the first that matches."""
+        """Show only rows with these words. The cursor goes to the best match of the name, or to the first match."""
         self.filter_text = text
         self._rearrange()
         names = self.listing.found or frozenset()
@@ -203,17 +206,17 @@ class DeviceList(KeyedTable):
             self.pin_cursor()
 
     def sort(self, order: str) -> None:
-        """In another order."""
+        """Sort by another key."""
         self.listing = replace(self.listing, order=order)
         self._rearrange()
 
     def choose(self, columns: Collection[str]) -> None:
-        """Other columns."""
+        """Show other columns."""
         self.shown = tuple(columns)
         self._rearrange()
 
     def open_branch(self) -> bool:
-        """Show what hangs from the row; False where nothing is hidden."""
+        """Expand the row; return False if nothing is hidden."""
         row = self._current_row()
         if row is None or row.fold is not ExpandState.CLOSED:
             return False
@@ -229,17 +232,17 @@ class DeviceList(KeyedTable):
         return True
 
     def toggle_all(self) -> bool:
-        """Show all that hangs from anything, or again only what wants a look; whether all is shown now."""
+        """Expand all rows, or collapse those without findings; return whether all are expanded now."""
         self.pin_cursor()
-        whole = not self.listing.whole
-        self.listing = replace(self.listing, whole=whole, opened=frozenset(), closed=frozenset())
+        all_shown = not self.listing.whole
+        self.listing = replace(self.listing, whole=all_shown, opened=frozenset(), closed=frozenset())
         self._fill()
         stood = self._stood or ""
         self._stand_on(stood if stood in self._index else str(getattr(self._thing, "array", None) or self.cursor))
-        return whole
+        return all_shown
 
     def close_branch(self) -> bool:
-        """Hide what hangs from the row, or go to what the row hangs from; False at the top."""
+        """Collapse the row, or go to its parent; return False at the top."""
         row = self._current_row()
         if row is None:
             return False
@@ -261,9 +264,9 @@ class DeviceList(KeyedTable):
         return None if at is None else self.table.rows[at]
 
     def next_trouble(self, items: Sequence[AttentionItem]) -> tuple[int, AttentionItem] | None:
-        """Go to the next of what wants a look, and its place among them from 0; None where all is well.
+        """Go to the next finding and return its index and the finding; None if there is none.
 
-        The one after the last that was gone to, as long as the cursor is on it; else the first.
+        The next one follows the last visited finding if the cursor is still there; if not, it is the first.
         """
         if not items:
             return None
@@ -278,7 +281,7 @@ class DeviceList(KeyedTable):
         return at % len(items), self._gone_to
 
     def next_match(self, step: int) -> bool:
-        """Go to the next row that the filter wants itself; False where there is none."""
+        """Go to the next row that matches the filter itself; return False if there is none."""
         names = self.listing.found or frozenset()
         keys = [row.key for row in self.rows if row.key in names]
         if not keys:
@@ -289,7 +292,7 @@ class DeviceList(KeyedTable):
         return True
 
     def go_to(self, key: str) -> None:
-        """Put the cursor on a row, opening what hides it."""
+        """Put the cursor on a row, and expand the rows that hide it."""
         if key not in self._index:
             above = getattr(self._inventory.find(key), "array", None)
             self.filter_text = ""
@@ -301,14 +304,14 @@ class DeviceList(KeyedTable):
 
     @property
     def count(self) -> str:
-        """How many of what is shown match, of how many there are; "" without a filter."""
+        """Number of matches and of devices; "" without a filter."""
         matching_keys = self.listing.found
         if matching_keys is None or self._texts is None:
             return ""
         return f"{sum(row.key in matching_keys for row in self.table.rows)} of {len(self._texts)} match"
 
     def on_click(self, event: events.Click) -> None:
-        """From now on the cursor is where somebody put it."""
+        """Keep the cursor on the clicked row."""
         super().on_click(event)
         event.prevent_default()  # or the table hears of it once more
         self.pin_cursor()
@@ -319,7 +322,7 @@ class DeviceList(KeyedTable):
 
 
 def _name_distance(row: Row, text: str) -> int:
-    """How far the name of a row is from what was typed: the same, begins so, holds it, or is called otherwise."""
+    """Return how far the name of a row is from the typed text: equal, starts with it, contains it, or neither."""
     cell = row.cells[0]
     name, wanted = (cell.text if isinstance(cell, Cell) else cell).lower(), text.strip().lower()
     return (name != wanted) + (not name.startswith(wanted)) + (wanted not in name)

@@ -1,4 +1,4 @@
-"""What is there, what may be changed, and the way from a staged value to a verified one."""
+"""The Devices screen: devices, their settings, and the steps from a staged to a verified value."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ if TYPE_CHECKING:
     from backends.change import Change
 
 THREE = 170
-"""Columns from which its facts are shown beside its settings."""
+"""Columns from which the facts are shown next to the settings."""
 
 A_FEW = 32
-"""Devices whose settings are read before the list is drawn again."""
+"""Devices whose settings are read between two updates of the list."""
 
 REST = 0.15
-"""Seconds for which the cursor rests before its device is shown: arrow keys that follow one another draw the list."""
+"""Seconds that the cursor rests before its device is shown. Repeated arrow keys only redraw the list."""
 
 SOON = 0.05
-"""Seconds within which most settings are read: what takes longer is waited for before everybody's eyes."""
+"""Seconds within which most settings are read. Only a longer wait is shown."""
 
 
 class DevicesScreen(ListDetailScreen):
-    """The devices of this machine; filter and a pane for the facts come when they are wanted."""
+    """The devices of this machine. The filter and the pane of facts are created when they are needed."""
 
     NAME: ClassVar[str] = "devices"
     HORIZONTAL_BREAKPOINTS = [*ListDetailScreen.HORIZONTAL_BREAKPOINTS, (THREE, "-three")]  # noqa: RUF012
@@ -76,7 +76,7 @@ class DevicesScreen(ListDetailScreen):
         self._aim: tuple[str, str] | None = None  # target and key that the cursor goes to once they are read
 
     def on_mount(self) -> None:
-        """The first steps are among the facts."""
+        """Show the facts first at the very first start, because they contain the first steps."""
         self.panel.wanted = lambda: self._selected
         self._beginning = bool(welcome_lines(self.workbench_app))
         if self._beginning:
@@ -84,11 +84,11 @@ class DevicesScreen(ListDetailScreen):
 
     @property
     def _selected(self) -> str | None:
-        """The address under the cursor: what every key acts on, whatever is drawn beside the list by now."""
+        """The address under the cursor. Every key acts on it, whatever device is shown next to the list."""
         return self.devices.selected
 
     def on_resize(self, event: events.Resize) -> None:
-        """Where there is room for three, the facts stand beside the settings."""
+        """Show the facts next to the settings if there is room for three panes."""
         if self.detail.facts_apart != (event.size.width >= THREE):
             self.detail.facts_apart = event.size.width >= THREE
             self.detail.show_tab(self.detail.tab)
@@ -96,12 +96,12 @@ class DevicesScreen(ListDetailScreen):
                 self.call_later(self._open_facts)
 
     async def _open_facts(self) -> None:
-        """The pane for the facts, with what they are now."""
+        """Create the pane of facts and fill it."""
         await self.query_one("#body").mount(Pane("Facts", FactsPane(id="facts-beside"), id="facts-pane"))
         self._show_facts(anew=True)
 
     def show(self, session: Session) -> None:
-        """Fill the list when there is something new in it."""
+        """Update the list if the session has changed."""
         if session.probing:
             self._moved = None
         if session.inventory is not self._inventory:
@@ -118,7 +118,7 @@ class DevicesScreen(ListDetailScreen):
         self._say_empty(session)
 
     def _say_empty(self, session: Session) -> None:
-        """Why there are no devices or settings, for as long as there are none."""
+        """Show why there are no devices or no settings."""
         inventory = session.inventory
         no_devices = "looking for hardware ..." if session.probing else "nothing was found: raidbench doctor says why"
         if self._why_empty:
@@ -136,7 +136,7 @@ class DevicesScreen(ListDetailScreen):
             self.devices.empty = no_devices
 
     def _take(self, inventory: Inventory) -> None:
-        """Show another inventory; what is selected stays so for as long as it is there."""
+        """Show another inventory. The selection stays while its device exists."""
         before = self._thing()
         self._inventory = inventory
         self._fill()
@@ -146,7 +146,7 @@ class DevicesScreen(ListDetailScreen):
             self._show_selected(moved=self._moved)
 
     def _take_ends(self, ended: Sequence[ChangeRecord]) -> None:
-        """Read again what changes that are over have set."""
+        """Read the settings again that finished changes have set."""
         if ended:
             self._moved = frozenset(record.change.target for record in ended)
             self._show_selected(moved=self._moved)
@@ -160,7 +160,10 @@ class DevicesScreen(ListDetailScreen):
         self.show_hidden_cells()
 
     def _awaited_text(self) -> str:
-        """Who has not answered the look that is under way: until then a card's volumes are the kernel's disks."""
+        """Return the sources that have not answered the scan.
+
+        Until then, a controller's volumes look like plain disks.
+        """
         bench = self.workbench_app.workbench
         names = sorted(bench.hardware.machine.waited_for) if bench.session.probing else []
         return f"waiting for {units.first_of(names, 3)} ..." if names else ""
@@ -170,7 +173,7 @@ class DevicesScreen(ListDetailScreen):
         self.run_worker(work, group="tuning", exclusive=True)  # type: ignore[arg-type]  # a partial: see `_show_selected`
 
     async def _tuning(self, inventory: Inventory) -> None:
-        """How what is in the list is tuned; what is in sight first, and of the rest a few at a time."""
+        """Read the tuning of the listed devices: visible ones first, the others in small groups."""
         machine = self.workbench_app.workbench.hardware.machine
         rows = [row.key for row in self.devices.rows]
         top = round(self.devices.scroll_y)
@@ -192,7 +195,10 @@ class DevicesScreen(ListDetailScreen):
         self.workbench_app.check_anew()
 
     def _may_be_tuned_anew(self, device: Array | Drive) -> bool:
-        """Whether it is not known how it is tuned, or something was set since of its vendor's or of its disk."""
+        """Return whether the tuning of a device is unknown or outdated.
+
+        A change of its vendor or of its disk may have affected it.
+        """
         if self._moved is None or self._inventory is None or device.target not in self._tuned:
             return True
         twin = self._inventory.twin(device)
@@ -210,25 +216,25 @@ class DevicesScreen(ListDetailScreen):
             self.run_worker(self._turn_when_at_rest, group="read", exclusive=True)  # type: ignore[arg-type]  # see `_show_selected`
 
     async def _turn_when_at_rest(self) -> None:
-        """Show the device under the cursor once no key has moved it for a while."""
+        """Show the device under the cursor once the cursor rests."""
         await asyncio.sleep(REST)
         self._turn_to_row()
 
     def _turn_to_row(self) -> None:
-        """Show the device under the cursor, unless it is shown."""
+        """Show the device under the cursor, unless it is shown already."""
         if self._selected not in (None, self._shown):
             self._show_selected()
 
     def _thing(self) -> Thing | None:
-        """What is under the cursor."""
+        """Return the device under the cursor."""
         if self._selected is None or self._inventory is None:
             return None
         return self._inventory.find(self._selected)
 
     def _show_selected(self, *, moved: frozenset[Target] | None = None) -> None:
-        """Show the device under the cursor: facts and settings at once when these are read, which is soon.
+        """Show facts and settings of the device under the cursor as soon as they are read.
 
-        `moved`: what was set since they were read, None if all may be otherwise.
+        `moved`: targets that were set since the last reading; None if any setting may differ.
         """
         anew = self._selected != self._shown
         first = self._shown is None
@@ -245,11 +251,11 @@ class DevicesScreen(ListDetailScreen):
             self._show_settings((), "" if self._problems() else "this device is not there any more")
 
     def _problems(self) -> tuple[Facts, ...]:
-        """What could not be looked at, where the row is about that."""
+        """Return the problems of the scan that the selected row is about."""
         return problem_facts(self._inventory or Inventory(), self._selected or "")
 
     def copyable_text(self) -> str:
-        """What to do about a problem, where the row is about one."""
+        """Return the commands that fix the problem under the cursor."""
         inventory = self._inventory or Inventory()
         return "\n".join(
             commands_in(problem.hint)
@@ -276,7 +282,7 @@ class DevicesScreen(ListDetailScreen):
             pane.show((*welcome_lines(app), *shown_facts), anew=anew)
 
     def _show_history(self, device: Thing) -> None:
-        """What was done with it, once somebody asks: the words of runs take a while to import."""
+        """Show the history of a device if its tab is open. Its texts take a while to import."""
         if self.detail.tab == "history":
             from app.core.presentation.device_history import device_events
 
@@ -284,7 +290,7 @@ class DevicesScreen(ListDetailScreen):
             self.detail.show_history(device_events(session, session.inventory, device))
 
     async def _read(self, device: Thing, moved: frozenset[Target] | None) -> None:
-        """The settings of the thing, and of the disk that it is to the kernel: what is kept of them until they are."""
+        """Read the settings of the device and of its kernel disk. Cached values are shown until then."""
         bench, inventory = self.workbench_app.workbench, self._inventory or Inventory()
         machine = bench.hardware.machine
         parts: list[TargetSettings] = []
@@ -311,7 +317,7 @@ class DevicesScreen(ListDetailScreen):
             self.workbench_app.check_anew()  # what was just read had not been held against the file
 
     def _show_read(self, device: Thing, parts: Sequence[TargetSettings], why: str | None = None) -> None:
-        """Its settings as they were read; without any and a reason why, they are waited for."""
+        """Show the settings that were read. Without settings and without a reason, show that they are awaited."""
         at = str(device.target)
         if at != self._selected or (not parts and why is None and self.panel.of == at):
             return
@@ -334,18 +340,18 @@ class DevicesScreen(ListDetailScreen):
         return ChangeController(self.workbench_app, self.panel, self._look_again_after)
 
     def _look_again_after(self, changes: tuple[Change, ...]) -> None:
-        """After changes, what they may have moved is looked at again."""
+        """Scan the devices that changes may have moved."""
         self.app.run_worker(self.workbench_app.rescan_after_change(changes), group="probe", exclusive=True)
 
     def action_into(self) -> None:
-        """Open the branch, go into the device, or open the choices of its setting."""
+        """Expand the row, go to the device, or open the choices of its setting."""
         if self.detail.holds_focus:
             self.action_choose()
         elif not self._stage_offered() and not self.devices.open_branch():
             self._go_to_settings()
 
     def action_back(self) -> None:
-        """One step back: out of the device, out of the filter, out of the branch."""
+        """Go back one step: out of the device, the filter, or the branch."""
         if not self.detail.holds_focus and self._filter is not None and self._filter.display:
             self._filter.value = ""
             self._close_filter()
@@ -353,11 +359,11 @@ class DevicesScreen(ListDetailScreen):
             super().action_back()
 
     def leave_list(self) -> None:
-        """There is nothing above it."""
+        """Say that this is the top of the list."""
         self.say("This is the top of the list: Enter goes into a device.")
 
     def go_inside(self) -> None:
-        """To the device that is selected."""
+        """Focus the selected device."""
         self._turn_to_row()
         if self._beginning:  # the first steps stood where the settings are
             self._beginning = False
@@ -365,17 +371,17 @@ class DevicesScreen(ListDetailScreen):
         super().go_inside()
 
     def on_descendant_focus(self) -> None:
-        """What the keys go into is the device under the cursor."""
+        """Show the device under the cursor when the focus goes into it."""
         if self.detail.holds_focus:
             self._turn_to_row()
 
     def enter_row(self) -> None:
-        """Enter on a row stages what was offered, or goes into its device."""
+        """Stage the offered fix, or go to the device."""
         if not self._stage_offered():
             self._go_to_settings()
 
     def _go_to_settings(self) -> None:
-        """Whatever was looked at before: going into a device is going to its settings."""
+        """Go to the settings of the device, whatever tab was shown before."""
         self.detail.show_tab("settings")
         self.go_inside()
 
@@ -402,14 +408,14 @@ class DevicesScreen(ListDetailScreen):
             self._show_history(device)
 
     def action_cycle(self, step: int) -> None:
-        """Stage the value after or before; from the list, go to the settings."""
+        """Stage the next or previous value; from the list, go to the settings."""
         if self.focused is self.panel.table:
             self.panel.cycle(step)
         else:
             self._go_to_settings()
 
     def action_trouble(self) -> None:
-        """Go to the next thing that wants a look."""
+        """Go to the next finding."""
         items = self.workbench_app.findings.troubles(self._inventory or Inventory())
         pair = self.devices.next_trouble(items)
         self.leave_inside()
@@ -424,7 +430,7 @@ class DevicesScreen(ListDetailScreen):
         self.workbench_app.notify_transient(f"{number + 1} of {len(items)} · {name}{self._offered.words}.{mends}")
 
     def _stage_offered(self) -> bool:
-        """Stage what mends the finding that was just gone to; whether there is such a change."""
+        """Stage the fix of the current finding; return whether it has one."""
         offered, self._offered = self._offered, None
         if offered is None or offered.staged is None or offered.key != self._selected:
             return False
@@ -443,7 +449,7 @@ class DevicesScreen(ListDetailScreen):
             self._go_to_drift()
 
     def _go_to_drift(self) -> None:
-        """To the next setting that differs from the state file, in the order of the file."""
+        """Go to the next setting that differs from the state file, in the order of the file."""
         inventory = self._inventory or Inventory()
         places = [
             (str(difference.target), difference.key)
@@ -471,39 +477,39 @@ class DevicesScreen(ListDetailScreen):
 
     @staticmethod
     def _row_of(inventory: Inventory, target: str) -> str:
-        """The row that shows what has this address: of a disk, that of the array or the vendor's drive that it is."""
+        """Return the row that shows an address. A disk is shown in the row of its array or vendor's drive."""
         found_device = inventory.find(target)
         device = None if found_device is None or isinstance(found_device, Controller) else found_device.device
         views = inventory.at(device) if device is not None else ()
         return str(views[0].target) if views else target
 
     def action_match(self, step: int) -> None:
-        """Go to the next match of the filter, or the one before."""
+        """Go to the next or previous match of the filter."""
         if not self.devices.filter_text.strip():
             self.say("There is no filter: / makes one.")
         elif not self.devices.next_match(step):
             self.say(f"Nothing matches {self.devices.filter_text.strip()}.")
 
     def action_unstage(self) -> None:
-        """Take the staged value of the setting back."""
+        """Unstage the value of the setting."""
         self.panel.unstage()
 
     def action_review(self) -> None:
-        """Plan all that is staged, show it, apply it after the yes."""
+        """Plan all staged changes, show them, and apply them after confirmation."""
         if not self.workbench_app.staged:
             self.say("Nothing is staged: choose a value with left and right, or enter.")
             return
         self.run_worker(self._change_controller().review(), group="review", exclusive=True)
 
     def action_undo(self) -> None:
-        """Take back the last change."""
+        """Undo the last change."""
         if self.workbench_app.trials.decidable:
             self.action_take_back()
             return
         self._undo(self.workbench_app.workbench.changes.undoable()[:1])
 
     def action_undo_all(self) -> None:
-        """Take back all changes, newest first."""
+        """Undo all changes, newest first."""
         self._undo(self.workbench_app.workbench.changes.undoable())
 
     def _undo(self, changes: Sequence[ChangeRecord]) -> None:
@@ -529,7 +535,7 @@ class DevicesScreen(ListDetailScreen):
         self._say_empty(self.workbench_app.session)
 
     def _filter_done(self) -> None:
-        """At once: the next key is for what is found."""
+        """Apply the filter at once, because the next key acts on its result."""
         if self._filter is not None:
             self.devices.filter(self._filter.value)
             self._close_filter()
@@ -540,7 +546,7 @@ class DevicesScreen(ListDetailScreen):
         self.set_focus(self.devices)
 
     def action_sort(self) -> None:
-        """Choose what the list is sorted by."""
+        """Choose the order of the list."""
         from app.tui.devices.sort_columns import choose_order
 
         choose_order(self.workbench_app, self.devices)
@@ -552,12 +558,12 @@ class DevicesScreen(ListDetailScreen):
         self.run_worker(choose_columns(self.workbench_app, self.devices), group="columns", exclusive=True)
 
     def action_rescan(self) -> None:
-        """Look for hardware again."""
+        """Scan the hardware again."""
         self.app.run_worker(self.workbench_app.look_for_hardware(), group="probe", exclusive=True)
         self.say("Looking for hardware again.")
 
     def action_export(self) -> None:
-        """Write the settings of the device, or of all that the filter finds, to a file."""
+        """Write the settings of the device, or of all matches of the filter, to a file."""
         names = self.devices.listing.found
         if names is not None and not names:
             self.say(f"Nothing matches {self.devices.filter_text.strip()}: Esc shows all.")
@@ -565,7 +571,7 @@ class DevicesScreen(ListDetailScreen):
         self.workbench_app.do("apply.export", self._inventory or Inventory(), self._thing(), names or (), self.say)
 
     def action_slowest(self) -> None:
-        """Open the sheet on which the members of the array, or the drives of the card, are read in turn."""
+        """Open the screen on which the members of the array, or the drives of the controller, are read in turn."""
         device = self._thing()
         if device is None:
             self.say("There is no device under the cursor.")
@@ -573,11 +579,11 @@ class DevicesScreen(ListDetailScreen):
             self.workbench_app.do("slowest.show", device)
 
     def action_new_array(self) -> None:
-        """Open the sheet on which drives are ticked to make an array of."""
+        """Open the screen on which drives are ticked for a new array."""
         self.workbench_app.do("arrays.create")
 
     def action_measure(self) -> None:
-        """Take the device, or the folder of a filesystem, to the Bench screen."""
+        """Select the device, or the folder of a filesystem, on the Bench screen."""
         selected = self._thing()
         device, folder = getattr(selected, "device", None), getattr(selected, "folder", None)
         if selected is not None and device is not None:
@@ -589,7 +595,7 @@ class DevicesScreen(ListDetailScreen):
 
 
 def _staged_rows(inventory: Inventory, staged: Mapping[str, object]) -> frozenset[str]:
-    """Rows in which something is staged: a disk's own, or the array's that it is."""
-    things = [device for device in map(inventory.find, staged) if device is not None]
-    nodes = [inventory.at(device.device) for device in things if not isinstance(device, Controller) and device.device]
+    """Return the rows with staged values. A disk counts for the row of its array or vendor's drive."""
+    devices = [device for device in map(inventory.find, staged) if device is not None]
+    nodes = [inventory.at(device.device) for device in devices if not isinstance(device, Controller) and device.device]
     return frozenset((*staged, *(str(views[0].target) for views in nodes if views)))

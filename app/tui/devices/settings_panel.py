@@ -1,4 +1,4 @@
-"""The settings of a selected device: as they are read, and as they are shown and staged."""
+"""The settings of the selected device: reading, display and staging."""
 
 from __future__ import annotations
 
@@ -32,30 +32,30 @@ if TYPE_CHECKING:
     from app.tui.feature_hooks import FileDifference
 
 LEAST = {"setting": 20, "now": 16, "wanted": 10, "staged": 10}
-"""Cells to which these columns are cut before another one is left out: how a label begins tells it from others, and
-`▲ write-through` is whole."""
+"""Width to which these columns shrink before another one is left out. The start of a label is enough to recognise it,
+and `▲ write-through` fits."""
 
 PRIORITY = {"risk": 1, "effect": 2}
-"""What goes first where there is no room for all: the help below the table has it too."""
+"""Columns that are left out first if there is no room. The help below the table has their content too."""
 
 _JOINT = "|"
-"""Between target and key in the row keys of a part that is not the first."""
+"""Separator of target and key in the row keys of parts with a heading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetSettings:
-    """The settings of one target, as they were read."""
+    """The settings of one target as they were read."""
 
     target: str
-    """Its address."""
+    """Address of the target."""
     heading: str = ""
-    """Stands above them; "" for the thing's own."""
+    """Heading above the settings; "" for the device's own."""
     settings: tuple[Setting, ...] = ()
     """Declared settings."""
     readings: dict[str, Reading]
-    """Values by key."""
+    """Readings by key."""
     scope: Scope = Scope.ARRAY
-    """What kind of thing it is."""
+    """Scope of the target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,11 @@ class SettingPosition:
     """The setting under the cursor."""
 
     part: TargetSettings
-    """Where it belongs."""
+    """The part that contains it."""
     setting: Setting
-    """What it is."""
+    """The setting."""
     reading: Reading
-    """What it says."""
+    """Its reading."""
 
 
 def settings_columns(keys: Sequence[str] = SHOWN) -> tuple[TableColumn, ...]:
@@ -92,21 +92,22 @@ def shown_columns(*, staged: bool, effect: bool, wanted: bool = False) -> tuple[
 
 
 class SettingsPanel(Vertical):
-    """A table of settings over a word of help. An array shows its block device's queue settings, too."""
+    """A table of settings above a help text. The queue settings of an array's block device are listed too."""
 
     def __init__(self) -> None:
         super().__init__(id="settings-panel")
         self.parts: tuple[TargetSettings, ...] = ()
-        """What is shown."""
+        """The settings that are shown."""
         self.outcomes: dict[str, dict[str, Cell]] = {}
-        """How changes ended: target -> key -> words; shown until something else is staged there."""
+        """Outcomes of changes: target -> key -> cell. Shown until another value is staged there."""
         self.of: str | None = None
-        """The address of the device that they are of."""
+        """Address of the device that they belong to."""
         self.wanted: Callable[[], str | None] = lambda: self.of
-        """The address of the device that keys are meant for: while its settings are not shown yet, none is staged."""
+        """Returns the address of the selected device. Nothing is staged while the settings of another device are shown.
+        """
 
     def compose(self) -> ComposeResult:
-        """Table and help."""
+        """Compose the table and the help."""
         yield KeyedTable(
             settings_columns(shown_columns(staged=False, effect=False)), id="settings", empty="looking for hardware ..."
         )
@@ -122,20 +123,20 @@ class SettingsPanel(Vertical):
         return cast("AppInterface", self.app)
 
     def staged_at(self, target: str) -> Mapping[str, str]:
-        """What is staged of a target, by key."""
+        """Return the staged values of a target, by key."""
         return self._app.staged.get(target, {})
 
     def drifts_at(self, target: str) -> Mapping[str, FileDifference]:
-        """What the file of settings wants of a target otherwise, by key."""
+        """Return the differences of a target from the state file, by key."""
         return self._app.drifted.at(target)
 
     def show(self, parts: tuple[TargetSettings, ...], *, of: str | None) -> None:
-        """Show these settings, which the device at the address `of` has."""
+        """Show these settings of the device at the address `of`."""
         self.parts, self.of = parts, of
         self.fill()
 
     def fill(self) -> None:
-        """Bring the rows up to date with what is staged and what became of it."""
+        """Update the rows with staged values and outcomes."""
         rows: list[TableRow] = []
         staged = any(self.staged_at(part.target) or self.outcomes.get(part.target) for part in self.parts)
         later = any(
@@ -161,14 +162,14 @@ class SettingsPanel(Vertical):
                 wanted={key: drift.wanted for key, drift in drifts[part.target].items()},
                 brief=True,
             )
-            own = render.rows(table.only(*keys))
+            part_rows = render.rows(table.only(*keys))
             if not part.heading:
-                rows += own
-            elif own:
+                rows += part_rows
+            elif part_rows:
                 rows.append(TableRow(key=part.target, cells=(part.heading,), separator=True))
                 rows += [
                     TableRow(key=f"{part.target}{_JOINT}{row.key}", cells=row.cells, dim=row.dim, tone=row.tone)
-                    for row in own
+                    for row in part_rows
                 ]
         columns = settings_columns(keys)
         if columns != self.table.columns:
@@ -183,16 +184,16 @@ class SettingsPanel(Vertical):
         return None if spot is None else (spot.part.target, spot.setting.key)
 
     def point_at(self, target: str, key: str) -> None:
-        """Put the cursor on a setting, if it is among them; what was just staged is shown by now."""
+        """Put the cursor on a setting if it is shown, and update the rows."""
         self.fill()
         for part in self.parts:
             if part.target == target and key in part.readings:
                 self.table.cursor = f"{target}{_JOINT}{key}" if part.heading else key
 
     def show_pending_result(self, target: str, key: str, cell: Cell | None, *, now: str | None = None) -> None:
-        """Say at once what becomes of a setting, None for nothing; `now`: the value that was just read back.
+        """Show the state of a change at once, None to clear it. `now`: the value that was read back.
 
-        All else of what was read stands until everything is read again.
+        All other readings stay until everything is read again.
         """
         ended = self.outcomes.setdefault(target, {})
         if cell is None:
@@ -204,7 +205,7 @@ class SettingsPanel(Vertical):
         self.fill()
 
     def clear_results(self) -> None:
-        """Say nothing more of what became of settings."""
+        """Remove the outcomes of changes."""
         self.outcomes.clear()
         self.fill()
 
@@ -213,7 +214,7 @@ class SettingsPanel(Vertical):
         self._help()
 
     def _help(self) -> None:
-        """What the setting under the cursor is about."""
+        """Show the help of the setting under the cursor."""
         spot = self._spot()
         help = self.query_one(SettingHelp)
         if spot is None:
@@ -223,7 +224,7 @@ class SettingsPanel(Vertical):
             help.show(spot, staged, self._drift_text(spot))
 
     def _drift_text(self, spot: SettingPosition) -> str:
-        """What the state file wants of a setting, and why it cannot simply be set; "" where it wants nothing else."""
+        """Return the value of the state file for a setting, and why it cannot be set; "" if there is no difference."""
         drift = self.drifts_at(spot.part.target).get(spot.setting.key)
         if drift is None or drift.wanted == spot.reading.now:
             return ""
@@ -233,9 +234,10 @@ class SettingsPanel(Vertical):
         )
 
     def stage_wanted(self) -> bool:
-        """Stage the value of the state file for the setting under the cursor; False where that is so or staged.
+        """Stage the value of the state file for the setting under the cursor; return False if there is no difference or
+        it is staged.
 
-        What destroys data is not chosen by one key: its reason is told.
+        A value that destroys data is not staged by one key; the reason is shown instead.
         """
         spot = self._spot()
         if spot is None or self.wanted() != self.of or not (text := self._drift_text(spot)):
@@ -250,7 +252,7 @@ class SettingsPanel(Vertical):
         return True
 
     def _spot(self) -> SettingPosition | None:
-        """The setting under the cursor."""
+        """Return the setting under the cursor."""
         key = self.table.cursor or ""
         target, joint, name = key.partition(_JOINT)
         for part in self.parts:
@@ -264,7 +266,10 @@ class SettingsPanel(Vertical):
         return None
 
     def _changeable(self) -> SettingPosition | None:
-        """The setting under the cursor, if it may be changed; says why not. From elsewhere the table is entered."""
+        """Return the setting under the cursor if it can be changed, or report why not.
+
+        If the table has no focus, focus it.
+        """
         table = self.table
         if self.screen.focused is not table:
             if table.rows:
@@ -294,7 +299,7 @@ class SettingsPanel(Vertical):
         self.fill()
 
     def changeable(self) -> Iterator[tuple[str, Setting]]:
-        """Rows that may be changed, and their settings."""
+        """Yield the row keys and settings that can be changed."""
         for part in self.parts:
             for setting in part.settings:
                 reading = part.readings.get(setting.key)
@@ -302,7 +307,7 @@ class SettingsPanel(Vertical):
                     yield f"{part.target}{_JOINT}{setting.key}" if part.heading else setting.key, setting
 
     def cycle(self, step: int) -> None:
-        """Stage the value after or before."""
+        """Stage the next or previous value."""
         spot = self._changeable()
         if spot is None:
             return
@@ -311,7 +316,7 @@ class SettingsPanel(Vertical):
             self._stage(spot, value)
 
     def unstage(self) -> None:
-        """Take the staged value of the setting back."""
+        """Unstage the value of the setting."""
         spot = self._spot()
         if spot is not None and self.wanted() == self.of:
             self._stage(spot, None)
@@ -340,7 +345,7 @@ class SettingsPanel(Vertical):
 
 
 def _with_value(part: TargetSettings, key: str, now: str) -> TargetSettings:
-    """The same with another value of one setting; what is in force of it is not known yet."""
+    """Return the part with another value of one setting. Its effective value is not known yet."""
     reading = part.readings.get(key)
     if reading is None or reading.now == now:
         return part
@@ -352,11 +357,11 @@ def _with_value(part: TargetSettings, key: str, now: str) -> TargetSettings:
 # Its own, and those of the queue that it is to the kernel.
 
 Read = Callable[[Target], Awaitable[Mapping[str, Reading]]]
-"""Asks for the settings of a target."""
+"""Reads the settings of a target."""
 
 
 async def parts_of(workbench: Workbench, inventory: Inventory, device: Thing, read: Read) -> list[TargetSettings]:
-    """Its own settings and those of its queue. Raises RaidbenchError."""
+    """Return the settings of a device and those of its queue. Raises RaidbenchError if they cannot be read."""
     queue = inventory.twin(device)
     parts = [await _part(workbench, device, read)]
     return parts if queue is None else [*parts, await _part(workbench, queue, read, f"Queue of {queue.device}")]
@@ -365,10 +370,10 @@ async def parts_of(workbench: Workbench, inventory: Inventory, device: Thing, re
 async def read_again(
     machine: MachineBackends, shown: Sequence[TargetSettings], moved: Container[Target], target: Target
 ) -> Mapping[str, Reading]:
-    """Settings after some were set on the targets that `moved`: what was read back then is not asked again.
+    """Return the settings of a target after changes on the targets in `moved`, without reading known values again.
 
-    The kernel's own are read whatever was set, which takes no program. Any other target's are those that are `shown`,
-    and so is what a backend need not ask for the setting. Raises RaidbenchError.
+    Settings of the kernel are always read, because that runs no program. Other unchanged targets keep the `shown`
+    readings, as do values that a backend need not read again. Raises RaidbenchError if they cannot be read.
     """
     readings = next((part.readings for part in shown if part.target == str(target)), None)
     if readings is not None and target not in moved and target.backend != KERNEL:
@@ -390,7 +395,7 @@ async def _part(workbench: Workbench, device: Thing, read: Read, heading: str = 
 
 
 def settings_by_key(parts: Sequence[TargetSettings]) -> dict[str, tuple[Setting, Reading]]:
-    """Return the settings of a device by key: its own before the queue's."""
+    """Return the settings of a device by key. Its own settings have priority over those of its queue."""
     return {
         setting.key: (setting, part.readings[setting.key])
         for part in sorted(parts, key=lambda part: not part.heading.startswith("Queue"))
@@ -400,7 +405,7 @@ def settings_by_key(parts: Sequence[TargetSettings]) -> dict[str, tuple[Setting,
 
 
 def vendor_defect(device: Thing, error: Exception) -> RaidbenchError:
-    """Return the error that reports a defect of a vendor module, which must not end the workbench."""
+    """Return the error that reports a crash in a vendor module, so that the workbench continues."""
     return RaidbenchError(
         f"{device.target} cannot be read: its backend stopped with {type(error).__name__}: {error}",
         hint="This is a defect of raidbench or of the vendor module.",
@@ -408,11 +413,11 @@ def vendor_defect(device: Thing, error: Exception) -> RaidbenchError:
 
 
 def changeable_first(parts: Sequence[TargetSettings]) -> tuple[TargetSettings, ...]:
-    """Return the queue's settings first where none of the drive's own can be changed: a tool is missing."""
+    """Return the queue's settings first if none of the device's own can be changed, because a tool is missing."""
     if len(parts) < 2 or _is_changeable(parts[0]) or not _is_changeable(parts[1]):
         return tuple(parts)
-    own, queue = parts
-    return queue, replace(own, heading=f"Of {own.target} itself")
+    device_part, queue = parts
+    return queue, replace(device_part, heading=f"Of {device_part.target} itself")
 
 
 def _is_changeable(part: TargetSettings) -> bool:
@@ -420,20 +425,22 @@ def _is_changeable(part: TargetSettings) -> bool:
 
 
 class SettingHelp(TextPanel):
-    """Name and effect, why it cannot be changed or is not in force, what it does, and its values on one line."""
+    """Help on a setting: name, effect, why it cannot be changed or is not in effect, description, and its values in one
+    line.
+    """
 
     def __init__(self) -> None:
         super().__init__(id="setting-help")
         self._shown: tuple[SettingPosition | None, str | None, str] = (None, None, "")
 
     def show(self, spot: SettingPosition | None, staged: str | None = None, file: str = "") -> None:
-        """Show another setting, None for none. `staged`: its staged value; `file`: what the state file wants of it."""
+        """Show another setting, None for none. `staged`: its staged value. `file`: text about the state file."""
         if (spot, staged, file) != self._shown:
             self._shown = (spot, staged, file)
             self.changed()
 
     def lay_out(self, width: int) -> list[Line]:
-        """Return the lines. The values come before the sentences: where it is low, these are cut."""
+        """Return the lines. The values come before the description, which is cut on a low terminal."""
         spot, staged, file = self._shown
         if spot is None:
             return []
@@ -454,7 +461,10 @@ def _wrap_lines(text: str, tone: str, width: int) -> list[Line]:
 
 
 def _values(spot: SettingPosition, staged: str | None, width: int) -> list[Line]:
-    """The legal values; the present one and the staged one stand out, and they alone where there are too many."""
+    """Return the lines of legal values, with the present and the staged one highlighted.
+
+    If there are too many, only those two are listed.
+    """
     named = legal_labels(spot.setting, spot.reading)
     tones = {spot.reading.now: "title", staged: "accent"}
     if sum(width_of(label) + 3 for _, label in named) > 2 * width:

@@ -1,4 +1,4 @@
-"""From a value that is chosen to staged ones, to the question, to verified ones, and back."""
+"""Stages values, confirms, applies and verifies changes, and undoes them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def value_dialog(setting: Setting, reading: Reading, value: str | None) -> Screen[str | None]:
-    """The list of legal values, or a field for a number or a text; in it the value that is staged or in force."""
+    """Return the list of legal values, or a field for a number or text. It starts with the staged or present value."""
     if reading.choices:
         return ChoiceDialog(setting.label, _items(setting, reading), value)
     help = setting.with_help(setting.help)
@@ -76,7 +76,7 @@ TIERS: Mapping[ConfirmationLevel, DialogTier] = {
     ConfirmationLevel.RISKY: "risky",
     ConfirmationLevel.DESTRUCTIVE: "destructive",
 }
-"""What the dialog calls them."""
+"""Names of the confirmation levels in the dialog."""
 
 
 def confirmation(
@@ -87,7 +87,7 @@ def confirmation(
     trial_label: str = "",
     names: Mapping[Target, str] = MappingProxyType({}),
 ) -> Confirmation:
-    """The review dialog's contents for planned changes; `plates`: of every target, `names`: as the list has them."""
+    """Return the content of the review dialog. `plates`: labels of all targets. `names`: their names in the list."""
     targets = sorted({_name_and_address(change.target, names) for change in changes})
     count = units.plural(len(changes), "change")
     commands = tuple(
@@ -117,7 +117,7 @@ def confirmation(
 
 
 def _name_and_address(target: Target, names: Mapping[Target, str]) -> str:
-    """`ssd (megaraid:/c0/v1)`: the name that is in sight, and the address that is meant."""
+    """Return `ssd (megaraid:/c0/v1)`: the name in the list and the address."""
     return f"{names[target]} ({target})" if target in names else str(target)
 
 
@@ -139,20 +139,20 @@ def _target_and_key(change: Change) -> tuple[Target, str]:
 
 
 ENDS_WITH_IT = "This machine is simulated: leaving takes a trial back."
-"""The word about a trial where nothing real can be lost."""
+"""Note about a trial on a simulated machine."""
 
 
 class ChangeController:
-    """Reviews, applies and undoes. Writes run on the app in a group that nothing cancels."""
+    """Reviews, applies and undoes changes. Writes run on the app, in a worker group that nothing cancels."""
 
     def __init__(self, app: AppInterface, panel: SettingsPanel, changed: Callable[[tuple[Change, ...]], None]) -> None:
-        """`panel` shows what becomes of each setting; `changed` looks at what changes may have moved."""
+        """`panel` shows the outcome of each setting. `changed` scans the devices that changes may have moved."""
         self._app = app
         self._panel = panel
         self._changed = changed
 
     async def review(self) -> None:
-        """Plan all that is staged, show it, apply it after the yes."""
+        """Plan all staged changes, show them, and apply them after confirmation."""
         try:
             changes = await self._plan_staged()
         except RaidbenchError as error:
@@ -181,7 +181,10 @@ class ChangeController:
             self._app.run_worker(self._apply(changes, trial), group="write", exit_on_error=True)
 
     async def _plan_staged(self) -> tuple[Change, ...]:
-        """Every staged change, each target's in the order of its settings. Raises RaidbenchError."""
+        """Return every staged change, those of a target in the order of its settings.
+
+        Raises RaidbenchError if one cannot be planned.
+        """
         bench = self._app.workbench
         changes: list[Change] = []
         # A copy: more may be staged while a slow tool is asked.
@@ -231,13 +234,13 @@ class ChangeController:
             self._changed(changes)
 
     def _tell_moved(self, change: Change, ended: ChangeEnded) -> None:
-        """Say which other settings moved along with a change."""
+        """Report the other settings that moved along with a change."""
         others = replace(ended, moved=tuple(setting for setting in ended.moved or () if not setting.restored))
         for sentence in view.moved_texts(others, change.key):
             self._say(sentence, severity="warning")
 
     async def undo(self, ids: tuple[str, ...]) -> None:
-        """Show how changes are taken back, newest first, and do it after the yes."""
+        """Show how changes are undone, newest first, and undo them after confirmation."""
         try:
             plans = tuple([await self._app.workbench.changes.plan_undo(change_id) for change_id in ids])
         except RaidbenchError as error:
@@ -253,7 +256,7 @@ class ChangeController:
             self._app.run_worker(self._take_back(plans, ids, plates), group="write", exit_on_error=True)
 
     def _say_setting(self, left: Sequence[Change], names: Mapping[Target, str], of: int) -> None:
-        """Say which of the changes is being made: a tool takes seconds."""
+        """Show which change is being applied, because a tool takes seconds."""
         if left:
             change = left[0]
             count = "" if of == 1 else f"{of - len(left) + 1} of {of}: "
@@ -264,7 +267,7 @@ class ChangeController:
         self._panel.show_pending_result(str(change.target), change.key, cell, now=now)
 
     def _names(self, changes: tuple[Change, ...]) -> dict[Target, str]:
-        """What the list calls what is changed."""
+        """Return the names of the changed targets in the list."""
         inventory = self._app.workbench.session.inventory
         devices = {change.target: inventory.find(str(change.target)) for change in changes}
         return {
@@ -279,7 +282,7 @@ class ChangeController:
     async def _take_back(
         self, plans: tuple[Change, ...], ids: tuple[str, ...], plates: Mapping[Target, DeviceLabel]
     ) -> None:
-        """Do it; the dialog had the words of those targets typed whose data it destroys."""
+        """Undo the changes. The dialog has asked for the tokens of targets whose data this destroys."""
         bench = self._app.workbench
         names = self._names(plans)
         for plan, change_id in zip(plans, ids, strict=True):
@@ -311,6 +314,6 @@ class ChangeController:
 
 
 def _listed_device(inventory: Inventory, listed: Thing) -> Thing:
-    """What the list shows in the place of a disk: the array or the vendor's drive that it is."""
+    """Return the device that the list shows in place of a disk: its array or vendor's drive."""
     device = None if isinstance(listed, Controller) else listed.device
     return listed if device is None else next(iter(inventory.at(device)), listed)

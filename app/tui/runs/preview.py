@@ -1,4 +1,4 @@
-"""The run under the cursor below the list: its figures, both graphs small, and what is told of it."""
+"""The run under the cursor below the list: its results, two small graphs, and its facts."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from widgets.static_table import StaticTable
 from widgets.text_utils import units
 
 PAUSE = 0.25
-"""Seconds for which the cursor stays on a run before its curves are read."""
+"""Seconds that the cursor rests on a run before its curves are read."""
 
 _KEPT = 16
 
 
 class RunPreview(Pane):
-    """Shows one run; its curves come when they are read, unless something is being measured."""
+    """Shows one run. Its curves are read unless something is being measured."""
 
     DEFAULT_CSS = """
     RunPreview {
@@ -44,7 +44,7 @@ class RunPreview(Pane):
     """
 
     def __init__(self, *, ascii: bool, may_read: Callable[[], bool]) -> None:
-        """`may_read`: whether reading would disturb nothing that is measured."""
+        """`may_read`: whether reading would not disturb a measurement."""
         super().__init__("Run", id="runs-preview")
         self._ascii = ascii
         self._may_read = may_read
@@ -55,7 +55,7 @@ class RunPreview(Pane):
         self._known: dict[tuple[Path, str], Curves] = {}
 
     def compose(self) -> ComposeResult:
-        """Figures above, graphs and facts side by side below."""
+        """Compose the results, and below them graphs and facts."""
         yield StaticTable(id="preview-figures")
         with Horizontal(id="preview-below"):
             with Vertical(id="preview-graphs"):
@@ -73,7 +73,7 @@ class RunPreview(Pane):
         session: Sequence[RunRecord],
         experiments: Sequence[ExperimentRecord] = (),
     ) -> None:
-        """Show a run of the session in `folder`; None shows nothing. `session`, `experiments`: of it."""
+        """Show a run of the session in `folder`; None shows nothing. `session`, `experiments`: of that session."""
         self.display = run is not None
         if run is None:
             self._shown = None
