@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import _signal as signal  # type: ignore[import-not-found]  # the part that is loaded already
+import _signal as signal  # type: ignore[import-not-found]  # the C part of `signal`, which is loaded already
 import sys
 
 if sys.argv[0].rpartition("/")[2] == "raidbench" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing was begun yet: Ctrl-C ends it without a word
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Nothing has started yet, so Ctrl-C ends the process silently.
 
 import gc
 import os
@@ -49,7 +49,7 @@ def _main() -> int:
     _interruptible()
 
     status: int = cli.main(standalone_mode=False)
-    gc.freeze()  # else the interpreter goes through everything for garbage once more before it ends
+    gc.freeze()  # or the interpreter would collect garbage once more at exit
     return status
 
 

@@ -26,7 +26,7 @@ def import_asyncio() -> None:
     """Import asyncio without `ssl`, which raidbench does not need. This saves a twentieth of the start and 3 MiB."""
     if "asyncio" in sys.modules or "ssl" in sys.modules:
         return
-    sys.modules["ssl"] = None  # type: ignore[assignment]  # asyncio then does without
+    sys.modules["ssl"] = None  # type: ignore[assignment]  # asyncio then works without it
     try:
         import asyncio  # noqa: F401
     finally:

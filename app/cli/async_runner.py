@@ -72,7 +72,7 @@ def run(work: Callable[[Interruption], Awaitable[T]]) -> T:
 
     Raises InterruptedByUserError if a signal ended it early, and everything that the coroutine raises.
     """
-    import asyncio  # a tenth of a second that `--help` does without
+    import asyncio  # Takes a tenth of a second, which `--help` need not wait for.
 
     interruption = Interruption()
 

@@ -265,7 +265,7 @@ async def measure_runs(
     raises.
     """
     require_permitted_job(request)
-    first = await prepare_run(bench, request)  # what cannot be done at all leaves no session behind
+    first = await prepare_run(bench, request)  # before the session is opened, so that a refused run leaves no session
     if leash is not None:
         leash.require_harmless(first)
     await open_checked_session(bench, fresh=fresh)

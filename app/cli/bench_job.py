@@ -99,7 +99,7 @@ def job_of(options: JobOptions, config: Config, *, alone: str = "") -> AskedJob:
         return AskedJob(job, None, imported.names_runtime or "runtime" in texts)
     named = profile_named(profile or config.profile)
     job = _with_options(named.job, texts)
-    # Compared field by field: a job that ends by amount has no ramp, so not every mixture of two jobs is one.
+    # Compare texts: a job that ends by amount has no ramp, so mixing the fields of two jobs may be invalid.
     texts_of_job, profile_texts = job.texts(), named.job.texts()
     same = all(texts_of_job[key] == profile_texts[key] for key in profile_texts if key not in _RUN_FIELDS)
     return AskedJob(job, named.name if same else None, "runtime" in texts)

@@ -61,7 +61,7 @@ class LiveLine:
         try:
             sys.stderr.write(text)
             sys.stderr.flush()
-        except (OSError, ValueError):  # the terminal is gone; what it tells of is not
+        except (OSError, ValueError):  # the terminal is gone, but the run continues
             self.able = False
 
 
@@ -186,7 +186,7 @@ def _seconds_left(active: ActiveRun, now: float) -> float | None:
             return None
 
 
-# -- a run that has ended ---------------------------------------------------------------------------------------------
+# -- a finished run ---------------------------------------------------------------------------------------------------
 
 
 def print_summary(

@@ -66,7 +66,7 @@ def main(wanted: str) -> int:
             forget_stdout()
             return 1
         return 0
-    with contextlib.suppress(OSError):  # nobody reads it, or there is no room
+    with contextlib.suppress(OSError):  # The shell is gone, or the disk is full.
         _answer(shell)
     return 0
 
@@ -111,7 +111,7 @@ def _words() -> list[str]:
     argv: list[str] = []
     try:
         argv.extend(lexer)
-    except ValueError:  # a quote that is still open: what is in it is the word
+    except ValueError:  # The quote is still open: its content is the word.
         argv.append(lexer.token)
     else:
         if line[-1:].isspace():
@@ -167,7 +167,7 @@ def _commands(_: CommandLine | None = None) -> Iterator[CompletionItem]:
     return (CompletionItem(name, command.help) for name, command in COMMANDS.items())
 
 
-# -- what is there ----------------------------------------------------------------------------------------------------
+# -- devices ----------------------------------------------------------------------------------------------------------
 
 
 def _cached_scan(line: CommandLine) -> Mapping[str, Any]:
@@ -315,7 +315,7 @@ def _queue(name: str) -> dict[str, Any]:
     return settings
 
 
-# -- what has names ---------------------------------------------------------------------------------------------------
+# -- names from the state folder and from features --------------------------------------------------------------------
 
 
 def _profiles(_: CommandLine) -> Iterator[CompletionItem]:

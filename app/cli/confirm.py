@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from app.core.session.events import ChangeEnded
     from app.core.workbench import Workbench
 
-# -- what a change would do, shown before it is asked about -----------------------------------------------------------
+# -- review of a change -----------------------------------------------------------------------------------------------
 
 
 def review_lines(changes: Sequence[Change]) -> list[str]:
@@ -50,7 +50,7 @@ def dependent_lines(changes: Iterable[Change]) -> list[str]:
 
 def outcome_lines(change: Change, ended: ChangeEnded) -> list[str]:
     """Return the outcome of one change: its present value and the other settings that moved."""
-    if not ended.was_set:  # it had nothing to do, or its value was lost since
+    if not ended.was_set:  # It was set already, or its value was lost later.
         text = "already " if ended.result == "verified" else ""
         now = clean(f"{text}{view.end_text(change, ended)}", 1000)
         return [f"{with_sign(outcome_cell(ended.result))}  {change.target} {change.key}: {now}"]
@@ -81,7 +81,7 @@ def ending_json(bench: Workbench, trouble: RaidbenchError | None) -> dict[str, A
     return {"error": error, "session": None if bench.folder is None else str(bench.folder)}
 
 
-# -- asking before anything is changed: on the terminal, or by options where there is nobody to ask -------------------
+# -- confirmation, on the terminal or by options ----------------------------------------------------------------------
 
 
 def confirm_harmless(action: str, *, yes: bool) -> None:

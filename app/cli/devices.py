@@ -116,7 +116,7 @@ async def all_settings(
 
     async def ask(target: Target) -> list[json_schema.Json] | None:
         try:
-            readings = await machine.kept(target)  # after it the backend knows which settings the target has
+            readings = await machine.kept(target)  # Reading first tells the backend which settings exist.
             return _settings(machine.settings(target), readings)
         except RaidbenchError as error:
             problems.append(Problem(where=str(target), message=error.message, hint=error.hint))
@@ -146,7 +146,7 @@ def show_command(target: str, as_json: bool) -> int:
 async def _show(bench: Workbench, _: Interruption, address: str, as_json: bool) -> int:
     device = await bench.hardware.find(address)
     readings = await bench.hardware.read(device.target)
-    declared = bench.hardware.settings(device.target)  # which it has is known once it was read
+    declared = bench.hardware.settings(device.target)  # known only after reading
     queue = bench.session.inventory.twin(device)
     queue_settings = () if queue is None else bench.hardware.settings(queue.target)
     values = {} if queue is None else await bench.hardware.read(queue.target)

@@ -74,7 +74,7 @@ class DevicesProgress:
         )
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            if following.done():  # nobody reads what it prints
+            if following.done():  # standard output is closed
                 following.result()
             inventory = await probing
         finally:

@@ -45,7 +45,7 @@ def run_guarded(command: Callable[[], object], *, as_json: bool = False) -> int:
 
     def tell(status: int, message: str, hint: str | None = None, evidence: str | None = None) -> None:
         if as_json and document_count() == printed_before:
-            with contextlib.suppress(RaidbenchError):  # it was said on standard error
+            with contextlib.suppress(RaidbenchError):  # It was reported on standard error.
                 details = {"hint": hint or None, "evidence": evidence or None}
                 print_json(error={"status": status, "message": message, **details})
 
@@ -93,11 +93,11 @@ def _run(command: Callable[[], object], tell: Callable[..., None]) -> int:
             return USAGE
         if error.filename is not None or error.errno not in _OUTPUT:
             tell(FAILED, _report_crash(error))
-        else:  # click prints help itself
+        else:  # click prints help without our output functions.
             say(f"raidbench: The output cannot be written: {error.strerror}.")
             forget_stdout()
         return FAILED
-    except Exception as error:  # a defect: said in one sentence, the details kept for the report of it
+    except Exception as error:  # A defect: report it in one sentence, and save the traceback for a bug report.
         tell(FAILED, _report_crash(error))
         return FAILED
 

@@ -33,7 +33,7 @@ from backends.input_file import open_input
 from backends.text import clean
 from widgets.text_utils import units
 
-# -- events of a session as lines for people --------------------------------------------------------------------------
+# -- events of a session as lines -------------------------------------------------------------------------------------
 
 _INDENT = " " * 10
 _OUTPUT_LINES = 5
@@ -69,7 +69,7 @@ def figure_lines(figures: RunResult) -> list[str]:
     return [*rows, *(f"Note: {warning}" for warning in figures.warnings)]
 
 
-# -- `log`: the session as it was, and as it goes on ------------------------------------------------------------------
+# -- `log`: past and new events ---------------------------------------------------------------------------------------
 
 _EVERY = 0.5
 

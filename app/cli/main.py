@@ -103,7 +103,7 @@ class CommandGroup(click.Group):
                 return super(CommandGroup, self).main(
                     args, prog_name or "raidbench", complete_var, standalone_mode=False, **extra
                 )
-            except SystemExit:  # so click ends where nobody reads its help any more
+            except SystemExit:  # click exits this way when the reader of its help is gone.
                 raise BrokenPipeOutputError from None
 
         try:
@@ -121,7 +121,7 @@ def _prepare_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+            os.open(os.devnull, os.O_RDWR)  # open() takes the lowest free number, which is this one.
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError, OSError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
@@ -200,7 +200,8 @@ def cli(
         options,
         demo=options.demo or "",
         machine=options.machine and options.machine.absolute(),
-        session=options.session and Path(os.path.abspath(options.session)),  # one spelling
+        session=options.session
+        and Path(os.path.abspath(options.session)),  # normalised, because the path identifies the session
     )
     ctx.obj = options
     remember(options)
@@ -242,7 +243,7 @@ def _open_workbench(options: Options, hosts: str | None, host_timeout: float | N
     fleet = None
     if hosts is not None:
         fleet = needed_action("fleet.named")(hosts, seconds=host_timeout, program=host_program)
-    # Before the screens, which leave no room for a question.
+    # sudo may ask for a password, which is not possible once the screens are open.
     helper_of(options, wanted=True, read_only=options.read_only)
     with show_splash("" if options.demo or options.machine else os.uname().nodename):
         from app.cli.session_context import host_of, remember_scan, require_its_machine, workbench_on
@@ -252,8 +253,8 @@ def _open_workbench(options: Options, hosts: str | None, host_timeout: float | N
 
         config = options.load_config()
         if options.no_color:
-            os.environ["NO_COLOR"] = "1"  # Textual reads it
-        for name in ("COLUMNS", "LINES"):  # exported by some shells: Textual would take them for the size for ever
+            os.environ["NO_COLOR"] = "1"  # for Textual
+        for name in ("COLUMNS", "LINES"):  # Some shells export them, and Textual would never update the size.
             os.environ.pop(name, None)
         from app.tui.options import ScreenOptions  # Textual reads the environment when it is imported
         from app.tui.runner import run

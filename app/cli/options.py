@@ -188,7 +188,7 @@ class Options:
 
     def require_config(self) -> None:
         """Check the configuration file. Raises ConfigError or NotFoundError if it cannot be used."""
-        if self.config is None and is_absent(self.paths.config):  # most machines have none
+        if self.config is None and is_absent(self.paths.config):  # Most machines have no configuration file.
             return
         self.load_config()
 

@@ -113,7 +113,7 @@ def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
         raise RefusedError("Nothing was done: there is no terminal to ask on.", hint="Add --restore or --keep.")
     with prose_to_stderr() if as_json else nullcontext():
         worst = run(lambda interruption: _recover(bench, interruption, left, answer, options.typed))
-        if left.folders and answer != "k":  # nobody has to be asked about nothing
+        if left.folders and answer != "k":  # Removing empty folders needs no question.
             _remove(left.folders)
     if as_json:
         print_json(left=fields, still_left=run(lambda _: recoverable_json(bench, find_recoverable(bench))))
@@ -154,7 +154,7 @@ async def _recovery_steps(
 ) -> AsyncGenerator[Awaitable[int]]:
     """Yield the recovery steps of all items except scratch files."""
     deleted = await _missing_recreated(bench)
-    if deleted:  # a sweep that was cut short goes on only with what is there
+    if deleted:  # A sweep can be restored only if its array exists.
         await open_session(bench)
     for intent in deleted:
         yield _recreate(bench, intent, answer, typed)

@@ -141,7 +141,7 @@ def workbench(
         bench.close(str(error) if isinstance(error, InterruptedByUserError) else type(error).__name__)
         raise
     bench.close()
-    if bench.session.inventory != Inventory():  # the vendors are not looked for now
+    if bench.session.inventory != Inventory():  # do not look for vendors now
         remember_scan(bench.hardware.machine, bench.session.inventory)
 
 
@@ -205,7 +205,9 @@ def report_trials(undecided: UndecidedTrials) -> None:
 
 def _warn_of_arrays(folder: Path) -> None:
     """Report the arrays whose creation or deletion was interrupted, by the journal in this folder."""
-    if not os.path.exists(folder / ARRAYS):  # what a look around does not import; a folder of root's tells nothing
+    if not os.path.exists(
+        folder / ARRAYS
+    ):  # Skip the import if there is no file. A user cannot see files in root's folder.
         return
     from app.core.changes.arrays.array_journal import ArrayJournal
 
@@ -218,7 +220,7 @@ def _warn_of_arrays(folder: Path) -> None:
 def interrupted_experiments() -> tuple[InterruptedExperiment, ...]:
     """Return the experiments of the selected machine whose process is gone and whose value may still be in effect."""
     paths = current().paths
-    if not any(paths.sessions.glob("*/experiment.active")):  # what a look around does not import
+    if not any(paths.sessions.glob("*/experiment.active")):  # skip the import if there is no file
         return ()
     from app.core.interrupted_experiments import find_interrupted
 
@@ -228,7 +230,7 @@ def interrupted_experiments() -> tuple[InterruptedExperiment, ...]:
 def interrupted_sweeps() -> tuple[Path, ...]:
     """Return the sessions of unfinished sweeps that are not running on the selected machine, newest first."""
     paths = current().paths
-    if not any(paths.sessions.glob("*/sweep.active")):  # what a look around does not import
+    if not any(paths.sessions.glob("*/sweep.active")):  # skip the import if there is no file
         return ()
     from app.core.session.flag_files import SWEEP, abandoned_sessions
 
@@ -366,7 +368,7 @@ def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRe
         session = store.load(folder).session
         late = tuple(change for change in session.changes if change.id == named and change.may_come_late)
         if records := (*session.in_force, *late):
-            # The watchdog of a trial writes to the journal alone: the session may be open elsewhere.
+            # The watchdog of a trial writes only to the journal, because the session may be open in another process.
             back = journal.restored_ids(folder)
             if records := tuple(change for change in records if change.id not in back):
                 return folder, records

@@ -28,7 +28,7 @@ _PLAIN = str.maketrans({"·": "-", "…": "~"})
 def show_splash(host: str) -> Iterator[None]:
     """Show the first frame at once, while importing the screens takes a third of a second. An error removes it."""
     _write(_ENTER + frame(host, *_size()))
-    gc.disable()  # what is imported stays: looking it through again and again costs a tenth of the start
+    gc.disable()  # Imported objects are never garbage; collecting them takes a tenth of the start.
     try:
         yield
     except BaseException:

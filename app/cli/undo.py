@@ -175,7 +175,7 @@ async def _plan_undos(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str,
         except UnknownSettingError:
             if len(chosen) == 1:
                 raise
-        except (NotFoundError, DeviceGoneError):  # it may have gone with its device: undoing says so
+        except (NotFoundError, DeviceGoneError):  # Its device may be gone, which undoing reports.
             continue
         except RaidbenchError:
             if len(chosen) == 1:
@@ -190,7 +190,7 @@ async def _confirm_token(bench: Workbench, record: ChangeRecord, plan: Change, t
     """
     if plan.risk is not Risk.DESTROYS_DATA:
         return None
-    await bench.hardware.probe()  # the session may be older than what is there now
+    await bench.hardware.probe()  # The inventory of the session may be outdated.
     plate = await bench.hardware.device_label(record.change.target)
     return confirm.require_confirmation(
         Risk.DESTROYS_DATA, (plate,), yes=False, typed=typed, action=f"Take {record.id} back"

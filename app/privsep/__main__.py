@@ -72,17 +72,17 @@ def _serve(connection: socket.socket) -> None:
         connection.shutdown(socket.SHUT_RD)
 
     if not _is_owned_by_root(os.environ.get("RAIDBENCH_STATE_DIR", "/")):
-        del os.environ["RAIDBENCH_STATE_DIR"]  # root keeps nothing in a folder of somebody else
+        del os.environ["RAIDBENCH_STATE_DIR"]  # Root stores nothing in a folder that other users can write to.
     signal.signal(signal.SIGTERM, leave)
     if COMPANION not in sys.argv:
         die_with_parent()
     os.chdir("/")
     restrict_umask()
     uid, gid = peer_credentials(connection)
-    if uid == 0:  # root split itself: sudo told for whom, and nobody else can
+    if uid == 0:  # Root started the helper itself: only sudo's variables name the user.
         uid, gid = (int(os.environ.get(name, "0")) for name in ("SUDO_UID", "SUDO_GID"))
     silent = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):  # what is said from here on goes over the connection
+    for number in (0, 1, 2):  # Errors are sent over the connection from here on.
         os.dup2(silent, number)
 
     async def talk() -> None:

@@ -88,7 +88,7 @@ class GuardedRuns:
         Raises RefusedError if they differ.
         """
         root_fio = find_fio(self._host)
-        if os.path.realpath(root_fio) != resolve_root_owned(fio):  # what others can exchange is not root's
+        if os.path.realpath(root_fio) != resolve_root_owned(fio):  # None if another user can replace it.
             raise RefusedError(
                 f"The root helper reads this device with {root_fio}, and your fio is {clean(fio, 200)}.",
                 hint=f"Put {os.path.dirname(root_fio)} first in PATH.",

@@ -83,7 +83,9 @@ class HelperChanges:
             raise RequestDeniedError("lock: it is held already, or too many are.")
         with ExitStack() as stack:
             held = stack.enter_context(hold_lock(self._paths.locks, name, what))
-            for trial in self._journal.trials_within(LONGEST_WAIT):  # looked at under the lock: none begins meanwhile
+            for trial in self._journal.trials_within(
+                LONGEST_WAIT
+            ):  # Check under the lock, so that no trial starts meanwhile.
                 if not self._may_decide(trial) and name in map(lock_name, trial.change.locks):
                     raise undecided_trial_error(trial)
             self._locks[name] = stack.pop_all(), held
@@ -115,12 +117,14 @@ class HelperChanges:
         """
         shown = _parse_change(change)
         locks = self._locks_of(shown)
-        for trial in trials_elsewhere(self._paths.locks, self._journal):  # those of its own journal whoever asks sees
+        for trial in trials_elsewhere(
+            self._paths.locks, self._journal
+        ):  # The caller sees the trials of this journal itself.
             if trial.change.shares_lock(shown):
                 raise undecided_trial_error(trial)
         differs = ""
         async for planned in self._ways(shown, back):
-            # The values before of what it may move are read here; `shown` only says on which disk.
+            # Read the previous values of the settings that it may move here; `shown` only names the disk.
             before = await read_beside(self._machine.backends, planned, disk_beside(shown))
             planned = with_values_before(planned, before)
             differs = _difference(shown, planned)
@@ -137,7 +141,7 @@ class HelperChanges:
         backend = self._machine.setter(shown.target)
         if back is not None:
             planned = await backend.back(shown.target, shown.key, shown.wish, back)
-            # What it is taken back on has to be the device that was changed: what applies it compares that.
+            # `apply` compares the identity: the revert must act on the device that was changed.
             yield replace(planned, identity=shown.identity)
             return
         alone = await backend.plan(shown.target, shown.key, shown.wish)
@@ -195,7 +199,7 @@ class HelperChanges:
         del self._intended[session, id]
         custody.set(
             ProcessTracking(lock=lock.descriptor, begins=begins)
-        )  # in this task and what it starts, nowhere else
+        )  # valid in this task and in the tasks that it starts
         self._applying.append(locks)
         try:
             await self._machine.setter(change.target).apply(change)
@@ -339,7 +343,7 @@ _TARGET = FIELDS["intend"]["target"]
 def _parse_change(data: Mapping[str, Any]) -> Change:
     try:
         change = structure(data, Change)
-    except Exception as error:  # whatever shape it has: it is no change
+    except Exception as error:  # Data of any wrong shape is not a change.
         raise RequestDeniedError("plan: that is no change.") from error
     if not _TARGET(str(change.target)):
         raise RequestDeniedError("plan: that is no change.")

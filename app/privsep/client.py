@@ -103,7 +103,7 @@ def split(arguments: list[str]) -> str:
 
 def split_host(inner: LocalHost, side: HelperClient) -> Host:
     """Return this machine with the root helper."""
-    from app.privsep import read_policy  # the tools of every vendor: who has no helper does not wait for them
+    from app.privsep import read_policy  # Imports the tables of every vendor, which only a helper needs.
     from backends.system.privsep.host import SplitHost
 
     return SplitHost(inner, side, runs=read_policy.may_be_permitted, reads=read_policy.may_read)

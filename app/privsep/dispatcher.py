@@ -76,7 +76,7 @@ class RequestDispatcher:
             return self._refuse(number, RefusedError(f"The root helper does not do that. {error}"))
         except RaidbenchError as error:
             return self._refuse(number, error)
-        except Exception as error:  # a defect must not end the conversation, and is no leave to go on
+        except Exception as error:  # A defect must neither end the conversation nor count as success.
             self.failed += 1
             return self._refuse(number, RefusedError(f"The root helper failed: {type(error).__name__}: {error}"))
         return ReplyFrame(message={"id": number, "ok": reply, "descriptors": len(descriptors)}, descriptors=descriptors)

@@ -86,8 +86,8 @@ def _session(value: Any) -> bool:
     return _FOLDER(value) and value == os.path.normpath(value) and not value.startswith("//")
 
 
-_KEY = text(r"[a-z][a-z0-9_]{0,63}(\.[A-Za-z0-9!+_./-]{1,128})?")  # of a member: write_mostly.sda1
-_BESIDE = text(r"[a-z][a-z0-9_]{0,63}([./][A-Za-z0-9!+_./-]{1,128})?")  # of a scheduler: iosched/read_expire
+_KEY = text(r"[a-z][a-z0-9_]{0,63}(\.[A-Za-z0-9!+_./-]{1,128})?")  # setting of a member: write_mostly.sda1
+_BESIDE = text(r"[a-z][a-z0-9_]{0,63}([./][A-Za-z0-9!+_./-]{1,128})?")  # setting of a scheduler: iosched/read_expire
 _WORD = text(r".{1,256}")
 _SETTINGS = mapping(_KEY, _WORD)
 """Settings by key; empty to keep none of them after a reboot."""

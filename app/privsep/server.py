@@ -61,7 +61,7 @@ class Conversation:
                 body = self._exactly(length)
                 self._room.acquire()
                 loop.call_soon_threadsafe(self._begin, body)
-        except MalformedError as error:  # where the next message begins is not known any more
+        except MalformedError as error:  # The start of the next message is unknown.
             self._send(self._desk.refuse_bytes(error))
         except (OSError, EOFError):
             pass
@@ -88,7 +88,7 @@ class Conversation:
             with self._sending:
                 sent = socket.send_fds(self._socket, [data], reply.descriptors) if reply.descriptors else 0
                 self._socket.sendall(data[sent:])
-        except OSError:  # nobody waits for it any more
+        except OSError:  # The connection is closed.
             pass
         finally:
             for descriptor in reply.descriptors:

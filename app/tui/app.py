@@ -80,7 +80,7 @@ class WorkbenchApp(SessionApp):
 
     TITLE = "raidbench"
     CSS_PATH = Path(__file__).with_name("raidbench.tcss")
-    DEFAULT_MODE = "devices"  # else an empty screen is laid out and drawn before it
+    DEFAULT_MODE = "devices"  # or Textual would first draw an empty screen
     MODES: ClassVar = _screens()
     COMMANDS: ClassVar = {_commands}
     ENABLE_COMMAND_PALETTE = True
@@ -98,7 +98,7 @@ class WorkbenchApp(SessionApp):
         self.options = options or ScreenOptions()
         """Start options."""
         if self.options.fleet is not None:
-            self.DEFAULT_MODE = HOSTS  # type: ignore[misc]  # Textual begins with it, of the class or of the app
+            self.DEFAULT_MODE = HOSTS  # type: ignore[misc]  # Textual reads the class or the instance.
         self.notices = Notices()
         """Messages to the user."""
         self.waiting = RunBadge()
@@ -106,7 +106,7 @@ class WorkbenchApp(SessionApp):
         super().__init__(workbench, self.options.fps)
         self.set_reactive(WorkbenchApp.theme, self._register_theme(self.options.theme))
         self.stylesheet = NarrowedStylesheet(variables=self.get_css_variables())
-        self._refresh_truecolor_filter(self.ansi_theme)  # made for the theme of before
+        self._refresh_truecolor_filter(self.ansi_theme)  # It was created for the previous theme.
         self.ascii = self.options.ascii
         """Whether only ASCII may reach the terminal."""
         self.opened = False
@@ -137,7 +137,7 @@ class WorkbenchApp(SessionApp):
         self._leaving: Worker[None] | None = None
         self._recording = True
         self._counting = False
-        self._disable_notifications = self._disable_tooltips = True  # two widgets of every screen that show nothing
+        self._disable_notifications = self._disable_tooltips = True  # These are two unused widgets per screen.
         self._filters.append(ControlFilter())
         if self.ascii:
             self._filters.append(AsciiFilter())
@@ -163,7 +163,7 @@ class WorkbenchApp(SessionApp):
         self._recording = self.workbench.recording
         self.session = self.workbench.session
         await self.trials.follow()
-        if self.workbench.changes.trials():  # of this session, which an earlier raidbench began
+        if self.workbench.changes.trials():  # trials of this session, started by an earlier process
             self.run_worker(self.trials.wait_until_decided(), group="trial", exit_on_error=True)
         await self.look_for_hardware()
         from app.tui.exit_dialogs import ExitDialogs
@@ -191,7 +191,7 @@ class WorkbenchApp(SessionApp):
 
     def check_anew(self) -> None:
         """Run the check again. The earlier findings remain until it is done."""
-        self.run_worker(self._check, group="check", exclusive=True)  # type: ignore[arg-type]  # not begun, not awaited
+        self.run_worker(self._check, group="check", exclusive=True)  # type: ignore[arg-type]  # a callable: an unstarted coroutine would warn
 
     async def _check(self) -> None:
         before = self.findings.state, self.drifted.drifts
@@ -341,7 +341,7 @@ class WorkbenchApp(SessionApp):
         from widgets.confirm import TAKEN
 
         if (screen := self.front) is None:
-            return  # a question comes first
+            return  # a dialog must be answered first
         text = screen.copyable_text() or self.notices.copyable_text
         if not text:
             self.notify_transient("Nothing was told that is worth copying: a review copies its commands with c.")
@@ -394,7 +394,7 @@ class WorkbenchApp(SessionApp):
     def action_go(self, screen: str) -> None:
         """Show a screen."""
         if screen not in self.MODES or self.front is None:
-            return  # a question comes first
+            return  # a dialog must be answered first
         if screen == self.current_mode and len(self.screen_stack) > 1:
             self.pop_screen()
         self.switch_mode(screen)
@@ -472,7 +472,7 @@ class WorkbenchApp(SessionApp):
         """Keep an unexpected exception for the crash report, and end the app."""
         cause = getattr(error, "error", error)
         if isinstance(cause, ScreenError | NoMatches) and not self.is_running:
-            return  # a worker that still had something to show when the screens, or what was on them, were gone already
+            return  # A worker tried to update a screen or widget after shutdown.
         self.crash = self.crash or cause
         super()._handle_exception(error)
 

@@ -65,7 +65,7 @@ class WorkbenchScreen(SparseScreen[None]):
         for command in commands_of(self.NAME, shared=False):
             for key in command.keys:
                 if key == "enter":
-                    continue  # it belongs to the table that has the focus; the table tells of it
+                    continue  # The focused table handles Enter and posts a message.
                 typed = command.id in TYPING
                 binding = Binding(key, command.action, command.label, show=False, id=command.id, priority=typed)
                 self._bindings.key_to_bindings.setdefault(key, []).append(binding)
@@ -106,8 +106,8 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def on_screen_resume(self) -> None:
         """Show the changes that happened while another screen was in front."""
-        # What goes on behind calls this too, also between the opening and the first widget: what comes then is shown
-        # by the event that follows the mounting.
+        # Background work calls this too, even before the first widget is mounted. The event after mounting shows such
+        # changes.
         if self.has_widgets:
             self.query_one(KeyLine).over = None
             self._session_changed(self.workbench_app.session)
@@ -132,7 +132,7 @@ class WorkbenchScreen(SparseScreen[None]):
             self.remove_class("-tiny")
 
     def _session_changed(self, session: Session) -> None:
-        # On the way out the widgets go first: news that come then are for nobody.
+        # During shutdown the widgets are removed first, so late session updates are ignored.
         if self.is_current and self.has_widgets and self.app.is_running:
             self.show_lines(session)
             self.show(session)

@@ -55,7 +55,7 @@ class ExitDialogs:
             if answer != "stop":
                 return
             await self._app.stop_measuring()  # its device is locked until then
-        for work in reversed(tuple(self._app.background.values())):  # what began last is asked about first
+        for work in reversed(tuple(self._app.background.values())):  # ask about the newest work first
             if not await work.may_leave():
                 return
         changes = self._workbench.changes.undoable()

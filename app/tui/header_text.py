@@ -76,7 +76,7 @@ def _single_line(content: HeaderContent, present: str, width: int) -> tuple[Head
     room -= _width(host, "")
     wanted_width = _width([piece for piece in content.state if piece.rank < _LESS_THAN_NAMES], _BETWEEN)
     tabs = _tabs(content, present, 1)
-    if _width(tabs, "") + wanted_width > room:  # a space between them is enough where it saves their names
+    if _width(tabs, "") + wanted_width > room:  # One space between the tabs is enough if this keeps their names.
         tabs = [piece if piece.kind == "present" else replace(piece, text=piece.text[1:]) for piece in tabs]
     if _width(tabs, "") + wanted_width > room:
         tabs = _tabs(content, present, 1, named=False)

@@ -19,7 +19,7 @@ from widgets.text_utils.text import clean as plain
 if TYPE_CHECKING:
     from app.tui.devices.screen import DevicesScreen
 
-# -- how well a few letters fit a name: in their order, the beginnings of its words first -----------------------------
+# -- matching letters with a name -------------------------------------------------------------------------------------
 
 _LETTER, _FOLLOWS, _BEGINS, _NAMED = 1.0, 1.5, 2.0, 0.5
 """Score of a matched letter, and bonuses if it follows the previous one, begins a word, or is in the name itself."""
@@ -89,7 +89,7 @@ def _worth(text: str, at: int, last: int | None, named_at: int) -> float:
     return _LETTER + near + (_NAMED if at >= named_at else 0.0)
 
 
-# -- every command in the palette, from the same table as the keys, and the settings of the device that is selected ---
+# -- entries: all commands, and the settings of the selected device ---------------------------------------------------
 
 _TITLE = 34
 """Cells for the name of a command."""
@@ -201,7 +201,9 @@ def match_entry(query: str, entry: PaletteEntry) -> Fit:
     """Return how well an entry matches the query: its name by letters, or its help by beginnings of words."""
     named = fit(query, entry.title, len(entry.title) - len(entry.name))
     if named.nearness > 0:
-        return replace(named, nearness=named.nearness - len(entry.title) / 10_000)  # of the same, the shorter one
+        return replace(
+            named, nearness=named.nearness - len(entry.title) / 10_000
+        )  # prefer the shorter one of equal matches
     help_words = re.findall(r"[^\W_]+", entry.help.casefold())
     wanted = query.casefold().split()
     if wanted and all(any(word.startswith(beginning) for word in help_words) for beginning in wanted):

@@ -29,7 +29,7 @@ from app.tui.options import ScreenOptions
 from backends.errors import RaidbenchError
 from backends.text import clean
 
-# -- the terminal that may go away while somebody works on it: a dropped connection is no reason to hang --------------
+# -- a terminal that may disappear ------------------------------------------------------------------------------------
 
 
 class _Patient:
@@ -62,7 +62,7 @@ class _Attached(EscapeParser):
     def __init__(self, terminal: int, *options: bool, **settings: Any) -> None:
         super().__init__(*options, **settings)
         self._poll = select.poll()
-        self._poll.register(terminal, 0)  # a hang-up is told whatever was asked for
+        self._poll.register(terminal, 0)  # poll() reports a hang-up for any event mask.
 
     def tick(self) -> Iterable[Message]:
         """Continue parsing, ten times a second. Raises OSError if the terminal is gone."""
@@ -89,11 +89,11 @@ class SteadyDriver(LinuxDriver):
         app = cast("WorkbenchApp", self._app)
         bound = frozenset(key for keys in app.custom_keys.values() for key in keys.split(","))
         parser = partial(_Attached, self.fileno, bound=bound, typing=lambda: isinstance(app.focused, Input))
-        setattr(linux_driver, "XTermParser", parser)  # noqa: B010  # by this name Textual makes its own
+        setattr(linux_driver, "XTermParser", parser)  # noqa: B010  # Textual creates its parser by this name.
         try:
             super().run_input_thread()
         except OSError:
-            with contextlib.suppress(RuntimeError):  # the loop is over: so is the rest, soon
+            with contextlib.suppress(RuntimeError):  # The event loop is closed, so the app is ending.
                 self._loop.call_soon_threadsafe(app.end_by_signal, signal.SIGHUP)
 
     def stop_application_mode(self) -> None:
@@ -102,7 +102,7 @@ class SteadyDriver(LinuxDriver):
             super().stop_application_mode()
 
 
-# -- opens the workbench on a terminal; whatever ends it, the session is closed and a sentence says what happened -----
+# -- running the app and closing the session --------------------------------------------------------------------------
 
 
 def run(workbench: Workbench, options: ScreenOptions | None = None) -> int:
@@ -120,7 +120,7 @@ def run_app(app: WorkbenchApp) -> int:
     code: int | None = None
     try:
         code = app.run(mouse=True)
-    except Exception as error:  # on the way in or out: the screen is gone, the session is not
+    except Exception as error:  # The session must be closed even if start or shutdown fails.
         app.crash = app.crash or error
     try:
         asyncio.run(workbench.changes.end_watching())

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from app.core.workbench import Workbench
     from app.tui.alarms import RunAlerts
 
-# -- how often a running job is drawn anew ----------------------------------------------------------------------------
+# -- redraw rate of a running job -------------------------------------------------------------------------------------
 
-# On a slow link only when the terminal has got what it was sent before.
+# On a slow link, redraw only when the terminal has received the previous output.
 #
-# After each drawing the terminal is asked whether it knows synchronized output, which most answer (DECRQM, mode 2026).
-# The answer comes when all that was sent before has arrived. A terminal that never answers is drawn to at the full
+# After each redraw the terminal is asked whether it supports synchronized output, which most terminals answer (DECRQM,
+# mode 2026). The answer comes after everything sent before has arrived. A terminal that never answers gets the full
 # rate.
 
 QUESTION = "\x1b[?2026$p"
@@ -67,9 +67,7 @@ class RedrawThrottle:
         return max(0.0, self._next - now)
 
 
-# -- the session as the app has it ------------------------------------------------------------------------------------
-
-# What is heard of it is drawn as often as somebody reads it and the link carries.
+# -- the session as the app sees it -----------------------------------------------------------------------------------
 
 _SOON = 0.4
 """Seconds within which another redraw follows while fio reports."""
@@ -113,7 +111,7 @@ class SessionApp(App[int]):
     def _handle_event(self, session: Session, event: AnyEvent) -> None:
         at_once = not (isinstance(event, LiveEvent) and isinstance(event.progress, CpuSampled))
         if not at_once and time.monotonic() - self._drawn < _SOON:
-            return  # the next sample is about to be shown, and this with it
+            return  # the next sample will show it too
         self.post_message(SessionChanged(session))
 
     def on_session_changed(self, message: SessionChanged) -> None:
@@ -148,7 +146,7 @@ class SessionApp(App[int]):
     def show_session(self, session: Session) -> None:
         """Show this state now, with the alerts about the running job."""
         if session.active is not None and not self.workbench.jobs.running:
-            session = replace(session, active=None)  # its end could not be recorded; it is over all the same
+            session = replace(session, active=None)  # The job has ended, but its end could not be recorded.
         self._waiting = None
         self._drawn = time.monotonic()
         self.session = session
@@ -163,12 +161,14 @@ class SessionApp(App[int]):
                 self.clear_transient_notice()
                 self._alarms.lasting = frozenset()
             return
-        if self._alarms is None:  # who measures nothing does not wait for it
+        if self._alarms is None:  # import only for a run
             from app.tui.alarms import RunAlerts
 
             self._alarms = RunAlerts()
         for text in self._alarms.update(session.active):
-            if text in self._alarms.lasting:  # until it is over, or the run is: then it is told how long it was
+            if (
+                text in self._alarms.lasting
+            ):  # shown until the condition or the run ends, then replaced by a notice with its duration
                 self.notify_transient(text, severity="error")
             else:
                 self.notify(text, severity="error")

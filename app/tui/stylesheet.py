@@ -76,9 +76,9 @@ class NarrowedStylesheet(Stylesheet):
                 self._matched_components,
             ):
                 cache_of_old_rules.clear()
-        if isinstance(node, (App, Widget)):  # and no component class, which is a node of its own each time
+        if isinstance(node, (App, Widget)):  # not a component class, which is a new node each time
             if not isinstance(node.css_path_nodes[0], App):
-                return  # it stands nowhere yet: where it comes to stand it is styled
+                return  # It is not mounted yet, and will be styled then.
             state = _matched_names(node, self._selector_parts(self._names(node)))
             if self._matched.get(node) == state and self._matched_components.get(node) == self._match_components(node):
                 return

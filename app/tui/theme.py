@@ -61,7 +61,7 @@ class ThemeColours:
         """Names that styles may use in addition to Textual's own, such as `$staged`."""
         return {
             **{name: getattr(self, name) for name in _VARIABLES},
-            # What widgets that know nothing of this program, and Textual's own, call the same things.
+            # Names of the same colours in our general widgets and in Textual's own.
             "text-muted": self.dim,
             "text-disabled": self.dim,
             "text-primary": self.accent,

@@ -251,7 +251,7 @@ class Trials:
         while self._deciding or (self._workbench.changes.trials() and self._left(trials) > -AFTER):
             await asyncio.sleep(_LOOK_AGAIN)
         if not any(record.on_trial for record in self._workbench.changes.undoable()):
-            return  # somebody decided it
+            return  # It was decided already.
         try:
             back = await self._workbench.changes.record_ended_trials()
         except RaidbenchError as error:

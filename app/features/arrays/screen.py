@@ -162,7 +162,7 @@ class NewArrayScreen(WorkbenchScreen):
         carry = "1 drive carries data" if data == 1 else f"{data} drives carry data"
         return f"{subject}: about {size_words(capacity(request, data))}, {carry}. a shows what makes it."
 
-    # -- keys ---------------------------------------------------------------------------------------------------------
+    # -- actions of keys ----------------------------------------------------------------------------------------------
 
     def action_tick(self) -> None:
         """Tick or untick the drive under the cursor."""
@@ -226,7 +226,7 @@ class NewArrayScreen(WorkbenchScreen):
         """Return to the Devices screen."""
         self.dismiss()
 
-    # -- shown, asked, done -------------------------------------------------------------------------------------------
+    # -- confirm and execute ------------------------------------------------------------------------------------------
 
     async def _review(self) -> None:
         bench = self._app.workbench

@@ -235,10 +235,10 @@ class _Reading:
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             await asyncio.wait({self._run}, timeout=END_S)
-        self._run.cancel()  # of no effect on one that is over
+        self._run.cancel()  # no effect on a finished run
         await asyncio.wait({self._run})
         if not self._run.cancelled():
-            self._run.exception()  # it was raised by `figures`, or another error is
+            self._run.exception()  # Mark it as retrieved: `figures` or another error was raised.
 
     async def hangs(self) -> bool:
         """Return whether a read does not return in time. In that case fio is asked to end."""
@@ -247,7 +247,7 @@ class _Reading:
             await asyncio.wait({self._run, begun}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             begun.cancel()
-        # From here on only fio takes time: what its run needed before, a slow tool too, says nothing of the drive.
+        # The time before this point, such as that of a slow tool, is not the drive's.
         await asyncio.wait({self._run}, timeout=self._seconds + ANSWER_S)
         if self._run.done():
             return False

@@ -14,7 +14,7 @@ from backends.values import dataclass
 from widgets.chart import HeatInterval, TimeMark
 from widgets.text_utils.symbols import ATTENTION, BUSY, CHANGED, STEADY
 
-# -- the points of a running job, grown sample by sample --------------------------------------------------------------
+# -- points of a running job ------------------------------------------------------------------------------------------
 
 Points = tuple[tuple[float, float | None], ...]
 
@@ -123,11 +123,11 @@ class Curves:
                 for key in LATENCIES:
                     self._count(f"{name} {key}", at, getattr(direction, key))
         both = sample.transfers
-        if both or not self.part:  # a section that waits for its phase, or has ended, does not stand still
+        if both or not self.part:  # A section before its phase or after its end is not stalled.
             self.still.add(sample)
         self.parts = parts_of(sample)
         self.heat.append(_heat(at, sample.seconds, both))
-        # One picture for both directions: the slower of the two, so that nothing bad hides behind the other.
+        # One graph for both directions shows the slower one, so that a fast direction hides nothing.
         for name in LATENCIES:
             values = [value for direction in both if (value := getattr(direction, name)) is not None]
             if both:

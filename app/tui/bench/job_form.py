@@ -71,7 +71,7 @@ def _halved(number: int) -> int:
     return int(1 << max(0, (number - 1).bit_length() - 1)) if number > 1 else 1
 
 
-# -- fields of the job form: one of a few words, or a number that + and - change --------------------------------------
+# -- fields: a choice, or text with steps -----------------------------------------------------------------------------
 
 _PLAIN = Job().texts()
 """Field texts of a job without any settings."""
@@ -187,7 +187,7 @@ class FoldedFields(Static, can_focus=True):
         self.action_unfold()
 
 
-# -- every field of a job, each with its own complaint; below them the job that they make, and how it differs ---------
+# -- the form: all fields with their errors, the resulting job, and its difference ------------------------------------
 
 
 class JobForm(GuardedDialog[Job | None]):
@@ -299,7 +299,7 @@ class JobForm(GuardedDialog[Job | None]):
         self._take(event.key, event.value)
 
     def _take(self, key: str, text: str) -> None:
-        if text != self._texts[key]:  # a field tells of itself when it appears, too
+        if text != self._texts[key]:  # A field also posts a message when it appears.
             self.changed_fields.add(key)
         self._texts[key] = text
         self._judge()

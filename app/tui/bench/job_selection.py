@@ -71,14 +71,14 @@ class JobSelectionScreen(WorkbenchScreen):
             return
         free = [array for array in session.inventory.arrays if array.device is not None and not array.uses]
         cards = {controller.target for controller in session.inventory.controllers if controller.pci is not None}
-        free.sort(key=lambda array: array.controller not in cards)  # those of a card before the kernel's own
+        free.sort(key=lambda array: array.controller not in cards)  # arrays of a PCI controller first
         if free and free[0].device is not None:
             self.take_device(str(free[0].target), free[0].device)
 
     def request(self) -> BenchmarkRequest:
         """Return the request that `r` would run."""
         job = self.job
-        if self.target_name is None:  # a scratch file has a size, whatever the job says
+        if self.target_name is None:  # A scratch file needs a size, which the job may not have.
             job = with_size(job, self.scratch_size)
         name = self.target_name or self.where
         return BenchmarkRequest(

@@ -22,7 +22,7 @@ from widgets.text_utils import units
 from widgets.text_utils.symbols import ATTENTION
 from widgets.text_utils.text import shorten
 
-# -- what may be done about the steady state of a run, as a list to choose from ---------------------------------------
+# -- choices for the steady state -------------------------------------------------------------------------------------
 
 _WAYS = {"": (False, False), "until": (True, False), "early": (False, True), "both": (True, True)}
 
@@ -63,7 +63,7 @@ def steady_plan(base: SteadyPlan, value: str) -> SteadyPlan | None:
     return replace(base, until=until, end_early=end_early) if until or end_early else None
 
 
-# -- a running or finished job as the curves and figures that the Bench screen shows ----------------------------------
+# -- charts and lines of a job ----------------------------------------------------------------------------------------
 
 _AFTER_THE_RAMP = "latencies count after the ramp"
 """fio reports no latencies before."""
@@ -149,7 +149,7 @@ def latency_chart(
     lines = [Series(name=name, points=curves.points(key), color=color) for name, key, color in names]
     most = Series(name="max", points=curves.points("max_ns"), color="$foreground", joined=False)
     text = _AFTER_THE_RAMP if curves.taken and not curves.measured else waiting
-    series = (most, *lines)  # the lines over the points
+    series = (most, *lines)  # Lines are drawn over the points.
     return replace(_chart(curves, total, marks, text, over=over), series=series, shaded_text="ramp", bands=True)
 
 

@@ -102,7 +102,7 @@ class RunGraphs(Vertical):
 
     def on_mount(self) -> None:
         """Cache the widgets and set the ASCII mode of the charts."""
-        # Asking for widgets by name costs more than drawing a sample does.
+        # Querying widgets by name takes longer than drawing a sample.
         self._throughput = self.query_one("#throughput", LineChart)
         self._latency = self.query_one("#latency", LineChart)
         self._heat = self.query_one(HeatChart)
@@ -117,7 +117,7 @@ class RunGraphs(Vertical):
     def on_resize(self, event: events.Resize) -> None:
         """Show the percentile plot next to the graphs only if both can be read."""
         self.set_class(event.size.width >= WIDE and event.size.height >= HIGH, "-wide")
-        if len(self._figure_rows.rows) > 1:  # how many targets have a row depends on the height
+        if len(self._figure_rows.rows) > 1:  # The number of target rows depends on the height.
             self._told = -1.0
             self._show_figures()
 
@@ -177,7 +177,7 @@ class RunGraphs(Vertical):
             self.part = ""
         if not self.part:
             self._curves = self._whole
-            if self._wanted is not None:  # a part that is still being read must not take its place
+            if self._wanted is not None:  # A part that is still being read must not replace it.
                 self._wanted = (*self._wanted[:2], "")
         elif self._run is None:
             if self._curves.part != self.part:
@@ -241,7 +241,7 @@ class RunGraphs(Vertical):
         self._known[wanted] = curves
         if self._wanted is None or self._wanted[:2] != wanted[:2] or not self.is_mounted:
             return
-        if session is not None:  # the whole run, which its parts share the time axis with
+        if session is not None:  # The complete run; its parts use the same time axis.
             self._whole, self._total = curves, time_axis_seconds(run, curves)
             self._happened = past_run_marks(run, session, curves, ascii=self._ascii)
         if self._wanted == wanted:
@@ -259,7 +259,7 @@ class RunGraphs(Vertical):
         throughput.title = ("MiB/s" if self._rate else "IOPS") + of
         latency.title, heat.title = f"Latency{of}", f"Latency heat map{of}"
         baseline, rate, waiting = self._baseline, self._rate, self._waiting
-        # Nothing is known of how a part of the baseline scatters, so its graphs have none beneath.
+        # The deviation of a part of the baseline is unknown, so parts have no reference.
         beneath = () if baseline is None or self.part else baseline_references(baseline, self._beneath, rate=rate)
         marks = (*marks_of(curves, ascii=self._ascii), *self._happened)
         ended = over is not None
@@ -273,7 +273,7 @@ class RunGraphs(Vertical):
             over=ended,
             close=self._close,
         )
-        marks = tuple(replace(mark, text="") for mark in marks)  # said once, in the upper graph
+        marks = tuple(replace(mark, text="") for mark in marks)  # only the upper graph shows the texts
         latency.data = latency_chart(curves, total=total, marks=marks, waiting=waiting, over=ended)
         if heat.display:
             heat.data = heat_chart(curves, total=total, marks=marks, waiting=waiting)
@@ -404,7 +404,7 @@ def time_axis_seconds(run: RunRecord, curves: Curves) -> float | None:
     return max(run.start.planned_seconds + waited, curves.until)
 
 
-# -- the keys of whatever shows the graphs of a run: the Bench screen, and a run that is opened again -----------------
+# -- actions of the screens with graphs: Bench, and a finished run ----------------------------------------------------
 
 GRAPH_COMMANDS = (
     "bench.heat",

@@ -267,7 +267,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         """Show the results of a finished run."""
         if self._ended == run.id:
             return
-        if self.shown != run.id:  # over before anything of it was drawn
+        if self.shown != run.id:  # The run ended before its first sample was drawn.
             self.shown, self._curves = run.id, Curves()
         self._ended = run.id
         session = self.workbench_app.session
@@ -298,7 +298,9 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         def request() -> BenchmarkRequest:
             wanted = self.request()
             job, name = wanted.job, wanted.profile
-            if not job.writes or job.sections:  # reading changes nothing about a drive, and sections do not settle
+            if (
+                not job.writes or job.sections
+            ):  # Reading does not precondition a drive, and several sections do not become steady together.
                 job, name = replace(profile(WORKLOAD).job, size=job.size), WORKLOAD
             plan = self.workbench_app.options.steady
             precondition = precondition_request(wanted.where, wanted.name, job, plan, profile=name)
@@ -312,7 +314,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             return
         self.pending, self.not_run = True, ""
         self.show_message("looking at the target ...")
-        # On the app, so that looking at another screen does not end the run.
+        # The app owns the worker, so that the run continues when another screen is shown.
         self.app.run_worker(self._run(request), group="bench", exit_on_error=True)
 
     async def _run(self, request: Callable[[], BenchmarkRequest]) -> None:
@@ -326,12 +328,12 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             record = await bench.jobs.measure(ready, confirm=ready.confirm_text)
             self.show_ended(record)
             self.show_job()
-            if not self.is_current:  # in front, the summary tells it
+            if not self.is_current:  # This screen shows the summary itself.
                 text = "\n".join(filter(None, (result_line(record.figures), record.figures.hint)))
                 self.say(text, severity=_SEVERITIES[record.figures.status], title=f"{record.id} is over")
         except RaidbenchError as error:
             self.workbench_app.show_error(error, title="Not measured")
-            self._say_not_run("not measured")  # the notice says why, once
+            self._say_not_run("not measured")  # The notice has the reason.
         finally:
             self.pending = False
 

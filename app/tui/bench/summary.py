@@ -25,7 +25,7 @@ def next_step_text(run: RunRecord, session: Session) -> str:
         return "Next: r run it again, e change the job, T choose another target."
     other = comparison_run(run, session)
     compare = f"c compare with {other.id}" if other is not None else "r run it again"
-    if run.start.sections:  # an A/B judges one section
+    if run.start.sections:  # an A/B compares jobs of one section
         return f"Next: {compare}, ] show each section alone, E export."
     return f"Next: B measure against another value, {compare}, E export."
 
@@ -46,7 +46,7 @@ def _same_job(record: RunRecord, other: RunRecord) -> bool:
     return (where, job, subject) == (other_where, other_job, other_subject)
 
 
-# -- a running or finished experiment as the lines that screens show --------------------------------------------------
+# -- lines about an experiment ----------------------------------------------------------------------------------------
 
 
 def running_experiment(session: Session) -> ExperimentRecord | None:

@@ -29,7 +29,7 @@ from backends.settings import Reading
 from widgets.keyed_table import KeyedTable, TableCell, TableRow
 from widgets.table_layout import plain
 
-# -- devices and settings as the rows that the Devices screen shows ---------------------------------------------------
+# -- rows of devices and settings -------------------------------------------------------------------------------------
 
 SHOWN = ("setting", "now", "staged", "risk", "effect")
 """Columns of the settings table. The legal values are in the list that Enter opens."""
@@ -82,7 +82,7 @@ def next_value(reading: Reading, current: str | None, step: int) -> str | None:
         return str(span.minimum)
     if number <= 0 or span.maximum - span.minimum <= 16 * span.step:
         number += step * span.step
-    else:  # powers of two walk a wide span in a few keys
+    else:  # Doubling crosses a wide range with few key presses.
         number = number * 2 if step > 0 else number // 2
         number -= (number - span.minimum) % span.step
     return str(min(max(number, span.minimum), span.maximum))
@@ -95,7 +95,7 @@ def unfolded_text(all_shown: bool) -> str:
     return "Members that are well are told in words; * shows every drive."
 
 
-# -- the list of devices: a table whose branches open and close, sorted, filtered, the cursor on its row --------------
+# -- the list of devices ----------------------------------------------------------------------------------------------
 
 
 class DeviceList(KeyedTable):
@@ -145,7 +145,7 @@ class DeviceList(KeyedTable):
         else:
             self.listing = replace(self.listing, found=None, named=frozenset())
         sought = tuple(self.filter_text.lower().split())
-        if sought != self.sought:  # what the filter wants stands out
+        if sought != self.sought:  # highlight the filter's words
             self.sought = sought
             self.refresh()
         self.table = devices_table(self._inventory, self.listing, self._tuned).only(*self.shown)
@@ -154,7 +154,7 @@ class DeviceList(KeyedTable):
             self.columns = columns
         self.rows = list_rows(self.table, self._staged)
         if anew:
-            self.fit()  # other devices: nobody watches a column that would jump
+            self.fit()  # Columns may change width only when the devices change.
         if self._stood is None and self.rows:
             self.cursor = self.rows[0].key
 
@@ -225,7 +225,7 @@ class DeviceList(KeyedTable):
         keeps = key in self.listing.closed and not row.key.endswith(OTHERS)
         opens_itself = any(
             trouble.key == key for trouble in attention_items(self._inventory)
-        )  # no finding opens a branch
+        )  # Findings of the check do not expand a branch, only device states do.
         opened = self.listing.opened if keeps and opens_itself else self.listing.opened | {key}
         self.listing = replace(self.listing, opened=opened, closed=self.listing.closed - {key})
         self._rearrange()
@@ -313,7 +313,7 @@ class DeviceList(KeyedTable):
     def on_click(self, event: events.Click) -> None:
         """Keep the cursor on the clicked row."""
         super().on_click(event)
-        event.prevent_default()  # or the table hears of it once more
+        event.prevent_default()  # or the table would handle it twice
         self.pin_cursor()
 
     def _move_to(self, index: int, direction: int) -> None:

@@ -77,7 +77,7 @@ class ListDetailScreen(WorkbenchScreen):
         """Whether only the list or the device fits."""
         return self.size.width < BESIDE
 
-    # Textual calls the handlers of every class of a screen, the nearest first: none of them calls the next.
+    # Textual calls the handlers of every class in the MRO, so a handler must not call super().
 
     def on_resize(self, event: events.Resize) -> None:
         """Keep the focused part visible."""

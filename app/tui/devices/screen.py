@@ -64,7 +64,9 @@ class DevicesScreen(ListDetailScreen):
     def __init__(self) -> None:
         super().__init__()
         self._inventory: Inventory | None = None
-        self._shown: str | None = None  # whose settings and facts are drawn: while the cursor moves, not the row's
+        self._shown: str | None = (
+            None  # address of the shown device; differs from the cursor's row while the cursor moves
+        )
         self._beginning = False
         self._tuned: dict[Target, TuningCells] = {}
         self._why_empty = ""
@@ -73,7 +75,7 @@ class DevicesScreen(ListDetailScreen):
         self._filter: TextField | None = None
         self._offered: AttentionItem | None = None
         self._drifts: tuple[FileDifference, ...] = ()
-        self._aim: tuple[str, str] | None = None  # target and key that the cursor goes to once they are read
+        self._aim: tuple[str, str] | None = None  # target and key for the cursor once they are read
 
     def on_mount(self) -> None:
         """Show the facts first at the very first start, because they contain the first steps."""
@@ -105,7 +107,7 @@ class DevicesScreen(ListDetailScreen):
         if session.probing:
             self._moved = None
         if session.inventory is not self._inventory:
-            if self._moved is not None:  # what a change under way moved comes before its end, not with the one before
+            if self._moved is not None:  # an inventory may arrive before the change that caused it has ended
                 self._moved = frozenset(record.change.target for record in session.changes if record.end is None)
             self._take(session.inventory)
         if session.changes is not self._changes:
@@ -150,7 +152,7 @@ class DevicesScreen(ListDetailScreen):
         if ended:
             self._moved = frozenset(record.change.target for record in ended)
             self._show_selected(moved=self._moved)
-            self._read_tuning()  # of those that are not selected
+            self._read_tuning()  # for the devices that are not selected
 
     def _fill(self) -> None:
         staged = self.workbench_app.staged
@@ -183,7 +185,7 @@ class DevicesScreen(ListDetailScreen):
                 try:
                     with machine.using_last_scan():
                         cells = tuning_cells(await machine.settings_at_hand(device, inventory))
-                except Exception:  # whoever selects it is told why
+                except Exception:  # Selecting the device shows the reason.
                     cells = UNREAD
                 self._tuned[device.target] = cells
             if number % A_FEW == 0:
@@ -244,8 +246,10 @@ class DevicesScreen(ListDetailScreen):
         device = self._thing()
         if first or not anew or device is None:
             self._show_facts(anew=anew)
-        if device is not None:  # the settings stay as they are until they are read: no outcome beside an old value
-            # A partial, not a coroutine: one that a newer read replaces before it began would never be awaited.
+        if (
+            device is not None
+        ):  # Keep the old settings until the new ones are read, so that no outcome is next to an old value.
+            # A partial: a coroutine that a newer worker replaces before it starts would never be awaited.
             self.run_worker(partial(self._read, device, moved), group="read", exclusive=True)  # type: ignore[arg-type]
         elif self._selected is not None:
             self._show_settings((), "" if self._problems() else "this device is not there any more")
@@ -304,7 +308,7 @@ class DevicesScreen(ListDetailScreen):
             parts = await parts_of(bench, inventory, device, read)
         except RaidbenchError as error:
             why = error.message
-        except Exception as error:  # a vendor module of somebody else's must not end the workbench
+        except Exception as error:  # A defect in a vendor module must not end the workbench.
             bench.problem(str(device.target), vendor_defect(device, error))
             why = vendor_defect(device, error).message
         finally:
@@ -314,7 +318,7 @@ class DevicesScreen(ListDetailScreen):
             self._tuned = {**self._tuned, device.target: tuning_cells(settings_by_key(parts))}
             self._fill()
         if parts and self.workbench_app.drifted.file is not None:
-            self.workbench_app.check_anew()  # what was just read had not been held against the file
+            self.workbench_app.check_anew()  # The new readings were not compared with the file yet.
 
     def _show_read(self, device: Thing, parts: Sequence[TargetSettings], why: str | None = None) -> None:
         """Show the settings that were read. Without settings and without a reason, show that they are awaited."""
@@ -365,7 +369,7 @@ class DevicesScreen(ListDetailScreen):
     def go_inside(self) -> None:
         """Focus the selected device."""
         self._turn_to_row()
-        if self._beginning:  # the first steps stood where the settings are
+        if self._beginning:  # The first steps were shown in place of the settings.
             self._beginning = False
             self.detail.show_tab("settings")
         super().go_inside()

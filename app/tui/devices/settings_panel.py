@@ -323,7 +323,7 @@ class SettingsPanel(Vertical):
 
     @on(KeyedTable.RowSelected)
     def _row_selected(self) -> None:
-        if self.screen.is_active:  # a second Enter, before anybody saw what the first has opened
+        if self.screen.is_active:  # Ignore a second Enter before the dialog of the first one is visible.
             self.choose()
 
     def choose(self) -> None:
@@ -352,9 +352,7 @@ def _with_value(part: TargetSettings, key: str, now: str) -> TargetSettings:
     return replace(part, readings={**part.readings, key: replace(reading, now=now, effective=None)})
 
 
-# -- the settings of a selected device as they are read ---------------------------------------------------------------
-
-# Its own, and those of the queue that it is to the kernel.
+# -- reading the settings of a device ---------------------------------------------------------------------------------
 
 Read = Callable[[Target], Awaitable[Mapping[str, Reading]]]
 """Reads the settings of a target."""

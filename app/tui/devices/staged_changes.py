@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
     from app.tui.devices.settings_panel import SettingsPanel
 
-# -- what is opened to choose another value of a setting --------------------------------------------------------------
+# -- dialogs for another value ----------------------------------------------------------------------------------------
 
 
 def value_dialog(setting: Setting, reading: Reading, value: str | None) -> Screen[str | None]:
@@ -69,7 +69,7 @@ def _items(setting: Setting, reading: Reading) -> tuple[ChoiceItem, ...]:
     )
 
 
-# -- planned changes as the dialog says them that asks before they are applied ----------------------------------------
+# -- content of the review dialog -------------------------------------------------------------------------------------
 
 TIERS: Mapping[ConfirmationLevel, DialogTier] = {
     ConfirmationLevel.HARMLESS: "harmless",
@@ -131,7 +131,7 @@ def _planned_change(change: Change, names: Mapping[Target, str]) -> PlannedChang
     )
 
 
-# -- from staged values to verified ones, and back: plan, show, ask, do, say how it ended -----------------------------
+# -- plan, review, apply, verify and undo -----------------------------------------------------------------------------
 
 
 def _target_and_key(change: Change) -> tuple[Target, str]:
@@ -158,7 +158,7 @@ class ChangeController:
         except RaidbenchError as error:
             self._app.show_error(error, title="Cannot be planned")
             return
-        except Exception as error:  # a vendor module of somebody else's must not end the workbench
+        except Exception as error:  # A defect in a vendor module must not end the workbench.
             defect = f"Planning stopped with {type(error).__name__}: {error}"
             self._app.show_error(RaidbenchError(defect, hint="Nothing was changed."), title="Cannot be planned")
             return
@@ -177,7 +177,7 @@ class ChangeController:
         value_dialog = ConfirmDialog(question)
         if await self._app.push_screen_wait(value_dialog):
             trial = seconds if value_dialog.trial_chosen else None
-            # Never in an exclusive group: a newer worker would cancel a write half-way.
+            # Never use an exclusive group: a newer worker would cancel a write half-way.
             self._app.run_worker(self._apply(changes, trial), group="write", exit_on_error=True)
 
     async def _plan_staged(self) -> tuple[Change, ...]:
@@ -187,10 +187,10 @@ class ChangeController:
         """
         bench = self._app.workbench
         changes: list[Change] = []
-        # A copy: more may be staged while a slow tool is asked.
+        # Copy: more values may be staged while a slow tool runs.
         staged = {target: dict(values) for target, values in self._app.staged.items()}
         for address, values in staged.items():
-            device = bench.session.inventory.find(address)  # not waiting for backends that still think
+            device = bench.session.inventory.find(address)  # without waiting for slow backends
             planned_device = device if device is not None else await bench.hardware.find(address)
             keys = [setting.key for setting in bench.hardware.settings(planned_device.target) if setting.key in values]
             changes += await bench.hardware.plan_to_show(planned_device.target, {key: values[key] for key in keys})

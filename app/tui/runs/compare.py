@@ -38,7 +38,7 @@ from widgets.static_table import StaticTable
 from widgets.text_panel import Line, TextPanel, TextParagraphs
 from widgets.text_utils.text import clean, width_of, wrap
 
-# -- the verdicts of a comparison in large words, with what each rests on ---------------------------------------------
+# -- verdicts ---------------------------------------------------------------------------------------------------------
 
 _GAP = "   "
 _BETWEEN = "        "
@@ -96,9 +96,7 @@ def _break_line(line: Line, width: int) -> list[Line]:
     return [line[:-1], ((kind, text.strip()),)]
 
 
-# -- two runs side by side, each with its repeats ---------------------------------------------------------------------
-
-# What they show first, then the figures, then what else differs.
+# -- the screen -------------------------------------------------------------------------------------------------------
 
 _UNITS = (Unit.IOPS, Unit.RATE)
 """Units of the timeline, in turn."""

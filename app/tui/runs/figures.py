@@ -34,7 +34,7 @@ from widgets.text_utils.sparkline import spark
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
 
-# -- how runs went over time, as high as a line: read once from what fio wrote, one run after another -----------------
+# -- sparklines from fio's output, read one run at a time -------------------------------------------------------------
 
 WIDTH = 10
 """Cells of a sparkline."""
@@ -77,7 +77,7 @@ class Sparks:
             report()
 
 
-# -- every figure of one run, its settings, and where fio's own words lie ---------------------------------------------
+# -- all results of one run -------------------------------------------------------------------------------------------
 
 RAW_LIMIT = 64 * 1024
 """Most bytes of fio's output that `r` shows, from its end."""
@@ -153,7 +153,7 @@ class FiguresScreen(OverlayScreen):
         return clean_lines(text[last + 1 :] if last >= 0 else text, lines=2000)
 
 
-# -- the runs of earlier sessions of this machine ---------------------------------------------------------------------
+# -- earlier sessions -------------------------------------------------------------------------------------------------
 
 EARLIER_SESSIONS = 50
 """Most earlier sessions that are read."""

@@ -50,7 +50,7 @@ class RunPreview(Pane):
         self._may_read = may_read
         self._shown: tuple[Path, str] | None = None
         self._folder = Path()
-        self._put_off = False  # its curves are read once nothing is measured
+        self._put_off = False  # reading the curves was postponed because something is measured
         self._baseline: RunRecord | None = None
         self._known: dict[tuple[Path, str], Curves] = {}
 
@@ -79,7 +79,7 @@ class RunPreview(Pane):
             self._shown = None
             return
         self.title = f"{name}: {run.start.workload} on {run.start.target}, {units.moment(run.start.at)[:16]}"
-        # The rows of several targets or sections have their names in this column.
+        # This column names the targets or sections of several rows.
         named = ("Run",) if run.figures.targets or run.figures.sections else ()
         shown = with_titles(without_empty_columns(figures_table((run,))), (*named, *PREVIEWED))
         table = self.query_one(StaticTable)

@@ -84,7 +84,7 @@ class RunsScreen(WorkbenchScreen):
         pane.note = self._count_text(len(listed))
         hint = self._hint(session)
         self.put("#runs-hint", hint)
-        # As high as its rows, so that the run below them has the room; alone it has all of it.
+        # The list is as high as its rows and leaves the room to the preview; an empty list uses all of it.
         pane.styles.height = len(listed) + _FRAME + (_HINT_LINES if hint else 0) if listed else "1fr"
         pane.set_class(not listed, "-alone")
         self._preview()
@@ -219,7 +219,7 @@ class RunsScreen(WorkbenchScreen):
 
     @on(KeyedTable.RowSelected)
     def _selected(self) -> None:
-        if self.is_active:  # a second Enter, before anybody saw what the first has opened
+        if self.is_active:  # Ignore a second Enter before the dialog of the first one is visible.
             self.action_figures()
 
     def action_figures(self) -> None:
