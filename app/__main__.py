@@ -23,17 +23,17 @@ def main() -> int:
     try:
         return _main()
     finally:
-        _interruptible()
+        _enable_interrupts()
 
 
-def _interruptible() -> None:
+def _enable_interrupts() -> None:
     """Let Ctrl-C raise KeyboardInterrupt, which the command handles, unless SIGINT is ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _main() -> int:
-    if not _alone():
+    if not _may_run_as_root():
         return 3
     collect_later()
     if sys.argv[1:] == ["--version"] and print_version():
@@ -46,14 +46,14 @@ def _main() -> int:
     from app.core.session.paths import restrict_umask
 
     restrict_umask()
-    _interruptible()
+    _enable_interrupts()
 
     status: int = cli.main(standalone_mode=False)
     gc.freeze()  # or the interpreter would collect garbage once more at exit
     return status
 
 
-def _alone() -> bool:
+def _may_run_as_root() -> bool:
     """Return whether root may continue: folders that other users can write to are removed from `sys.path`.
 
     When raidbench itself is in such a folder, report it and return False. When only other folders are untrusted,
@@ -65,7 +65,9 @@ def _alone() -> bool:
     folders = [folder or "." for paths in variables for folder in paths.split(os.pathsep)]
     folders += sys.path[:1] if not sys.flags.safe_path else []
     folders += [site.USER_SITE] if site.ENABLE_USER_SITE and site.USER_SITE else []
-    untrusted = {os.path.realpath(folder) for folder in folders if os.path.exists(folder) and not _is_roots(folder)}
+    untrusted = {
+        os.path.realpath(folder) for folder in folders if os.path.exists(folder) and not _is_owned_by_root(folder)
+    }
     if not untrusted:
         return True
     if os.path.realpath(os.path.dirname(os.path.dirname(__file__))) not in untrusted:
@@ -78,7 +80,7 @@ def _alone() -> bool:
     return False
 
 
-def _is_roots(folder: str) -> bool:
+def _is_owned_by_root(folder: str) -> bool:
     """Return whether only root can write to a folder and to its parents.
 
     Uses the standard library alone, because modules from untrusted folders must not be imported before this check.

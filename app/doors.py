@@ -80,13 +80,13 @@ def doors() -> Mapping[str, FeatureDoor]:
     return {feature: door(feature) for feature in FEATURES}
 
 
-def imported(path: str) -> Any:
+def import_object(path: str) -> Any:
     """Import and return the object that `module:name` names."""
     module, _, name = path.partition(":")
     return getattr(importlib.import_module(module), name)
 
 
-def needed_action(name: str) -> Callable[..., Any]:
+def require_action(name: str) -> Callable[..., Any]:
     """Return a function of a feature that the user asked for. Raises NotFoundError if the feature is missing."""
     function = action(name)
     if function is None:
@@ -100,4 +100,4 @@ def action(name: str) -> Callable[..., Any] | None:
     No other door is imported. Raises KeyError if the feature has no such function.
     """
     feature, _, function = name.partition(".")
-    return imported(door(feature).actions[function]) if feature in FEATURES else None
+    return import_object(door(feature).actions[function]) if feature in FEATURES else None

@@ -36,7 +36,7 @@ from app.core.session.multihost_names import LEASE_S, LEASES
 from app.core.session.results import RunStatus, Sample
 from app.core.session.state import RunRecord
 from app.core.workbench import Workbench
-from app.doors import needed_action
+from app.doors import require_action
 from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.settings import Risk
 from backends.sizes import size_words
@@ -53,7 +53,7 @@ class RemoteControl(Protocol):
     async def until_go(self, ready: RunPlan) -> None:
         """Report that the run is ready, and return when it is to start or to end."""
 
-    def tell_result(self, run: dict[str, Any]) -> None:
+    def send_result(self, run: dict[str, Any]) -> None:
         """Send the result of the run."""
 
 
@@ -126,12 +126,12 @@ def bench_command(options: BenchOptions) -> int:
             )
         texts = options.job.texts if options.job.jobfile is None else requested.job.texts()
         args = _remote_argv(texts, options.job.profile or config.profile)
-        return cast("int", needed_action("fleet.measure")(options, args))
+        return cast("int", require_action("fleet.measure")(options, args))
 
     async def work(bench: Workbench, interruption: Interruption) -> int:
         if not options.go_on_stdin:
             return await measure(bench, interruption, None)
-        on_leash = needed_action("fleet.on_leash")
+        on_leash = require_action("fleet.on_leash")
         return cast("int", await on_leash(bench, options.lease or LEASE_S, partial(measure, bench, interruption)))
 
     async def measure(bench: Workbench, interruption: Interruption, leash: RemoteControl | None) -> int:
@@ -237,7 +237,7 @@ async def _bench(
         )
     if leash is not None:
         for record in records:
-            leash.tell_result(json_schema.run(record, session=str(bench.folder)))
+            leash.send_result(json_schema.run(record, session=str(bench.folder)))
     if records:
         _report(bench, records, follower.samples, advice_keys, options)
     if interruption.is_requested():
@@ -291,14 +291,14 @@ async def measure_runs(
             try:
                 until = None if leash is None else partial(leash.until_go, ready)
                 records.append(await bench.jobs.measure(ready, confirm=typed, until=until))
-                is_complete = records[-1].figures.status is RunStatus.OK and not follower.nobody_reads
+                is_complete = records[-1].figures.status is RunStatus.OK and not follower.is_stdout_closed
             finally:
                 follower.end()
                 if not is_complete and not request.keep:
                     await bench.jobs.forget_scratch(ready)
             if not is_complete or interruption.is_requested():
                 break
-    if follower.nobody_reads:
+    if follower.is_stdout_closed:
         raise BrokenPipeOutputError
     return records, advice_keys
 

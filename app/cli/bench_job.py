@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from app.core.fio.option_table import OptionTable
 
 
-class AskedJob(NamedTuple):
+class RequestedJob(NamedTuple):
     """The requested job."""
 
     job: Job
@@ -82,7 +82,7 @@ def job_options(section_help: str | None = None) -> Callable[[Callable[..., Any]
     return decorate
 
 
-def job_of(options: JobOptions, config: Config, *, alone: str = "") -> AskedJob:
+def job_of(options: JobOptions, config: Config, *, alone: str = "") -> RequestedJob:
     """Return the job that options and configuration describe.
 
     `alone`: why only one section may run, as the beginning of a sentence; "" if all sections may run. Raises
@@ -96,13 +96,13 @@ def job_of(options: JobOptions, config: Config, *, alone: str = "") -> AskedJob:
     if jobfile is not None:
         imported = _import_section(jobfile, section, alone)
         job, _ = change_sections(imported.job, lambda section_job: (_with_options(section_job, texts), ()))
-        return AskedJob(job, None, imported.names_runtime or "runtime" in texts)
+        return RequestedJob(job, None, imported.names_runtime or "runtime" in texts)
     named = profile_named(profile or config.profile)
     job = _with_options(named.job, texts)
     # Compare texts: a job that ends by amount has no ramp, so mixing the fields of two jobs may be invalid.
     texts_of_job, profile_texts = job.texts(), named.job.texts()
     same = all(texts_of_job[key] == profile_texts[key] for key in profile_texts if key not in _RUN_FIELDS)
-    return AskedJob(job, named.name if same else None, "runtime" in texts)
+    return RequestedJob(job, named.name if same else None, "runtime" in texts)
 
 
 _RUN_FIELDS = ("runtime", "ramp", "size")

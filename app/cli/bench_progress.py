@@ -72,7 +72,7 @@ class RunProgressPrinter:
         """`stream`: also print samples as JSON. `silent`: print nothing, because another host reports the run."""
         self.samples: list[Sample] = []
         """Measured intervals of the last run."""
-        self.nobody_reads = False
+        self.is_stdout_closed = False
         """Whether standard output was closed while samples were printed."""
         self._bench = bench
         self._stream = stream and not silent
@@ -111,12 +111,12 @@ class RunProgressPrinter:
                 pass
 
     def _print(self, sample: Sample, active: ActiveRun | None) -> None:
-        if not self._stream or self.nobody_reads:
+        if not self._stream or self.is_stdout_closed:
             return
         try:
             document(json_schema.sample(sample, active.members if active is not None else ()), compact=True)
         except BrokenPipeOutputError:
-            self.nobody_reads = True
+            self.is_stdout_closed = True
             self._bench.jobs.stop()
 
     def _show_progress(self, active: ActiveRun | None) -> None:

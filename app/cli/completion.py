@@ -36,7 +36,7 @@ class CompletionItem(NamedTuple):
 class CommandLine(NamedTuple):
     """A command line up to the cursor."""
 
-    rack: str
+    simulated_host: str
     """Name of the simulated host (--demo); "" for this machine."""
     recorded: str
     """Folder of the recorded machine (--machine), of which only sessions are known here; "" for none."""
@@ -72,8 +72,8 @@ def main(wanted: str) -> int:
 
 
 def _answer(shell: str) -> None:
-    argv = _words()
-    cut = _kept_by_bash(argv[-1]) if shell == "bash" else 0
+    argv = _typed_words()
+    cut = _bash_prefix_length(argv[-1]) if shell == "bash" else 0
     for value, help, kind in complete_line(argv):
         print(f"{kind}\t{value[cut:] if kind in ('plain', 'part') else value}\t{' '.join(help.split())}".rstrip("\t"))
     sys.stdout.flush()
@@ -97,11 +97,11 @@ def complete_line(argv: list[str]) -> Iterable[CompletionItem]:
         if items is not None:
             return items
     if front:
-        return _matching([*(_racks(line) if option == "--demo" else ()), *_commands()], last)
-    return _matching(POSITIONAL.get(line.command, _nothing)(line), last)
+        return _matching([*(_simulated_hosts(line) if option == "--demo" else ()), *_commands()], last)
+    return _matching(POSITIONAL.get(line.command, _no_items)(line), last)
 
 
-def _words() -> list[str]:
+def _typed_words() -> list[str]:
     """Return the words of the command line. The last one is being typed."""
     if (listed := os.environ.get("_RAIDBENCH_WORDS")) is not None:
         return listed.split("\n")[1:] or [""]
@@ -119,7 +119,7 @@ def _words() -> list[str]:
     return argv[1:] or [""]
 
 
-def _kept_by_bash(word: str) -> int:
+def _bash_prefix_length(word: str) -> int:
     """Return how many leading characters of a word bash keeps, because it splits words at `:` and `=`."""
     kept = [at for at, sign in enumerate(word) if sign in ":=" and sign in os.environ.get("_RAIDBENCH_BREAKS", "")]
     return kept[-1] + 1 if kept else 0
@@ -136,21 +136,21 @@ def _command_at(before: list[str]) -> int:
 
 
 def _line(before: list[str], at: int, last: str) -> CommandLine:
-    rack = recorded = ""
+    simulated_host = recorded = ""
     for word, follows in pairwise([*before[:at], ""]):
         option, equals, value = word.partition("=")
         if option == "--demo":
-            rack = value if equals else follows if follows in HOSTS else next(iter(HOSTS))
+            simulated_host = value if equals else follows if follows in HOSTS else next(iter(HOSTS))
         elif option == "--machine":
             recorded = value or follows
-    return CommandLine(rack, recorded, before[at] if at < len(before) else "", tuple(before[at + 1 :]), last)
+    return CommandLine(simulated_host, recorded, before[at] if at < len(before) else "", tuple(before[at + 1 :]), last)
 
 
 # -- before the command -----------------------------------------------------------------------------------------------
 
 
-def _racks(_: CommandLine) -> Iterator[CompletionItem]:
-    return (CompletionItem(rack, "a simulated rack") for rack in HOSTS)
+def _simulated_hosts(_: CommandLine) -> Iterator[CompletionItem]:
+    return (CompletionItem(simulated_host, "a simulated rack") for simulated_host in HOSTS)
 
 
 def _states(_: CommandLine) -> Iterator[CompletionItem]:
@@ -180,7 +180,7 @@ def _paths(line: CommandLine) -> Paths:
     from app.core.session.paths import Paths
 
     if not line.recorded:
-        return Paths.of(line.rack)
+        return Paths.of(line.simulated_host)
     from backends.system.recorded import apart_of
 
     return Paths.of(apart_of(Path(line.recorded)))
@@ -188,7 +188,7 @@ def _paths(line: CommandLine) -> Paths:
 
 def _disks(line: CommandLine) -> list[str]:
     """Return the kernel names of this machine's disks from sysfs."""
-    if line.rack or line.recorded:
+    if line.simulated_host or line.recorded:
         return []
     try:
         names = sorted(os.listdir("/sys/block"))
@@ -396,7 +396,7 @@ def _first_word_only(offer: Offer) -> Offer:
     return lambda line: () if any(not word.startswith("-") for word in line.rest) else offer(line)
 
 
-def _nothing(_: CommandLine) -> Iterable[CompletionItem]:
+def _no_items(_: CommandLine) -> Iterable[CompletionItem]:
     return ()
 
 
@@ -437,15 +437,15 @@ POSITIONAL: Mapping[str, Offer] = {
 """Offers for the arguments of a command, by command name."""
 
 FRONT: Mapping[str, Offer] = {
-    "--demo-speed": _nothing,
+    "--demo-speed": _no_items,
     "--demo-state": _states,
     "--machine": _folders,
     "--session": _folders,
     "--config": _files,
     "--theme": _themes,
-    "--hosts": _nothing,
-    "--host-timeout": _nothing,
-    "--host-program": _nothing,
+    "--hosts": _no_items,
+    "--host-timeout": _no_items,
+    "--host-program": _no_items,
 }
 """Offers for the values of global options. `--demo` is not listed because its value is optional."""
 
@@ -462,7 +462,7 @@ VALUES: Mapping[str, Offer] = {
 
 def _front_values(option: str, line: CommandLine) -> Iterable[CompletionItem] | None:
     """Return the completions of a global option's value; None if the option takes no value."""
-    offer = _racks if option == "--demo" else FRONT.get(option)
+    offer = _simulated_hosts if option == "--demo" else FRONT.get(option)
     return None if offer is None else _matching(offer(line), line.last)
 
 

@@ -11,7 +11,7 @@ import click
 from app.cli.async_runner import Interruption, run
 from app.cli.exit_status import DONE
 from app.cli.options import current, over_hosts
-from app.cli.output import document, print_json, say, text_wanted
+from app.cli.output import document, is_text_wanted, print_json, say
 from app.cli.session_context import host_of, on_workbench, remember_scan, report_trials, warn_of_journal
 from app.core.presentation import json_schema
 from backends.did_you_mean import suggestion_hint
@@ -66,7 +66,7 @@ async def _devices(host: Host, version: int | None, columns: tuple[str, ...], *,
             inventory, settings, host=host.name, simulated=current().simulated, version=version
         )
         document(fields)
-        if text_wanted():
+        if is_text_wanted():
             from app.cli.devices_progress import tunings
             from app.cli.devices_text import list_heading, print_device_list
 
@@ -163,7 +163,7 @@ async def _show(bench: Workbench, _: Interruption, address: str, as_json: bool) 
             **json_schema.names_and_addresses(bench.session.inventory, device),
         }
         print_json(**body, target=fields, queue=shared)
-        if not text_wanted():
+        if not is_text_wanted():
             return DONE
     from app.cli.devices_text import print_target
 

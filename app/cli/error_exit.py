@@ -43,7 +43,7 @@ def run_guarded(command: Callable[[], object], *, as_json: bool = False) -> int:
     """
     printed_before = document_count()
 
-    def tell(status: int, message: str, hint: str | None = None, evidence: str | None = None) -> None:
+    def report_json(status: int, message: str, hint: str | None = None, evidence: str | None = None) -> None:
         if as_json and document_count() == printed_before:
             with contextlib.suppress(RaidbenchError):  # It was reported on standard error.
                 details = {"hint": hint or None, "evidence": evidence or None}
@@ -51,17 +51,17 @@ def run_guarded(command: Callable[[], object], *, as_json: bool = False) -> int:
 
     try:
         try:
-            return _run(command, tell)
+            return _run(command, report_json)
         except (KeyboardInterrupt, InterruptedByUserError):
             say("Interrupted.")
-            tell(INTERRUPTED, "Interrupted.")
+            report_json(INTERRUPTED, "Interrupted.")
             return INTERRUPTED
     except (BrokenPipeError, BrokenPipeOutputError):
         forget_stdout()
         return DONE
 
 
-def _run(command: Callable[[], object], tell: Callable[..., None]) -> int:
+def _run(command: Callable[[], object], report_json: Callable[..., None]) -> int:
     try:
         result = command()
         if sys.stdout is not None:
@@ -73,15 +73,15 @@ def _run(command: Callable[[], object], tell: Callable[..., None]) -> int:
         raise KeyboardInterrupt from None
     except click.ClickException as wrong:
         _report_usage(wrong)
-        tell(wrong.exit_code, clean(wrong.format_message(), 2000))
+        report_json(wrong.exit_code, clean(wrong.format_message(), 2000))
         return wrong.exit_code
     except RaidbenchError as error:
         report_error(error)
-        tell(exit_status(error), error.message, error.hint, error.evidence)
+        report_json(exit_status(error), error.message, error.hint, error.evidence)
         return exit_status(error)
     except EOFError:
         say("No answer came, so nothing was done.")
-        tell(REFUSED, "No answer came, so nothing was done.")
+        report_json(REFUSED, "No answer came, so nothing was done.")
         return REFUSED
     except (BrokenPipeError, BrokenPipeOutputError, KeyboardInterrupt, InterruptedByUserError):
         raise
@@ -89,16 +89,16 @@ def _run(command: Callable[[], object], tell: Callable[..., None]) -> int:
         if error.errno == errno.ENAMETOOLONG:
             text = f"{clean(str(error.filename), 80)}: {error.strerror}."
             say(f"raidbench: {text}")
-            tell(USAGE, text)
+            report_json(USAGE, text)
             return USAGE
         if error.filename is not None or error.errno not in _OUTPUT:
-            tell(FAILED, _report_crash(error))
+            report_json(FAILED, _report_crash(error))
         else:  # click prints help without our output functions.
             say(f"raidbench: The output cannot be written: {error.strerror}.")
             forget_stdout()
         return FAILED
     except Exception as error:  # A defect: report it in one sentence, and save the traceback for a bug report.
-        tell(FAILED, _report_crash(error))
+        report_json(FAILED, _report_crash(error))
         return FAILED
 
 

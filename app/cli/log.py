@@ -43,11 +43,11 @@ def event_lines(event: LoggedEvent, session: Session | None = None) -> Iterator[
     """Yield an event with its time, and its details below. `session`: the session of the event, if known."""
     event_words = describe_event(event, session)
     yield f"{units.clock(event.at)}  {event_words.kind:<8} {clean(event_words.head, 600)}"
-    for row in _below(event, event_words):
+    for row in _detail_rows(event, event_words):
         yield _INDENT + clean(row, 600)
 
 
-def _below(event: LoggedEvent, event_words: EventWords) -> list[str]:
+def _detail_rows(event: LoggedEvent, event_words: EventWords) -> list[str]:
     """Return the details worth a line on a terminal. The JSON and the Log screen have all of them."""
     match event:
         case CommandRan():

@@ -18,7 +18,7 @@ from app.cli.exit_status import DONE, USAGE, summary_sentence
 from app.cli.options import FiniteRange, Options, draws_signs, gather_options, is_terminal, remember
 from app.cli.output import BrokenPipeOutputError, say
 from app.core.themes import THEMES
-from app.doors import action, imported, needed_action
+from app.doors import action, import_object, require_action
 from app.startup import import_asyncio
 from backends.did_you_mean import suggestion_hint
 from backends.simulator.profiles import FIRST, HOSTS, STATES
@@ -77,7 +77,7 @@ class CommandGroup(click.Group):
         if entry is None:
             return None
         import_asyncio()
-        command = imported(entry.path)
+        command = import_object(entry.path)
         assert isinstance(command, click.Command)
         return command
 
@@ -242,7 +242,7 @@ def _open_workbench(options: Options, hosts: str | None, host_timeout: float | N
     import_asyncio()
     fleet = None
     if hosts is not None:
-        fleet = needed_action("fleet.named")(hosts, seconds=host_timeout, program=host_program)
+        fleet = require_action("fleet.named")(hosts, seconds=host_timeout, program=host_program)
     # sudo may ask for a password, which is not possible once the screens are open.
     helper_of(options, wanted=True, read_only=options.read_only)
     with show_splash("" if options.demo or options.machine else os.uname().nodename):

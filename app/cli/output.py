@@ -82,7 +82,7 @@ _aside: list[DeferredDocument | None] = [None]
 
 @contextlib.contextmanager
 def with_text(width: int | None) -> Iterator[None]:
-    """Combine the document of a command and its text (`text_wanted`) into one document, printed at the end."""
+    """Combine the document of a command and its text (`is_text_wanted`) into one document, printed at the end."""
     held = _aside[0] = DeferredDocument(width)
     try:
         yield
@@ -92,7 +92,7 @@ def with_text(width: int | None) -> Iterator[None]:
         document({**held.body, "text": "".join(held.text).rstrip("\n")})
 
 
-def text_wanted() -> bool:
+def is_text_wanted() -> bool:
     """Return whether the text is wanted in addition to the document."""
     return _aside[0] is not None
 

@@ -14,7 +14,7 @@ from backends.errors import RefusedError
 if TYPE_CHECKING:
     from backends.system.privsep.connection import Connection
 
-_begun: list[Connection | None] = []
+_helper: list[Connection | None] = []
 """The root helper of this process, or None if there is none; empty until that is known."""
 
 
@@ -33,9 +33,9 @@ def helper_of(options: Options, *, wanted: bool, read_only: bool) -> Connection 
     """
     if options.simulated:
         return None
-    if not _begun or (wanted and _begun == [None]):
-        _begun[:] = [_start_helper(options, wanted=wanted and not options.no_helper, read_only=read_only)]
-    return _begun[0]
+    if not _helper or (wanted and _helper == [None]):
+        _helper[:] = [_start_helper(options, wanted=wanted and not options.no_helper, read_only=read_only)]
+    return _helper[0]
 
 
 async def helper_connection() -> socket.socket | None:
@@ -43,7 +43,7 @@ async def helper_connection() -> socket.socket | None:
 
     Raises RefusedError if the helper refuses.
     """
-    side = _begun[0] if _begun else None
+    side = _helper[0] if _helper else None
     if side is None:
         return None
     _, (descriptor,) = await side.fetch("companion")

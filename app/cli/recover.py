@@ -36,7 +36,7 @@ from app.core.presentation.risk_text import outcome_cell
 from app.core.session.flag_files import EXPERIMENT, SWEEP, SessionFlag
 from app.core.session.journal import UnresolvedChange
 from app.core.workbench import Workbench
-from app.doors import needed_action
+from app.doors import require_action
 from backends.array_planning import ArrayMatchState
 from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError, RefusedError
 from backends.settings import Effect, Risk
@@ -231,7 +231,7 @@ async def _run_step(work: Awaitable[int]) -> int:
 
 async def _restore_sweep(other: Workbench) -> tuple[str, ...]:
     """Restore the settings of a session's sweep, and return those that could not be restored."""
-    left: tuple[str, ...] = await needed_action("sweep.give_up")(other)
+    left: tuple[str, ...] = await require_action("sweep.give_up")(other)
     return left
 
 

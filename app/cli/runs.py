@@ -10,7 +10,7 @@ import click
 
 from app.cli.exit_status import DONE
 from app.cli.options import JUDGE_AGAIN_HELP, PERCENT, current, over_hosts
-from app.cli.output import lines, paint, print_json, say, terminal_width, text_wanted
+from app.cli.output import is_text_wanted, lines, paint, print_json, say, terminal_width
 from app.cli.render import table_lines
 from app.cli.session_context import loaded_session
 from app.core.analysis.comparison import Comparison, compare, compare_sections
@@ -54,7 +54,7 @@ def runs_command(everything: bool, as_json: bool) -> int:
                 for record in loaded.session.experiments
             ],
         )
-        if not text_wanted():
+        if not is_text_wanted():
             return DONE
     if not pairs:
         say("No runs yet. `raidbench bench TARGET` makes one.")

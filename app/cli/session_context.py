@@ -62,7 +62,7 @@ def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights
     if options.demo and options.machine is not None:
         raise InvalidValueError("--demo and --machine name two different machines.", hint="Leave one of them out.")
     if options.demo:
-        return _rack(options, options.demo_speed or hurry)
+        return _simulated_host(options, options.demo_speed or hurry)
     if options.machine is not None:
         from backends.system.recorded import ReplayHost
 
@@ -78,7 +78,7 @@ def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights
     return options.with_https_hosts(split_host(local, side))
 
 
-def _rack(options: Options, speed: float) -> Host:
+def _simulated_host(options: Options, speed: float) -> Host:
     """Return the simulated host, whose state is kept next to its sessions.
 
     Raises StorageError if the state cannot be written.

@@ -18,7 +18,7 @@ from backends.text import clean
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H"
 _LEAVE = "\x1b[?1049l\x1b[?25h"
 
-_LOOKS = {"name": "1", "host": "1", "present": "1;7"}
+_STYLES = {"name": "1", "host": "1", "present": "1;7"}
 """ANSI styles of header words before the theme is known."""
 
 _PLAIN = str.maketrans({"·": "-", "…": "~"})
@@ -54,7 +54,7 @@ def frame(host: str, columns: int, rows: int) -> str:
 
 def _styled(pieces: Iterable[HeaderSegment]) -> str:
     return "".join(
-        f"\x1b[{_LOOKS[piece.kind]}m{piece.text}\x1b[m" if piece.kind in _LOOKS else piece.text for piece in pieces
+        f"\x1b[{_STYLES[piece.kind]}m{piece.text}\x1b[m" if piece.kind in _STYLES else piece.text for piece in pieces
     )
 
 

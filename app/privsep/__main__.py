@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from app.core.session.paths import Paths
 
-_DEAF = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGTTOU, signal.SIGTTIN)
+_IGNORED_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGTTOU, signal.SIGTTIN)
 """Signals of the terminal that the helper ignores. It ends with its connection."""
 
 
@@ -26,7 +26,7 @@ def main() -> int:
     if connection is None or os.geteuid() != 0:
         print("This is a part of raidbench, which starts it by itself through sudo.", file=sys.stderr)
         return 4
-    for number in _DEAF:
+    for number in _IGNORED_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     from backends.errors import RefusedError
     from backends.helper_interface import encode_error

@@ -60,11 +60,11 @@ class GuardedRuns:
         """
         if len(self._runs) >= MOST_RUNS:
             raise RequestDeniedError("measure: too many programs are reading.")
-        wanted = _joined(job, more or [])
+        wanted = _join_job(job, more or [])
         if wanted.writes:
             raise RequestDeniedError("measure: only what reads is measured by the helper.")
         held = [self._holding.for_reading(number) for number in dict.fromkeys(holds)]
-        program = self._same_fio(fio)
+        program = self._require_same_fio(fio)
         number = nobodys_number()
         with ExitStack() as stack:
             targets = [_target(claim, number, stack) for claim in held]
@@ -82,7 +82,7 @@ class GuardedRuns:
         self._runs[self._count] = run
         return {"run": self._count, "pid": run.pid}, ends
 
-    def _same_fio(self, fio: str) -> str:
+    def _require_same_fio(self, fio: str) -> str:
         """Return root's own fio. It must be the caller's, because the record of a run names one version.
 
         Raises RefusedError if they differ.
@@ -119,7 +119,7 @@ class GuardedRuns:
             await self._runs.popitem()[1].close()
 
 
-def _joined(first: Mapping[str, str], more: Sequence[Mapping[str, Any]]) -> Job:
+def _join_job(first: Mapping[str, str], more: Sequence[Mapping[str, Any]]) -> Job:
     """Return the job of all sections."""
     names = section_names(1 + len(more))
     further = [

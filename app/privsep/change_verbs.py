@@ -123,20 +123,20 @@ class HelperChanges:
             if trial.change.shares_lock(shown):
                 raise undecided_trial_error(trial)
         differs = ""
-        async for planned in self._ways(shown, back):
+        async for planned in self._possible_plans(shown, back):
             # Read the previous values of the settings that it may move here; `shown` only names the disk.
             before = await read_beside(self._machine.backends, planned, disk_beside(shown))
             planned = with_values_before(planned, before)
             differs = _difference(shown, planned)
             if not differs:
-                self._planned[_place(planned)] = planned, locks
+                self._planned[_plan_key(planned)] = planned, locks
                 return {}
         raise RefusedError(
             f"{shown.label} of {shown.target} would now be changed otherwise than was shown ({differs}).",
             hint="Review it again.",
         )
 
-    async def _ways(self, shown: Change, back: dict[str, str] | None) -> AsyncIterator[Change]:
+    async def _possible_plans(self, shown: Change, back: dict[str, str] | None) -> AsyncIterator[Change]:
         """Yield the plans that can produce the value: as a revert, alone, or with the rest of its set."""
         backend = self._machine.setter(shown.target)
         if back is not None:
@@ -172,7 +172,7 @@ class HelperChanges:
         if until is not None and until > boot_clock() + LONGEST:
             raise RequestDeniedError("intend: no trial is that long.")
         if until is not None:
-            if not all(map(self._may_decide, self._set(session, until))):
+            if not all(map(self._may_decide, self._trials_of_set(session, until))):
                 raise RequestDeniedError("intend: that set of trials is another user's.")
             register_journal(self._paths.locks, self._journal)
         self._journal.write_intent(id, Path(session), change, until=until)
@@ -209,13 +209,13 @@ class HelperChanges:
 
     def outcome(self, session: str, id: str, result: str) -> Mapping[str, Any]:
         """Record the outcome of a change of this user in the journal, unless it is there already."""
-        self._own(session, id, "outcome")
+        self._require_own_change(session, id, "outcome")
         self._intended.pop((session, id), None)
         if self._journal.is_new(id, Path(session), result):
             self._journal.write_outcome(id, Path(session), result)
         return {}
 
-    def _own(self, session: str, id: str, verb: str) -> UnresolvedChange:
+    def _require_own_change(self, session: str, id: str, verb: str) -> UnresolvedChange:
         """Return a change of the journal that this user made, from any terminal. Root may act for all users.
 
         Raises RequestDeniedError if there is none.
@@ -231,7 +231,7 @@ class HelperChanges:
         """Return whether a change of the journal belongs to this user. Root may act for all users."""
         return self._uid in (0, made.uid)
 
-    def _set(self, session: str, until: float) -> tuple[UnresolvedChange, ...]:
+    def _trials_of_set(self, session: str, until: float) -> tuple[UnresolvedChange, ...]:
         """Return the trials that one watchdog reverts."""
         return tuple(change for change in self._journal.trials() if (change.session, change.until) == (session, until))
 
@@ -240,7 +240,7 @@ class HelperChanges:
 
         Raises RequestDeniedError if there are none, or if it is armed already.
         """
-        if not any(map(self._may_decide, self._set(session, until))):
+        if not any(map(self._may_decide, self._trials_of_set(session, until))):
             raise RequestDeniedError("arm: nothing was announced that ends then.")
         self._armed = {(folder, end) for folder, end in self._armed if end > boot_clock()}
         if (session, until) in self._armed or len(self._armed) >= MOST_WATCHDOGS:
@@ -301,7 +301,7 @@ class HelperChanges:
 
         Raises BlockedError if the vendor cannot re-create it.
         """
-        change = self._own(session, id, "remake").change
+        change = self._require_own_change(session, id, "remake").change
         locks = self._locks_of(change)
         backend = self._machine.setter(change.target)
         if not isinstance(backend, Recreatable):
@@ -350,7 +350,7 @@ def _parse_change(data: Mapping[str, Any]) -> Change:
     return change
 
 
-def _place(change: Change) -> tuple[str, str, str]:
+def _plan_key(change: Change) -> tuple[str, str, str]:
     return str(change.target), change.key, change.after
 
 

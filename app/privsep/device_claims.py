@@ -31,7 +31,7 @@ class DeviceClaims:
         self._host = host
         self._gid = gid
         self._config = config
-        self._held: dict[int, tuple[AsyncExitStack, DeviceClaim, bool]] = {}
+        self._claims: dict[int, tuple[AsyncExitStack, DeviceClaim, bool]] = {}
         self._count = 0
 
     async def facts(self, device: str, writing: bool) -> Mapping[str, Any]:
@@ -67,47 +67,47 @@ class DeviceClaims:
         files of other users.
         """
         device = _device(device)
-        if len(self._held) >= MOST_HOLDS:
+        if len(self._claims) >= MOST_HOLDS:
             raise RequestDeniedError("hold: too many devices are held.")
         identity = None if meant is None else Identity(**_require_fields(Identity, "identity", meant))
         intent = Intent.WRITE if writing else Intent.READ
         async with AsyncExitStack() as stack:
             hold = await stack.enter_async_context(claim_device(self._host, device, intent, typed, identity, shown))
-            lends = writing or await self._lends(hold)
+            lends = writing or await self._may_lend(hold)
             descriptors = (hold.pass_descriptor(self._gid),) if lends else ()
             self._count += 1
-            self._held[self._count] = stack.pop_all(), hold, writing
+            self._claims[self._count] = stack.pop_all(), hold, writing
         return {"hold": self._count, "lent": lends}, descriptors
 
-    async def _lends(self, hold: DeviceClaim) -> bool:
+    async def _may_lend(self, hold: DeviceClaim) -> bool:
         """Return whether a descriptor for reading may be passed on: nothing uses the device, or root's configuration
         permits it.
         """
         facts, verdict = await judge_device(self._host, hold.device, Intent.WRITE)
         free = verdict.ok and facts.identity is not None and facts.identity.same_device(hold.identity)
-        return free or lends_in_use(self._config)
+        return free or may_lend_in_use(self._config)
 
     def for_reading(self, hold: int) -> DeviceClaim:
         """Return a device that is open for reading. Raises RequestDeniedError if there is none with that number."""
-        _, held, writing = self._held.get(hold, (None, None, False))
+        _, held, writing = self._claims.get(hold, (None, None, False))
         if held is None or writing:
             raise RequestDeniedError("measure: that is not held for reading.")
         return held
 
     async def release(self, hold: int) -> Mapping[str, Any]:
         """Close a device."""
-        if hold not in self._held:
+        if hold not in self._claims:
             raise RequestDeniedError("release: that is not held.")
-        await self._held.pop(hold)[0].aclose()
+        await self._claims.pop(hold)[0].aclose()
         return {}
 
     async def close(self) -> None:
         """Close all devices."""
-        for number in tuple(self._held):
+        for number in tuple(self._claims):
             await self.release(number)
 
 
-def lends_in_use(config: Path) -> bool:
+def may_lend_in_use(config: Path) -> bool:
     """Return whether root's configuration permits passing on descriptors of devices in use.
 
     False if there is no configuration, if it is invalid, or if users other than root may have written it.

@@ -22,7 +22,7 @@ _NODE = re.compile(r"/dev(/[A-Za-z0-9][A-Za-z0-9_.:+-]*){1,3}", re.ASCII)
 _CHARACTER = re.compile(r"/dev/(nvme\d+(n\d+)?|sg\d+|bsg/[^/]+)", re.ASCII)
 
 
-def _declared() -> dict[str, tuple[tuple[str, ...], ...]]:
+def _load_shapes() -> dict[str, tuple[tuple[str, ...], ...]]:
     """Return the permitted arguments of each program, by name or path, as the vendors of this installation declare
     them.
 
@@ -38,7 +38,7 @@ def _declared() -> dict[str, tuple[tuple[str, ...], ...]]:
     return shapes_by_program
 
 
-_SHAPES = _declared()
+_SHAPES = _load_shapes()
 
 
 def may_read(path: str) -> bool:
@@ -64,7 +64,7 @@ def command_of(argv: Sequence[str]) -> tuple[str, ...] | None:
     """
     program_path = argv[0]
     name = program_path if program_path in _SHAPES else os.path.basename(program_path)
-    fitting = (_fitted(shape, argv[1:]) for shape in _SHAPES.get(name, ()))
+    fitting = (_fit_arguments(shape, argv[1:]) for shape in _SHAPES.get(name, ()))
     arguments = next((fitted for fitted in fitting if fitted is not None), None)
     program = None if arguments is None else find_program((name,))
     return None if arguments is None or program is None else (program, *arguments)
@@ -93,7 +93,7 @@ def node_of(path: str) -> str | None:
     return real if stat.S_ISBLK(mode) or is_character else None
 
 
-def _fitted(shape: Sequence[str], parts: Sequence[str]) -> tuple[str, ...] | None:
+def _fit_arguments(shape: Sequence[str], parts: Sequence[str]) -> tuple[str, ...] | None:
     """Return the arguments as they are passed to the program, or None if they do not match the shape."""
     if len(shape) != len(parts):
         return None

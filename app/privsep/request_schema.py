@@ -29,7 +29,7 @@ def text(pattern: str) -> Check:
     return lambda value: isinstance(value, str) and value.isprintable() and compiled.fullmatch(value) is not None
 
 
-def whole(least: int, most: int) -> Check:
+def integer(least: int, most: int) -> Check:
     """Return a check for an integer within bounds; booleans are rejected."""
     return lambda value: type(value) is int and least <= value <= most
 
@@ -39,12 +39,12 @@ def seconds(most: float) -> Check:
     return lambda value: type(value) in (int, float) and 0 < value <= most
 
 
-def some(check: Check, most: int) -> Check:
+def nonempty_list(check: Check, most: int) -> Check:
     """Return a check for a list of 1 to `most` items."""
     return lambda value: isinstance(value, list) and 0 < len(value) <= most and all(map(check, value))
 
 
-def maybe(check: Check) -> Check:
+def optional(check: Check) -> Check:
     """Return a check that also accepts None."""
     return lambda value: value is None or check(value)
 
@@ -103,43 +103,43 @@ _ID = text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 LOCK = text(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}")
 """Name of a lock, which is a file name and never that of a folder."""
 _PATH = text(r"/.{1,1023}")
-_NUMBER = whole(1, 2**31)
+_NUMBER = integer(1, 2**31)
 
 RESULTS = ("verified", "differs", "failed", "restored", "kept", "conflict", "gone")
 """Possible outcomes of a change."""
 
 FIELDS: Mapping[str, Mapping[str, Check]] = {
-    "hello": {"version": whole(1, 1), "read_only": flag, "firmware": flag},
-    "read": {"paths": some(_PATH, MOST_PATHS)},
+    "hello": {"version": integer(1, 1), "read_only": flag, "firmware": flag},
+    "read": {"paths": nonempty_list(_PATH, MOST_PATHS)},
     "follow": {"path": _PATH},
     "run": {
-        "argv": some(text(r".{1,8192}"), 64),
+        "argv": nonempty_list(text(r".{1,8192}"), 64),
         "seconds": seconds(LONGEST_READ),
-        "stall": maybe(seconds(LONGEST_READ)),
+        "stall": optional(seconds(LONGEST_READ)),
     },
     "reachable": {},
     "ask": {
-        "host": whole(0, 65535),
+        "host": integer(0, 65535),
         "question": text("|".join(question.name for question in FirmwareQuery)),
-        "subject": whole(0, 65535),
-        "size": maybe(whole(1, max(question.value.size for question in FirmwareQuery))),
+        "subject": integer(0, 65535),
+        "size": optional(integer(1, max(question.value.size for question in FirmwareQuery))),
     },
     "facts": {"device": _NODE, "writing": flag},
-    "free": {"device": _NODE, "shown": maybe(records(512))},
+    "free": {"device": _NODE, "shown": optional(records(512))},
     "hold": {
         "device": _NODE,
         "writing": flag,
-        "typed": maybe(_WORD),
-        "meant": maybe(record),
-        "shown": maybe(lines),
+        "typed": optional(_WORD),
+        "meant": optional(record),
+        "shown": optional(lines),
     },
     "release": {"hold": _NUMBER},
     "measure": {
-        "holds": some(_NUMBER, 64),
+        "holds": nonempty_list(_NUMBER, 64),
         "job": _JOB,
-        "more": maybe(some(section, 63)),
-        "cap": maybe(whole(1, 7 * 86400)),
-        "interval": whole(50, 60_000),
+        "more": optional(nonempty_list(section, 63)),
+        "cap": optional(integer(1, 7 * 86400)),
+        "interval": integer(50, 60_000),
         "fio": _PATH,
     },
     "signal": {"run": _NUMBER, "how": text("interrupt|terminate|kill")},
@@ -147,14 +147,14 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
     "lock": {"name": LOCK, "what": _WORD},
     "unlock": {"name": LOCK},
     "together": {"target": _TARGET, "scope": _SCOPE, "values": _SETTINGS},
-    "plan": {"change": record, "back": maybe(_COMPANIONS)},
+    "plan": {"change": record, "back": optional(_COMPANIONS)},
     "intend": {
         "session": _session,
         "id": _ID,
         "target": _TARGET,
         "key": _KEY,
         "after": _WORD,
-        "until": maybe(seconds(2.0**40)),
+        "until": optional(seconds(2.0**40)),
     },
     "given": {"session": _session},
     "apply": {"session": _session, "id": _ID},

@@ -27,9 +27,9 @@ def peer_credentials(sock: socket.socket) -> tuple[int, int]:
 class Conversation:
     """All requests over one socket."""
 
-    def __init__(self, sock: socket.socket, desk: RequestDispatcher) -> None:
+    def __init__(self, sock: socket.socket, dispatcher: RequestDispatcher) -> None:
         self._socket = sock
-        self._desk = desk
+        self._dispatcher = dispatcher
         self._room = threading.BoundedSemaphore(AT_A_TIME)
         self._sending = threading.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -47,7 +47,7 @@ class Conversation:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
-        await self._desk.close()
+        await self._dispatcher.close()
 
     def greet(self) -> None:
         """Report that requests are served from now on."""
@@ -57,12 +57,12 @@ class Conversation:
         """Read requests in a thread and turn them into tasks of the event loop, in their order."""
         try:
             while True:
-                length = length_of(self._exactly(HEAD), REQUEST_LIMIT)
-                body = self._exactly(length)
+                length = length_of(self._read_exactly(HEAD), REQUEST_LIMIT)
+                body = self._read_exactly(length)
                 self._room.acquire()
                 loop.call_soon_threadsafe(self._begin, body)
         except MalformedError as error:  # The start of the next message is unknown.
-            self._send(self._desk.refuse_bytes(error))
+            self._send(self._dispatcher.refuse_bytes(error))
         except (OSError, EOFError):
             pass
         with contextlib.suppress(RuntimeError):
@@ -77,7 +77,7 @@ class Conversation:
 
     async def _answer(self, body: bytes) -> None:
         try:
-            reply = await self._desk.answer(body)
+            reply = await self._dispatcher.answer(body)
             await asyncio.to_thread(self._send, reply)
         finally:
             self._room.release()
@@ -94,7 +94,7 @@ class Conversation:
             for descriptor in reply.descriptors:
                 os.close(descriptor)
 
-    def _exactly(self, count: int) -> bytes:
+    def _read_exactly(self, count: int) -> bytes:
         """Return exactly `count` bytes.
 
         Passed descriptors are ignored. Raises EOFError if the connection closes, OSError if it fails.

@@ -23,7 +23,7 @@ from textual.worker import Worker
 
 from app.core.session.state import Session
 from app.core.themes import THEMES
-from app.doors import action, doors, imported, needed_action
+from app.doors import action, doors, import_object, require_action
 from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
 from app.tui.commands import COMMANDS as TABLE
@@ -64,7 +64,7 @@ def _screens() -> dict[str, str | Callable[[], Screen[Any]]]:
 
 
 def _make_screen(path: str) -> WorkbenchScreen:
-    screen: WorkbenchScreen = imported(path)()
+    screen: WorkbenchScreen = import_object(path)()
     return screen
 
 
@@ -124,7 +124,7 @@ class WorkbenchApp(SessionApp):
         self.job_choice: tuple[Job, str | None] | None = None
         """The job of the Bench screen and the name of its profile; None before that screen was shown."""
         self.background: dict[str, BackgroundWork] = {
-            screen: imported(path)(self) for door in doors().values() for screen, path in door.background.items()
+            screen: import_object(path)(self) for door in doors().values() for screen, path in door.background.items()
         }
         """Background work, by the screen that shows it."""
         self.findings: CheckTracker = (action("check.findings") or CheckTracker)(workbench)
@@ -189,7 +189,7 @@ class WorkbenchApp(SessionApp):
         except RaidbenchError as error:
             self.show_error(error)
 
-    def check_anew(self) -> None:
+    def recheck(self) -> None:
         """Run the check again. The earlier findings remain until it is done."""
         self.run_worker(self._check, group="check", exclusive=True)  # type: ignore[arg-type]  # a callable: an unstarted coroutine would warn
 
@@ -371,7 +371,7 @@ class WorkbenchApp(SessionApp):
         """Handle a key that no widget took: a binding, or a notice that the key does nothing here."""
         event.prevent_default()
         if not await self._check_bindings(event.key) and (screen := self.front) is not None:
-            screen.dead_key(event)
+            screen.explain_dead_key(event)
 
     def show_error(self, error: RaidbenchError, *, title: str = "") -> None:
         """Show an error with its hint."""
@@ -385,7 +385,7 @@ class WorkbenchApp(SessionApp):
         A missing feature is reported.
         """
         try:
-            function = needed_action(name)
+            function = require_action(name)
         except NotFoundError as error:
             self.show_error(error)
             return None
@@ -486,6 +486,6 @@ class WorkbenchApp(SessionApp):
 
 if TYPE_CHECKING:
 
-    def _is_the_port(app: WorkbenchApp) -> AppInterface:
+    def _check_interface(app: WorkbenchApp) -> AppInterface:
         """Let the type checker verify that the app implements AppInterface."""
         return app

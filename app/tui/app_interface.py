@@ -76,7 +76,7 @@ class AppInterface(Protocol):
     async def rescan_after_change(self, changes: tuple[Change, ...]) -> None:
         """Scan the devices that these changes may have moved."""
 
-    def check_anew(self) -> None:
+    def recheck(self) -> None:
         """Run the check again on the latest readings."""
 
     def measure_device(self, name: str, device: str) -> None:

@@ -61,7 +61,7 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.add_class(*self._fitting(), update=False)
+        self.add_class(*self._size_classes(), update=False)
         for command in commands_of(self.NAME, shared=False):
             for key in command.keys:
                 if key == "enter":
@@ -75,7 +75,7 @@ class WorkbenchScreen(SparseScreen[None]):
         """The app, with its type."""
         return cast("AppInterface", self.app)
 
-    def _fitting(self) -> Iterator[str]:
+    def _size_classes(self) -> Iterator[str]:
         """Yield the classes for this terminal size. Adding them later would style and lay out everything twice."""
         for cells, points in zip(self.app.size, (self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS), strict=True):
             fitting = [point for point in points or () if cells >= point[0]]
@@ -168,7 +168,7 @@ class WorkbenchScreen(SparseScreen[None]):
         """Update the footer."""
         self.query_one(KeyLine).pane = self.place
 
-    def dead_key(self, event: events.Key) -> None:
+    def explain_dead_key(self, event: events.Key) -> None:
         """Explain why a key that no binding took does nothing here."""
         if event.is_printable and not isinstance(self.focused, Input):
             shown = event.character or event.key

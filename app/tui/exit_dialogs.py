@@ -59,7 +59,7 @@ class ExitDialogs:
             if not await work.may_leave():
                 return
         changes = self._workbench.changes.undoable()
-        if changes and not await self._changes(changes):
+        if changes and not await self._ask_about_changes(changes):
             return
         await self._app.stop_and_exit(0)
 
@@ -73,7 +73,7 @@ class ExitDialogs:
         if question.is_current:
             question.dismiss(_OVER)
 
-    async def _changes(self, changes: tuple[ChangeRecord, ...]) -> bool:
+    async def _ask_about_changes(self, changes: tuple[ChangeRecord, ...]) -> bool:
         """Ask about changed settings; return whether to continue leaving."""
         listed = "\n".join(f"{record.id}  {view.change_text(record.change)}" for record in changes)
         answer = await self._ask(
@@ -140,13 +140,13 @@ class ExitDialogs:
             )
             try:
                 if answer == "restore":
-                    await self._put_back(left)
+                    await self._restore_experiment(left)
                 elif answer == "keep":
                     EXPERIMENT.remove(left.folder)
             except RaidbenchError as error:
                 self._app.show_error(error, title="Not put back")
 
-    async def _put_back(self, left: InterruptedExperiment) -> None:
+    async def _restore_experiment(self, left: InterruptedExperiment) -> None:
         """Restore the setting in the experiment's own session. Raises RaidbenchError if that fails."""
         is_open_session = left.folder == self._workbench.folder
         bench = self._workbench if is_open_session else self._workbench.for_another_session()

@@ -155,7 +155,7 @@ class NoticeLine(StyleCachedWidget):
             return [("hint", shorten(plain(self.hint), room))] if self.hint else []
         beneath = [("hint", shorten(plain(self.hint), room))] if self.stays and self.hint else []
         most = MOST_LINES - len(beneath)
-        lines = [(notice.severity, line) for notice in self.notices for line in wrap(_flat(notice.text), room)]
+        lines = [(notice.severity, line) for notice in self.notices for line in wrap(_join_lines(notice.text), room)]
         if len(lines) <= most:
             return [*lines, *beneath]
         *first, (severity, last) = lines[:most]
@@ -169,6 +169,6 @@ class NoticeLine(StyleCachedWidget):
         return Strip([Segment(pad(f" {text}", width), self.style_of(f"notice--{kind}"))], width)
 
 
-def _flat(text: str) -> str:
+def _join_lines(text: str) -> str:
     """Return the text in one line, to be wrapped to the width."""
     return " ".join(clean_lines(text, 12).split("\n"))

@@ -94,7 +94,7 @@ def _worth(text: str, at: int, last: int | None, named_at: int) -> float:
 _TITLE = 34
 """Cells for the name of a command."""
 
-_TOLD = 0.3
+_HELP_SCORE = 0.3
 """Score of a command that matches only in its help. Any match of a name scores higher."""
 
 
@@ -207,5 +207,5 @@ def match_entry(query: str, entry: PaletteEntry) -> Fit:
     help_words = re.findall(r"[^\W_]+", entry.help.casefold())
     wanted = query.casefold().split()
     if wanted and all(any(word.startswith(beginning) for word in help_words) for beginning in wanted):
-        return Fit(_TOLD)
+        return Fit(_HELP_SCORE)
     return NONE

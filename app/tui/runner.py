@@ -32,7 +32,7 @@ from backends.text import clean
 # -- a terminal that may disappear ------------------------------------------------------------------------------------
 
 
-class _Patient:
+class _ForgivingStream:
     """A stream that ignores write errors once the terminal is gone.
 
     A writer thread that died would block the program.
@@ -56,7 +56,7 @@ class _Patient:
         return getattr(self._stream, name)
 
 
-class _Attached(EscapeParser):
+class _HangUpParser(EscapeParser):
     """Detects the end of the terminal. Textual (8.2) would wait for a key forever."""
 
     def __init__(self, terminal: int, *options: bool, **settings: Any) -> None:
@@ -78,7 +78,7 @@ class SteadyDriver(LinuxDriver):
         self, app: App[object], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
-        self._file = cast("Any", _Patient(cast("IO[str]", self._file)))
+        self._file = cast("Any", _ForgivingStream(cast("IO[str]", self._file)))
 
     def run_input_thread(self) -> None:
         """Read keys until the end. A lost terminal counts as a hang-up even if the kernel sends no SIGHUP.
@@ -88,7 +88,7 @@ class SteadyDriver(LinuxDriver):
         """
         app = cast("WorkbenchApp", self._app)
         bound = frozenset(key for keys in app.custom_keys.values() for key in keys.split(","))
-        parser = partial(_Attached, self.fileno, bound=bound, typing=lambda: isinstance(app.focused, Input))
+        parser = partial(_HangUpParser, self.fileno, bound=bound, typing=lambda: isinstance(app.focused, Input))
         setattr(linux_driver, "XTermParser", parser)  # noqa: B010  # Textual creates its parser by this name.
         try:
             super().run_input_thread()

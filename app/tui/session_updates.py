@@ -152,9 +152,9 @@ class SessionApp(App[int]):
         self.session = session
         if session.active is not None and self._pace.answers and not self._pace.wait():
             self.call_after_refresh(self._ask_terminal)
-        self._tell_alarms(session)
+        self._show_alarms(session)
 
-    def _tell_alarms(self, session: Session) -> None:
+    def _show_alarms(self, session: Session) -> None:
         """Show the alerts about the running job, on any screen."""
         if session.active is None:
             if self._alarms is not None and self._alarms.lasting:

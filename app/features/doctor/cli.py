@@ -7,7 +7,7 @@ import click
 from app.cli.async_runner import run
 from app.cli.exit_status import DONE, FOUND
 from app.cli.options import current, over_hosts
-from app.cli.output import lines, paint, print_json, say, text_wanted
+from app.cli.output import is_text_wanted, lines, paint, print_json, say
 from app.cli.session_context import workbench
 from app.features.doctor.engine import READS_IN_USE, DoctorItem, DoctorStatus, examine
 from backends.host import Host
@@ -30,7 +30,7 @@ def doctor_command(as_json: bool) -> int:
             for item in doctor_items
         ]
         print_json(findings=listed, program=program_version())
-        if not text_wanted():
+        if not is_text_wanted():
             return status
     colours = {DoctorStatus.OK: "green", DoctorStatus.WARN: "yellow", DoctorStatus.MISSING: "red"}
     wide = max(len(finding.what) for finding in doctor_items)
@@ -48,14 +48,14 @@ def doctor_command(as_json: bool) -> int:
 def _reads_in_use(host: Host) -> DoctorItem:
     """Return whether arrays in use, such as mounted ones, can be measured by reading."""
     from app.core.session.paths import ROOTS_CONFIG
-    from app.privsep.device_claims import lends_in_use
+    from app.privsep.device_claims import may_lend_in_use
 
     grade = DoctorStatus.OK
     if host.is_root and host.root_side is None:
         detail = "fio reads arrays that are mounted, as root"
     elif host.root_side is None:
         grade, detail = DoctorStatus.WARN, "no array can be read, mounted or not: that takes root"
-    elif lends_in_use(ROOTS_CONFIG):
+    elif may_lend_in_use(ROOTS_CONFIG):
         detail = f"fio reads arrays that are mounted: lend_in_use in {ROOTS_CONFIG}"
     else:
         detail = f"the helper itself reads arrays that are mounted; fio may with lend_in_use = true in {ROOTS_CONFIG}"

@@ -35,7 +35,7 @@ IDLE_SHARE, IDLE_SECONDS = 0.05, 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Watched:
+class _WatchResult:
     """The result of a watch, without the baseline."""
 
     changed: tuple[str, ...] | None
@@ -79,10 +79,10 @@ def watch_command(
     from app.features.check.runner import require_known_rules
 
     ignore = require_known_rules(ignored)
-    watched = on_workbench(_watch, file, baseline, ignore)
-    _print_result(watched, as_json=as_json)
-    status = FOUND if watched.compared.has_news else UNDECIDED if watched.compared.news else DONE
-    if baseline is not None and not watched.skipped:
+    result = on_workbench(_watch, file, baseline, ignore)
+    _print_result(result, as_json=as_json)
+    status = FOUND if result.compared.has_news else UNDECIDED if result.compared.news else DONE
+    if baseline is not None and not result.skipped:
         from app.features.history.baseline_cli import CheckOptions, check_baseline
 
         with prose_to_stderr():
@@ -93,7 +93,7 @@ def watch_command(
 
 async def _watch(
     bench: Workbench, _: Interruption, file: Path | None, baseline: str | None, ignore: frozenset[str]
-) -> _Watched:
+) -> _WatchResult:
     from app.features.check.collector import gather, readings_of
     from app.features.check.runner import evaluate
     from app.features.watch import last_watch
@@ -111,7 +111,7 @@ async def _watch(
     drifts = await _drifts(bench, file)
     skipped = "" if baseline is None else await _why_skipped(bench, baseline)
     compared = _compare(checked, drifts, None if recorded else bench.paths.state / "watched-findings.json")
-    return _Watched(
+    return _WatchResult(
         changed=None if before is None else tuple(last_watch.changes_since(before, now)),
         checked=checked,
         drifts=drifts,
@@ -202,42 +202,41 @@ async def _busy_share(bench: Workbench, name: str) -> float | None:
     return None if now is None else since(before, now).busy_ms / (IDLE_SECONDS * 1000)
 
 
-def _print_result(watched: _Watched, *, as_json: bool) -> None:
+def _print_result(result: _WatchResult, *, as_json: bool) -> None:
     from app.features.apply import presentation
     from app.features.check import presentation as check_view
     from app.features.watch.finding_status import News
 
     if as_json:
         print_json(
-            changed=None if watched.changed is None else list(watched.changed),
-            **check_view.findings_json(watched.checked),
-            drift=[presentation.drift_json(drift) for drift in watched.drifts],
+            changed=None if result.changed is None else list(result.changed),
+            **check_view.findings_json(result.checked),
+            drift=[presentation.drift_json(drift) for drift in result.drifts],
             news=[
-                {"id": rule, "where": where, "news": news.value}
-                for (rule, where), news in watched.compared.news.items()
+                {"id": rule, "where": where, "news": news.value} for (rule, where), news in result.compared.news.items()
             ],
-            baseline_skipped=watched.skipped or None,
+            baseline_skipped=result.skipped or None,
         )
         return
-    if watched.changed is None:
+    if result.changed is None:
         say("This is the first watch: the next one tells what has changed.")
-    elif watched.changed:
-        lines(f"changed   {clean(name, 300)}" for name in watched.changed)
+    elif result.changed:
+        lines(f"changed   {clean(name, 300)}" for name in result.changed)
     else:
         say("Nothing has changed since the last watch.")
-    for result in watched.checked.findings:
-        text = f"{clean(result.outcome.where, 200)}: {clean(result.outcome.message, 500)}"
-        news = watched.compared.news.get(_finding(result).key)
-        lines([f"{result.rule.severity.value:<8}  {result.rule.id}  {text}{_news_text(news)}"])
+    for finding in result.checked.findings:
+        text = f"{clean(finding.outcome.where, 200)}: {clean(finding.outcome.message, 500)}"
+        news = result.compared.news.get(_finding(finding).key)
+        lines([f"{finding.rule.severity.value:<8}  {finding.rule.id}  {text}{_news_text(news)}"])
     lines(
-        f"{presentation.drift_line(drift)}{_news_text(watched.compared.news.get(_difference(drift).key))}"
-        for drift in watched.drifts
+        f"{presentation.drift_line(drift)}{_news_text(result.compared.news.get(_difference(drift).key))}"
+        for drift in result.drifts
     )
-    if News.REMINDER in watched.compared.news.values():
+    if News.REMINDER in result.compared.news.values():
         say("This is a reminder: a week has passed since the known findings were last reported.")
-    if watched.skipped:
-        say(f"The baseline is skipped, which is no night: {clean(watched.skipped, 300)}.")
-    say(f"{check_view.summary(watched.checked)} {plural(len(watched.drifts), 'difference')} from the file.")
+    if result.skipped:
+        say(f"The baseline is skipped, which is no night: {clean(result.skipped, 300)}.")
+    say(f"{check_view.summary(result.checked)} {plural(len(result.drifts), 'difference')} from the file.")
 
 
 def _news_text(news: News | None) -> str:

@@ -33,7 +33,7 @@ _PERCENTS = ("rwmixread", "percentage_random", "size_percent", "offset_percent")
 _NUMBERS = (values.parse_number, values.parse_seconds)
 
 
-def steps(field: JobField) -> bool:
+def has_steps(field: JobField) -> bool:
     """Return whether + and - change the value of a field."""
     return field.is_size or field.parse in _NUMBERS
 
@@ -157,7 +157,7 @@ class StepInput(TextField):
         self.field = field
 
     async def _on_key(self, event: events.Key) -> None:
-        if event.character in ("+", "-") and steps(self.field):
+        if event.character in ("+", "-") and has_steps(self.field):
             event.prevent_default()
             event.stop()
             self.value = step_value(self.field, self.value, up=event.character == "+")
@@ -291,11 +291,11 @@ class JobForm(GuardedDialog[Job | None]):
                 self.query_one("#form-help", Static).update(field.help + legal, layout=False)
 
     @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
+    def _text_changed(self, event: Input.Changed) -> None:
         self._take((event.input.id or "").removeprefix("field-"), event.value)
 
     @on(ChoiceField.Changed)
-    def _chosen(self, event: ChoiceField.Changed) -> None:
+    def _choice_changed(self, event: ChoiceField.Changed) -> None:
         self._take(event.key, event.value)
 
     def _take(self, key: str, text: str) -> None:

@@ -60,7 +60,7 @@ def member_table(
 
     `bar`: cells of a share's bar. Empty text columns are left out.
     """
-    rows = _rows(members, most, _Face(members, bar, ascii))
+    rows = _rows(members, most, _MemberRows(members, bar, ascii))
     kept = [
         at for at, column in enumerate(COLUMNS) if column.key not in _WORDS or any(plain(row.cells[at]) for row in rows)
     ]
@@ -68,7 +68,7 @@ def member_table(
     return tuple(COLUMNS[at] for at in kept), shown
 
 
-class _Face:
+class _MemberRows:
     """Draws the members of one array: bars relative to the largest share, and a sign on the deviating member."""
 
     def __init__(self, members: Sequence[MemberStats], bar: int, ascii: bool) -> None:
@@ -78,7 +78,7 @@ class _Face:
             for depth in {member.depth for member in members}
         }
         self._most = max((share for member in members if (share := self._share_of(member)) is not None), default=0.0)
-        self._odd = {odd.device for depth in self._sums if (odd := deviating(members, depth)) is not None}
+        self._odd = {odd.device for depth in self._sums if (odd := find_deviating(members, depth)) is not None}
 
     def row(self, member: MemberStats, name: str = "") -> TableRow:
         """Return the row of a member, or of a summary with its `name`."""
@@ -123,7 +123,7 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return sum(counted) if len(counted) == len(values) else None
 
 
-def _rows(members: Sequence[MemberStats], most: int, face: _Face) -> tuple[TableRow, ...]:
+def _rows(members: Sequence[MemberStats], most: int, face: _MemberRows) -> tuple[TableRow, ...]:
     if len(members) <= most:
         return tuple(face.row(member) for member in members)
     deepest = max(member.depth for member in members)
@@ -133,7 +133,7 @@ def _rows(members: Sequence[MemberStats], most: int, face: _Face) -> tuple[Table
     return (*(face.row(member) for member in shown), *_summary(disks, face))
 
 
-def _summary(disks: Sequence[MemberStats], face: _Face) -> tuple[TableRow, ...]:
+def _summary(disks: Sequence[MemberStats], face: _MemberRows) -> tuple[TableRow, ...]:
     steps: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
         (f"least of {len(disks)}", min),
         ("median", statistics.median),
@@ -152,7 +152,7 @@ def _summary(disks: Sequence[MemberStats], face: _Face) -> tuple[TableRow, ...]:
             queue=_statistic(disks, lambda disk: disk.queue, of),
         )
         rows.append(face.row(together, name))
-    return (*rows, face.row(outlier(disks)))
+    return (*rows, face.row(find_outlier(disks)))
 
 
 def _statistic(disks: Sequence[MemberStats], figure: Figure, of: Callable[[list[float]], float]) -> float | None:
@@ -160,7 +160,7 @@ def _statistic(disks: Sequence[MemberStats], figure: Figure, of: Callable[[list[
     return of(values) if values else None
 
 
-def deviating(members: Sequence[MemberStats], depth: int) -> MemberStats | None:
+def find_deviating(members: Sequence[MemberStats], depth: int) -> MemberStats | None:
     """Return the member at a depth that failed, or whose load differs from the others; None if all are alike.
 
     A member whose role explains the difference is ignored.
@@ -170,11 +170,11 @@ def deviating(members: Sequence[MemberStats], depth: int) -> MemberStats | None:
     plain = [member for member in row if not member.role]
     if lost is not None or len(plain) < 2 or (_sum([iops(member) for member in plain]) or 0.0) < ENOUGH_IOPS:
         return lost
-    odd = outlier(plain)
+    odd = find_outlier(plain)
     return odd if _oddness(odd, plain) >= _ODD else None
 
 
-def outlier(disks: Sequence[MemberStats]) -> MemberStats:
+def find_outlier(disks: Sequence[MemberStats]) -> MemberStats:
     """Return the most notable member: a failed one, or the one whose load differs most from the median."""
     failed = next((disk for disk in disks if disk.role in _BAD), None)
     return failed or max(disks, key=lambda disk: _oddness(disk, disks))

@@ -73,22 +73,22 @@ class RunGraphs(Vertical):
         self._curves = Curves()
         self._total: float | None = None
         self._baseline: RunRecord | None = None
-        self._beneath = Curves()
+        self._baseline_curves = Curves()
         self._happened: tuple[TimeMark, ...] = ()
         self._figures: RunResult | None = None
         self._run: RunRecord | None = None
-        self._whole = Curves()
+        self._run_curves = Curves()
         self.part = ""
         """The target or section whose graphs are drawn; "" for the complete run."""
         self._samples: tuple[Sample, ...] = ()
         self._folder: Path | None = None
         self._waiting = ""
-        self._told = -1.0
+        self._figures_at = -1.0
         self._rate = False
-        self._close = False
+        self._tight_axis = False
         self._fitted = False
-        self._wanted: _Recorded | None = None
-        self._known: dict[_Recorded, Curves] = {}
+        self._requested: _Recorded | None = None
+        self._cache: dict[_Recorded, Curves] = {}
 
     def compose(self) -> ComposeResult:
         """Compose the metrics, the throughput graph, the latency graph or heat map, and the percentile plot."""
@@ -118,7 +118,7 @@ class RunGraphs(Vertical):
         """Show the percentile plot next to the graphs only if both can be read."""
         self.set_class(event.size.width >= WIDE and event.size.height >= HIGH, "-wide")
         if len(self._figure_rows.rows) > 1:  # The number of target rows depends on the height.
-            self._told = -1.0
+            self._figures_at = -1.0
             self._show_figures()
 
     @property
@@ -148,8 +148,8 @@ class RunGraphs(Vertical):
         interval are shown. `folder`: folder of its session. `samples`: intervals of a running job, from which the
         curves of its parts are drawn. `happened`: further marks. `waiting`: text while there is nothing to draw.
         """
-        self._wanted = None
-        self._whole, self._total, self._run = curves, total, run
+        self._requested = None
+        self._run_curves, self._total, self._run = curves, total, run
         self._samples, self._folder = samples, folder
         self._figures = None if run is None else run.figures
         self._happened, self._waiting = happened, waiting
@@ -159,7 +159,7 @@ class RunGraphs(Vertical):
     @property
     def parts(self) -> tuple[str, ...]:
         """The targets or sections of the job with their own results; empty if there is only one."""
-        parts = self._whole.parts if self._figures is None else parts_of_run(self._figures)
+        parts = self._run_curves.parts if self._figures is None else parts_of_run(self._figures)
         return tuple(name for name, _ in parts)
 
     def switch_part(self, step: int) -> bool:
@@ -176,44 +176,44 @@ class RunGraphs(Vertical):
         if self.part not in self.parts:
             self.part = ""
         if not self.part:
-            self._curves = self._whole
-            if self._wanted is not None:  # A part that is still being read must not replace it.
-                self._wanted = (*self._wanted[:2], "")
+            self._curves = self._run_curves
+            if self._requested is not None:  # A part that is still being read must not replace it.
+                self._requested = (*self._requested[:2], "")
         elif self._run is None:
             if self._curves.part != self.part:
                 self._curves = Curves(part=self.part)
-            self._curves.take(self._samples, self._whole.ramp)
+            self._curves.take(self._samples, self._run_curves.ramp)
         elif self._folder is not None:
-            self._wanted = (self._folder, self._run.id, self.part)
-            self._curves = self._known.get(self._wanted) or Curves(part=self.part)
-            if self._wanted not in self._known:
+            self._requested = (self._folder, self._run.id, self.part)
+            self._curves = self._cache.get(self._requested) or Curves(part=self.part)
+            if self._requested not in self._cache:
                 self._waiting = _READING
-                self._begin_to_read(self._wanted, self._run)
+                self._start_reading(self._requested, self._run)
 
     def compare_with(self, baseline: RunRecord | None, folder: Path | None) -> None:
         """Draw this run of the session in `folder` as a reference: its means at once, its deviation once its samples
         are read.
         """
         if baseline is not self._baseline:
-            self._baseline, self._beneath = baseline, Curves()
+            self._baseline, self._baseline_curves = baseline, Curves()
             if baseline is not None and folder is not None:
-                self.run_worker(partial(self._read_beneath, baseline, folder), thread=True, group="beneath")
+                self.run_worker(partial(self._read_baseline, baseline, folder), thread=True, group="beneath")
 
-    def _read_beneath(self, run: RunRecord, folder: Path) -> None:
-        self.app.call_from_thread(self._take_beneath, run, read_curves(run, folder))
+    def _read_baseline(self, run: RunRecord, folder: Path) -> None:
+        self.app.call_from_thread(self._take_baseline, run, read_curves(run, folder))
 
-    def _take_beneath(self, run: RunRecord, curves: Curves) -> None:
+    def _take_baseline(self, run: RunRecord, curves: Curves) -> None:
         if run is self._baseline and self.is_mounted:
-            self._beneath = curves
+            self._baseline_curves = curves
             self._redraw()
 
     def show_run(self, run: RunRecord, folder: Path, session: Session) -> None:
         """Show a finished run of a session in `folder`. Its curves appear once they are read."""
         wanted = (folder, run.id, "")
-        if self._wanted is not None and self._wanted[:2] == wanted[:2]:
+        if self._requested is not None and self._requested[:2] == wanted[:2]:
             return
         self.part = ""
-        curves = self._known.get(wanted)
+        curves = self._cache.get(wanted)
         shown = curves or Curves()
         waiting = _READING if curves is None else _NOTHING
         baseline = None if session.baseline in (None, run.id) else session.run(session.baseline or "")
@@ -222,11 +222,11 @@ class RunGraphs(Vertical):
         self.draw(
             shown, total=time_axis_seconds(run, shown), run=run, folder=folder, happened=happened, waiting=waiting
         )
-        self._wanted = wanted
+        self._requested = wanted
         if curves is None:
-            self._begin_to_read(wanted, run, session)
+            self._start_reading(wanted, run, session)
 
-    def _begin_to_read(self, wanted: _Recorded, run: RunRecord, session: Session | None = None) -> None:
+    def _start_reading(self, wanted: _Recorded, run: RunRecord, session: Session | None = None) -> None:
         """Read the curves of a run in a thread. `session`: source of the marks."""
         read = partial(self._read_run, wanted, run, session)
         self.run_worker(read, thread=True, group="recorded", exclusive=True)
@@ -236,15 +236,15 @@ class RunGraphs(Vertical):
         self.app.call_from_thread(self._take_run, wanted, run, session, read_curves(run, folder, part))
 
     def _take_run(self, wanted: _Recorded, run: RunRecord, session: Session | None, curves: Curves) -> None:
-        while len(self._known) >= _KEPT:
-            del self._known[next(iter(self._known))]
-        self._known[wanted] = curves
-        if self._wanted is None or self._wanted[:2] != wanted[:2] or not self.is_mounted:
+        while len(self._cache) >= _KEPT:
+            del self._cache[next(iter(self._cache))]
+        self._cache[wanted] = curves
+        if self._requested is None or self._requested[:2] != wanted[:2] or not self.is_mounted:
             return
         if session is not None:  # The complete run; its parts use the same time axis.
-            self._whole, self._total = curves, time_axis_seconds(run, curves)
+            self._run_curves, self._total = curves, time_axis_seconds(run, curves)
             self._happened = past_run_marks(run, session, curves, ascii=self._ascii)
-        if self._wanted == wanted:
+        if self._requested == wanted:
             self._curves, self._waiting = curves, _NOTHING
         self._redraw()
 
@@ -260,7 +260,9 @@ class RunGraphs(Vertical):
         latency.title, heat.title = f"Latency{of}", f"Latency heat map{of}"
         baseline, rate, waiting = self._baseline, self._rate, self._waiting
         # The deviation of a part of the baseline is unknown, so parts have no reference.
-        beneath = () if baseline is None or self.part else baseline_references(baseline, self._beneath, rate=rate)
+        beneath = (
+            () if baseline is None or self.part else baseline_references(baseline, self._baseline_curves, rate=rate)
+        )
         marks = (*marks_of(curves, ascii=self._ascii), *self._happened)
         ended = over is not None
         throughput.data = throughput_chart(
@@ -271,7 +273,7 @@ class RunGraphs(Vertical):
             marks=marks,
             waiting=waiting,
             over=ended,
-            close=self._close,
+            close=self._tight_axis,
         )
         marks = tuple(replace(mark, text="") for mark in marks)  # only the upper graph shows the texts
         latency.data = latency_chart(curves, total=total, marks=marks, waiting=waiting, over=ended)
@@ -290,13 +292,13 @@ class RunGraphs(Vertical):
             self.remove_class("-percentiles")
 
     def _show_figures(self) -> None:
-        shown, until = self._figure_rows, self._whole.until
-        if self._figures is None and shown.rows and self._told <= until < self._told + FIGURES_EVERY:
+        shown, until = self._figure_rows, self._run_curves.until
+        if self._figures is None and shown.rows and self._figures_at <= until < self._figures_at + FIGURES_EVERY:
             return
-        self._told = until
+        self._figures_at = until
         most = max(1, self.size.height - _LEAST_GRAPHS)
         if self._figures is None:
-            names, rows = directions_of(self._whole), running_figures(self._whole, most)
+            names, rows = directions_of(self._run_curves), running_figures(self._run_curves, most)
         else:
             names, rows = ended_figures(self._figures, most)
         shown.columns = figure_columns(running=self._figures is None, names=names)
@@ -312,7 +314,7 @@ class RunGraphs(Vertical):
 
         An A/B difference may be a dot or two of the former.
         """
-        self._close = not self._close
+        self._tight_axis = not self._tight_axis
         self._redraw()
 
     def switch_lower(self) -> None:
@@ -419,7 +421,7 @@ GRAPH_COMMANDS = (
 """Commands that these actions implement."""
 
 
-class _Showing(Protocol):
+class _GraphScreen(Protocol):
     @property
     def graphs(self) -> RunGraphs: ...
 
@@ -429,32 +431,32 @@ class _Showing(Protocol):
 class GraphKeys:
     """Actions on the graphs, for a screen with `graphs` and `say`."""
 
-    def action_heat(self: _Showing) -> None:
+    def action_heat(self: _GraphScreen) -> None:
         """Switch between latency percentiles and heat map."""
         self.graphs.switch_lower()
 
-    def action_zoom(self: _Showing, step: int) -> None:
+    def action_zoom(self: _GraphScreen, step: int) -> None:
         """Show a shorter or longer window."""
         if message := self.graphs.zoom(step):
             self.say(message)
 
-    def action_fit(self: _Showing) -> None:
+    def action_fit(self: _GraphScreen) -> None:
         """Show the measured time, or the planned time of the job."""
         self.graphs.switch_fit()
 
-    def action_part(self: _Showing, step: int) -> None:
+    def action_part(self: _GraphScreen, step: int) -> None:
         """Draw the graphs of the next section or target, or of the complete run again."""
         if not self.graphs.switch_part(step):
             self.say("The job has one section on one target, so these graphs show all of it.")
 
-    def action_unit(self: _Showing) -> None:
+    def action_unit(self: _GraphScreen) -> None:
         """Switch between IOPS and MiB/s."""
         self.graphs.switch_unit()
 
-    def action_range(self: _Showing) -> None:
+    def action_range(self: _GraphScreen) -> None:
         """Start the upper graph at zero, or show only the range of its values."""
         self.graphs.switch_range()
 
-    def action_scale(self: _Showing) -> None:
+    def action_scale(self: _GraphScreen) -> None:
         """Switch between linear and logarithmic latency."""
         self.graphs.switch_scale()

@@ -86,7 +86,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self._members_at = -1.0
         self._ended: str | None = None
         self._advice: tuple[Advice, ...] = ()
-        self._foreseen: object = None
+        self._advice_state: object = None
         self._why_not = ""
 
     def body(self) -> ComposeResult:
@@ -167,7 +167,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             target = target_line(session.inventory, start.all_targets, settings_in_force(start), wide=wide)
             job = job_line(start.profile, start.title, start.steady)
         else:
-            self._foresee(session)
+            self._request_advice(session)
             target = target_line(session.inventory, self._targets(), self._values, wide=wide)
             job = job_line(self.profile, self.job.describe(), self.steady)
         self.put("#target", target)
@@ -232,12 +232,12 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         room = (self.size.width - 2) * (ADVICE_LINES if self.size.height >= TALL else 1)
         self.put("#advice", advice_line(advice, room, ascii=self.workbench_app.ascii))
 
-    def _foresee(self, session: Session) -> None:
+    def _request_advice(self, session: Session) -> None:
         """Read the settings of the target and request advice, once per combination of job, target and device state."""
         wanted = (self.job, self.where, self.target_name, self.beside, session.inventory, session.changes)
-        if session.probing or session.active is not None or self._foreseen == wanted:
+        if session.probing or session.active is not None or self._advice_state == wanted:
             return
-        self._foreseen, self.not_run = wanted, ""
+        self._advice_state, self.not_run = wanted, ""
         self.run_worker(self._ask_advice(wanted), group="advice", exclusive=True)
 
     async def _ask_advice(self, wanted: object) -> None:
@@ -250,7 +250,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self._why_not = "" if missing is None else f"r cannot run it: {sentences(missing.message, missing.hint)}"
         if self._why_not and bench.session.active is None and self.shown is None and not self.pending:
             self.show_message(self._why_not)
-        if self._foreseen == wanted and bench.session.active is None and not self.pending:
+        if self._advice_state == wanted and bench.session.active is None and not self.pending:
             self.show_advice(advice)
             self.show_job()
 
@@ -323,7 +323,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             ready = await bench.jobs.prepare(request())
             self.show_advice(ready.advice)
             if not await confirm_run(self.workbench_app, ready):
-                self._say_not_run("not started")
+                self._show_not_run("not started")
                 return
             record = await bench.jobs.measure(ready, confirm=ready.confirm_text)
             self.show_ended(record)
@@ -333,11 +333,11 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
                 self.say(text, severity=_SEVERITIES[record.figures.status], title=f"{record.id} is over")
         except RaidbenchError as error:
             self.workbench_app.show_error(error, title="Not measured")
-            self._say_not_run("not measured")  # The notice has the reason.
+            self._show_not_run("not measured")  # The notice has the reason.
         finally:
             self.pending = False
 
-    def _say_not_run(self, text: str) -> None:
+    def _show_not_run(self, text: str) -> None:
         """Show why the job did not run, also when the screen is shown again."""
         self.not_run = text
         self.show_message(text)

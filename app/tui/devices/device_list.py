@@ -88,7 +88,7 @@ def next_value(reading: Reading, current: str | None, step: int) -> str | None:
     return str(min(max(number, span.minimum), span.maximum))
 
 
-def unfolded_text(all_shown: bool) -> str:
+def expansion_text(all_shown: bool) -> str:
     """Return the message after expanding or collapsing all rows."""
     if all_shown:
         return "Every drive is shown; * closes again what is well."
@@ -115,9 +115,9 @@ class DeviceList(KeyedTable):
         self._tuned: Mapping[Target, TuningCells] = {}
         self._staged: Collection[str] = ()
         self._texts: dict[str, str] | None = None
-        self._stood: str | None = None
+        self._pinned_key: str | None = None
         self._thing: Thing | None = None
-        self._gone_to: AttentionItem | None = None
+        self._visited_item: AttentionItem | None = None
 
     def show(self, inventory: Inventory, tuned: Mapping[Target, TuningCells], staged: Collection[str]) -> None:
         """Update the rows. The cursor stays on its row; until the user moves it, on the first row.
@@ -131,8 +131,8 @@ class DeviceList(KeyedTable):
             self._texts = None
         self._inventory, self._tuned, self._staged = inventory, tuned, staged
         self._fill(anew=inventory is not before)
-        if self._stood is not None:
-            self._stand_on(self._current_key(self._stood))
+        if self._pinned_key is not None:
+            self._pin(self._current_key(self._pinned_key))
 
     def _fill(self, *, anew: bool = False) -> None:
         if self.filter_text.strip():
@@ -155,23 +155,23 @@ class DeviceList(KeyedTable):
         self.rows = list_rows(self.table, self._staged)
         if anew:
             self.fit()  # Columns may change width only when the devices change.
-        if self._stood is None and self.rows:
+        if self._pinned_key is None and self.rows:
             self.cursor = self.rows[0].key
 
     def _rearrange(self) -> None:
         """Update the rows for the same devices, and keep the cursor at its present row."""
         self._fill()
-        if self._stood is not None:
+        if self._pinned_key is not None:
             self.pin_cursor()
 
     def pin_cursor(self) -> None:
         """Keep the cursor on its present row, whatever rows are added above it."""
-        self._stand_on(self.cursor)
+        self._pin(self.cursor)
 
-    def _stand_on(self, key: str | None) -> None:
+    def _pin(self, key: str | None) -> None:
         device = self._inventory.find((key or "").removesuffix(OTHERS))
-        self._thing = device or (self._thing if key == self._stood else None)
-        self.cursor = self._stood = key
+        self._thing = device or (self._thing if key == self._pinned_key else None)
+        self.cursor = self._pinned_key = key
 
     def _current_key(self, key: str) -> str | None:
         """Return the present row of a key.
@@ -190,7 +190,7 @@ class DeviceList(KeyedTable):
         return None if self.cursor is None else self.cursor.removesuffix(OTHERS)
 
     @property
-    def beside(self) -> str:
+    def hidden_text(self) -> str:
         """Values of the selected row whose columns do not fit."""
         shown = frozenset(position.column.key for position in self._place())
         return "" if self.cursor is None else hidden_cells_text(self.table, self.cursor, shown)
@@ -237,8 +237,8 @@ class DeviceList(KeyedTable):
         all_shown = not self.listing.whole
         self.listing = replace(self.listing, whole=all_shown, opened=frozenset(), closed=frozenset())
         self._fill()
-        stood = self._stood or ""
-        self._stand_on(stood if stood in self._index else str(getattr(self._thing, "array", None) or self.cursor))
+        stood = self._pinned_key or ""
+        self._pin(stood if stood in self._index else str(getattr(self._thing, "array", None) or self.cursor))
         return all_shown
 
     def close_branch(self) -> bool:
@@ -256,7 +256,7 @@ class DeviceList(KeyedTable):
         at = self._index[row.key]
         above = next((row_above for row_above in reversed(rows[:at]) if row_above.depth < row.depth), None)
         if above is not None:
-            self._stand_on(above.key)
+            self._pin(above.key)
         return above is not None
 
     def _current_row(self) -> Row | None:
@@ -270,15 +270,17 @@ class DeviceList(KeyedTable):
         """
         if not items:
             return None
-        is_continued = self._gone_to is not None and self._gone_to in items and self.selected == self._gone_to.key
+        is_continued = (
+            self._visited_item is not None and self._visited_item in items and self.selected == self._visited_item.key
+        )
         keys = [trouble.key for trouble in items]
-        if is_continued and self._gone_to is not None:
-            at = items.index(self._gone_to) + 1
+        if is_continued and self._visited_item is not None:
+            at = items.index(self._visited_item) + 1
         else:
             at = keys.index(self.selected) + 1 if self.selected in keys else 0
-        self._gone_to = items[at % len(items)]
-        self.go_to(self._gone_to.key)
-        return at % len(items), self._gone_to
+        self._visited_item = items[at % len(items)]
+        self.go_to(self._visited_item.key)
+        return at % len(items), self._visited_item
 
     def next_match(self, step: int) -> bool:
         """Go to the next row that matches the filter itself; return False if there is none."""
@@ -300,7 +302,7 @@ class DeviceList(KeyedTable):
             self.listing = replace(self.listing, opened=opened, closed=frozenset())
             self._rearrange()
         if key in self._index:
-            self._stand_on(key)
+            self._pin(key)
 
     @property
     def count(self) -> str:

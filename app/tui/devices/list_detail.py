@@ -9,7 +9,7 @@ from app.core.presentation.device import capacity_text, kind_text, state_cell
 from app.core.presentation.device_tree import DeviceTreeNode, Thing, state_reason
 from app.tui.base import WorkbenchScreen
 from app.tui.devices.detail import DeviceDetail
-from app.tui.devices.device_list import DeviceList, unfolded_text
+from app.tui.devices.device_list import DeviceList, expansion_text
 from app.tui.devices.settings_panel import SettingsPanel
 from app.tui.render import MARKS
 from backends.display_names import name_of
@@ -70,10 +70,10 @@ class ListDetailScreen(WorkbenchScreen):
 
     def show_hidden_cells(self) -> None:
         """Show values of the row whose columns do not fit, if the device is not shown next to the list."""
-        self.hint(self.devices.beside if self._one_of_them and not self.detail.holds_focus else "")
+        self.hint(self.devices.hidden_text if self._shows_one_pane and not self.detail.holds_focus else "")
 
     @property
-    def _one_of_them(self) -> bool:
+    def _shows_one_pane(self) -> bool:
         """Whether only the list or the device fits."""
         return self.size.width < BESIDE
 
@@ -127,13 +127,13 @@ class ListDetailScreen(WorkbenchScreen):
     def action_tab(self) -> None:
         """Show the next tab of the device."""
         self.detail.next_tab()
-        if self._one_of_them and not self.detail.holds_focus:
+        if self._shows_one_pane and not self.detail.holds_focus:
             self.go_inside()
 
     def action_unfold(self) -> None:
         """Expand every array, or collapse those without findings."""
         self.leave_inside()
-        self.say(unfolded_text(self.devices.toggle_all()))
+        self.say(expansion_text(self.devices.toggle_all()))
 
 
 def title_text(device: Thing) -> str:

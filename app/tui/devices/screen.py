@@ -67,21 +67,21 @@ class DevicesScreen(ListDetailScreen):
         self._shown: str | None = (
             None  # address of the shown device; differs from the cursor's row while the cursor moves
         )
-        self._beginning = False
+        self._is_first_start = False
         self._tuned: dict[Target, TuningCells] = {}
         self._why_empty = ""
         self._changes: tuple[ChangeRecord, ...] = ()
         self._moved: frozenset[Target] | None = None
         self._filter: TextField | None = None
-        self._offered: AttentionItem | None = None
+        self._offered_item: AttentionItem | None = None
         self._drifts: tuple[FileDifference, ...] = ()
-        self._aim: tuple[str, str] | None = None  # target and key for the cursor once they are read
+        self._pending_cursor: tuple[str, str] | None = None  # target and key for the cursor once they are read
 
     def on_mount(self) -> None:
         """Show the facts first at the very first start, because they contain the first steps."""
         self.panel.wanted = lambda: self._selected
-        self._beginning = bool(welcome_lines(self.workbench_app))
-        if self._beginning:
+        self._is_first_start = bool(welcome_lines(self.workbench_app))
+        if self._is_first_start:
             self.detail.show_tab("facts")
 
     @property
@@ -112,7 +112,9 @@ class DevicesScreen(ListDetailScreen):
             self._take(session.inventory)
         if session.changes is not self._changes:
             before, self._changes = self._changes, session.changes
-            self._take_ends([change for change in session.changes if change.end is not None and change not in before])
+            self._reread_changed(
+                [change for change in session.changes if change.end is not None and change not in before]
+            )
         self._fill()
         if self.workbench_app.drifted.drifts is not self._drifts:
             self._drifts = self.workbench_app.drifted.drifts
@@ -147,7 +149,7 @@ class DevicesScreen(ListDetailScreen):
         if self._selected is not None and self._thing() != before:
             self._show_selected(moved=self._moved)
 
-    def _take_ends(self, ended: Sequence[ChangeRecord]) -> None:
+    def _reread_changed(self, ended: Sequence[ChangeRecord]) -> None:
         """Read the settings again that finished changes have set."""
         if ended:
             self._moved = frozenset(record.change.target for record in ended)
@@ -181,7 +183,7 @@ class DevicesScreen(ListDetailScreen):
         top = round(self.devices.scroll_y)
         for number, key in enumerate((*rows[top:], *rows[:top]), 1):
             device = inventory.find(key)
-            if device is not None and not isinstance(device, Controller) and self._may_be_tuned_anew(device):
+            if device is not None and not isinstance(device, Controller) and self._is_tuning_outdated(device):
                 try:
                     with machine.using_last_scan():
                         cells = tuning_cells(await machine.settings_at_hand(device, inventory))
@@ -194,9 +196,9 @@ class DevicesScreen(ListDetailScreen):
                 await asyncio.sleep(0)
         self._tuned = dict(self._tuned)
         self._fill()
-        self.workbench_app.check_anew()
+        self.workbench_app.recheck()
 
-    def _may_be_tuned_anew(self, device: Array | Drive) -> bool:
+    def _is_tuning_outdated(self, device: Array | Drive) -> bool:
         """Return whether the tuning of a device is unknown or outdated.
 
         A change of its vendor or of its disk may have affected it.
@@ -209,20 +211,20 @@ class DevicesScreen(ListDetailScreen):
 
     @on(KeyedTable.RowHighlighted, "#devices")
     def _highlighted(self) -> None:
-        if self._offered is not None and self._offered.key != self._selected:
-            self._offered = None
+        if self._offered_item is not None and self._offered_item.key != self._selected:
+            self._offered_item = None
         self.show_hidden_cells()
         if self._shown is None:
-            self._turn_to_row()
+            self._show_row()
         elif self._selected not in (None, self._shown):
-            self.run_worker(self._turn_when_at_rest, group="read", exclusive=True)  # type: ignore[arg-type]  # see `_show_selected`
+            self.run_worker(self._show_row_at_rest, group="read", exclusive=True)  # type: ignore[arg-type]  # see `_show_selected`
 
-    async def _turn_when_at_rest(self) -> None:
+    async def _show_row_at_rest(self) -> None:
         """Show the device under the cursor once the cursor rests."""
         await asyncio.sleep(REST)
-        self._turn_to_row()
+        self._show_row()
 
-    def _turn_to_row(self) -> None:
+    def _show_row(self) -> None:
         """Show the device under the cursor, unless it is shown already."""
         if self._selected not in (None, self._shown):
             self._show_selected()
@@ -318,7 +320,7 @@ class DevicesScreen(ListDetailScreen):
             self._tuned = {**self._tuned, device.target: tuning_cells(settings_by_key(parts))}
             self._fill()
         if parts and self.workbench_app.drifted.file is not None:
-            self.workbench_app.check_anew()  # The new readings were not compared with the file yet.
+            self.workbench_app.recheck()  # The new readings were not compared with the file yet.
 
     def _show_read(self, device: Thing, parts: Sequence[TargetSettings], why: str | None = None) -> None:
         """Show the settings that were read. Without settings and without a reason, show that they are awaited."""
@@ -333,17 +335,17 @@ class DevicesScreen(ListDetailScreen):
     def _show_settings(self, parts: tuple[TargetSettings, ...], why: str) -> None:
         self._why_empty = why
         self.panel.show(parts, of=self._selected)
-        if self._aim is not None and any(part.target == self._aim[0] for part in parts):
-            self.panel.point_at(*self._aim)
-            self._aim = None
+        if self._pending_cursor is not None and any(part.target == self._pending_cursor[0] for part in parts):
+            self.panel.point_at(*self._pending_cursor)
+            self._pending_cursor = None
         self._say_empty(self.workbench_app.session)
 
     def _change_controller(self) -> ChangeController:
         from app.tui.devices.staged_changes import ChangeController
 
-        return ChangeController(self.workbench_app, self.panel, self._look_again_after)
+        return ChangeController(self.workbench_app, self.panel, self._rescan_after)
 
-    def _look_again_after(self, changes: tuple[Change, ...]) -> None:
+    def _rescan_after(self, changes: tuple[Change, ...]) -> None:
         """Scan the devices that changes may have moved."""
         self.app.run_worker(self.workbench_app.rescan_after_change(changes), group="probe", exclusive=True)
 
@@ -368,16 +370,16 @@ class DevicesScreen(ListDetailScreen):
 
     def go_inside(self) -> None:
         """Focus the selected device."""
-        self._turn_to_row()
-        if self._beginning:  # The first steps were shown in place of the settings.
-            self._beginning = False
+        self._show_row()
+        if self._is_first_start:  # The first steps were shown in place of the settings.
+            self._is_first_start = False
             self.detail.show_tab("settings")
         super().go_inside()
 
     def on_descendant_focus(self) -> None:
         """Show the device under the cursor when the focus goes into it."""
         if self.detail.holds_focus:
-            self._turn_to_row()
+            self._show_row()
 
     def enter_row(self) -> None:
         """Stage the offered fix, or go to the device."""
@@ -405,7 +407,7 @@ class DevicesScreen(ListDetailScreen):
 
     def action_tab(self) -> None:
         """Show the next tab of the device."""
-        self._turn_to_row()
+        self._show_row()
         super().action_tab()
         device = self._thing()
         if device is not None:
@@ -426,16 +428,16 @@ class DevicesScreen(ListDetailScreen):
         if pair is None:
             self.say("Nothing wants a look: all is well, as far as can be seen.")
             return
-        number, self._offered = pair
-        change = self._offered.staged
+        number, self._offered_item = pair
+        change = self._offered_item.staged
         mends = f" Enter stages {change.key}={change.value}." if change is not None else ""
         device = self._thing()
         name = "" if device is None else f"{name_of(device)}: "
-        self.workbench_app.notify_transient(f"{number + 1} of {len(items)} · {name}{self._offered.words}.{mends}")
+        self.workbench_app.notify_transient(f"{number + 1} of {len(items)} · {name}{self._offered_item.words}.{mends}")
 
     def _stage_offered(self) -> bool:
         """Stage the fix of the current finding; return whether it has one."""
-        offered, self._offered = self._offered, None
+        offered, self._offered_item = self._offered_item, None
         if offered is None or offered.staged is None or offered.key != self._selected:
             return False
         change = offered.staged
@@ -469,12 +471,12 @@ class DevicesScreen(ListDetailScreen):
             at = (places.index(here) + 1) % len(places)
         else:
             at = rows.index(self._selected) if self._selected in rows else 0
-        self._aim = places[at]
+        self._pending_cursor = places[at]
         self.devices.go_to(rows[at])
         self._go_to_settings()
         if self.panel.of == rows[at]:
             self.panel.point_at(*places[at])
-            self._aim = None
+            self._pending_cursor = None
         self.workbench_app.notify_transient(
             f"{at + 1} of {len(places)} that differ. w here stages the value of the file."
         )

@@ -180,8 +180,8 @@ class SettingsPanel(Vertical):
     @property
     def place(self) -> tuple[str, str] | None:
         """Target and key of the setting under the cursor."""
-        spot = self._spot()
-        return None if spot is None else (spot.part.target, spot.setting.key)
+        position = self._position()
+        return None if position is None else (position.part.target, position.setting.key)
 
     def point_at(self, target: str, key: str) -> None:
         """Put the cursor on a setting if it is shown, and update the rows."""
@@ -215,20 +215,20 @@ class SettingsPanel(Vertical):
 
     def _help(self) -> None:
         """Show the help of the setting under the cursor."""
-        spot = self._spot()
+        position = self._position()
         help = self.query_one(SettingHelp)
-        if spot is None:
+        if position is None:
             help.show(None)
         else:
-            staged = self.staged_at(spot.part.target).get(spot.setting.key)
-            help.show(spot, staged, self._drift_text(spot))
+            staged = self.staged_at(position.part.target).get(position.setting.key)
+            help.show(position, staged, self._drift_text(position))
 
-    def _drift_text(self, spot: SettingPosition) -> str:
+    def _drift_text(self, position: SettingPosition) -> str:
         """Return the value of the state file for a setting, and why it cannot be set; "" if there is no difference."""
-        drift = self.drifts_at(spot.part.target).get(spot.setting.key)
-        if drift is None or drift.wanted == spot.reading.now:
+        drift = self.drifts_at(position.part.target).get(position.setting.key)
+        if drift is None or drift.wanted == position.reading.now:
             return ""
-        wanted = value_text(spot.setting, spot.reading, drift.wanted)
+        wanted = value_text(position.setting, position.reading, drift.wanted)
         return f"{self._app.drifted.name}, line {drift.line}, wants {wanted}" + (
             f": {drift.why}." if drift.why else "."
         )
@@ -239,19 +239,19 @@ class SettingsPanel(Vertical):
 
         A value that destroys data is not staged by one key; the reason is shown instead.
         """
-        spot = self._spot()
-        if spot is None or self.wanted() != self.of or not (text := self._drift_text(spot)):
+        position = self._position()
+        if position is None or self.wanted() != self.of or not (text := self._drift_text(position)):
             return False
-        drift = self.drifts_at(spot.part.target)[spot.setting.key]
-        if self._staged_value(spot) == drift.wanted:
+        drift = self.drifts_at(position.part.target)[position.setting.key]
+        if self._staged_value(position) == drift.wanted:
             return False
         if not drift.settable:
             self._app.notify_transient(text)
-        elif (staged := self._changeable()) is not None:
+        elif (staged := self._require_changeable()) is not None:
             self._stage(staged, drift.wanted)
         return True
 
-    def _spot(self) -> SettingPosition | None:
+    def _position(self) -> SettingPosition | None:
         """Return the setting under the cursor."""
         key = self.table.cursor or ""
         target, joint, name = key.partition(_JOINT)
@@ -265,7 +265,7 @@ class SettingsPanel(Vertical):
                 return SettingPosition(part, setting, reading)
         return None
 
-    def _changeable(self) -> SettingPosition | None:
+    def _require_changeable(self) -> SettingPosition | None:
         """Return the setting under the cursor if it can be changed, or report why not.
 
         If the table has no focus, focus it.
@@ -280,22 +280,22 @@ class SettingsPanel(Vertical):
             return None
         if not self.parts and table.empty:
             self._app.notify_transient(f"There is nothing to choose yet: {table.empty}")
-        spot = self._spot()
-        if spot is not None and spot.reading.availability.why_not is not None:
+        position = self._position()
+        if position is not None and position.reading.availability.why_not is not None:
             self.app.notify(
-                f"{spot.setting.label} cannot be changed: {spot.reading.availability.why_not}.",
+                f"{position.setting.label} cannot be changed: {position.reading.availability.why_not}.",
                 severity="warning",
                 markup=False,
             )
             return None
-        return spot
+        return position
 
-    def _staged_value(self, spot: SettingPosition) -> str | None:
-        return self.staged_at(spot.part.target).get(spot.setting.key, spot.reading.now)
+    def _staged_value(self, position: SettingPosition) -> str | None:
+        return self.staged_at(position.part.target).get(position.setting.key, position.reading.now)
 
-    def _stage(self, spot: SettingPosition, value: str | None) -> None:
-        self.outcomes.get(spot.part.target, {}).pop(spot.setting.key, None)
-        self._app.stage(spot.part.target, spot.setting.key, None if value == spot.reading.now else value)
+    def _stage(self, position: SettingPosition, value: str | None) -> None:
+        self.outcomes.get(position.part.target, {}).pop(position.setting.key, None)
+        self._app.stage(position.part.target, position.setting.key, None if value == position.reading.now else value)
         self.fill()
 
     def changeable(self) -> Iterator[tuple[str, Setting]]:
@@ -308,18 +308,18 @@ class SettingsPanel(Vertical):
 
     def cycle(self, step: int) -> None:
         """Stage the next or previous value."""
-        spot = self._changeable()
-        if spot is None:
+        position = self._require_changeable()
+        if position is None:
             return
-        value = next_value(spot.reading, self._staged_value(spot), step)
+        value = next_value(position.reading, self._staged_value(position), step)
         if value is not None:
-            self._stage(spot, value)
+            self._stage(position, value)
 
     def unstage(self) -> None:
         """Unstage the value of the setting."""
-        spot = self._spot()
-        if spot is not None and self.wanted() == self.of:
-            self._stage(spot, None)
+        position = self._position()
+        if position is not None and self.wanted() == self.of:
+            self._stage(position, None)
 
     @on(KeyedTable.RowSelected)
     def _row_selected(self) -> None:
@@ -328,18 +328,19 @@ class SettingsPanel(Vertical):
 
     def choose(self) -> None:
         """Open the list of legal values, or a field for a number."""
-        spot = self._changeable()
-        if spot is not None:
+        position = self._require_changeable()
+        if position is not None:
             from app.tui.devices.staged_changes import value_dialog
 
             self.app.push_screen(
-                value_dialog(spot.setting, spot.reading, self._staged_value(spot)), self._stage_chosen(spot)
+                value_dialog(position.setting, position.reading, self._staged_value(position)),
+                self._stage_chosen(position),
             )
 
-    def _stage_chosen(self, spot: SettingPosition) -> Callable[[str | None], None]:
+    def _stage_chosen(self, position: SettingPosition) -> Callable[[str | None], None]:
         def take(value: str | None) -> None:
             if value is not None:
-                self._stage(spot, value)
+                self._stage(position, value)
 
         return take
 
@@ -431,26 +432,26 @@ class SettingHelp(TextPanel):
         super().__init__(id="setting-help")
         self._shown: tuple[SettingPosition | None, str | None, str] = (None, None, "")
 
-    def show(self, spot: SettingPosition | None, staged: str | None = None, file: str = "") -> None:
+    def show(self, position: SettingPosition | None, staged: str | None = None, file: str = "") -> None:
         """Show another setting, None for none. `staged`: its staged value. `file`: text about the state file."""
-        if (spot, staged, file) != self._shown:
-            self._shown = (spot, staged, file)
+        if (position, staged, file) != self._shown:
+            self._shown = (position, staged, file)
             self.changed()
 
     def lay_out(self, width: int) -> list[Line]:
         """Return the lines. The values come before the description, which is cut on a low terminal."""
-        spot, staged, file = self._shown
-        if spot is None:
+        position, staged, file = self._shown
+        if position is None:
             return []
-        setting, reading = spot.setting, spot.reading
-        when = f"  {effect_text(setting.effect, spot.part.scope)}, {kept_text(setting.persistence)}"
+        setting, reading = position.setting, position.reading
+        when = f"  {effect_text(setting.effect, position.part.scope)}, {kept_text(setting.persistence)}"
         lines: list[Line] = [(("title", clean(setting.label)), ("label", clean(when)))]
         if reading.availability.why_not is not None:
             lines += _wrap_lines(f"Cannot be changed: {reading.availability.why_not}.", "warning", width)
         if (why := effective_reason_text(setting, reading)) is not None:
             lines += _wrap_lines(why, "warning" if reading.overruled else "label", width)
         lines += _wrap_lines(file, "warning", width) if file else []
-        lines += _values(spot, staged, width)
+        lines += _values(position, staged, width)
         return [*lines, *_wrap_lines(setting.explained, "label", width)]
 
 
@@ -458,13 +459,13 @@ def _wrap_lines(text: str, tone: str, width: int) -> list[Line]:
     return [((tone, line),) for line in wrap(text, width)]
 
 
-def _values(spot: SettingPosition, staged: str | None, width: int) -> list[Line]:
+def _values(position: SettingPosition, staged: str | None, width: int) -> list[Line]:
     """Return the lines of legal values, with the present and the staged one highlighted.
 
     If there are too many, only those two are listed.
     """
-    named = legal_labels(spot.setting, spot.reading)
-    tones = {spot.reading.now: "title", staged: "accent"}
+    named = legal_labels(position.setting, position.reading)
+    tones = {position.reading.now: "title", staged: "accent"}
     if sum(width_of(label) + 3 for _, label in named) > 2 * width:
         marked = [pair for pair in named if pair[0] in tones]
         named = [*marked, (None, f"{len(named) - len(marked)} others, Enter lists them")]

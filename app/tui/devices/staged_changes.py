@@ -138,7 +138,7 @@ def _target_and_key(change: Change) -> tuple[Target, str]:
     return change.target, change.key
 
 
-ENDS_WITH_IT = "This machine is simulated: leaving takes a trial back."
+TRIAL_ENDS_ON_EXIT = "This machine is simulated: leaving takes a trial back."
 """Note about a trial on a simulated machine."""
 
 
@@ -173,7 +173,7 @@ class ChangeController:
         plates = await self._plates(changes)
         question = confirmation(changes, plates, trial_label=label, names=self._names(changes))
         if bench.changes.watches_itself and question.trial_label:
-            question = replace(question, summary=f"{question.summary} {ENDS_WITH_IT}".strip())
+            question = replace(question, summary=f"{question.summary} {TRIAL_ENDS_ON_EXIT}".strip())
         value_dialog = ConfirmDialog(question)
         if await self._app.push_screen_wait(value_dialog):
             trial = seconds if value_dialog.trial_chosen else None
@@ -214,7 +214,7 @@ class ChangeController:
                         verified.add(_target_and_key(change))
                         app.stage(str(change.target), change.key, None)
                         self._say_setting(left, names, len(changes))
-                        self._tell_moved(change, ended)
+                        self._report_moved(change, ended)
                     else:
                         verified.discard(_target_and_key(change))
                         self._say(f"{view.subject_text(change)}: {ended.message}", severity="error", title=ended.result)
@@ -233,7 +233,7 @@ class ChangeController:
             self._panel.clear_results()
             self._changed(changes)
 
-    def _tell_moved(self, change: Change, ended: ChangeEnded) -> None:
+    def _report_moved(self, change: Change, ended: ChangeEnded) -> None:
         """Report the other settings that moved along with a change."""
         others = replace(ended, moved=tuple(setting for setting in ended.moved or () if not setting.restored))
         for sentence in view.moved_texts(others, change.key):
@@ -253,7 +253,7 @@ class ChangeController:
         plates = await self._plates(plans)
         question = confirmation(plans, plates, title=title, names=names)
         if await self._app.push_screen_wait(ConfirmDialog(question)):
-            self._app.run_worker(self._take_back(plans, ids, plates), group="write", exit_on_error=True)
+            self._app.run_worker(self._undo_changes(plans, ids, plates), group="write", exit_on_error=True)
 
     def _say_setting(self, left: Sequence[Change], names: Mapping[Target, str], of: int) -> None:
         """Show which change is being applied, because a tool takes seconds."""
@@ -279,7 +279,7 @@ class ChangeController:
     async def _plates(self, changes: tuple[Change, ...]) -> dict[Target, DeviceLabel]:
         return {change.target: await self._app.workbench.hardware.device_label(change.target) for change in changes}
 
-    async def _take_back(
+    async def _undo_changes(
         self, plans: tuple[Change, ...], ids: tuple[str, ...], plates: Mapping[Target, DeviceLabel]
     ) -> None:
         """Undo the changes. The dialog has asked for the tokens of targets whose data this destroys."""
@@ -306,7 +306,7 @@ class ChangeController:
             self._say(
                 f"The change of {setting} is undone and verified: now {view.change_value_text(plan, ended.now)}.{also}"
             )
-            self._tell_moved(change, ended)
+            self._report_moved(change, ended)
         self._changed(plans)
 
     def _say(self, message: str, *, severity: str = "information", title: str = "") -> None:

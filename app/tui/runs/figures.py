@@ -51,20 +51,20 @@ class Sparks:
 
     def __init__(self, *, ascii_only: bool) -> None:
         self._ascii = ascii_only
-        self._known: dict[tuple[Path, str], str] = {}
+        self._cache: dict[tuple[Path, str], str] = {}
 
     def __len__(self) -> int:
         """Return the number of cached sparklines."""
-        return len(self._known)
+        return len(self._cache)
 
     def of(self, folder: Path, run: RunRecord) -> str:
         """Return the sparkline of a run; "" if it was not read."""
-        return self._known.get((folder, run.id), "")
+        return self._cache.get((folder, run.id), "")
 
     def missing(self, runs: Iterable[Place]) -> list[Place]:
         """Return the finished runs without a sparkline, newest first."""
         newest = sorted(runs, key=lambda run: run[1].start.at, reverse=True)[:MOST]
-        return [(where, run) for where, run in newest if run.end is not None and (where, run.id) not in self._known]
+        return [(where, run) for where, run in newest if run.end is not None and (where, run.id) not in self._cache]
 
     def read(self, runs: Iterable[Place], goes_on: Callable[[], bool], report: Callable[[], None]) -> None:
         """Read the sparklines while `goes_on`, and call `report` after each. Blocks, so call it in a thread."""
@@ -73,7 +73,7 @@ class Sparks:
                 return
             measured = [sample for sample in intervals(run, where) if sample.phase is Phase.MEASURING]
             values = [sum(side.iops for side in sample.transfers) if sample.transfers else None for sample in measured]
-            self._known[where, run.id] = spark(values, WIDTH, ascii_only=self._ascii)
+            self._cache[where, run.id] = spark(values, WIDTH, ascii_only=self._ascii)
             report()
 
 

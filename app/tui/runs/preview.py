@@ -50,9 +50,9 @@ class RunPreview(Pane):
         self._may_read = may_read
         self._shown: tuple[Path, str] | None = None
         self._folder = Path()
-        self._put_off = False  # reading the curves was postponed because something is measured
+        self._is_postponed = False  # reading the curves was postponed because something is measured
         self._baseline: RunRecord | None = None
-        self._known: dict[tuple[Path, str], Curves] = {}
+        self._cache: dict[tuple[Path, str], Curves] = {}
 
     def compose(self) -> ComposeResult:
         """Compose the results, and below them graphs and facts."""
@@ -88,21 +88,21 @@ class RunPreview(Pane):
         key = (folder, run.id)
         self._baseline = baseline if baseline is not None and baseline.id != run.id else None
         if key == self._shown:
-            if self._put_off and self._may_read():
-                self._begin_to_read(run, folder)
+            if self._is_postponed and self._may_read():
+                self._start_reading(run, folder)
             return
-        self._shown, self._folder, self._put_off = key, folder, False
+        self._shown, self._folder, self._is_postponed = key, folder, False
         self.query_one(VerticalScroll).scroll_home(animate=False)
-        curves = self._known.get(key)
+        curves = self._cache.get(key)
         self._draw(run, curves or Curves())
         if curves is None and run.end is not None:
-            self.set_timer(PAUSE, partial(self._begin_to_read, run, folder))
+            self.set_timer(PAUSE, partial(self._start_reading, run, folder))
 
-    def _begin_to_read(self, run: RunRecord, folder: Path) -> None:
+    def _start_reading(self, run: RunRecord, folder: Path) -> None:
         if self._shown != (folder, run.id):
             return
-        self._put_off = not self._may_read()
-        if not self._put_off:
+        self._is_postponed = not self._may_read()
+        if not self._is_postponed:
             self.run_worker(partial(self._read, run, folder), thread=True, group="preview", exclusive=True)
 
     def _read(self, run: RunRecord, folder: Path) -> None:
@@ -110,9 +110,9 @@ class RunPreview(Pane):
 
     def _take(self, run: RunRecord, folder: Path, curves: Curves) -> None:
         key = (folder, run.id)
-        while len(self._known) >= _KEPT:
-            del self._known[next(iter(self._known))]
-        self._known[key] = curves
+        while len(self._cache) >= _KEPT:
+            del self._cache[next(iter(self._cache))]
+        self._cache[key] = curves
         if key == self._shown and self.is_mounted:
             self._draw(run, curves)
 
@@ -124,7 +124,7 @@ class RunPreview(Pane):
         total, marks = time_axis_seconds(run, curves), marks_of(curves, ascii=self._ascii)
         beneath: tuple[Reference, ...] = ()
         if self._baseline is not None:
-            kept = self._known.get((self._folder, self._baseline.id), Curves())
+            kept = self._cache.get((self._folder, self._baseline.id), Curves())
             beneath = baseline_references(self._baseline, kept, rate=False)
         iops = throughput_chart(curves, rate=False, total=total, references=beneath, marks=marks, over=True)
         self.query_one("#preview-iops", LineChart).data = iops
