@@ -116,13 +116,13 @@ def fact_lines(shown: Facts) -> list[str]:
 class LineLayout:
     """Columns and widths of a table. Later rows use the same layout; a longer cell makes its row longer."""
 
-    places: tuple[int, ...]
+    indexes: tuple[int, ...]
     """Indexes of the shown columns: those with content, or all columns of a growing table."""
     columns: tuple[Column, ...]
     """The shown columns."""
     widths: tuple[int, ...]
     """Width of each column in characters."""
-    wholes: tuple[int, ...]
+    longest_cells: tuple[int, ...]
     """Characters of the longest cell of each column."""
     width: int | None
     """Characters of a line; None is unlimited."""
@@ -133,16 +133,16 @@ class LineLayout:
         body = [[text_of(cell) for cell in _cells(row)] for row in shown.rows if not row.banner]
         used = tuple(at for at in range(len(shown.columns)) if growing or any(row[at] for row in body))
         kept = tuple(shown.columns[at] for at in used)
-        wholes = tuple(max((width_of(row[at]) for row in body), default=0) for at in used)
+        longest_cells = tuple(max((width_of(row[at]) for row in body), default=0) for at in used)
         least = [max(width_of(column.title), column.room if growing else 0) for column in kept]
-        widths = _fit(list(map(max, wholes, least)), kept, width)
-        return cls(places=used, columns=kept, widths=tuple(widths), wholes=wholes, width=width)
+        widths = _fit(list(map(max, longest_cells, least)), kept, width)
+        return cls(indexes=used, columns=kept, widths=tuple(widths), longest_cells=longest_cells, width=width)
 
     @classmethod
     def growing(cls, shown: Table, width: int | None) -> LineLayout:
         """Return the layout of a table that gets more rows: every column, with room for typical content."""
         layout = cls.of(_fit_columns(shown, width, growing=True), width, growing=True)
-        return replace(layout, places=tuple(shown.columns.index(column) for column in layout.columns))
+        return replace(layout, indexes=tuple(shown.columns.index(column) for column in layout.columns))
 
     def heading(self) -> str:
         """Return the line of column titles."""
@@ -153,7 +153,7 @@ class LineLayout:
         return [_banner(row, self.width) if row.banner else self._row(_cells(row)) for row in rows]
 
     def _row(self, cells: Sequence[str | Cell]) -> str:
-        kept = [cells[at] for at in self.places]
+        kept = [cells[at] for at in self.indexes]
         return self._line(list(map(text_of, kept)), list(map(_colour, kept)))
 
     def _line(self, cells: Sequence[str], colours: Sequence[str]) -> str:
@@ -169,7 +169,9 @@ class LineLayout:
         """Return the column widths for one line. A long cell uses free room of the columns after it, or is cut."""
         cut = [
             min(size, base) if column.shrinks and base < longest else size
-            for size, base, longest, column in zip(cell_widths, self.widths, self.wholes, self.columns, strict=True)
+            for size, base, longest, column in zip(
+                cell_widths, self.widths, self.longest_cells, self.columns, strict=True
+            )
         ]
         sizes: list[int] = []
         over = 0

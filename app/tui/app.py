@@ -30,7 +30,7 @@ from app.tui.commands import COMMANDS as TABLE
 from app.tui.commands import HOSTS, SCREENS
 from app.tui.feature_hooks import CheckTracker, DriftWatch
 from app.tui.header_text import RunBadge
-from app.tui.notices import Notice, Notices, commands_in, sentences
+from app.tui.notices import Notice, Notices, commands_in, join_sentences
 from app.tui.options import ScreenOptions
 from app.tui.session_updates import SessionApp
 from app.tui.stylesheet import NarrowedStylesheet
@@ -329,7 +329,7 @@ class WorkbenchApp(SessionApp):
 
     def notify_copyable(self, message: str, path: str) -> None:
         """Show a notice with text that can be copied, such as a path."""
-        self._add_notice(message, copied=clean_lines(path, 12))
+        self._add_notice(message, copyable=clean_lines(path, 12))
 
     def _add_notice(self, message: str, **parts: Any) -> None:
         """Show a notice; `parts`: its other fields."""
@@ -362,7 +362,7 @@ class WorkbenchApp(SessionApp):
 
     async def on_event(self, event: events.Event) -> None:
         """Remove notices at a key press, because the user has read them by then."""
-        if isinstance(event, events.Key) and self.notices.standing:
+        if isinstance(event, events.Key) and self.notices.visible:
             self.notices.drop_read()
             self.show_notices()
         await super().on_event(event)
@@ -375,8 +375,10 @@ class WorkbenchApp(SessionApp):
 
     def show_error(self, error: RaidbenchError, *, title: str = "") -> None:
         """Show an error with its hint."""
-        copied = commands_in(clean_lines(error.hint or "", 12))
-        self._add_notice(sentences(error.message, error.hint), title=clean(title), severity="error", copied=copied)
+        copyable = commands_in(clean_lines(error.hint or "", 12))
+        self._add_notice(
+            join_sentences(error.message, error.hint), title=clean(title), severity="error", copyable=copyable
+        )
         self.show_session(self.workbench.session)
 
     def do(self, name: str, *arguments: Any, **named: Any) -> Any:

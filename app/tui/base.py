@@ -148,7 +148,7 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def show_notices(self) -> None:
         """Update the notices."""
-        self.query_one(NoticeLine).notices = self.workbench_app.notices.standing
+        self.query_one(NoticeLine).notices = self.workbench_app.notices.visible
 
     def hint(self, text: str, *, stays: bool = False) -> None:
         """Set the text above the footer while there is no notice, such as details of the row under the cursor.

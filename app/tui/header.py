@@ -55,7 +55,7 @@ class HeaderLines(StyleCachedWidget):
         & > .header--present { text-style: bold reverse; color: $primary; background: $background; }
     }
     """
-    told: reactive[HeaderContent] = reactive(HeaderContent(), repaint=False)
+    content: reactive[HeaderContent] = reactive(HeaderContent(), repaint=False)
     """The content of the header."""
 
     def __init__(self, screen: str) -> None:
@@ -69,7 +69,7 @@ class HeaderLines(StyleCachedWidget):
         """The screen in front, as the bar names it. A sheet counts as the screen that it was opened from."""
         return self._named if self._named in SCREENS else self.app.current_mode
 
-    def watch_told(self, before: HeaderContent, after: HeaderContent) -> None:
+    def watch_content(self, before: HeaderContent, after: HeaderContent) -> None:
         """Repaint only the changed cells: during a run, that is the time left."""
         for y in range(self.size.height):
             old, new = self._line(before, y), self._line(after, y)
@@ -82,7 +82,7 @@ class HeaderLines(StyleCachedWidget):
         progress = {"bench": job} | {name: work.progress_text(now) for name, work in app.background.items()}
         running = {name for name, text in progress.items() if text}
         at_work = next(filter(None, progress.values()), "")
-        self.told = HeaderContent(
+        self.content = HeaderContent(
             machine=tuple(_machine(session, app) if self.of_host is None else _other_host(self.of_host)),
             state=tuple(_state(session, app, at_work) if self.of_host is None else _other_host_state(session, at_work)),
             marks=tuple(app.waiting.marks(running, self._screen).items()),
@@ -92,12 +92,12 @@ class HeaderLines(StyleCachedWidget):
 
     def render_line(self, y: int) -> Strip:
         """Render a line."""
-        return self._line(self.told, y)
+        return self._line(self.content, y)
 
     def on_click(self, event: events.Click) -> None:
         """Show the screen whose name was clicked."""
         at = 0
-        for segment in self._line(self.told, event.y):
+        for segment in self._line(self.content, event.y):
             name = (segment.style.meta if segment.style else {}).get("screen")
             at += segment.cell_length
             if event.x < at:

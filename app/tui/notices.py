@@ -46,7 +46,7 @@ class Notice:
         """Title and message."""
         return f"{self.title}: {self.message}" if self.title else self.message
 
-    copied: str = field(default="", compare=False)
+    copyable: str = field(default="", compare=False)
     """The part worth copying: a path, a command, or the next step."""
 
 
@@ -55,41 +55,41 @@ class Notices:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._standing: list[tuple[float, Notice]] = []
+        self._visible: list[tuple[float, Notice]] = []
         self.messages: list[Notice] = []
         """All notices that are worth a line of the log, in their order."""
 
     @property
-    def standing(self) -> tuple[Notice, ...]:
+    def visible(self) -> tuple[Notice, ...]:
         """The notices that are shown, newest last."""
-        return tuple(notice for _, notice in self._standing)
+        return tuple(notice for _, notice in self._visible)
 
     def add(self, notice: Notice) -> None:
         """Show a notice in addition to those that are too recent to have been read."""
         if not notice.passing:
             self.messages.append(notice)
         self.drop_read()
-        self._standing = [(since, shown) for since, shown in self._standing if shown != notice and not shown.passing]
-        self._standing.append((self._clock(), notice))
+        self._visible = [(since, shown) for since, shown in self._visible if shown != notice and not shown.passing]
+        self._visible.append((self._clock(), notice))
 
     @property
     def copyable_text(self) -> str:
         """Path, command or advice of the newest notice that has one; "" without any."""
-        return next((notice.copied for notice in reversed(self.messages) if notice.copied), "")
+        return next((notice.copyable for notice in reversed(self.messages) if notice.copyable), "")
 
     def clear_transient_notice(self) -> None:
         """Remove the transient notice."""
-        self._standing = [(since, notice) for since, notice in self._standing if not notice.passing]
+        self._visible = [(since, notice) for since, notice in self._visible if not notice.passing]
 
     def clear(self) -> None:
         """Remove all notices, also from the log."""
-        self._standing.clear()
+        self._visible.clear()
         self.messages.clear()
 
     def drop_read(self) -> None:
         """Remove notices that were shown long enough: a user who types has read them."""
         now = self._clock()
-        self._standing = [(since, notice) for since, notice in self._standing if now - since < STAYS[notice.severity]]
+        self._visible = [(since, notice) for since, notice in self._visible if now - since < STAYS[notice.severity]]
 
 
 _COMMANDS = re.compile(r"`([^`]+)`")
@@ -100,7 +100,7 @@ def commands_in(text: str) -> str:
     return "\n".join(_COMMANDS.findall(text)) or text
 
 
-def sentences(*parts: str | None) -> str:
+def join_sentences(*parts: str | None) -> str:
     """Return the parts joined, each with its final punctuation."""
     return " ".join(part if part[-1] in ".!?:" else f"{part}." for part in parts if part)
 

@@ -102,7 +102,7 @@ _HELP_SCORE = 0.3
 class PaletteEntry:
     """A line of the palette."""
 
-    place: str
+    group: str
     """Its group: a screen, or the settings; "" for all screens."""
     name: str
     """Name of the command or setting."""
@@ -116,7 +116,7 @@ class PaletteEntry:
     @property
     def title(self) -> str:
         """The text in which letters are searched."""
-        return f"{self.place}: {self.name}" if self.place else self.name
+        return f"{self.group}: {self.name}" if self.group else self.name
 
 
 class Palette(CommandPalette, SafeScreen[None]):

@@ -90,7 +90,7 @@ async def test_a_restart_shows_trial_deadline_and_keys_on_every_screen(table: Ta
         for screen in ("1", "2", "3", "4", "5"):
             await pilot.press(screen)
             await settled(pilot)
-            header = " ".join(piece.text for piece in pilot.app.screen.query_one(HeaderLines).told.state)
+            header = " ".join(piece.text for piece in pilot.app.screen.query_one(HeaderLines).content.state)
             said = line(pilot)
             assert ("trial 300 s" in header or "trial 29" in header, "s left: Read-ahead" in said) == (True, True)
             assert said.rstrip().endswith("K Keep trial u Take back")
@@ -132,7 +132,7 @@ async def test_u_leaves_alone_what_somebody_set_since(table: Table) -> None:
 @pytest.mark.parametrize(
     ("result", "told"), [("kept", "the new value was kept"), ("restored", "the old value is back")]
 )
-async def test_the_header_follows_what_is_decided_elsewhere(table: Table, result: str, told: str) -> None:
+async def test_the_header_follows_what_is_decided_elsewhere(table: Table, result: str, content: str) -> None:
     before = await value(table)
     session = await begin(table, "earlier")
     async with opened(table) as pilot:
@@ -142,7 +142,7 @@ async def test_the_header_follows_what_is_decided_elsewhere(table: Table, result
         table.bench.changes.journal.write_outcome("c1", session, result)
         app_of(pilot)._every_second()
         await until(pilot, lambda: not line(pilot))
-        assert any(told in one.message for one in app_of(pilot).notices.messages)
+        assert any(content in one.message for one in app_of(pilot).notices.messages)
 
 
 async def test_one_that_begins_elsewhere_meanwhile_comes_into_the_header(table: Table) -> None:

@@ -26,19 +26,19 @@ def doctor_command(as_json: bool) -> int:
     status = FOUND if any(finding.grade is DoctorStatus.MISSING for finding in doctor_items) else DONE
     if as_json:
         listed = [
-            {"grade": item.grade.value, "what": item.what, "detail": item.detail, "advice": item.advice or None}
+            {"grade": item.grade.value, "what": item.name, "detail": item.detail, "advice": item.advice or None}
             for item in doctor_items
         ]
         print_json(findings=listed, program=program_version())
         if not is_text_wanted():
             return status
     colours = {DoctorStatus.OK: "green", DoctorStatus.WARN: "yellow", DoctorStatus.MISSING: "red"}
-    wide = max(len(finding.what) for finding in doctor_items)
+    wide = max(len(finding.name) for finding in doctor_items)
 
     def item_lines(finding: DoctorItem) -> list[str]:
         mark = paint(f"{finding.grade.value:<7}", colours[finding.grade])
         advice = [" " * (11 + wide) + finding.advice] if finding.advice else []
-        return [f"{mark}  {finding.what:<{wide}}  {finding.detail}", *advice]
+        return [f"{mark}  {finding.name:<{wide}}  {finding.detail}", *advice]
 
     lines(row for finding in doctor_items for row in item_lines(finding))
     say("All that is needed is there." if status == DONE else "Something that is needed is missing.")
@@ -59,7 +59,7 @@ def _reads_in_use(host: Host) -> DoctorItem:
         detail = f"fio reads arrays that are mounted: lend_in_use in {ROOTS_CONFIG}"
     else:
         detail = f"the helper itself reads arrays that are mounted; fio may with lend_in_use = true in {ROOTS_CONFIG}"
-    return DoctorItem(grade=grade, what=READS_IN_USE, detail=detail)
+    return DoctorItem(grade=grade, name=READS_IN_USE, detail=detail)
 
 
 def _configuration() -> DoctorItem:
@@ -67,4 +67,4 @@ def _configuration() -> DoctorItem:
     path = current().config or current().paths.config
     shown = clean(str(path), 300)
     note = "" if path.exists() else " does not exist; the defaults are used"
-    return DoctorItem(grade=DoctorStatus.OK, what="config", detail=shown + note)
+    return DoctorItem(grade=DoctorStatus.OK, name="config", detail=shown + note)

@@ -40,7 +40,7 @@ class DoctorItem:
 
     grade: DoctorStatus
     """Result of the check."""
-    what: str
+    name: str
     """The checked part, in a word or two."""
     detail: str
     """The result in words."""
@@ -49,15 +49,15 @@ class DoctorItem:
 
 
 def _ok(name: str, detail: str) -> DoctorItem:
-    return DoctorItem(grade=DoctorStatus.OK, what=name, detail=detail)
+    return DoctorItem(grade=DoctorStatus.OK, name=name, detail=detail)
 
 
 def _warning(name: str, detail: str, advice: str) -> DoctorItem:
-    return DoctorItem(grade=DoctorStatus.WARN, what=name, detail=detail, advice=advice)
+    return DoctorItem(grade=DoctorStatus.WARN, name=name, detail=detail, advice=advice)
 
 
 def _missing(name: str, detail: str, advice: str) -> DoctorItem:
-    return DoctorItem(grade=DoctorStatus.MISSING, what=name, detail=detail, advice=advice)
+    return DoctorItem(grade=DoctorStatus.MISSING, name=name, detail=detail, advice=advice)
 
 
 _TOOLS = (

@@ -71,7 +71,7 @@ class SlowMemberTest:
         self._result = ""
 
     @property
-    def words(self) -> str:
+    def status_text(self) -> str:
         """The progress, or the result."""
         if self.running:
             count = f"{len(self.reads)} of {len(self.plan.drives) * self.plan.rounds} readings"
@@ -132,7 +132,7 @@ class SlowestScreen(WorkbenchScreen):
         plan = self._reading.plan
         shown = siblings_table(plan, (), ())
         with Pane(f"Members of {plan.target}, each against its siblings", id="slowest-pane"):
-            yield TextParagraphs(self._reading.words, "title", id="slowest-words")
+            yield TextParagraphs(self._reading.status_text, "title", id="slowest-words")
             yield TextParagraphs(EXPLAINED, "muted", id="slowest-help")
             yield KeyedTable(columns(shown), rows(shown), id="slowest-members")
 
@@ -144,7 +144,7 @@ class SlowestScreen(WorkbenchScreen):
     def show(self, session: Session) -> None:
         """Show the progress and the readings so far."""
         reading = self._reading
-        self.query_one("#slowest-words", TextParagraphs).say(reading.words, "title")
+        self.query_one("#slowest-words", TextParagraphs).say(reading.status_text, "title")
         now = (tuple(reading.reads), reading.figures)
         if now != self._shown:
             self._shown = now

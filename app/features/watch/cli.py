@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from app.features.apply.drift import Drift
     from app.features.check.finding import Finding, RuleResult
     from app.features.check.runner import CheckResult
-    from app.features.watch.finding_status import Compared, News, ReportedFinding
+    from app.features.watch.finding_status import News, ReportedFinding, WatchComparison
 
 DRIFT = "drift"
 """Rule id of differences from a file in the saved findings."""
@@ -46,7 +46,7 @@ class _WatchResult:
     """Differences from the file."""
     skipped: str
     """Why the baseline is not measured; "" if it is measured or none was named."""
-    compared: Compared
+    compared: WatchComparison
     """Which findings and differences are new, worse or known."""
 
 
@@ -106,7 +106,7 @@ async def _watch(
     recorded = current().machine is not None
     before = None if recorded else last_watch.load(kept)
     if not recorded:
-        last_watch.keep(kept, now)
+        last_watch.save(kept, now)
     checked = evaluate(await gather(bench.host, inventory, readings), ignore=ignore, problems=problems)
     drifts = await _drifts(bench, file)
     skipped = "" if baseline is None else await _why_skipped(bench, baseline)
@@ -120,7 +120,7 @@ async def _watch(
     )
 
 
-def _compare(checked: CheckResult, drifts: tuple[Drift, ...], kept: Path | None) -> Compared:
+def _compare(checked: CheckResult, drifts: tuple[Drift, ...], kept: Path | None) -> WatchComparison:
     """Return which warnings, faults and differences are new since the last watch, and save them for the next one."""
     from app.features.check.finding import Severity
     from app.features.check.rule_table import RULES
@@ -132,7 +132,7 @@ def _compare(checked: CheckResult, drifts: tuple[Drift, ...], kept: Path | None)
     silent = [problem.where for problem in checked.problems]
     compared = finding_status.compare(findings, before, time.time(), rules=(*RULES, DRIFT), silent=silent)
     if kept is not None:
-        finding_status.keep(kept, compared.keep)
+        finding_status.save(kept, compared.to_store)
     return compared
 
 

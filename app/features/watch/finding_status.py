@@ -82,12 +82,12 @@ class ReportedFindings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class WatchComparison:
     """The result of a comparison with the last watch."""
 
     news: Mapping[tuple[str, str], News] = field(default_factory=dict)
     """Status of each finding, by its key."""
-    keep: ReportedFindings = ReportedFindings()
+    to_store: ReportedFindings = ReportedFindings()
     """Findings to store for the next watch."""
 
     @property
@@ -103,7 +103,7 @@ def compare(
     *,
     rules: Iterable[str],
     silent: Iterable[str] = (),
-) -> Compared:
+) -> WatchComparison:
     """Return which findings are new since the last watch. No I/O.
 
     `rules`: ids of all existing rules, to recognise a finding whose rule was renamed. `silent`: places and backends
@@ -124,8 +124,8 @@ def compare(
         kept.append(finding if then is None or worse or finding.rank < then.rank else replace(then, rule=finding.rule))
     absent = tuple(silent)
     kept += [earlier for key, earlier in old.items() if key not in news and _is_at(earlier.where, absent)]
-    return Compared(
-        news=news, keep=ReportedFindings(findings=tuple(kept), reminded=now if due or not old else reminded)
+    return WatchComparison(
+        news=news, to_store=ReportedFindings(findings=tuple(kept), reminded=now if due or not old else reminded)
     )
 
 
@@ -180,12 +180,12 @@ def load(file: Path) -> ReportedFindings:
         return ReportedFindings()
 
 
-def keep(file: Path, standing: ReportedFindings) -> None:
+def save(file: Path, reported: ReportedFindings) -> None:
     """Store the findings in one step. Never raises: without the file the next watch reports all findings as new."""
     rows = [
         {"rule": finding.rule, "where": finding.where, "rank": finding.rank, "evidence": finding.evidence}
-        for finding in standing.findings
+        for finding in reported.findings
     ]
-    text = json.dumps({"format": _FORMAT, "reminded": standing.reminded, "findings": rows}, separators=(",", ":"))
+    text = json.dumps({"format": _FORMAT, "reminded": reported.reminded, "findings": rows}, separators=(",", ":"))
     if len(text) <= _LARGEST:
         write_private(file, text)

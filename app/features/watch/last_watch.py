@@ -70,7 +70,7 @@ def load(file: Path) -> WatchState | None:
         return None
 
 
-def keep(file: Path, now: WatchState) -> None:
+def save(file: Path, now: WatchState) -> None:
     """Replace the stored state. Never raises: without it the next watch has nothing to compare with."""
     fields = {"format": _FORMAT, "kernel": now.kernel, "settings": now.settings, "firmware": now.firmware}
     text = json.dumps(fields, separators=(",", ":"))

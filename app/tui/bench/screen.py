@@ -38,7 +38,7 @@ from app.tui.bench.summary import (
 )
 from app.tui.bench.write_confirmation import confirm_run
 from app.tui.header_text import TALL
-from app.tui.notices import sentences
+from app.tui.notices import join_sentences
 from backends.errors import RaidbenchError
 from backends.sizes import size_words
 from backends.text import clean
@@ -247,7 +247,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         )
         advice = await bench.jobs.preview_advice(self.request())
         missing = await bench.jobs.why_not()
-        self._why_not = "" if missing is None else f"r cannot run it: {sentences(missing.message, missing.hint)}"
+        self._why_not = "" if missing is None else f"r cannot run it: {join_sentences(missing.message, missing.hint)}"
         if self._why_not and bench.session.active is None and self.shown is None and not self.pending:
             self.show_message(self._why_not)
         if self._advice_state == wanted and bench.session.active is None and not self.pending:
