@@ -81,10 +81,7 @@ def _may_run_as_root() -> bool:
 
 
 def _is_owned_by_root(folder: str) -> bool:
-    """Return whether only root can write to a folder and to its parents.
-
-    Uses the standard library alone, because modules from untrusted folders must not be imported before this check.
-    """
+    """Return whether only root can write to a folder and its parents. Nothing untrusted is imported before this."""
     path = os.path.realpath(folder)
     while True:
         info = os.stat(path)

@@ -51,10 +51,7 @@ class DoorCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureDoor:
-    """The parts that a feature offers to the program.
-
-    Paths are `module:name`; importing a door imports none of them.
-    """
+    """The parts that a feature offers. Paths are `module:name`; importing a door imports none of them."""
 
     commands: Mapping[str, DoorCommand] = field(default_factory=dict)
     """Commands of the command line, by name."""
@@ -95,9 +92,9 @@ def require_action(name: str) -> Callable[..., Any]:
 
 
 def action(name: str) -> Callable[..., Any] | None:
-    """Return a function of a feature, such as `plots.explore`; None if the feature is missing.
+    """Return a function of a feature (`plots.explore`); None without the feature.
 
-    No other door is imported. Raises KeyError if the feature has no such function.
+    Raises KeyError if it lacks the function.
     """
     feature, _, function = name.partition(".")
     return import_object(door(feature).actions[function]) if feature in FEATURES else None

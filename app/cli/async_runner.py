@@ -68,10 +68,7 @@ class Interruption:
 
 
 def run(work: Callable[[Interruption], Awaitable[T]]) -> T:
-    """Run the coroutine of a command and return its result.
-
-    Raises InterruptedByUserError if a signal ended it early, and everything that the coroutine raises.
-    """
+    """Return the result of a command's coroutine. Raises InterruptedByUserError if a signal ended it early."""
     import asyncio  # Takes a tenth of a second, which `--help` need not wait for.
 
     interruption = Interruption()

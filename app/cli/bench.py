@@ -131,10 +131,10 @@ def bench_command(options: BenchOptions) -> int:
     async def work(bench: Workbench, interruption: Interruption) -> int:
         if not options.go_on_stdin:
             return await measure(bench, interruption, None)
-        on_leash = require_action("fleet.on_leash")
-        return cast("int", await on_leash(bench, options.lease or LEASE_S, partial(measure, bench, interruption)))
+        run_remotely = require_action("fleet.on_leash")
+        return cast("int", await run_remotely(bench, options.lease or LEASE_S, partial(measure, bench, interruption)))
 
-    async def measure(bench: Workbench, interruption: Interruption, leash: RemoteControl | None) -> int:
+    async def measure(bench: Workbench, interruption: Interruption, remote: RemoteControl | None) -> int:
         pairs = [await resolve_target(bench, target) for target in options.targets]
         first, *others = (NamedTarget(where=where, name=shown) for where, shown in pairs)
         request = BenchmarkRequest(
@@ -149,7 +149,7 @@ def bench_command(options: BenchOptions) -> int:
         )
         if options.dry_run:
             return await _show_plan(bench, request, options)
-        return await _bench(bench, interruption, request, options, leash)
+        return await _bench(bench, interruption, request, options, remote)
 
     return on_workbench(work, dry=options.dry_run, rights=any(map(_may_be_device, options.targets)))
 
@@ -229,15 +229,15 @@ async def _bench(
     interruption: Interruption,
     request: BenchmarkRequest,
     options: BenchOptions,
-    leash: RemoteControl | None,
+    remote: RemoteControl | None,
 ) -> int:
-    with closing(RunProgressPrinter(bench, stream=options.stream, silent=leash is not None)) as follower:
+    with closing(RunProgressPrinter(bench, stream=options.stream, silent=remote is not None)) as follower:
         records, advice_keys = await measure_runs(
-            bench, interruption, request, options.repeat, options.typed, follower, leash=leash
+            bench, interruption, request, options.repeat, options.typed, follower, remote=remote
         )
-    if leash is not None:
+    if remote is not None:
         for record in records:
-            leash.send_result(json_schema.run(record, session=str(bench.folder)))
+            remote.send_result(json_schema.run(record, session=str(bench.folder)))
     if records:
         _report(bench, records, follower.samples, advice_keys, options)
     if interruption.is_requested():
@@ -254,20 +254,20 @@ async def measure_runs(
     follower: RunProgressPrinter,
     *,
     fresh: bool = False,
-    leash: RemoteControl | None = None,
+    remote: RemoteControl | None = None,
 ) -> tuple[list[RunRecord], frozenset[str]]:
     """Run the job `repeat` times, until the first run that does not complete, in a session that is opened for it.
 
-    Return the runs and the keys of the advice that was shown. `fresh`: open a new session. `leash`: the remote host
-    that decides when each run starts; None starts at once.
+    Return the runs and the keys of the advice that was shown. `fresh`: open a new session. `remote`: the caller on
+    another host, which decides when the run starts; None starts at once.
 
     Raises RefusedError, BrokenPipeOutputError if the reader of the stream is gone, and everything that measuring
     raises.
     """
     require_permitted_job(request)
     first = await prepare_run(bench, request)  # before the session is opened, so that a refused run leaves no session
-    if leash is not None:
-        leash.require_harmless(first)
+    if remote is not None:
+        remote.require_harmless(first)
     await open_checked_session(bench, fresh=fresh)
     records: list[RunRecord] = []
     advice_keys: frozenset[str] = frozenset()
@@ -281,7 +281,7 @@ async def measure_runs(
                 for row in await wear_lines(bench, ready, times=repeat):
                     say(f"{row}.")
                 typed = confirm_run(ready, typed)
-                if leash is None:
+                if remote is None:
                     _announce_run(ready)
                 advice_keys = frozenset(item.key for item in ready.advice)
             if interruption.is_requested():
@@ -289,7 +289,7 @@ async def measure_runs(
             follower.begin(f"{number}/{repeat} " if repeat > 1 else "")
             is_complete = False
             try:
-                until = None if leash is None else partial(leash.until_go, ready)
+                until = None if remote is None else partial(remote.until_go, ready)
                 records.append(await bench.jobs.measure(ready, confirm=typed, until=until))
                 is_complete = records[-1].figures.status is RunStatus.OK and not follower.is_stdout_closed
             finally:
@@ -333,10 +333,7 @@ def loss_lines(ready: RunPlan) -> list[str]:
 
 
 def confirm_run(ready: RunPlan, typed: str | None) -> str | None:
-    """Show the data that would be lost and return the confirmation token.
-
-    Raises RefusedError if it is not confirmed.
-    """
+    """Show the data that would be lost and return the confirmation token. Raises RefusedError if declined."""
     if ready.refused:
         raise RefusedError(" ".join(ready.refused), hint=ready.hint)
     if current().read_only:

@@ -119,10 +119,7 @@ def _with_options(base: Job, texts: Mapping[str, str]) -> Job:
 
 
 def _table_for(content: bytes) -> OptionTable:
-    """Return the option table of fio.
-
-    The installed fio is queried only if the file has options that not every fio has.
-    """
+    """Return the option table of fio. The installed fio is queried only for options that not every fio has."""
     from app.core.fio.jobfile import depends_on_fio
     from app.core.fio.option_table import SHIPPED
 

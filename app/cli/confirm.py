@@ -85,10 +85,7 @@ def ending_json(bench: Workbench, trouble: RaidbenchError | None) -> dict[str, A
 
 
 def confirm_harmless(action: str, *, yes: bool) -> None:
-    """Return once a harmless action ("Apply") is confirmed.
-
-    Raises RefusedError if it is declined, EOFError without an answer.
-    """
+    """Return once a harmless action ("Apply") is confirmed. Raises RefusedError, EOFError if no answer comes."""
     if yes:
         return
     if not can_ask():

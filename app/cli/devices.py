@@ -88,10 +88,7 @@ def _report_problems(inventory: Inventory) -> None:
 
 
 def parse_columns(text: str | None) -> tuple[str, ...]:
-    """Return the column keys of --columns; an empty tuple selects the usual ones.
-
-    Raises InvalidValueError if a key is unknown.
-    """
+    """Return the keys of --columns; () selects the usual ones. Raises InvalidValueError if a key is unknown."""
     from app.core.presentation.device_table import KEYS
 
     named = tuple(filter(None, (word.strip() for word in (text or "").split(","))))
@@ -107,10 +104,7 @@ def parse_columns(text: str | None) -> tuple[str, ...]:
 async def all_settings(
     machine: MachineBackends, inventory: Inventory
 ) -> tuple[json_schema.SettingsOf, tuple[Problem, ...]]:
-    """Return the settings of every target, and the problems.
-
-    A target that cannot be read has None and a problem, because it may have settings.
-    """
+    """Return the settings of every target (None if it could not be read), and a problem for each of those."""
     devices: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
     problems: list[Problem] = []
 

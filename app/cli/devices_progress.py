@@ -62,10 +62,7 @@ class DevicesProgress:
         self._waiting = WaitingStatusLine()
 
     async def run(self) -> Inventory:
-        """Print all devices and return the inventory.
-
-        Raises BrokenPipeOutputError if standard output is closed, StorageError if it cannot be written.
-        """
+        """Print all devices and return the inventory. Raises BrokenPipeOutputError, StorageError on output errors."""
         loop = asyncio.get_running_loop()
         timers = (loop.call_later(self._at_once_s, self._start_printing), loop.call_later(WAITING_S, self._mark_late))
         tasks = probing, following = (
@@ -151,10 +148,7 @@ class DevicesProgress:
 async def tunings(
     machine: MachineBackends, inventory: Inventory, excluded: Collection[Target] = ()
 ) -> dict[Target, TuningCells]:
-    """Return the tuning cells of each listed array and drive except `excluded`.
-
-    A target that cannot be read is left out.
-    """
+    """Return the tuning cells of each listed array and drive, without `excluded` and unreadable ones."""
 
     async def read_tuning(device: Array | Drive) -> TuningCells | None:
         try:

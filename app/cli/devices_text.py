@@ -75,10 +75,7 @@ Page = tuple[str, tuple[Setting, ...], Mapping[str, Reading]]
 
 
 def print_target(subject: Thing, parts: Sequence[Page]) -> None:
-    """Print facts, then settings, then why some are not in effect or cannot be changed.
-
-    The target's own settings come before its queue's.
-    """
+    """Print facts, then settings (those of its queue last), then why some are not in effect or fixed."""
     for at, group in enumerate(device.device_facts(subject)):
         lines([*([""] if at else []), *fact_lines(group)])
     shown = [part for part in parts if any(setting.key in part[2] for setting in part[1])]

@@ -31,10 +31,7 @@ class CommandGroup(click.Group):
     """Imports a command when it is called, and turns every error into a sentence and an exit status."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse as click does.
-
-        The word after `--demo` is a simulated host only if one has that name, or the command.
-        """
+        """Parse as click does. A word after `--demo` that names no simulated host is the command."""
         with_value = {name for param in self.params if not getattr(param, "is_flag", True) for name in param.opts}
         front, rest = [], list(args)
         while rest and rest[0].startswith("-") and rest[0] != "--":

@@ -40,10 +40,7 @@ T = TypeVar("T")
 
 
 def gather_options(record: type[T]) -> Callable[[Callable[Concatenate[T, ...], int]], Callable[..., int]]:
-    """Return a decorator that passes the options named in a dataclass as its first argument, an instance of that class.
-
-    All other options are passed by name.
-    """
+    """Return a decorator that passes the options named like the fields of a dataclass as one instance of it, first."""
 
     def decorate(command: Callable[Concatenate[T, ...], int]) -> Callable[..., int]:
         names = {field.name for field in fields(record)}  # type: ignore[arg-type]
@@ -152,10 +149,7 @@ class Options:
         return f"{demo_text(self.demo)} " if self.demo else ""
 
     def argv_of(self, *names: str) -> list[str]:
-        """Return these options as arguments before the command of another process.
-
-        Options that were not given are left out.
-        """
+        """Return these options, as far as they were given, as arguments before the command of another process."""
         argv: list[str] = []
         for name in names:
             option, value = f"--{name.replace('_', '-')}", getattr(self, name)
@@ -178,10 +172,7 @@ class Options:
         return is_terminal(sys.stdout)
 
     def load_config(self) -> Config:
-        """Return the values of the configuration file.
-
-        Raises ConfigError if they are invalid, NotFoundError if a file that was named does not exist.
-        """
+        """Return the configuration. Raises ConfigError if it is invalid, NotFoundError if a named file is missing."""
         from app.core.config import load_config
 
         return load_config(self.config or self.paths.config, required=self.config is not None)
@@ -246,10 +237,7 @@ def is_utf8(stream: object) -> bool:
 
 
 def draws_signs(stream: object) -> bool:
-    """Return whether the output can show all signs.
-
-    The font of the Linux console has few of them and no braille (console_codes(4)).
-    """
+    """Return whether the output shows all signs. The Linux console lacks many, and braille (console_codes(4))."""
     return is_utf8(stream) and not (is_terminal(stream) and os.environ.get("TERM") == "linux")
 
 
@@ -260,10 +248,7 @@ def _locale_is_utf8(environment: Mapping[str, str]) -> bool:
 
 
 def policies_of(assignments: Sequence[str]) -> dict[str, str]:
-    """Return the policies of a new array from `KEY=VALUE` arguments.
-
-    The array creator checks the keys. Raises InvalidValueError if an argument is malformed.
-    """
+    """Return policies of a new array from `KEY=VALUE` arguments. Raises InvalidValueError if one is malformed."""
     policies: dict[str, str] = {}
     for assignment in assignments:
         key, equals, value = assignment.partition("=")

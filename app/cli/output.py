@@ -40,10 +40,7 @@ class BrokenPipeOutputError(Exception):
 
 
 def data(text: str) -> None:
-    """Write text to standard output at once.
-
-    Raises BrokenPipeOutputError if the reader is gone, StorageError if the text cannot be written.
-    """
+    """Write text at once. Raises BrokenPipeOutputError if the reader is gone, StorageError if writing fails."""
     _write(sys.stdout, text)
 
 
@@ -151,10 +148,7 @@ def _mentions_simulated(part: object) -> bool:
 
 
 def say(text: str = "", end: str = "\n") -> None:
-    """Write a message to standard error. Errors are ignored.
-
-    Commands that the message names get the options that select the same machine.
-    """
+    """Write a message to standard error, ignoring errors. Commands in it get the options of this machine."""
     if options := current().command_prefix:
         text = _NAMED_COMMAND.sub(lambda _: f"`raidbench {options}", text)
     try:
@@ -224,10 +218,7 @@ def can_ask() -> bool:
 
 
 def ask(question: str) -> str:
-    """Ask a question on standard error and return the answer without surrounding blanks.
-
-    Raises EOFError if no answer can come.
-    """
+    """Ask on standard error and return the stripped answer. Raises EOFError if no answer can come."""
     with _default_signals():
         answer = _answer(question)
     if not answer:

@@ -39,7 +39,7 @@ def helper_of(options: Options, *, wanted: bool, read_only: bool) -> Connection 
 
 
 async def helper_connection() -> socket.socket | None:
-    """Return a connection to a second root helper, for a process that outlives this one; None without a helper.
+    """Return a connection to a second helper, for a process that outlives this one; None without a helper.
 
     Raises RefusedError if the helper refuses.
     """

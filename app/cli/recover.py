@@ -94,7 +94,7 @@ def recover_command(options: _RecoverOptions) -> int:
 
 
 def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
-    """List the items if nothing is to be done or if nobody can answer; recover them in all other cases."""
+    """List the items if nothing is to be done or if no answer is possible; recover them in all other cases."""
     answer, as_json = options.answer, options.as_json
     left = find_recoverable(bench)
     report_trials(bench.changes.undecided)
@@ -177,7 +177,7 @@ async def _recovery_steps(
 
 
 async def _missing_recreated(bench: Workbench) -> tuple[UnresolvedChange, ...]:
-    """Return the arrays that were deleted to be re-created and do not exist."""
+    """Return the interrupted changes whose array was deleted and not re-created."""
     missing = []
     for intent in bench.changes.journal.unresolved():
         if intent.change.effect is Effect.RECREATED and intent.change.members:

@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
 
 async def install(bench: Workbench, *, dry: bool, yes: bool) -> int:
-    """Show the unit, ask, write and enable it.
-
-    Raises RefusedError if it is declined, StorageError if it cannot be written, ToolFailedError if systemctl fails.
-    """
+    """Show the unit, ask, write and enable it. Raises RefusedError, StorageError, ToolFailedError."""
     environment = {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
     host = _this_machine(bench)
     side = host.root_side
@@ -49,10 +46,7 @@ async def install(bench: Workbench, *, dry: bool, yes: bool) -> int:
 
 
 async def remove(bench: Workbench, *, dry: bool, yes: bool) -> int:
-    """Ask, disable and remove the unit.
-
-    Raises RefusedError if it is declined, StorageError if it cannot be removed, ToolFailedError if systemctl fails.
-    """
+    """Ask, disable and remove the unit. Raises RefusedError, StorageError, ToolFailedError."""
     host = _this_machine(bench)
     say(f"{systemd_units.PATH} will be disabled and removed.")
     if dry:

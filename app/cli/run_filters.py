@@ -33,10 +33,7 @@ def all_runs() -> tuple[tuple[PastRun, ...], tuple[LoadedSession, ...]]:
 def select_runs(
     runs: Sequence[PastRun], target: str | None, *, workload: str | None = None, since: float | None = None
 ) -> tuple[PastRun, ...]:
-    """Return the runs on a target, of a workload, since a time, on the selected machine.
-
-    Raises NotFoundError if the history has no run on the target.
-    """
+    """Return the runs on a target, of a workload, since a time. Raises NotFoundError for an unknown target."""
     simulated = current().simulated
     kind = [run for run in runs if run.simulated is simulated]
     if len(kind) < len(runs) and not kind:
@@ -63,7 +60,7 @@ def _identities(runs: Sequence[PastRun], target: str) -> frozenset[str]:
     now = _current_identity(target)
     if now is not None and any(run.thing == now for run in runs):
         return frozenset((now,))
-    last = next((run.thing for run in reversed(runs) if target in (run.target, _text_after(run.target, ":"))), None)
+    last = next((run.thing for run in reversed(runs) if target in (run.target, run.target.partition(":")[2])), None)
     if last is None or now is not None:
         raise NotFoundError(
             f"The history has no run on {clean(target, 100)}.",
@@ -74,18 +71,11 @@ def _identities(runs: Sequence[PastRun], target: str) -> frozenset[str]:
 
 def _has_word(name: str, word: str) -> bool:
     parts = re.split(r"[ ,]+", name)
-    return len(word) >= 4 and word in (*parts, *(_text_after(part, ".") for part in parts))
-
-
-def _text_after(text: str, sign: str) -> str:
-    return text.partition(sign)[2]
+    return len(word) >= 4 and word in (*parts, *(part.partition(".")[2] for part in parts))
 
 
 def _current_identity(target: str) -> str | None:
-    """Return the identity of the machine's present device of that name.
-
-    None if there is no such device, or if only its name identifies it.
-    """
+    """Return the identity of the present device of that name; None without one, or if only its name identifies it."""
 
     async def find(bench: Workbench, _: Interruption) -> str | None:
         try:

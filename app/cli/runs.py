@@ -89,7 +89,7 @@ def _sessions() -> Iterator[LoadedSession]:
 
 
 def _earlier_repeats(run: RunRecord, *excluded: LoadedSession) -> Iterator[tuple[RunRecord, ...]]:
-    """Yield the runs of recent sessions that have the same job, one tuple per session, without `excluded`."""
+    """Yield the runs of recent sessions that contain the same job, one tuple per session, without `excluded`."""
     from app.core.analysis.past_runs.earlier_runs import job_text
     from app.core.analysis.past_runs.index import load_past_runs
 
@@ -214,10 +214,7 @@ def _experiment_json(
 
 
 def find_experiment(session: str | None, experiment_id: str) -> tuple[LoadedSession, ExperimentRecord]:
-    """Return an experiment of a session, by default of the last one.
-
-    Raises NotFoundError, which names the existing ones.
-    """
+    """Return an experiment of a session, by default the last one. Raises NotFoundError, naming those it has."""
     loaded = loaded_session(session)
     record = loaded.session.experiment(experiment_id)
     if record is None:

@@ -79,10 +79,7 @@ def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights
 
 
 def _simulated_host(options: Options, speed: float) -> Host:
-    """Return the simulated host, whose state is kept next to its sessions.
-
-    Raises StorageError if the state cannot be written.
-    """
+    """Return the simulated host; its state is next to its sessions. Raises StorageError if that is unwritable."""
     from backends.simulator.host import SimulatedHost
     from backends.simulator.profiles.table import MACHINES
     from backends.simulator.state_file import RackFile
@@ -247,10 +244,7 @@ async def open_session(bench: Workbench, folder: Path | None = None, *, fresh: b
 
 
 async def open_checked_session(bench: Workbench, *, fresh: bool = False) -> None:
-    """Open the session as `open_session` does and record the findings of the machine before it is measured.
-
-    Raises StorageError if the session cannot be written.
-    """
+    """Open a session as `open_session` does, and record the findings of the check before anything is measured."""
     await open_session(bench, fresh=fresh)
     if (check_session := action("check.session")) is not None:
         await check_session(bench, bench.hardware.machine)
@@ -294,7 +288,7 @@ def loaded_session(name: str | None = None, *, whole: bool = False) -> LoadedSes
 
 
 def _load(folder: Path) -> LoadedSession:
-    """Return the session in a folder. Raises NotFoundError, whose hint names the machine that has the session."""
+    """Return a session. Raises NotFoundError, whose hint names another machine that has it."""
     from app.core.session import store
 
     try:
@@ -324,7 +318,7 @@ def _other_machine_hint(folder: Path) -> str:
 
 
 def require_its_machine(folder: Path) -> None:
-    """Raises RefusedError if the session to continue belongs to another machine than the selected one."""
+    """Raises RefusedError if the session to continue does not belong to the selected machine."""
     from app.core.session.store import read_start
 
     begun = read_start(folder)

@@ -112,7 +112,7 @@ def _show_plan(changes: list[Change], already: list[Change], as_json: bool) -> i
 async def _apply(
     bench: Workbench, interruption: Interruption, changes: list[Change], already: list[Change], options: _SetOptions
 ) -> int:
-    """Apply the changes in order. Completed and missing changes are reported whatever ends it."""
+    """Apply the changes in order. Whatever ends it, report which changes were made and which were not."""
     done: list[tuple[Change, ChangeEnded]] = []
     trouble: RaidbenchError | None = None
     with interruption.stop_on_signal(lambda: say("Stopping after this change."), patient=True):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 async def decide_trial(bench: Workbench, seconds: float) -> bool:
-    """Ask whether to keep the values on trial. Without a terminal or an answer they are reverted.
+    """Ask whether to keep the values on trial. Without a terminal or an answer they are reverted at the deadline.
 
     Return whether the values are as decided. Raises StorageError if the decision cannot be recorded; then they are
     reverted.

@@ -126,10 +126,7 @@ async def _undo_in_turn(
     options: _UndoOptions,
     outcomes: list[dict[str, Any]],
 ) -> int:
-    """Undo the changes in order and append each result to `outcomes`.
-
-    Raises RaidbenchError if there is only one change.
-    """
+    """Undo the changes in order and append each result to `outcomes`. Raises RaidbenchError for an only change."""
     failed: RaidbenchError | None = None
     with interruption.stop_on_signal(lambda: say("Stopping after this change."), patient=True):
         for at, record in enumerate(chosen):
@@ -164,10 +161,7 @@ def _undo_json(record: ChangeRecord, plan: Change | None) -> dict[str, Any]:
 
 
 async def _plan_undos(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str, Change]:
-    """Return the plan that reverts each change, by its id, without changes that cannot be planned yet.
-
-    Raises RaidbenchError if the only change cannot be planned.
-    """
+    """Return the undo plans by change id, as far as possible. Raises RaidbenchError if the only one fails."""
     plans: dict[str, Change] = {}
     for record in chosen:
         try:
@@ -184,10 +178,7 @@ async def _plan_undos(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str,
 
 
 async def _confirm_token(bench: Workbench, record: ChangeRecord, plan: Change, typed: str | None) -> str | None:
-    """Return the confirmation token if the undo destroys data, else None.
-
-    Raises RefusedError if it is not confirmed.
-    """
+    """Return the confirmation token if the undo destroys data, else None. Raises RefusedError if declined."""
     if plan.risk is not Risk.DESTROYS_DATA:
         return None
     await bench.hardware.probe()  # The inventory of the session may be outdated.

@@ -20,7 +20,7 @@ _IGNORED_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP
 def main() -> int:
     """Serve requests until the connection closes.
 
-    Return 2 if root must not run this installation, 4 without a connection.
+    Return 2 for an installation that root must not run, 4 without connection.
     """
     connection = _connection()
     if connection is None or os.geteuid() != 0:

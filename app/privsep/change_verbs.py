@@ -75,10 +75,7 @@ class HelperChanges:
         self._applying: list[tuple[HeldLock, ...]] = []
 
     def lock(self, name: str, what: str) -> Mapping[str, Any]:
-        """Acquire a lock until it is released or the conversation ends.
-
-        Raises RefusedError for a lock that the watchdog of another user's trial will need.
-        """
+        """Acquire a lock. Raises RefusedError if the watchdog of another user's trial will need it."""
         if name in self._locks or len(self._locks) >= MOST_LOCKS:
             raise RequestDeniedError("lock: it is held already, or too many are.")
         with ExitStack() as stack:
@@ -161,10 +158,7 @@ class HelperChanges:
     def intend(
         self, session: str, id: str, target: str, key: str, after: str, until: float | None
     ) -> Mapping[str, Any]:
-        """Record a planned change in the journal, under an id that no other change has.
-
-        Raises RequestDeniedError if it was not planned or its trial is not allowed.
-        """
+        """Record a planned change in the journal under a new id. Raises RequestDeniedError if it was not planned."""
         change, locks = self._planned.get((target, key, after), (None, ()))
         if change is None:
             raise RequestDeniedError("intend: that was not planned.")
@@ -216,10 +210,7 @@ class HelperChanges:
         return {}
 
     def _require_own_change(self, session: str, id: str, verb: str) -> UnresolvedChange:
-        """Return a change of the journal that this user made, from any terminal. Root may act for all users.
-
-        Raises RequestDeniedError if there is none.
-        """
+        """Return a change of this user from the journal; root may act for all. Raises RequestDeniedError."""
         made = self._journal.intent_of(id, Path(session))
         if made is None:
             raise RequestDeniedError(f"{verb}: the journal has no such change.")
@@ -236,10 +227,7 @@ class HelperChanges:
         return tuple(change for change in self._journal.trials() if (change.session, change.until) == (session, until))
 
     async def arm(self, session: str, until: float) -> Mapping[str, Any]:
-        """Start the watchdog of this user's recorded trials, once.
-
-        Raises RequestDeniedError if there are none, or if it is armed already.
-        """
+        """Start the watchdog of this user's recorded trials. Raises RequestDeniedError without any, or if armed."""
         if not any(map(self._may_decide, self._trials_of_set(session, until))):
             raise RequestDeniedError("arm: nothing was announced that ends then.")
         self._armed = {(folder, end) for folder, end in self._armed if end > boot_clock()}
@@ -297,10 +285,7 @@ class HelperChanges:
         return {"text": unit.text, "there": unit.there}
 
     async def remake(self, session: str, id: str) -> Mapping[str, Any]:
-        """Re-create an array that a change of the journal deleted, on the drives that the journal names.
-
-        Raises BlockedError if the vendor cannot re-create it.
-        """
+        """Re-create a deleted array on the drives that the journal names. Raises BlockedError if that is impossible."""
         change = self._require_own_change(session, id, "remake").change
         locks = self._locks_of(change)
         backend = self._machine.setter(change.target)
@@ -314,10 +299,7 @@ class HelperChanges:
         return {}
 
     def _locks_of(self, change: Change) -> tuple[HeldLock, ...]:
-        """Return the locks of a change.
-
-        Raises RequestDeniedError if one is not acquired, HeldError if a program of an earlier raidbench still runs.
-        """
+        """Return the locks of a change. Raises RequestDeniedError without them, HeldError if a program still runs."""
         names = [lock_name(name) for name in change.locks]
         if any(name not in self._locks for name in names):
             raise RequestDeniedError("The device is not locked.")

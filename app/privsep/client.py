@@ -38,10 +38,7 @@ def start_conversation(side: Connection, *, read_only: bool, firmware: bool) -> 
 
 
 def helper(*, ask: bool) -> Connection:
-    """Start a helper through sudo or pkexec and return its connection. `ask`: whether a password can be typed.
-
-    Raises RefusedError, which says why there is none.
-    """
+    """Start a helper and return its connection. `ask`: a password can be typed. Raises RefusedError, saying why not."""
     tools = privilege_tools(ask=ask)
     if not tools:
         raise RefusedError(f"There is no sudo here to ask for what needs root. {WITHOUT}", hint="Log in as root.")

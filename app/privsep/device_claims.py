@@ -41,10 +41,7 @@ class DeviceClaims:
         return {"facts": asdict(facts)}
 
     async def free(self, device: str, shown: list[dict[str, Any]] | None) -> Mapping[str, Any]:
-        """Return the signatures on a device that nothing uses.
-
-        Raises RefusedError with the guard's reasons if it is in use.
-        """
+        """Return the signatures on an unused device. Raises RefusedError with the guard's reasons if it is in use."""
         device = _device(device)
         confirmed = (
             None

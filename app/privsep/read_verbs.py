@@ -32,10 +32,7 @@ class ReadVerbs:
         return {"leads": await self._host.link(path)}
 
     async def run(self, argv: list[str], seconds: float, stall: float | None) -> Mapping[str, Any]:
-        """Return the output of a read-only program. See `Command` for `seconds` and `stall`.
-
-        Raises RequestDeniedError if the command is not in the table.
-        """
+        """Return the output of a read-only program; see `Command` for its times. Raises RequestDeniedError."""
         command = command_of(argv)
         if command is None:
             raise RequestDeniedError("run: that command line is none of those that only read, or root may not run it.")
@@ -53,9 +50,9 @@ class ReadVerbs:
         return {"why_not": await self._host.firmware_reachable()}
 
     async def ask(self, host: int, question: str, subject: int, size: int | None) -> Mapping[str, Any]:
-        """Return a controller's answer to a read-only firmware query.
+        """Return a controller's answer to a read-only query.
 
-        Raises RequestDeniedError if size or subject do not fit the query.
+        Raises RequestDeniedError if the arguments do not fit it.
         """
         asked = FirmwareQuery[question]
         if size is not None and size > asked.value.size:

@@ -36,10 +36,7 @@ class Conversation:
         self._over = asyncio.Event()
 
     async def hold(self) -> None:
-        """Serve requests until the connection closes, then release everything.
-
-        Reads are cancelled, changes complete first.
-        """
+        """Serve requests until the connection closes; then cancel reads, finish changes, and release everything."""
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._listen, args=(loop,), name="requests", daemon=True).start()
         await self._over.wait()
@@ -95,10 +92,7 @@ class Conversation:
                 os.close(descriptor)
 
     def _read_exactly(self, count: int) -> bytes:
-        """Return exactly `count` bytes.
-
-        Passed descriptors are ignored. Raises EOFError if the connection closes, OSError if it fails.
-        """
+        """Return `count` bytes, ignoring passed descriptors. Raises EOFError at the end, OSError on failure."""
         parts: list[bytes] = []
         while count:
             part = self._socket.recv(count)

@@ -312,10 +312,7 @@ class WorkbenchApp(SessionApp):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """Show a notice above the footer.
-
-        It may quote tools and devices, so it is never markup and holds no control characters.
-        """
+        """Show a notice above the footer. It may quote tools and devices: no markup, no control characters."""
         self._add_notice(message, title=clean(title), severity=severity)
 
     def notify_transient(self, message: str, *, severity: SeverityLevel = "information") -> None:
@@ -382,10 +379,7 @@ class WorkbenchApp(SessionApp):
         self.show_session(self.workbench.session)
 
     def do(self, name: str, *arguments: Any, **named: Any) -> Any:
-        """Call the action `name` of a feature (`app.doors`) with the app as first argument.
-
-        A missing feature is reported.
-        """
+        """Call the action `name` of a feature (`app.doors`), the app first. A missing feature is reported."""
         try:
             function = require_action(name)
         except NotFoundError as error:

@@ -109,10 +109,7 @@ class AppInterface(Protocol):
         """Show a notice with text that can be copied, such as a path."""
 
     def do(self, name: str, *arguments: Any, **named: Any) -> Any:
-        """Call the action `name` of a feature (`app.doors`) with the app as first argument.
-
-        A missing feature is reported.
-        """
+        """Call the action `name` of a feature (`app.doors`), the app first. A missing feature is reported."""
 
     def action_go(self, screen: str) -> None:
         """Show a screen."""

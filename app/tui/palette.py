@@ -124,10 +124,7 @@ class Palette(CommandPalette, SafeScreen[None]):
 
 
 class CommandsProvider(Provider):
-    """Provides the commands of all screens and the settings of the selected device.
-
-    A command of another screen shows that screen first.
-    """
+    """Provides the commands of all screens, going to their screen first, and the selected device's settings."""
 
     async def discover(self) -> Hits:
         """Yield all entries, those of the current screen first."""

@@ -33,10 +33,7 @@ from backends.text import clean
 
 
 class _ForgivingStream:
-    """A stream that ignores write errors once the terminal is gone.
-
-    A writer thread that died would block the program.
-    """
+    """A stream that ignores errors once the terminal is gone: a dead writer thread would block the program."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
@@ -111,10 +108,7 @@ def run(workbench: Workbench, options: ScreenOptions | None = None) -> int:
 
 
 def run_app(app: WorkbenchApp) -> int:
-    """Run an app on this terminal and return the exit status.
-
-    Whatever ends it, the session is closed and a sentence is printed.
-    """
+    """Run an app on this terminal and return the exit status; close the session whatever ends it."""
     workbench = app.workbench
     app.driver_class = SteadyDriver
     code: int | None = None

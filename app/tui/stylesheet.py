@@ -53,18 +53,12 @@ class NarrowedStylesheet(Stylesheet):
             self._require_parse = True
 
     def reparse(self) -> None:
-        """Parse new sources, or all of them after a change of variables.
-
-        Raises the errors of `parse`; the rules then stay as they were.
-        """
+        """Parse new sources, or all after a change of variables. If that raises, the old rules stay."""
         if self._require_parse:
             self.parse()
 
     def apply(self, node: DOMNode, *, animate: bool = False, cache: dict[Any, Any] | None = None) -> None:
-        """Apply the rules that name the node's type, its id or one of its classes.
-
-        No effect if everything that a rule can ask for is unchanged.
-        """
+        """Apply the rules that name the node's type, id or classes, if anything they ask for has changed."""
         if self.rules is not self._all:
             self._all = self.rules
             self._order = {rule: at for at, rule in enumerate(self._all)}

@@ -13,10 +13,6 @@ OWN: Final = "raidbench-"
 """Prefix of our theme names among Textual's themes."""
 
 
-_VARIABLES: Final = ("dim", "good", "attention", "bad", "staged", "read", "write", "baseline", "frame")
-"""Colours that styles may use by these names."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThemeColours:
     """Text and background colours. Every text has a contrast of at least 4.5:1 on every background."""
@@ -35,10 +31,6 @@ class ThemeColours:
     """Failed, destroys data, slower."""
     staged: str
     """Staged and not yet applied."""
-    read: str
-    """Metrics of reads."""
-    write: str
-    """Metrics of writes."""
     baseline: str
     """The baseline."""
     ground: str
@@ -58,9 +50,9 @@ class ThemeColours:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Names that styles may use in addition to Textual's own, such as `$staged`."""
+        """Values of our own style variable, `$staged`, and of those that Textual's and our general widgets use."""
         return {
-            **{name: getattr(self, name) for name in _VARIABLES},
+            "staged": self.staged,
             # Names of the same colours in our general widgets and in Textual's own.
             "text-muted": self.dim,
             "text-disabled": self.dim,
@@ -125,8 +117,6 @@ DARK: Final = ThemeColours(
     attention="#ffc457",
     bad="#ff8080",
     staged="#d3a2f2",
-    read="#5cb3ff",
-    write="#ffa066",
     baseline="#9fb0c0",
     ground="#101418",
     raised="#171d24",
@@ -145,8 +135,6 @@ LIGHT: Final = ThemeColours(
     attention="#6f4000",
     bad="#a8121d",
     staged="#6a2a9e",
-    read="#0055a5",
-    write="#974000",
     baseline="#4d5a68",
     ground="#fbfcfd",
     raised="#f2f5f8",
@@ -165,8 +153,6 @@ TERMINAL: Final = ThemeColours(
     attention="ansi_yellow",
     bad="ansi_red",
     staged="ansi_magenta",
-    read="ansi_cyan",
-    write="ansi_yellow",
     baseline="ansi_default",
     ground="ansi_default",
     raised="ansi_default",

@@ -12,7 +12,7 @@ from app.core.changes.pending_trials import Undecided, trials_by_set
 from app.core.changes.revert import PendingValueState, pending_state
 from app.core.presentation import change as view
 from app.core.presentation.trials import decider_text
-from app.core.session.journal import OVERDUE, UnresolvedChange, boot_clock
+from app.core.session.journal import OVERDUE, boot_clock
 from backends.errors import RaidbenchError
 from backends.values import dataclass
 from widgets.text_utils import units
@@ -65,10 +65,7 @@ class Trials:
         return any(not shown.who for shown in self._shown())
 
     def text(self) -> str:
-        """Return the active trials and the time left; "" without any.
-
-        The keys work half a second after a trial is first shown.
-        """
+        """Return the active trials and the time left, or "". The keys work half a second after a trial appears."""
         shown = self._shown()
         now = self._clock()
         self._since = {trial.key: self._since.get(trial.key, now) for trial in shown}
@@ -247,8 +244,8 @@ class Trials:
 
     async def wait_until_decided(self) -> None:
         """Wait until the trials of this session are decided and their outcome is recorded."""
-        trials = self._workbench.changes.trials()
-        while self._deciding or (self._workbench.changes.trials() and self._left(trials) > -AFTER):
+        deadline = max((trial.until or 0.0 for trial in self._workbench.changes.trials()), default=0.0)
+        while self._deciding or (self._workbench.changes.trials() and deadline - boot_clock() > -AFTER):
             await asyncio.sleep(_LOOK_AGAIN)
         if not any(record.on_trial for record in self._workbench.changes.undoable()):
             return  # It was decided already.
@@ -262,9 +259,6 @@ class Trials:
     def _report(self, message: str, *, well: bool) -> None:
         self._app.notify(message, severity="information" if well else "error")
         self._app.show_header()
-
-    def _left(self, trials: tuple[UnresolvedChange, ...]) -> float:
-        return max((trial.until or 0.0) - boot_clock() for trial in trials)
 
 
 def _set_text(changes: Sequence[Change]) -> str:

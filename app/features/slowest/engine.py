@@ -123,10 +123,7 @@ def _scatter(media: Media, seconds: int, *, gently: bool) -> float:
 
 
 def plan_reading(bench: Workbench, device: Array | Controller | Drive, rounds: int = ROUNDS) -> MemberPlan:
-    """Return the plan for an array or a controller.
-
-    Raises BlockedError if too few members have a block device, NotFoundError for a drive.
-    """
+    """Return the plan. Raises BlockedError if too few members have a block device, NotFoundError for a drive."""
     members = members_of(bench, device)
     if len(members) < FEWEST:
         raise BlockedError(
@@ -139,10 +136,7 @@ def plan_reading(bench: Workbench, device: Array | Controller | Drive, rounds: i
 
 
 def members_of(bench: Workbench, device: Array | Controller | Drive) -> list[Drive]:
-    """Return the drives of an array or a controller that have their own block device, each once.
-
-    Raises NotFoundError for a drive.
-    """
+    """Return the member drives that have a block device, each once. Raises NotFoundError for a drive."""
     inventory = bench.session.inventory
     wanted: list[Drive] = []
     match device:

@@ -165,10 +165,7 @@ async def _drifts(bench: Workbench, file: Path | None) -> tuple[Drift, ...]:
 
 
 async def _why_skipped(bench: Workbench, name: str) -> str:
-    """Return why a baseline is not measured now, or "".
-
-    Raises RefusedError if the baseline writes, NotFoundError if its device is missing.
-    """
+    """Return why a baseline is not measured now, or "". Raises RefusedError if it writes, NotFoundError."""
     from app.core.analysis.past_runs.earlier_runs import node_of
     from app.core.fio.job import Job
     from app.features.history.baselines import Baselines

@@ -209,10 +209,7 @@ def advice_line(advice: tuple[Advice, ...], width: int, *, ascii: bool = False) 
 
 
 def short_progress(session: Session, active: ActiveRun, now: float) -> str:
-    """Return the progress for the header of every screen: `randread-4k 42 % ETA 35 s`.
-
-    For an A/B it covers all runs.
-    """
+    """Return the progress for every header: `randread-4k 42 % ETA 35 s`. For an A/B it covers all runs."""
     state = progress(active, now)
     mark = active.start.mark
     record = None if mark is None else session.experiment(mark.experiment)

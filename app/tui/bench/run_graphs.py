@@ -310,10 +310,7 @@ class RunGraphs(Vertical):
         self._redraw()
 
     def switch_range(self) -> None:
-        """Start the axis at zero, or show only the range of the values.
-
-        An A/B difference may be a dot or two of the former.
-        """
+        """Start the axis at zero, or show only the range of the values, where small differences are visible."""
         self._tight_axis = not self._tight_axis
         self._redraw()
 

@@ -76,9 +76,6 @@ def progress_line(session: Session, record: ExperimentRecord, left_of_run: float
 
 
 def ended_line(session: Session, record: ExperimentRecord, *, brief: bool = False) -> str:
-    """Return the result of an experiment, or why it has none, and whether the old value is restored.
-
-    `brief`: in one or two lines.
-    """
+    """Return the result of an experiment and whether the old value is restored. `brief`: one or two lines."""
     comparison = stored_comparison(session, record.id)
     return experiment_brief(record, comparison) if brief else " ".join(experiment_lines(record, comparison))

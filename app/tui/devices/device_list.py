@@ -174,10 +174,7 @@ class DeviceList(KeyedTable):
         self.cursor = self._pinned_key = key
 
     def _current_key(self, key: str) -> str | None:
-        """Return the present row of a key.
-
-        A disk may turn out to be an array or a vendor's drive once its controller answers.
-        """
+        """Return the present row of a key: a disk may turn out to be an array once its controller answers."""
         at, node = key.removesuffix(OTHERS), getattr(self._thing, "device", None)
         views = () if node is None else self._inventory.at(node)
         value = next((name for name in (key, at, *(str(view.target) for view in views)) if name in self._index), None)

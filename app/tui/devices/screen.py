@@ -164,10 +164,7 @@ class DevicesScreen(ListDetailScreen):
         self.show_hidden_cells()
 
     def _awaited_text(self) -> str:
-        """Return the sources that have not answered the scan.
-
-        Until then, a controller's volumes look like plain disks.
-        """
+        """Return the sources without an answer yet. Until then a controller's volumes look like plain disks."""
         bench = self.workbench_app.workbench
         names = sorted(bench.hardware.machine.waited_for) if bench.session.probing else []
         return f"waiting for {units.first_of(names, 3)} ..." if names else ""
@@ -199,10 +196,7 @@ class DevicesScreen(ListDetailScreen):
         self.workbench_app.recheck()
 
     def _is_tuning_outdated(self, device: Array | Drive) -> bool:
-        """Return whether the tuning of a device is unknown or outdated.
-
-        A change of its vendor or of its disk may have affected it.
-        """
+        """Return whether the tuning of a device is unknown, or a change of its vendor or disk may affect it."""
         if self._moved is None or self._inventory is None or device.target not in self._tuned:
             return True
         twin = self._inventory.twin(device)

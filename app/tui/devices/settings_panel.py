@@ -266,10 +266,7 @@ class SettingsPanel(Vertical):
         return None
 
     def _require_changeable(self) -> SettingPosition | None:
-        """Return the setting under the cursor if it can be changed, or report why not.
-
-        If the table has no focus, focus it.
-        """
+        """Return the setting under the cursor, or report why it cannot be changed. Focus the table first."""
         table = self.table
         if self.screen.focused is not table:
             if table.rows:
@@ -329,20 +326,16 @@ class SettingsPanel(Vertical):
     def choose(self) -> None:
         """Open the list of legal values, or a field for a number."""
         position = self._require_changeable()
-        if position is not None:
-            from app.tui.devices.staged_changes import value_dialog
+        if position is None:
+            return
+        from app.tui.devices.staged_changes import value_dialog
 
-            self.app.push_screen(
-                value_dialog(position.setting, position.reading, self._staged_value(position)),
-                self._stage_chosen(position),
-            )
-
-    def _stage_chosen(self, position: SettingPosition) -> Callable[[str | None], None]:
         def take(value: str | None) -> None:
             if value is not None:
                 self._stage(position, value)
 
-        return take
+        dialog = value_dialog(position.setting, position.reading, self._staged_value(position))
+        self.app.push_screen(dialog, take)
 
 
 def _with_value(part: TargetSettings, key: str, now: str) -> TargetSettings:
@@ -460,10 +453,7 @@ def _wrap_lines(text: str, tone: str, width: int) -> list[Line]:
 
 
 def _values(position: SettingPosition, staged: str | None, width: int) -> list[Line]:
-    """Return the lines of legal values, with the present and the staged one highlighted.
-
-    If there are too many, only those two are listed.
-    """
+    """Return the lines of legal values with the present and staged one highlighted; only those if there are many."""
     named = legal_labels(position.setting, position.reading)
     tones = {position.reading.now: "title", staged: "accent"}
     if sum(width_of(label) + 3 for _, label in named) > 2 * width:

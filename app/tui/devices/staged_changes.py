@@ -181,10 +181,7 @@ class ChangeController:
             self._app.run_worker(self._apply(changes, trial), group="write", exit_on_error=True)
 
     async def _plan_staged(self) -> tuple[Change, ...]:
-        """Return every staged change, those of a target in the order of its settings.
-
-        Raises RaidbenchError if one cannot be planned.
-        """
+        """Return every staged change, a target's in the order of its settings. Raises RaidbenchError."""
         bench = self._app.workbench
         changes: list[Change] = []
         # Copy: more values may be staged while a slow tool runs.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
-from app.core.analysis.comparison import Comparison, compare
+from app.core.analysis.comparison import compare
 from app.core.presentation.comparison import comparison_table, differing_table
 from app.core.presentation.comparison_text import caveat_texts, comparison_sentence, count_text
 from app.core.presentation.raw_data import intervals
@@ -169,7 +169,8 @@ class CompareScreen(WorkbenchScreen):
             yield StaticTable(columns(targets), rows(targets), id="compared-targets")
             yield TextParagraphs("What differs" if differing.rows else "Nothing that was recorded differs.", "heading")
             yield StaticTable(columns(differing), rows(differing), id="compared-sides")
-            yield TextParagraphs("\n".join(_sentences(comparison)), id="compared-words")
+            paragraphs = (comparison_sentence(comparison), " ".join(caveat_texts(comparison)))
+            yield TextParagraphs("\n".join(paragraphs), id="compared-words")
             yield PlotWorker(id="compared-picture", ascii=ascii)
 
     def on_mount(self) -> None:
@@ -241,10 +242,7 @@ class CompareScreen(WorkbenchScreen):
         view.make(partial(self._picture, self._kind, unit), (self._kind, unit))
 
     def _picture(self, kind: StaticPlotKind | None, unit: Unit) -> StaticPlot | None:
-        """Return the plot, in a thread, because an hour of intervals takes seconds.
-
-        Without a choice, the most informative available plot is drawn.
-        """
+        """Return the chosen plot, or the most informative one. Runs in a thread, because reading takes seconds."""
         draw = action("plots.sides")
         if draw is None:
             return None
@@ -268,8 +266,3 @@ def _mark(drawn: DrawnDifference) -> IntervalMark:
         threshold=drawn.threshold,
         tone=TONES[drawn.tone],
     )
-
-
-def _sentences(comparison: Comparison) -> Iterator[str]:
-    yield comparison_sentence(comparison)
-    yield " ".join(caveat_texts(comparison))
