@@ -23,7 +23,7 @@ def lines(pilot: Pilot[int], count: int = 2) -> list[str]:
     return text_of(pilot).splitlines()[:count]
 
 
-def content(pilot: Pilot[int], *state: HeaderSegment) -> None:
+def told(pilot: Pilot[int], *state: HeaderSegment) -> None:
     """The header with these words on the right."""
     header = pilot.app.screen.query_one(HeaderLines)
     header.content = replace(header.content, state=state)
@@ -66,7 +66,7 @@ async def test_the_screen_in_front_is_inverse_and_no_other(table: Table, size: t
 
 async def test_without_room_the_other_screens_lose_their_names_before_the_job_goes(table: Table) -> None:
     async with opened(table, (80, 24)) as pilot:
-        content(
+        told(
             pilot,
             HeaderSegment("SIMULATED"),
             HeaderSegment("trial 42 s", rank=1),
@@ -86,7 +86,7 @@ async def test_nothing_pushes_the_host_off(
 
     monkeypatch.setattr("app.core.session.recorder.machine_facts", facts)
     async with opened(table, size) as pilot:
-        content(
+        told(
             pilot,
             HeaderSegment("SIMULATED"),
             *(HeaderSegment("something long to say", rank=rank) for rank in range(1, 9)),

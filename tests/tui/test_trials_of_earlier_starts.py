@@ -132,7 +132,7 @@ async def test_u_leaves_alone_what_somebody_set_since(table: Table) -> None:
 @pytest.mark.parametrize(
     ("result", "told"), [("kept", "the new value was kept"), ("restored", "the old value is back")]
 )
-async def test_the_header_follows_what_is_decided_elsewhere(table: Table, result: str, content: str) -> None:
+async def test_the_header_follows_what_is_decided_elsewhere(table: Table, result: str, told: str) -> None:
     before = await value(table)
     session = await begin(table, "earlier")
     async with opened(table) as pilot:
@@ -142,7 +142,7 @@ async def test_the_header_follows_what_is_decided_elsewhere(table: Table, result
         table.bench.changes.journal.write_outcome("c1", session, result)
         app_of(pilot)._every_second()
         await until(pilot, lambda: not line(pilot))
-        assert any(content in one.message for one in app_of(pilot).notices.messages)
+        assert any(told in one.message for one in app_of(pilot).notices.messages)
 
 
 async def test_one_that_begins_elsewhere_meanwhile_comes_into_the_header(table: Table) -> None:
