@@ -231,15 +231,15 @@ async def _bench(
     options: BenchOptions,
     remote: RemoteControl | None,
 ) -> int:
-    with closing(RunProgressPrinter(bench, stream=options.stream, silent=remote is not None)) as follower:
+    with closing(RunProgressPrinter(bench, stream=options.stream, silent=remote is not None)) as printer:
         records, advice_keys = await measure_runs(
-            bench, interruption, request, options.repeat, options.typed, follower, remote=remote
+            bench, interruption, request, options.repeat, options.typed, printer, remote=remote
         )
     if remote is not None:
         for record in records:
             remote.send_result(json_schema.run(record, session=str(bench.folder)))
     if records:
-        _report(bench, records, follower.samples, advice_keys, options)
+        _report(bench, records, printer.samples, advice_keys, options)
     if interruption.is_requested():
         return INTERRUPTED
     return DONE if records and all(record.figures.status is RunStatus.OK for record in records) else FAILED
@@ -251,7 +251,7 @@ async def measure_runs(
     request: BenchmarkRequest,
     repeat: int,
     typed: str | None,
-    follower: RunProgressPrinter,
+    printer: RunProgressPrinter,
     *,
     fresh: bool = False,
     remote: RemoteControl | None = None,
@@ -286,19 +286,19 @@ async def measure_runs(
                 advice_keys = frozenset(item.key for item in ready.advice)
             if interruption.is_requested():
                 break
-            follower.begin(f"{number}/{repeat} " if repeat > 1 else "")
+            printer.begin(f"{number}/{repeat} " if repeat > 1 else "")
             is_complete = False
             try:
                 until = None if remote is None else partial(remote.until_go, ready)
                 records.append(await bench.jobs.measure(ready, confirm=typed, until=until))
-                is_complete = records[-1].figures.status is RunStatus.OK and not follower.is_stdout_closed
+                is_complete = records[-1].figures.status is RunStatus.OK and not printer.is_stdout_closed
             finally:
-                follower.end()
+                printer.end()
                 if not is_complete and not request.keep:
                     await bench.jobs.forget_scratch(ready)
             if not is_complete or interruption.is_requested():
                 break
-    if follower.is_stdout_closed:
+    if printer.is_stdout_closed:
         raise BrokenPipeOutputError
     return records, advice_keys
 

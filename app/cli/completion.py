@@ -73,9 +73,10 @@ def main(wanted: str) -> int:
 
 def _answer(shell: str) -> None:
     argv = _typed_words()
-    cut = _bash_prefix_length(argv[-1]) if shell == "bash" else 0
+    prefix_length = _bash_prefix_length(argv[-1]) if shell == "bash" else 0
     for value, help, kind in complete_line(argv):
-        print(f"{kind}\t{value[cut:] if kind in ('plain', 'part') else value}\t{' '.join(help.split())}".rstrip("\t"))
+        text = value[prefix_length:] if kind in ("plain", "part") else value
+        print(f"{kind}\t{text}\t{' '.join(help.split())}".rstrip("\t"))
     sys.stdout.flush()
 
 

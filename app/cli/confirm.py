@@ -75,10 +75,10 @@ def step_lines(writes: Iterable[ChangeStep]) -> list[str]:
     return [f"  {clean(line, 400)}" for line in view.command_lines(writes)]
 
 
-def ending_json(bench: Workbench, trouble: RaidbenchError | None) -> dict[str, Any]:
+def ending_json(bench: Workbench, error: RaidbenchError | None) -> dict[str, Any]:
     """Return the error that ended a set of changes early, and the session that recorded it."""
-    error = None if trouble is None else {"message": trouble.message, "hint": trouble.hint or None}
-    return {"error": error, "session": None if bench.folder is None else str(bench.folder)}
+    fields = None if error is None else {"message": error.message, "hint": error.hint or None}
+    return {"error": fields, "session": None if bench.folder is None else str(bench.folder)}
 
 
 # -- confirmation, on the terminal or by options ----------------------------------------------------------------------
@@ -95,20 +95,20 @@ def confirm_harmless(action: str, *, yes: bool) -> None:
 
 
 def require_confirmation(
-    risk: Risk, plates: Sequence[DeviceLabel], *, yes: bool, typed: str | None, action: str
+    risk: Risk, labels: Sequence[DeviceLabel], *, yes: bool, typed: str | None, action: str
 ) -> str | None:
     """Return the confirmation token once the action is confirmed.
 
     Harmless: `y`, or --yes. Risky: `yes`, or --yes with --confirm TOKEN. Destroys data: the token, typed or given with
-    --confirm. `plates`: the labels of the devices. `typed`: the value of --confirm. `action`: the verb of the question
+    --confirm. `labels`: the labels of the devices. `typed`: the value of --confirm. `action`: the verb of the question
     ("Apply").
 
     Raises RefusedError, which says which option to add, and EOFError if no answer comes.
     """
-    word = confirm_token(plates)
-    if typed is not None and plates and typed != word:
+    word = confirm_token(labels)
+    if typed is not None and labels and typed != word:
         raise RefusedError(
-            f"--confirm says {clean(typed, 60)}, but {_label_sentences(plates)}",
+            f"--confirm says {clean(typed, 60)}, but {_label_sentences(labels)}",
             hint=f"Nothing was done. Mean it with {_confirm_option(word)}.",
         )
     level = confirmation_level(risk)
@@ -119,25 +119,25 @@ def require_confirmation(
     if typed is not None and (yes or not risky):
         return word
     if not can_ask():
-        raise _no_terminal_error(f"--yes {_confirm_option(word)}" if risky else _confirm_option(word), plates)
-    say_lines(plate.sentence for plate in plates)
+        raise _no_terminal_error(f"--yes {_confirm_option(word)}" if risky else _confirm_option(word), labels)
+    say_lines(label.sentence for label in labels)
     question = f"{action}, with the risk above? Type yes" if risky else f"{action}, and lose what is there? Type {word}"
     if ask(question) != ("yes" if risky else word):
         raise _declined_error()
     return word
 
 
-def _label_sentences(plates: Sequence[DeviceLabel]) -> str:
-    return " ".join(plate.sentence for plate in plates)
+def _label_sentences(labels: Sequence[DeviceLabel]) -> str:
+    return " ".join(label.sentence for label in labels)
 
 
 def _confirm_option(word: str) -> str:
     return f"--confirm {quote(word)}"
 
 
-def _no_terminal_error(options: str, plates: Sequence[DeviceLabel] = ()) -> RefusedError:
+def _no_terminal_error(options: str, labels: Sequence[DeviceLabel] = ()) -> RefusedError:
     return RefusedError(
-        " ".join(filter(None, ("Nothing was done: there is no terminal to confirm it on.", _label_sentences(plates)))),
+        " ".join(filter(None, ("Nothing was done: there is no terminal to confirm it on.", _label_sentences(labels)))),
         hint=f"Add {options} to do it without being asked.",
     )
 

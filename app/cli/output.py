@@ -80,13 +80,13 @@ _aside: list[DeferredDocument | None] = [None]
 @contextlib.contextmanager
 def with_text(width: int | None) -> Iterator[None]:
     """Combine the document of a command and its text (`is_text_wanted`) into one document, printed at the end."""
-    held = _aside[0] = DeferredDocument(width)
+    deferred = _aside[0] = DeferredDocument(width)
     try:
         yield
     finally:
         _aside[0] = None
-    if held.body is not None:
-        document({**held.body, "text": "".join(held.text).rstrip("\n")})
+    if deferred.body is not None:
+        document({**deferred.body, "text": "".join(deferred.text).rstrip("\n")})
 
 
 def is_text_wanted() -> bool:
@@ -98,9 +98,9 @@ def terminal_width() -> int | None:
     """Return the columns of the terminal for which the text is made; None for no limit, if it is not a terminal."""
     import shutil
 
-    held = _aside[0]
-    if held is not None:
-        return held.width
+    deferred = _aside[0]
+    if deferred is not None:
+        return deferred.width
     return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
 
 
@@ -121,9 +121,9 @@ def document(body: dict[str, Any], *, compact: bool = False) -> None:
 
     if not compact and "simulated" not in body:
         body = {**body, "simulated": current().simulated or _mentions_simulated(body)}
-    held = _aside[0]
-    if held is not None and held.body is None:
-        held.body = body
+    deferred = _aside[0]
+    if deferred is not None and deferred.body is None:
+        deferred.body = body
         return
     _printed[0] += 1
     data(_ENCODED(body) if compact else indented(body))
@@ -164,9 +164,9 @@ def say_lines(rows: Iterable[str]) -> None:
 
 
 def _write(stream: TextIO | None, text: str, end: str = "\n") -> None:
-    held = _aside[0]
-    if held is not None and held.body is not None:
-        held.text.append(text + end)
+    deferred = _aside[0]
+    if deferred is not None and deferred.body is not None:
+        deferred.text.append(text + end)
         return
     if stream is None:
         return

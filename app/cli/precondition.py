@@ -102,11 +102,11 @@ async def _precondition(
     else:
         confirm_harmless("Write the file", yes=options.yes)
     await open_session(bench)
-    follower = RunProgressPrinter(bench, stream=False)
-    with closing(follower), interruption.stop_on_signal(bench.jobs.stop):
-        follower.begin()
+    printer = RunProgressPrinter(bench, stream=False)
+    with closing(printer), interruption.stop_on_signal(bench.jobs.stop):
+        printer.begin()
         record = await bench.jobs.measure(ready, confirm=word)
-        follower.end()
+        printer.end()
     _report(bench, record, as_json=options.as_json)
     if interruption.is_requested():
         return INTERRUPTED

@@ -22,8 +22,8 @@ def drop_privileges() -> None:
     """Continue as the user who called sudo, with a helper that stays root. No effect without sudo."""
     from app.privsep.client import split
 
-    if trouble := split(sys.argv[1:]):
-        say(f"Note: {trouble} raidbench runs as root as a whole.")
+    if reason := split(sys.argv[1:]):
+        say(f"Note: {reason} raidbench runs as root as a whole.")
 
 
 def helper_of(options: Options, *, wanted: bool, read_only: bool) -> Connection | None:

@@ -192,13 +192,13 @@ async def _missing_recreated(bench: Workbench) -> tuple[UnresolvedChange, ...]:
 
 async def _recreate(bench: Workbench, intent: UnresolvedChange, answer: str | None, typed: str | None) -> int:
     """Re-create an array on its original drives after confirmation."""
-    change, plate = await bench.changes.plan_remake(intent)
+    change, label = await bench.changes.plan_remake(intent)
     say(f"{clean(str(change.target), 200)} was deleted to be made again, and was not made.")
     lines(["to make it:", *step_lines(change.writes)])
     if (answer or ask("[m]ake it again, or later [enter]").lower()) not in ("m", "make", "r"):
         say("Left for later.")
         return DONE
-    word = confirm.require_confirmation(Risk.DESTROYS_DATA, (plate,), yes=False, typed=typed, action="Make it")
+    word = confirm.require_confirmation(Risk.DESTROYS_DATA, (label,), yes=False, typed=typed, action="Make it")
     ended = await bench.changes.remake(intent, word or "")
     result = clean(ended.message or "made", 600)
     lines([f"{with_sign(outcome_cell(ended.result))}  {intent.id}  {change.target}: {result}"])
@@ -250,11 +250,11 @@ async def _recover_session(
             with workbench(quiet=True, rights=True) as other:
                 await other.open(folder)
                 await other.hardware.probe()
-                standing = await restore(other)
-            lines([f"{with_sign(outcome_cell('failed' if standing else 'restored'))}  {name}"])
-            for sentence in standing:
+                unrestored = await restore(other)
+            lines([f"{with_sign(outcome_cell('failed' if unrestored else 'restored'))}  {name}"])
+            for sentence in unrestored:
                 say(clean(sentence, 600))
-            return FAILED if standing else DONE
+            return FAILED if unrestored else DONE
         case "k" | "keep":
             mark.remove(folder)
             lines([f"kept  {name}"])

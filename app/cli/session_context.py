@@ -321,15 +321,15 @@ def require_its_machine(folder: Path) -> None:
     """Raises RefusedError if the session to continue does not belong to the selected machine."""
     from app.core.session.store import read_start
 
-    begun = read_start(folder)
-    if begun is None:
+    start = read_start(folder)
+    if start is None:
         return
     options = current()
-    host = clean(begun.machine.host, 64)
-    rack = rack_name(begun.machine.host) if begun.simulated else ""
-    if begun.simulated is options.simulated and options.demo in ("", rack):
+    host = clean(start.machine.host, 64)
+    rack = rack_name(start.machine.host) if start.simulated else ""
+    if start.simulated is options.simulated and options.demo in ("", rack):
         return
-    if not begun.simulated:
+    if not start.simulated:
         raise RefusedError(f"The session {folder.name} is of the machine {host}.", hint=_start_hint(""))
     hint = _start_hint(rack) if rack else "Start with the --machine DIR that it was made with."
     raise RefusedError(f"The session {folder.name} is of the simulated or recorded machine {host}.", hint=hint)

@@ -88,9 +88,9 @@ async def _set(bench: Workbench, interruption: Interruption, wanted: dict[str, s
     say_lines(review_lines(changes))
     say()
     homes = {change.target for change in changes}
-    plate = await bench.hardware.device_label(homes.pop() if len(homes) == 1 else target)
+    label = await bench.hardware.device_label(homes.pop() if len(homes) == 1 else target)
     risk = worst(change.risk for change in changes)
-    confirm.require_confirmation(risk, (plate,), yes=options.yes, typed=options.typed, action="Apply")
+    confirm.require_confirmation(risk, (label,), yes=options.yes, typed=options.typed, action="Apply")
     await open_session(bench)
     return await _apply(bench, interruption, changes, already, options)
 
@@ -114,7 +114,7 @@ async def _apply(
 ) -> int:
     """Apply the changes in order. Whatever ends it, report which changes were made and which were not."""
     done: list[tuple[Change, ChangeEnded]] = []
-    trouble: RaidbenchError | None = None
+    failure: RaidbenchError | None = None
     with interruption.stop_on_signal(lambda: say("Stopping after this change."), patient=True):
         try:
             async with aclosing(bench.changes.apply_all(changes, trial=options.trial)) as outcomes:
@@ -123,14 +123,14 @@ async def _apply(
                     if interruption.is_requested():
                         break
         except RaidbenchError as error:
-            trouble = error
+            failure = error
     left = changes[len(done) :]
-    _report(bench, done, left, already, trouble, options.as_json)
+    _report(bench, done, left, already, failure, options.as_json)
     decided = True
-    if options.trial is not None and bench.changes.trials() and trouble is None and not interruption.is_requested():
+    if options.trial is not None and bench.changes.trials() and failure is None and not interruption.is_requested():
         decided = await decide_trial(bench, options.trial)
-    if trouble is not None:
-        raise trouble
+    if failure is not None:
+        raise failure
     if not decided or any(ended.result != "verified" for _, ended in done):
         return FAILED
     return INTERRUPTED if interruption.is_requested() and left else DONE
@@ -141,7 +141,7 @@ def _report(
     done: list[tuple[Change, ChangeEnded]],
     left: list[Change],
     already: list[Change],
-    trouble: RaidbenchError | None,
+    failure: RaidbenchError | None,
     as_json: bool,
 ) -> None:
     if as_json:
@@ -152,7 +152,7 @@ def _report(
             ],
             not_done=[json_schema.change(change) for change in left],
             already=[json_schema.change(change) for change in already],
-            **confirm.ending_json(bench, trouble),
+            **confirm.ending_json(bench, failure),
         )
         return
     lines(row for change, ended in done for row in confirm.outcome_lines(change, ended))

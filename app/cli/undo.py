@@ -182,7 +182,7 @@ async def _confirm_token(bench: Workbench, record: ChangeRecord, plan: Change, t
     if plan.risk is not Risk.DESTROYS_DATA:
         return None
     await bench.hardware.probe()  # The inventory of the session may be outdated.
-    plate = await bench.hardware.device_label(record.change.target)
+    label = await bench.hardware.device_label(record.change.target)
     return confirm.require_confirmation(
-        Risk.DESTROYS_DATA, (plate,), yes=False, typed=typed, action=f"Take {record.id} back"
+        Risk.DESTROYS_DATA, (label,), yes=False, typed=typed, action=f"Take {record.id} back"
     )

@@ -63,11 +63,11 @@ class GuardedRuns:
         wanted = _join_job(job, more or [])
         if wanted.writes:
             raise RequestDeniedError("measure: only what reads is measured by the helper.")
-        held = [self._holding.for_reading(number) for number in dict.fromkeys(holds)]
+        claims = [self._holding.for_reading(number) for number in dict.fromkeys(holds)]
         program = self._require_same_fio(fio)
         number = nobodys_number()
         with ExitStack() as stack:
-            targets = [_target(claim, number, stack) for claim in held]
+            targets = [_target(claim, number, stack) for claim in claims]
             rendering = render(
                 wanted,
                 targets,
@@ -76,8 +76,8 @@ class GuardedRuns:
                 interval_ms=interval,
                 steady=None if cap is None else SteadyPlan(until=True, cap_s=cap),
             )
-            handed = [int(target.path.rpartition("/")[2]) for target in targets]
-            run, ends = await start_unowned(rendering.argv, rendering.text.encode(), handed, number)
+            descriptors = [int(target.path.rpartition("/")[2]) for target in targets]
+            run, ends = await start_unowned(rendering.argv, rendering.text.encode(), descriptors, number)
         self._count += 1
         self._runs[self._count] = run
         return {"run": self._count, "pid": run.pid}, ends
@@ -129,13 +129,13 @@ def _join_job(first: Mapping[str, str], more: Sequence[Mapping[str, Any]]) -> Jo
     return join_sections([JobSection(name=names[0], job=Job.from_fields(first)), *further])
 
 
-def _target(hold: DeviceClaim, number: int, stack: ExitStack) -> JobTarget:
+def _target(claim: DeviceClaim, number: int, stack: ExitStack) -> JobTarget:
     """Return a device as fio inherits it: opened for its group, for reading."""
-    descriptor = hold.pass_descriptor(number)
+    descriptor = claim.pass_descriptor(number)
     stack.callback(os.close, descriptor)
     return JobTarget(
         path=f"/proc/self/fd/{descriptor}",
-        name=hold.device,
+        name=claim.device,
         kind=TargetKind.BLOCK,
         size=os.lseek(descriptor, 0, os.SEEK_END),
     )

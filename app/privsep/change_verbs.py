@@ -109,8 +109,8 @@ class HelperChanges:
     async def plan(self, change: dict[str, Any], back: dict[str, str] | None) -> Mapping[str, Any]:
         """Plan a change again and compare it with the one that was shown.
 
-        `back`: companion settings of the change that it reverts; None if it reverts none. A reverting value may also be
-        set like any other. Raises RefusedError if the plans differ or a trial of another session shares a lock.
+        `back`: companion settings to restore with it, if it reverts a change; None to plan it like any other change.
+        Raises RefusedError if the plans differ or a trial of another session shares a lock.
         """
         shown = _parse_change(change)
         locks = self._locks_of(shown)

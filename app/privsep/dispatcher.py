@@ -67,8 +67,8 @@ class RequestDispatcher:
         number = None
         try:
             message = unpack(body)
-            claimed = message.get("id")
-            number = claimed if type(claimed) is int else None
+            request_id = message.get("id")
+            number = request_id if type(request_id) is int else None
             number, verb, args = parse_request(message)
             result = await self._do(verb, args)
             reply, descriptors = result if isinstance(result, tuple) else (result, ())

@@ -54,10 +54,10 @@ class ReadVerbs:
 
         Raises RequestDeniedError if the arguments do not fit it.
         """
-        asked = FirmwareQuery[question]
-        if size is not None and size > asked.value.size:
+        query = FirmwareQuery[question]
+        if size is not None and size > query.value.size:
             raise RequestDeniedError("ask: no answer is that long.")
-        if subject and not asked.value.subject:
+        if subject and not query.value.subject:
             raise RequestDeniedError("ask: that question is about the whole card.")
-        answer = await self._host.ask_firmware(host, asked, subject=subject, size=size)
+        answer = await self._host.ask_firmware(host, query, subject=subject, size=size)
         return {"answer": base64.b64encode(answer).decode("ascii")}

@@ -196,8 +196,8 @@ class WorkbenchApp(SessionApp):
     async def _check(self) -> None:
         before = self.findings.state, self.drifted.drifts
         await self.findings.update()
-        for trouble in await self.drifted.update():
-            self.show_error(trouble, title="Held against the state file")
+        for problem in await self.drifted.update():
+            self.show_error(problem, title="Held against the state file")
         if (self.findings.state, self.drifted.drifts) != before:
             self.show_header()
             self.refresh_screen()

@@ -72,7 +72,7 @@ class WorkbenchScreen(SparseScreen[None]):
 
     @property
     def workbench_app(self) -> AppInterface:
-        """The app, with its type."""
+        """The app, typed as its interface."""
         return cast("AppInterface", self.app)
 
     def _size_classes(self) -> Iterator[str]:

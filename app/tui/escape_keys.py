@@ -40,9 +40,9 @@ class EscapeParser(XTermParser):
         if not alt:
             yield from super()._sequence_to_key_events(sequence)
             return
-        together = list(super()._sequence_to_key_events(sequence, alt=True))
-        if any(event.key in self._bound for event in together):
-            yield from together
+        events_with_alt = list(super()._sequence_to_key_events(sequence, alt=True))
+        if any(event.key in self._bound for event in events_with_alt):
+            yield from events_with_alt
         else:
             yield events.Key("escape", _ESC)
             yield from super()._sequence_to_key_events(sequence)

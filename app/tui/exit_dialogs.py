@@ -131,8 +131,8 @@ class ExitDialogs:
     async def offer_experiments(self) -> None:
         """Report experiments whose process has died, and offer to restore their setting."""
         bench = self._workbench
-        look = partial(find_interrupted, bench.paths, own=bench.folder)
-        for left in await asyncio.to_thread(look):
+        find_left = partial(find_interrupted, bench.paths, own=bench.folder)
+        for left in await asyncio.to_thread(find_left):
             answer = await self._ask(
                 "raidbench ended in the middle of an A/B.",
                 (KeyedAnswer(key="r", label="Put its value back", value="restore"), _KEEP_AS_IS, _LATER),
@@ -154,13 +154,13 @@ class ExitDialogs:
             if not is_open_session:
                 await bench.open(left.folder)
                 await bench.hardware.probe()
-            standing = await restore_settings(bench)
+            unrestored = await restore_settings(bench)
         finally:
             if not is_open_session:
                 bench.close("put back")
         start = left.record.start
-        text = " ".join(standing) or f"{start.key} of {start.target} is {start.a} again."
-        self._app.notify(clean(text, 600), severity="error" if standing else "information", markup=False)
+        text = " ".join(unrestored) or f"{start.key} of {start.target} is {start.a} again."
+        self._app.notify(clean(text, 600), severity="error" if unrestored else "information", markup=False)
 
     async def offer_cleaning(self) -> None:
         """Report scratch files that a crash left, and offer to remove them; not in read-only mode."""

@@ -82,7 +82,7 @@ class DriftWatch:
 
     @property
     def name(self) -> str:
-        """Name of the file in sentences."""
+        """The file's name for use in sentences."""
         return ""
 
     @property

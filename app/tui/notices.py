@@ -153,13 +153,13 @@ class NoticeLine(StyleCachedWidget):
         room = max(1, self.size.width - 2)
         if not self.notices:
             return [("hint", shorten(plain(self.hint), room))] if self.hint else []
-        beneath = [("hint", shorten(plain(self.hint), room))] if self.stays and self.hint else []
-        most = MOST_LINES - len(beneath)
+        hint = [("hint", shorten(plain(self.hint), room))] if self.stays and self.hint else []
+        most = MOST_LINES - len(hint)
         lines = [(notice.severity, line) for notice in self.notices for line in wrap(_join_lines(notice.text), room)]
         if len(lines) <= most:
-            return [*lines, *beneath]
+            return [*lines, *hint]
         *first, (severity, last) = lines[:most]
-        return [*first, (severity, shorten(f"{last} {lines[most][1]}", room)), *beneath]
+        return [*first, (severity, shorten(f"{last} {lines[most][1]}", room)), *hint]
 
     def render_line(self, y: int) -> Strip:
         """Render a line."""

@@ -30,7 +30,7 @@ _LOOK_AGAIN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _TrialSet:
     """A set of trials that are decided together."""
 
     key: tuple[str, float]
@@ -57,31 +57,31 @@ class Trials:
 
     def seconds_left(self) -> float | None:
         """Return the seconds until the next set is reverted; None without trials."""
-        return min((shown.left for shown in self._shown()), default=None)
+        return min((trial_set.left for trial_set in self._trial_sets()), default=None)
 
     @property
     def decidable(self) -> bool:
         """Whether this user may decide any of them."""
-        return any(not shown.who for shown in self._shown())
+        return any(not trial_set.who for trial_set in self._trial_sets())
 
     def text(self) -> str:
         """Return the active trials and the time left, or "". The keys work half a second after a trial appears."""
-        shown = self._shown()
+        trial_sets = self._trial_sets()
         now = self._clock()
-        self._since = {trial.key: self._since.get(trial.key, now) for trial in shown}
-        if not shown:
+        self._since = {trial.key: self._since.get(trial.key, now) for trial in trial_sets}
+        if not trial_sets:
             return ""
-        seconds = f"{max(0, ceil(shown[0].left))} s left"
-        if len(shown) > 1:
-            text = "; ".join(f"{trial.text} ({trial.who})" if trial.who else trial.text for trial in shown)
-            return f"{len(shown)} trials, {seconds}: {text}"
-        trial = shown[0]
+        seconds = f"{max(0, ceil(trial_sets[0].left))} s left"
+        if len(trial_sets) > 1:
+            text = "; ".join(f"{trial.text} ({trial.who})" if trial.who else trial.text for trial in trial_sets)
+            return f"{len(trial_sets)} trials, {seconds}: {text}"
+        trial = trial_sets[0]
         return f"Trial, {seconds}: {trial.text}{f'; {trial.who}' if trial.who else ''}"
 
-    def _shown(self) -> list[_Shown]:
+    def _trial_sets(self) -> list[_TrialSet]:
         """Return all sets, the next to end first; sets that this user may decide come before the others."""
         pending = [
-            _Shown(("", until), left, _set_text(changes))
+            _TrialSet(("", until), left, _set_text(changes))
             for until, left, changes in self._workbench.changes.trial_sets()
         ]
         for key, trials in self._others.items():
@@ -89,9 +89,11 @@ class Trials:
             if undecided.seconds_left > -OVERDUE:
                 text = _set_text([other.trial.change for other in trials])
                 pending.append(
-                    _Shown(key, undecided.seconds_left, text, "" if undecided.is_decidable else decider_text(undecided))
+                    _TrialSet(
+                        key, undecided.seconds_left, text, "" if undecided.is_decidable else decider_text(undecided)
+                    )
                 )
-        return sorted(pending, key=lambda shown: (bool(shown.who), shown.left))
+        return sorted(pending, key=lambda trial_set: (bool(trial_set.who), trial_set.left))
 
     def keep(self) -> None:
         """Keep the values on trial."""
@@ -101,7 +103,7 @@ class Trials:
         """Revert the values on trial now, the last one first."""
         self._decide("Take which trial back?", self._restore)
 
-    def _decide(self, question: str, work: Callable[[Sequence[_Shown]], Coroutine[None, None, None]]) -> None:
+    def _decide(self, question: str, work: Callable[[Sequence[_TrialSet]], Coroutine[None, None, None]]) -> None:
         """Decide the only set that this user may decide, or the chosen ones.
 
         A set counts once it was shown long enough, so that no key was meant for something else.
@@ -109,18 +111,18 @@ class Trials:
         from widgets.guarded_dialog import GRACE
 
         self.text()
-        all_shown = self._shown()
-        if not all_shown:
+        all_sets = self._trial_sets()
+        if not all_sets:
             self._app.notify("Nothing is on trial.", severity="warning")
             return
-        decidable = [shown for shown in all_shown if not shown.who]
+        decidable = [trial_set for trial_set in all_sets if not trial_set.who]
         if not decidable:
-            self._app.notify(f"{all_shown[0].text}: {all_shown[0].who}.", severity="warning", markup=False)
+            self._app.notify(f"{all_sets[0].text}: {all_sets[0].who}.", severity="warning", markup=False)
             return
         now = self._clock()
-        sure = [shown for shown in decidable if now - self._since.get(shown.key, now) >= GRACE]
+        sure = [trial_set for trial_set in decidable if now - self._since.get(trial_set.key, now) >= GRACE]
 
-        def decided(chosen: Sequence[_Shown]) -> None:
+        def decided(chosen: Sequence[_TrialSet]) -> None:
             self._app.run_worker(work(chosen), group="write", exit_on_error=True)
 
         if len(decidable) == 1 and sure:
@@ -128,12 +130,14 @@ class Trials:
         elif len(decidable) > 1 and sure:
             self._ask(question, decidable, decided)
 
-    def _ask(self, question: str, trial_sets: Sequence[_Shown], decided: Callable[[Sequence[_Shown]], None]) -> None:
+    def _ask(
+        self, question: str, trial_sets: Sequence[_TrialSet], decided: Callable[[Sequence[_TrialSet]], None]
+    ) -> None:
         from widgets.choice_list import ChoiceDialog, ChoiceItem
 
         items = [
-            ChoiceItem(value=str(at), label=shown.text, help=f"{max(0, ceil(shown.left))} s left")
-            for at, shown in enumerate(trial_sets)
+            ChoiceItem(value=str(at), label=trial_set.text, help=f"{max(0, ceil(trial_set.left))} s left")
+            for at, trial_set in enumerate(trial_sets)
         ]
         every = ChoiceItem(value="all", label="All of them", help="")
         dialog = ChoiceDialog(question, (*items, every), "0")
@@ -144,20 +148,20 @@ class Trials:
 
         self._app.push_screen(dialog, answered)
 
-    async def _keep(self, chosen: Sequence[_Shown]) -> None:
-        await self.keep_values([trial for shown in chosen for trial in self._trials_of(shown)])
+    async def _keep(self, chosen: Sequence[_TrialSet]) -> None:
+        await self.keep_values([trial for trial_set in chosen for trial in self._trials_of(trial_set)])
         await self._forget(chosen)
 
-    async def _forget(self, chosen: Sequence[_Shown]) -> None:
+    async def _forget(self, chosen: Sequence[_TrialSet]) -> None:
         """Update the trials, without a report on those that were decided here."""
-        for shown in chosen:
-            self._others.pop(shown.key, None)
+        for trial_set in chosen:
+            self._others.pop(trial_set.key, None)
         await self.follow()
         self._app.show_header()
 
-    def _trials_of(self, shown: _Shown) -> tuple[Undecided, ...]:
-        session, until = shown.key
-        return self._others.get(shown.key, ()) if session else self._workbench.changes.trials_of_set(until)
+    def _trials_of(self, trial_set: _TrialSet) -> tuple[Undecided, ...]:
+        session, until = trial_set.key
+        return self._others.get(trial_set.key, ()) if session else self._workbench.changes.trials_of_set(until)
 
     async def keep_values(self, chosen: Sequence[Undecided] | None = None) -> bool:
         """Keep values on trial, None for those of this session. Return whether all were kept and that is on disk."""
@@ -176,12 +180,12 @@ class Trials:
             )
         return well
 
-    async def _restore(self, chosen: Sequence[_Shown]) -> None:
+    async def _restore(self, chosen: Sequence[_TrialSet]) -> None:
         bench = self._workbench
         try:
-            for shown in chosen:
-                trials = self._trials_of(shown)
-                if shown.key[0]:
+            for trial_set in chosen:
+                trials = self._trials_of(trial_set)
+                if trial_set.key[0]:
                     changed = await bench.changes.restore_trials(trials)
                     await self._app.rescan_after_change(tuple(undecided.trial.change for undecided in trials))
                     failed = [

@@ -175,12 +175,12 @@ async def member_reads(
 
     Raises RefusedError if a member may not be read, ToolFailedError if it cannot be read, and the errors of a run.
     """
-    chance = random.Random(seed)
+    generator = random.Random(seed)
     jobs = [_request(drive, gently=plan.gently) for drive in plan.drives]
     for number in range(1, plan.rounds + 1):
         if number > 1 and len(jobs) < FEWEST:
             return
-        for job in chance.sample(jobs, len(jobs)):
+        for job in generator.sample(jobs, len(jobs)):
             if stopped():
                 return
             try:

@@ -150,13 +150,13 @@ class Curves:
         values.
         """
         if name not in self._deviations:
-            still = [(self.measured_from + stall.at, stall.seconds) for stall in self.still.stalls]
+            stalls = [(self.measured_from + stall.at, stall.seconds) for stall in self.still.stalls]
             values = [
                 value
                 for at, value in self.points(name)
                 if value is not None
                 and at > self.measured_from
-                and not any(_ABOUT < at - since < seconds + _ABOUT for since, seconds in still)
+                and not any(_ABOUT < at - since < seconds + _ABOUT for since, seconds in stalls)
             ]
             self._deviations[name] = statistics.stdev(values) if len(values) > 1 else 0.0
         return self._deviations[name]

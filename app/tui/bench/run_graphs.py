@@ -260,7 +260,7 @@ class RunGraphs(Vertical):
         latency.title, heat.title = f"Latency{of}", f"Latency heat map{of}"
         baseline, rate, waiting = self._baseline, self._rate, self._waiting
         # The deviation of a part of the baseline is unknown, so parts have no reference.
-        beneath = (
+        references = (
             () if baseline is None or self.part else baseline_references(baseline, self._baseline_curves, rate=rate)
         )
         marks = (*marks_of(curves, ascii=self._ascii), *self._happened)
@@ -269,7 +269,7 @@ class RunGraphs(Vertical):
             curves,
             rate=rate,
             total=total,
-            references=beneath,
+            references=references,
             marks=marks,
             waiting=waiting,
             over=ended,
@@ -354,9 +354,9 @@ class RunGraphs(Vertical):
             return f"No closer than {ZOOMS[-1]:.0f} s." if window else "There is nothing to be shown closer yet."
         if step < 0 and not window:
             return "All of the time is shown."
-        to = closer[0] if step > 0 else next(iter(wider), 0.0)
+        window_s = closer[0] if step > 0 else next(iter(wider), 0.0)
         for chart in self.charts:
-            chart.window = to
+            chart.window = window_s
         return ""
 
 

@@ -49,7 +49,7 @@ def _overwrite_confirmation(app: AppInterface, ready: RunPlan) -> Confirmation:
             *ready.notes,
         ),
         evidence=tuple(value for site in ready.overwritten for value in _content_text(site)),
-        devices=tuple(plate.sentence for plate in ready.plates),
+        devices=tuple(label.sentence for label in ready.plates),
         required=ready.confirm_text or "",
         apply_label="Overwrite" if ready.job.writes_data else "Trim",
     )
@@ -87,7 +87,7 @@ def _precondition_confirmation(app: AppInterface, ready: RunPlan) -> Confirmatio
         if ready.destructive
         else ready.notes,
         evidence=_content_text(ready.only) if ready.destructive else (),
-        devices=tuple(plate.sentence for plate in ready.plates),
+        devices=tuple(label.sentence for label in ready.plates),
         required=ready.confirm_text or "",
         apply_label="Overwrite" if ready.destructive else "Write",
     )

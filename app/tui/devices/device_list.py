@@ -221,7 +221,7 @@ class DeviceList(KeyedTable):
         key = row.key.removesuffix(OTHERS)
         keeps = key in self.listing.closed and not row.key.endswith(OTHERS)
         opens_itself = any(
-            trouble.key == key for trouble in attention_items(self._inventory)
+            item.key == key for item in attention_items(self._inventory)
         )  # Findings of the check do not expand a branch, only device states do.
         opened = self.listing.opened if keeps and opens_itself else self.listing.opened | {key}
         self.listing = replace(self.listing, opened=opened, closed=self.listing.closed - {key})
@@ -234,8 +234,8 @@ class DeviceList(KeyedTable):
         all_shown = not self.listing.whole
         self.listing = replace(self.listing, whole=all_shown, opened=frozenset(), closed=frozenset())
         self._fill()
-        stood = self._pinned_key or ""
-        self._pin(stood if stood in self._index else str(getattr(self._thing, "array", None) or self.cursor))
+        pinned = self._pinned_key or ""
+        self._pin(pinned if pinned in self._index else str(getattr(self._thing, "array", None) or self.cursor))
         return all_shown
 
     def close_branch(self) -> bool:
@@ -270,7 +270,7 @@ class DeviceList(KeyedTable):
         is_continued = (
             self._visited_item is not None and self._visited_item in items and self.selected == self._visited_item.key
         )
-        keys = [trouble.key for trouble in items]
+        keys = [item.key for item in items]
         if is_continued and self._visited_item is not None:
             at = items.index(self._visited_item) + 1
         else:

@@ -266,7 +266,7 @@ class SettingsPanel(Vertical):
         return None
 
     def _require_changeable(self) -> SettingPosition | None:
-        """Return the setting under the cursor, or report why it cannot be changed. Focus the table first."""
+        """Return the setting under the cursor, or None after saying why not. An unfocused table is only focused."""
         table = self.table
         if self.screen.focused is not table:
             if table.rows:

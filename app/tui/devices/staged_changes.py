@@ -81,13 +81,13 @@ TIERS: Mapping[ConfirmationLevel, DialogTier] = {
 
 def confirmation(
     changes: tuple[Change, ...],
-    plates: Mapping[Target, DeviceLabel],
+    labels: Mapping[Target, DeviceLabel],
     *,
     title: str = "",
     trial_label: str = "",
     names: Mapping[Target, str] = MappingProxyType({}),
 ) -> Confirmation:
-    """Return the content of the review dialog. `plates`: labels of all targets. `names`: their names in the list."""
+    """Return the content of the review dialog. `labels`: labels of all targets. `names`: their names in the list."""
     targets = sorted({_name_and_address(change.target, names) for change in changes})
     count = units.plural(len(changes), "change")
     commands = tuple(
@@ -98,7 +98,7 @@ def confirmation(
         tier=TIERS[confirmation_level(worst(change.risk for change in changes))],
         devices=tuple(
             dict.fromkeys(
-                plates[change.target].sentence
+                labels[change.target].sentence
                 for change in changes
                 if confirmation_level(change.risk) is not ConfirmationLevel.HARMLESS
             )
@@ -108,7 +108,7 @@ def confirmation(
         commands=commands,
         risks=view.risk_texts(changes),
         required=confirm_token(
-            plates[change.target]
+            labels[change.target]
             for change in changes
             if confirmation_level(change.risk) is ConfirmationLevel.DESTRUCTIVE
         ),
@@ -170,8 +170,8 @@ class ChangeController:
         label = (
             f"Trial, {seconds:.0f} s" if bench.host.capabilities.shares_watchdog or bench.changes.watches_itself else ""
         )
-        plates = await self._plates(changes)
-        question = confirmation(changes, plates, trial_label=label, names=self._names(changes))
+        labels = await self._plates(changes)
+        question = confirmation(changes, labels, trial_label=label, names=self._names(changes))
         if bench.changes.watches_itself and question.trial_label:
             question = replace(question, summary=f"{question.summary} {TRIAL_ENDS_ON_EXIT}".strip())
         value_dialog = ConfirmDialog(question)
@@ -247,10 +247,10 @@ class ChangeController:
         title = (
             f"Undo {view.change_clause(plans[0], names)}" if len(ids) == 1 else f"Undo {len(ids)} changes, newest first"
         )
-        plates = await self._plates(plans)
-        question = confirmation(plans, plates, title=title, names=names)
+        labels = await self._plates(plans)
+        question = confirmation(plans, labels, title=title, names=names)
         if await self._app.push_screen_wait(ConfirmDialog(question)):
-            self._app.run_worker(self._undo_changes(plans, ids, plates), group="write", exit_on_error=True)
+            self._app.run_worker(self._undo_changes(plans, ids, labels), group="write", exit_on_error=True)
 
     def _say_setting(self, left: Sequence[Change], names: Mapping[Target, str], of: int) -> None:
         """Show which change is being applied, because a tool takes seconds."""
@@ -277,7 +277,7 @@ class ChangeController:
         return {change.target: await self._app.workbench.hardware.device_label(change.target) for change in changes}
 
     async def _undo_changes(
-        self, plans: tuple[Change, ...], ids: tuple[str, ...], plates: Mapping[Target, DeviceLabel]
+        self, plans: tuple[Change, ...], ids: tuple[str, ...], labels: Mapping[Target, DeviceLabel]
     ) -> None:
         """Undo the changes. The dialog has asked for the tokens of targets whose data this destroys."""
         bench = self._app.workbench
@@ -289,7 +289,7 @@ class ChangeController:
             self._show_result(change, SETTING)
             self._app.notify_transient(f"Taking back {view.change_clause(plan, names)} ...")
             try:
-                ended = await bench.changes.undo(change_id, confirm=plates[plan.target].word, shown=plan)
+                ended = await bench.changes.undo(change_id, confirm=labels[plan.target].word, shown=plan)
             except RaidbenchError as error:
                 self._show_result(change, None)
                 self._app.show_error(error, title=f"The change of {setting} was not undone")

@@ -61,12 +61,12 @@ class VerdictLines(TextPanel):
     def lay_out(self, width: int) -> list[Line]:
         """Return one line if everything fits. The reason for an undecided verdict is wrapped below."""
         verdict_lines = [_pieces(verdict, large=at == 0) for at, verdict in enumerate(self._verdicts)]
-        together = tuple(
+        together_line = tuple(
             piece for at, line in enumerate(verdict_lines) for piece in ((("value", _BETWEEN),) if at else ()) + line
         )
         lines = (
-            [together]
-            if _width(together) <= width
+            [together_line]
+            if _width(together_line) <= width
             else [line for line in verdict_lines for line in _break_line(line, width)]
         )
         reasons = [verdict.reason for verdict in self._verdicts[:1] if verdict.reason]
@@ -204,7 +204,7 @@ class CompareScreen(WorkbenchScreen):
         """Open plots of the sides of an A/B, or of the two runs."""
         a, b = self._sides
         mark, other = a.run.start.mark, b.run.start.mark
-        together = mark is not None and other is not None and mark.experiment == other.experiment
+        same_experiment = mark is not None and other is not None and mark.experiment == other.experiment
         session = self.workbench_app.session
         self.workbench_app.do(
             "plots.explore",
@@ -212,7 +212,7 @@ class CompareScreen(WorkbenchScreen):
             folder=a.folder,
             marked=[(side.folder, side.run) for side in self._sides],
             cursor=(b.folder, b.run),
-            first=mark.experiment if mark is not None and together else "",
+            first=mark.experiment if mark is not None and same_experiment else "",
         )
 
     def action_more(self) -> None:
@@ -228,8 +228,8 @@ class CompareScreen(WorkbenchScreen):
             self.run_worker(self._go_on(mark.experiment), group="ab", exclusive=True)
 
     async def _go_on(self, experiment: str) -> None:
-        begun = self.workbench_app.do("ab.go_on", experiment)
-        self._goes_on = begun is not None and await begun
+        measuring = self.workbench_app.do("ab.go_on", experiment)
+        self._goes_on = measuring is not None and await measuring
 
     def action_back(self) -> None:
         """Return to the previous screen."""

@@ -122,10 +122,10 @@ class RunPreview(Pane):
         if not has_curves:
             return
         total, marks = time_axis_seconds(run, curves), marks_of(curves, ascii=self._ascii)
-        beneath: tuple[Reference, ...] = ()
+        references: tuple[Reference, ...] = ()
         if self._baseline is not None:
             kept = self._cache.get((self._folder, self._baseline.id), Curves())
-            beneath = baseline_references(self._baseline, kept, rate=False)
-        iops = throughput_chart(curves, rate=False, total=total, references=beneath, marks=marks, over=True)
+            references = baseline_references(self._baseline, kept, rate=False)
+        iops = throughput_chart(curves, rate=False, total=total, references=references, marks=marks, over=True)
         self.query_one("#preview-iops", LineChart).data = iops
         self.query_one("#preview-latency", LineChart).data = latency_chart(curves, total=total, marks=marks, over=True)
