@@ -44,24 +44,24 @@ def data(text: str) -> None:
     _write(sys.stdout, text)
 
 
-_narrated = [False]
+_lines_to_stderr = [False]
 
 
 @contextlib.contextmanager
 def prose_to_stderr() -> Iterator[None]:
     """Send `lines` to standard error inside this context, for a command whose data is one JSON document."""
-    _narrated[0] = True
+    _lines_to_stderr[0] = True
     try:
         yield
     finally:
-        _narrated[0] = False
+        _lines_to_stderr[0] = False
 
 
 def lines(rows: Iterable[str]) -> None:
     """Write several lines of data at once."""
     text = "\n".join(rows)
     if text:
-        (say if _narrated[0] else data)(text)
+        (say if _lines_to_stderr[0] else data)(text)
 
 
 class DeferredDocument:
@@ -74,31 +74,31 @@ class DeferredDocument:
         self.text: list[str] = []
 
 
-_aside: list[DeferredDocument | None] = [None]
+_deferred: list[DeferredDocument | None] = [None]
 
 
 @contextlib.contextmanager
 def with_text(width: int | None) -> Iterator[None]:
     """Combine the document of a command and its text (`is_text_wanted`) into one document, printed at the end."""
-    deferred = _aside[0] = DeferredDocument(width)
+    deferred = _deferred[0] = DeferredDocument(width)
     try:
         yield
     finally:
-        _aside[0] = None
+        _deferred[0] = None
     if deferred.body is not None:
         document({**deferred.body, "text": "".join(deferred.text).rstrip("\n")})
 
 
 def is_text_wanted() -> bool:
     """Return whether the text is wanted in addition to the document."""
-    return _aside[0] is not None
+    return _deferred[0] is not None
 
 
 def terminal_width() -> int | None:
     """Return the columns of the terminal for which the text is made; None for no limit, if it is not a terminal."""
     import shutil
 
-    deferred = _aside[0]
+    deferred = _deferred[0]
     if deferred is not None:
         return deferred.width
     return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
@@ -121,7 +121,7 @@ def document(body: dict[str, Any], *, compact: bool = False) -> None:
 
     if not compact and "simulated" not in body:
         body = {**body, "simulated": current().simulated or _mentions_simulated(body)}
-    deferred = _aside[0]
+    deferred = _deferred[0]
     if deferred is not None and deferred.body is None:
         deferred.body = body
         return
@@ -164,7 +164,7 @@ def say_lines(rows: Iterable[str]) -> None:
 
 
 def _write(stream: TextIO | None, text: str, end: str = "\n") -> None:
-    deferred = _aside[0]
+    deferred = _deferred[0]
     if deferred is not None and deferred.body is not None:
         deferred.text.append(text + end)
         return
@@ -268,9 +268,7 @@ def _flush_input() -> None:
 
 @contextlib.contextmanager
 def _default_signals() -> Iterator[None]:
-    """Let signals end the program at once inside this context, because the event loop does not run while a question
-    waits.
-    """
+    """Let signals end the program at once in this context: the event loop does not run while a question waits."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     for number, handler_before in before.items():
         if handler_before is not signal.SIG_IGN:

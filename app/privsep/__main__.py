@@ -85,12 +85,12 @@ def _serve(connection: socket.socket) -> None:
     for number in (0, 1, 2):  # Errors are sent over the connection from here on.
         os.dup2(silent, number)
 
-    async def talk() -> None:
+    async def serve_requests() -> None:
         conversation = Conversation(connection, RequestDispatcher(paths=_paths(), uid=uid, gid=gid))
         conversation.greet()
         await conversation.hold()
 
-    asyncio.run(talk())
+    asyncio.run(serve_requests())
 
 
 def _paths() -> Paths:

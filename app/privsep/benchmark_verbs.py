@@ -1,6 +1,4 @@
-"""Verbs that measure a device without passing its descriptor on: the helper's own fio reads it and returns results
-only.
-"""
+"""Verbs that measure a device whose descriptor is not passed on: the helper's own fio reads it and returns results."""
 
 from __future__ import annotations
 
@@ -37,9 +35,9 @@ _INPUT = "-"
 class GuardedRuns:
     """Runs of one conversation. Each is a job of known fields on devices that the helper has locked."""
 
-    def __init__(self, host: LocalHost, holding: DeviceClaims) -> None:
+    def __init__(self, host: LocalHost, claims: DeviceClaims) -> None:
         self._host = host
-        self._holding = holding
+        self._claims = claims
         self._runs: dict[int, UnprivilegedProcess] = {}
         self._count = 0
 
@@ -63,7 +61,7 @@ class GuardedRuns:
         wanted = _join_job(job, more or [])
         if wanted.writes:
             raise RequestDeniedError("measure: only what reads is measured by the helper.")
-        claims = [self._holding.for_reading(number) for number in dict.fromkeys(holds)]
+        claims = [self._claims.for_reading(number) for number in dict.fromkeys(holds)]
         program = self._require_same_fio(fio)
         number = nobodys_number()
         with ExitStack() as stack:

@@ -77,9 +77,7 @@ class DeviceClaims:
         return {"hold": self._count, "lent": lends}, descriptors
 
     async def _may_lend(self, hold: DeviceClaim) -> bool:
-        """Return whether a descriptor for reading may be passed on: nothing uses the device, or root's configuration
-        permits it.
-        """
+        """Return whether a descriptor for reading may be passed on: the device is unused, or root permits it."""
         facts, verdict = await judge_device(self._host, hold.device, Intent.WRITE)
         free = verdict.ok and facts.identity is not None and facts.identity.same_device(hold.identity)
         return free or may_lend_in_use(self._config)

@@ -54,9 +54,9 @@ class RequestDispatcher:
         self._uid, self._gid = uid, gid
         self._verbs: dict[str, Callable[..., Any]] = {}
         self._read_only = True
-        self._holding: DeviceClaims | None = None
-        self._measuring: GuardedRuns | None = None
-        self._changing: HelperChanges | None = None
+        self._claims: DeviceClaims | None = None
+        self._runs: GuardedRuns | None = None
+        self._changes: HelperChanges | None = None
         self.refused = 0
         """Requests that were malformed, unknown, out of order, or refused by a guard."""
         self.failed = 0
@@ -70,7 +70,7 @@ class RequestDispatcher:
             request_id = message.get("id")
             number = request_id if type(request_id) is int else None
             number, verb, args = parse_request(message)
-            result = await self._do(verb, args)
+            result = await self._execute(verb, args)
             reply, descriptors = result if isinstance(result, tuple) else (result, ())
         except (MalformedError, RequestDeniedError) as error:
             return self._refuse(number, RefusedError(f"The root helper does not do that. {error}"))
@@ -81,7 +81,7 @@ class RequestDispatcher:
             return self._refuse(number, RefusedError(f"The root helper failed: {type(error).__name__}: {error}"))
         return ReplyFrame(message={"id": number, "ok": reply, "descriptors": len(descriptors)}, descriptors=descriptors)
 
-    async def _do(self, verb: str, args: Mapping[str, Any]) -> Any:
+    async def _execute(self, verb: str, args: Mapping[str, Any]) -> Any:
         if verb == "hello":
             return self._begin(**args)
         if verb not in self._verbs:
@@ -98,38 +98,38 @@ class RequestDispatcher:
         if self._verbs:
             raise RequestDeniedError("hello: it has been said.")
         host = LocalHost(firmware_queries=firmware)
-        looking = ReadVerbs(host)
-        holding = self._holding = DeviceClaims(host, self._gid, self._paths.config)
-        measuring = self._measuring = GuardedRuns(host, holding)
-        changing = self._changing = HelperChanges(host, MachineBackends.of(host), self._paths, self._uid)
+        reads = ReadVerbs(host)
+        claims = self._claims = DeviceClaims(host, self._gid, self._paths.config)
+        runs = self._runs = GuardedRuns(host, claims)
+        changes = self._changes = HelperChanges(host, MachineBackends.of(host), self._paths, self._uid)
         self._read_only = read_only
         self._verbs = {
-            "read": looking.read,
-            "follow": looking.follow,
-            "run": looking.run,
-            "reachable": looking.reachable,
-            "ask": looking.ask,
-            "facts": holding.facts,
-            "free": holding.free,
-            "hold": holding.hold,
-            "release": holding.release,
-            "measure": measuring.measure,
-            "signal": measuring.signal,
-            "ended": measuring.ended,
-            "lock": changing.lock,
-            "unlock": changing.unlock,
-            "plan": changing.plan,
-            "intend": changing.intend,
-            "apply": changing.apply,
-            "outcome": changing.outcome,
-            "arm": changing.arm,
-            "journal": changing.journal,
-            "remake": changing.remake,
-            "together": changing.together,
-            "persist": changing.persist,
-            "unit": changing.unit,
-            "rehearse": changing.rehearse,
-            "given": changing.given,
+            "read": reads.read,
+            "follow": reads.follow,
+            "run": reads.run,
+            "reachable": reads.reachable,
+            "ask": reads.ask,
+            "facts": claims.facts,
+            "free": claims.free,
+            "hold": claims.hold,
+            "release": claims.release,
+            "measure": runs.measure,
+            "signal": runs.signal,
+            "ended": runs.ended,
+            "lock": changes.lock,
+            "unlock": changes.unlock,
+            "plan": changes.plan,
+            "intend": changes.intend,
+            "apply": changes.apply,
+            "outcome": changes.outcome,
+            "arm": changes.arm,
+            "journal": changes.journal,
+            "remake": changes.remake,
+            "together": changes.together,
+            "persist": changes.persist,
+            "unit": changes.unit,
+            "rehearse": changes.rehearse,
+            "given": changes.given,
             "companion": self.companion,
         }
         return {"version": version}
@@ -149,9 +149,9 @@ class RequestDispatcher:
 
     async def close(self) -> None:
         """End all runs, close all devices and release all locks."""
-        if self._measuring is not None:
-            await self._measuring.close()
-        if self._holding is not None:
-            await self._holding.close()
-        if self._changing is not None:
-            self._changing.close()
+        if self._runs is not None:
+            await self._runs.close()
+        if self._claims is not None:
+            await self._claims.close()
+        if self._changes is not None:
+            self._changes.close()

@@ -23,8 +23,7 @@ _CHARACTER = re.compile(r"/dev/(nvme\d+(n\d+)?|sg\d+|bsg/[^/]+)", re.ASCII)
 
 
 def _load_shapes() -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Return the permitted arguments of each program, by name or path, as the vendors of this installation declare
-    them.
+    """Return the permitted arguments of each program, by name or path, as this installation's vendors declare them.
 
     Vendors of other packages are ignored: root starts only what files owned by root declare
     (`installation.ownership_problem`). Raises ValueError if two vendors declare one program.
@@ -42,8 +41,7 @@ _SHAPES = _load_shapes()
 
 
 def may_read(path: str) -> bool:
-    """Return whether root reads this file for the user: the mounts of process 1, which hidepid hides from others
-    (proc(5)).
+    """Return whether root reads this file for the user: only the mounts of process 1, which hidepid hides (proc(5)).
 
     Nothing below /sys is read. Files that raidbench needs there are readable by everyone; the others contain keys and
     passwords (dhchap_secret of NVMe, password of iSCSI sessions), PCI configuration space and kernel addresses.

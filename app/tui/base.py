@@ -193,7 +193,7 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def action_take_back(self) -> None:
         """Revert the values on trial."""
-        self.workbench_app.trials.take_back()
+        self.workbench_app.trials.revert()
 
     def show(self, session: Session) -> None:
         """Update the body."""

@@ -1,6 +1,4 @@
-"""A faster Textual stylesheet: sources are parsed once, only matching rules are checked, and styled nodes keep their
-styles.
-"""
+"""A faster Textual stylesheet: it parses sources once, checks only matching rules, and keeps unchanged styles."""
 
 from __future__ import annotations
 

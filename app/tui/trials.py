@@ -99,7 +99,7 @@ class Trials:
         """Keep the values on trial."""
         self._decide("Keep which trial?", self._keep)
 
-    def take_back(self) -> None:
+    def revert(self) -> None:
         """Revert the values on trial now, the last one first."""
         self._decide("Take which trial back?", self._restore)
 

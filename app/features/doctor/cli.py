@@ -46,7 +46,7 @@ def doctor_command(as_json: bool) -> int:
 
 
 def _reads_in_use(host: Host) -> DoctorItem:
-    """Return whether arrays in use, such as mounted ones, can be measured by reading."""
+    """Return the item that says whether arrays in use, such as mounted ones, can be measured by reading."""
     from app.core.session.paths import ROOTS_CONFIG
     from app.privsep.device_claims import may_lend_in_use
 

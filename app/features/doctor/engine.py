@@ -159,7 +159,7 @@ def _storage(host: Host, paths: Paths) -> list[DoctorItem]:
 
 
 def _folder(name: str, folder: Path, purpose: str) -> DoctorItem:
-    """Check that a file can be created, locked and synced in the folder."""
+    """Return the item of a folder, in which a file must be creatable, lockable and syncable."""
     shown = clean(str(folder), 300)
     probe = folder / f".doctor-{os.getpid()}"
     try:
@@ -189,7 +189,7 @@ def _unresolved(host: Host, paths: Paths) -> DoctorItem:
 
 
 async def _trials(host: Host, paths: Paths) -> DoctorItem:
-    """Check that the watchdog of a trial can be armed. It is started as for a trial, but with nothing on trial."""
+    """Return the item of trials. The watchdog is started as for a trial, but with nothing on trial."""
     from app.core.changes.trial import rehearse
 
     if not host.capabilities.shares_watchdog:
@@ -219,8 +219,9 @@ def _terminal() -> list[DoctorItem]:
 
 
 async def _kernel(host: Host) -> DoctorItem:
-    """Return whether the kernel itself refuses writes to mounted devices (Linux >= 6.8,
-    CONFIG_BLK_DEV_WRITE_MOUNTED=n).
+    """Return the item that says whether the kernel refuses writes to mounted devices.
+
+    Linux >= 6.8 with CONFIG_BLK_DEV_WRITE_MOUNTED=n does.
     """
     release = await host.read("/proc/sys/kernel/osrelease") or ""
     command_line = (await host.read("/proc/cmdline") or "").split()

@@ -92,12 +92,12 @@ class MemberPlan:
         return max((_scatter(drive.media, self.reading_s, gently=self.gently) for drive in self.drives), default=0.0)
 
     @property
-    def shows(self) -> float:
+    def detectable_share(self) -> float:
         """How much slower (as a share) a member has to be to be found in most cases. See `detectable`."""
         return detectable(len(self.drives), self.rounds, self.scatter)
 
     @property
-    def rounds_worth(self) -> int | None:
+    def rounds_needed(self) -> int | None:
         """Rounds needed to show WORTH_SHOWING; None if no allowed number is enough."""
         return rounds_to_show(WORTH_SHOWING, len(self.drives), self.scatter)
 
@@ -258,10 +258,8 @@ def hung_members(reads: Sequence[MemberRead]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(read.device for read in reads if read.latency_ns is None))
 
 
-def figures_of(plan: MemberPlan, reads: Sequence[MemberRead]) -> tuple[MemberComparison, ...]:
-    """Return each answering member compared with the others, slowest first, over complete rounds; () if there are too
-    few.
-    """
+def compare_members(plan: MemberPlan, reads: Sequence[MemberRead]) -> tuple[MemberComparison, ...]:
+    """Return each answering member compared with the others over complete rounds, slowest first; () if too few."""
     hung = hung_members(reads)
     nodes = [node for drive in plan.drives if (node := drive.device or "") not in hung]
     rounds: dict[int, dict[str, float]] = {}

@@ -25,7 +25,7 @@ COLUMNS = (
 )
 
 
-def siblings_table(plan: MemberPlan, reads: Sequence[MemberRead], figures: Sequence[MemberComparison]) -> Table:
+def members_table(plan: MemberPlan, reads: Sequence[MemberRead], figures: Sequence[MemberComparison]) -> Table:
     """Return one row per member: hung ones, then the slowest first. Before there are results, the readings so far."""
     drives = {drive.device or "": drive for drive in plan.drives}
     hung = hung_members(reads)
@@ -76,13 +76,13 @@ def plan_text(plan: MemberPlan) -> str:
 
 def power_text(plan: MemberPlan) -> str:
     """Return the difference that the plan can show, and how many rounds a smaller one takes."""
-    shown = f"Finds a member that is {100 * plan.shows:.0f} % slower in 8 of 10 cases or more."
-    if plan.shows <= WORTH_SHOWING:
+    shown = f"Finds a member that is {100 * plan.detectable_share:.0f} % slower in 8 of 10 cases or more."
+    if plan.detectable_share <= WORTH_SHOWING:
         return shown
     worth = f"{100 * WORTH_SHOWING:.0f} %"
-    if plan.rounds_worth is None:
+    if plan.rounds_needed is None:
         return f"{shown} {worth} cannot be shown with these drives."
-    return f"{shown} {worth} takes {plan.rounds_worth} rounds."
+    return f"{shown} {worth} takes {plan.rounds_needed} rounds."
 
 
 def slowest_text(reads: Sequence[MemberRead], figures: Sequence[MemberComparison]) -> str:
@@ -103,7 +103,7 @@ def hung_text(nodes: Sequence[str]) -> str:
     return f"Hung, no answer to a read within {engine.ANSWER_S:.0f} s: {', '.join(nodes)}."
 
 
-def siblings_json(
+def members_json(
     plan: MemberPlan, reads: Sequence[MemberRead], figures: Sequence[MemberComparison]
 ) -> list[json_schema.Json]:
     """Return the members as JSON: hung ones, then the compared ones, or all others if none could be compared."""

@@ -10,8 +10,15 @@ from textual.app import ComposeResult
 
 from app.core.analysis.slow_member import MemberComparison
 from app.core.session.state import Session
-from app.features.slowest.engine import MemberPlan, MemberRead, figures_of, hung_members, member_reads, plan_reading
-from app.features.slowest.presentation import plan_text, siblings_table, slowest_text
+from app.features.slowest.engine import (
+    MemberPlan,
+    MemberRead,
+    compare_members,
+    hung_members,
+    member_reads,
+    plan_reading,
+)
+from app.features.slowest.presentation import members_table, plan_text, slowest_text
 from app.tui.base import WorkbenchScreen
 from app.tui.feature_hooks import BackgroundWork
 from app.tui.render import columns, rows
@@ -97,7 +104,7 @@ class SlowMemberTest:
                     self._app.refresh_screen()
             is_complete = len(self.reads) == len(self.plan.drives) * self.plan.rounds
             is_complete = is_complete or (bool(hung_members(self.reads)) and not self._stopped)
-            self.figures = figures_of(self.plan, self.reads) if is_complete else ()
+            self.figures = compare_members(self.plan, self.reads) if is_complete else ()
             text = slowest_text(self.reads, self.figures)
             self._result = text if is_complete else "Stopped before all was read: nothing is judged."
             if is_complete:
@@ -130,7 +137,7 @@ class SlowestScreen(WorkbenchScreen):
     def body(self) -> ComposeResult:
         """Compose the progress, the explanation and the table of members."""
         plan = self._reading.plan
-        shown = siblings_table(plan, (), ())
+        shown = members_table(plan, (), ())
         with Pane(f"Members of {plan.target}, each against its siblings", id="slowest-pane"):
             yield TextParagraphs(self._reading.status_text, "title", id="slowest-words")
             yield TextParagraphs(EXPLAINED, "muted", id="slowest-help")
@@ -148,7 +155,7 @@ class SlowestScreen(WorkbenchScreen):
         now = (tuple(reading.reads), reading.figures)
         if now != self._shown:
             self._shown = now
-            shown = siblings_table(reading.plan, reading.reads, reading.figures)
+            shown = members_table(reading.plan, reading.reads, reading.figures)
             self.query_one(KeyedTable).rows = rows(shown)
 
     def action_run(self) -> None:

@@ -156,9 +156,7 @@ def _renamed_entry(
 
 
 def load(file: Path) -> ReportedFindings:
-    """Return the findings that the last watch stored; none if the file is missing or broken, so that all findings are
-    new.
-    """
+    """Return the findings that the last watch stored; none, so that all are new, if the file is not usable."""
     try:
         document = json.loads(read_own(file))
         if document["format"] != _FORMAT:

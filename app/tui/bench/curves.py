@@ -146,9 +146,7 @@ class Curves:
         return max((points[-1][0] for points in self.series.values() if points), default=0.0)
 
     def deviation(self, name: str) -> float:
-        """Return the standard deviation of a curve in the measured phase without its stalls; 0 with fewer than two
-        values.
-        """
+        """Return the standard deviation of a curve when measured, without its stalls; 0 with fewer than two values."""
         if name not in self._deviations:
             stalls = [(self.measured_from + stall.at, stall.seconds) for stall in self.still.stalls]
             values = [

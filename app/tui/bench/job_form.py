@@ -223,7 +223,7 @@ class JobForm(GuardedDialog[Job | None]):
         """Fields that the user changed, whatever their final value."""
         self._texts = job.texts()
         self._rows: dict[str, FieldRow] = {}
-        self._complaints: dict[str, Static] = {}
+        self._problem_lines: dict[str, Static] = {}
         self._name, self._base = ("", self._texts) if base is None else (base[0], base[1].texts())
 
     def compose(self) -> ComposeResult:
@@ -307,7 +307,7 @@ class JobForm(GuardedDialog[Job | None]):
     def _judge(self) -> dict[str, str]:
         problems = dict(field_problems(self._texts))
         for field in FIELDS:
-            self._complain(field.key, problems.get(field.key, ""))
+            self._show_problem(field.key, problems.get(field.key, ""))
             self._rows[field.key].other = self._differs(field)
         wrong = f"not a job yet: {', '.join(field.label for field in FIELDS if field.key in problems)}"
         summary = wrong if problems else Job.from_fields(self._texts).describe()
@@ -315,11 +315,11 @@ class JobForm(GuardedDialog[Job | None]):
         self.query_one("#form-difference", Static).update(self._difference(), layout=False)
         return problems
 
-    def _complain(self, key: str, text: str) -> None:
+    def _show_problem(self, key: str, text: str) -> None:
         """Show the error of a field below it; "" for none."""
-        line = self._complaints.get(key)
+        line = self._problem_lines.get(key)
         if line is None and text:
-            line = self._complaints[key] = Static(id=f"complaint-{key}", classes="complaint", markup=False)
+            line = self._problem_lines[key] = Static(id=f"complaint-{key}", classes="complaint", markup=False)
             self.mount(line, after=self._rows[key])
         if line is not None and line.content != text:
             line.update(text)

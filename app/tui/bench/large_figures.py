@@ -39,8 +39,7 @@ def directions_of(curves: Curves) -> tuple[str, ...]:
 
 
 def running_figures(curves: Curves, most: int = _ALL) -> tuple[FigureRow, ...]:
-    """Return a row for each direction (the last interval and the mean of the measured phase), then one for each of
-    several targets.
+    """Return a row for each direction, with the last interval and the mean, then one for each of several targets.
 
     `most`: rows of targets that fit.
     """
@@ -51,9 +50,7 @@ def running_figures(curves: Curves, most: int = _ALL) -> tuple[FigureRow, ...]:
 
 
 def ended_figures(figures: RunResult, most: int = _ALL) -> tuple[tuple[str, ...], tuple[FigureRow, ...]]:
-    """Return the directions of a finished run, and rows of fio's totals for each direction, then for each of several
-    targets.
-    """
+    """Return the directions of a finished run, and rows of fio's totals: for each direction, then for each target."""
     sums = [(name, _run_cells(side)) for name in DIRECTIONS if (side := figures.side(name)) is not None]
     parts = ((part, name, result.side(name)) for part, result in parts_of_run(figures) for name in DIRECTIONS)
     shown = [(part, name, _run_cells(side)) for part, name, side in parts if side is not None]

@@ -114,9 +114,7 @@ def _chart(
 
 
 def baseline_references(run: RunRecord, curves: Curves, *, rate: bool) -> tuple[Reference, ...]:
-    """Return the means of the baseline, each with a band of one standard deviation of its intervals once these are
-    read.
-    """
+    """Return the baseline's means, with a band of one standard deviation of its intervals once these are read."""
     unit = "rate" if rate else "iops"
     sides = [(name, side) for name in DIRECTIONS if (side := run.figures.side(name)) is not None and side.iops]
     return tuple(

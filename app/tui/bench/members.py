@@ -55,8 +55,7 @@ _LOAD: tuple[Figure, ...] = (
 def member_table(
     members: Sequence[MemberStats], *, most: int, bar: int, ascii: bool = False
 ) -> tuple[tuple[TableColumn, ...], tuple[TableRow, ...]]:
-    """Return columns and at most `most` rows (at least 4): all members, or a summary of the deepest, which are the
-    disks.
+    """Return columns and at most `most` rows (at least 4): all members, or a summary of the deepest, the disks.
 
     `bar`: cells of a share's bar. Empty text columns are left out.
     """

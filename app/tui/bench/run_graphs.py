@@ -191,9 +191,7 @@ class RunGraphs(Vertical):
                 self._start_reading(self._requested, self._run)
 
     def compare_with(self, baseline: RunRecord | None, folder: Path | None) -> None:
-        """Draw this run of the session in `folder` as a reference: its means at once, its deviation once its samples
-        are read.
-        """
+        """Draw this run as a reference: its means at once, its deviation once its samples in `folder` are read."""
         if baseline is not self._baseline:
             self._baseline, self._baseline_curves = baseline, Curves()
             if baseline is not None and folder is not None:
@@ -315,8 +313,9 @@ class RunGraphs(Vertical):
         self._redraw()
 
     def switch_lower(self) -> None:
-        """Switch the lower graph: percentiles over time, heat map, or at the end of a run its percentile plot if that
-        is not shown next to them.
+        """Switch the lower graph between percentiles over time and heat map.
+
+        At the end of a run, its percentile plot is the third view if it has no room next to the graphs.
         """
         ways = ["", "-heat"]
         if self.has_class("-over") and not self.has_class("-wide"):

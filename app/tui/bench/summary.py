@@ -56,8 +56,7 @@ def running_experiment(session: Session) -> ExperimentRecord | None:
 
 
 def progress_line(session: Session, record: ExperimentRecord, left_of_run: float = 0.0) -> str:
-    """Return `A/B e1: run 5 of 12, pair 3, B read-ahead · 6 min left at most · read IOPS -18.0 % [-19.1, -16.9], not
-    yet decided`.
+    """Return `A/B e1: run 5 of 12, pair 3, B read-ahead · 6 min left at most · read IOPS -18.0 % [-19.1, -16.9]`.
 
     `left_of_run`: seconds left of the current run.
     """

@@ -116,7 +116,7 @@ class DeviceList(KeyedTable):
         self._staged: Collection[str] = ()
         self._texts: dict[str, str] | None = None
         self._pinned_key: str | None = None
-        self._thing: Thing | None = None
+        self._pinned_device: Thing | None = None
         self._visited_item: AttentionItem | None = None
 
     def show(self, inventory: Inventory, tuned: Mapping[Target, TuningCells], staged: Collection[str]) -> None:
@@ -170,15 +170,15 @@ class DeviceList(KeyedTable):
 
     def _pin(self, key: str | None) -> None:
         device = self._inventory.find((key or "").removesuffix(OTHERS))
-        self._thing = device or (self._thing if key == self._pinned_key else None)
+        self._pinned_device = device or (self._pinned_device if key == self._pinned_key else None)
         self.cursor = self._pinned_key = key
 
     def _current_key(self, key: str) -> str | None:
         """Return the present row of a key: a disk may turn out to be an array once its controller answers."""
-        at, node = key.removesuffix(OTHERS), getattr(self._thing, "device", None)
+        at, node = key.removesuffix(OTHERS), getattr(self._pinned_device, "device", None)
         views = () if node is None else self._inventory.at(node)
         value = next((name for name in (key, at, *(str(view.target) for view in views)) if name in self._index), None)
-        gone = self._thing is not None and self._inventory.find(at) is None and not views
+        gone = self._pinned_device is not None and self._inventory.find(at) is None and not views
         return value or (key if gone else self.cursor)
 
     @property
@@ -235,7 +235,7 @@ class DeviceList(KeyedTable):
         self.listing = replace(self.listing, whole=all_shown, opened=frozenset(), closed=frozenset())
         self._fill()
         pinned = self._pinned_key or ""
-        self._pin(pinned if pinned in self._index else str(getattr(self._thing, "array", None) or self.cursor))
+        self._pin(pinned if pinned in self._index else str(getattr(self._pinned_device, "array", None) or self.cursor))
         return all_shown
 
     def close_branch(self) -> bool:

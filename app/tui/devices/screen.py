@@ -141,12 +141,12 @@ class DevicesScreen(ListDetailScreen):
 
     def _take(self, inventory: Inventory) -> None:
         """Show another inventory. The selection stays while its device exists."""
-        before = self._thing()
+        before = self._selected_device()
         self._inventory = inventory
         self._fill()
         if inventory.drives or inventory.arrays:
             self._read_tuning()
-        if self._selected is not None and self._thing() != before:
+        if self._selected is not None and self._selected_device() != before:
             self._show_selected(moved=self._moved)
 
     def _reread_changed(self, ended: Sequence[ChangeRecord]) -> None:
@@ -170,10 +170,10 @@ class DevicesScreen(ListDetailScreen):
         return f"waiting for {units.first_of(names, 3)} ..." if names else ""
 
     def _read_tuning(self) -> None:
-        work = partial(self._tuning, self._inventory or Inventory())
+        work = partial(self._read_each_tuning, self._inventory or Inventory())
         self.run_worker(work, group="tuning", exclusive=True)  # type: ignore[arg-type]  # a partial: see `_show_selected`
 
-    async def _tuning(self, inventory: Inventory) -> None:
+    async def _read_each_tuning(self, inventory: Inventory) -> None:
         """Read the tuning of the listed devices: visible ones first, the others in small groups."""
         machine = self.workbench_app.workbench.hardware.machine
         rows = [row.key for row in self.devices.rows]
@@ -223,7 +223,7 @@ class DevicesScreen(ListDetailScreen):
         if self._selected not in (None, self._shown):
             self._show_selected()
 
-    def _thing(self) -> Thing | None:
+    def _selected_device(self) -> Thing | None:
         """Return the device under the cursor."""
         if self._selected is None or self._inventory is None:
             return None
@@ -239,7 +239,7 @@ class DevicesScreen(ListDetailScreen):
         self._shown = self._selected
         if anew:
             self._why_empty, moved = "reading its settings ...", None
-        device = self._thing()
+        device = self._selected_device()
         if first or not anew or device is None:
             self._show_facts(anew=anew)
         if (
@@ -264,7 +264,7 @@ class DevicesScreen(ListDetailScreen):
         )
 
     def _show_facts(self, *, anew: bool) -> None:
-        device = self._thing()
+        device = self._selected_device()
         app = self.workbench_app
         if device is None:
             shown_facts = self._problems()
@@ -403,7 +403,7 @@ class DevicesScreen(ListDetailScreen):
         """Show the next tab of the device."""
         self._show_row()
         super().action_tab()
-        device = self._thing()
+        device = self._selected_device()
         if device is not None:
             self._show_history(device)
 
@@ -425,7 +425,7 @@ class DevicesScreen(ListDetailScreen):
         number, self._offered_item = pair
         change = self._offered_item.staged
         mends = f" Enter stages {change.key}={change.value}." if change is not None else ""
-        device = self._thing()
+        device = self._selected_device()
         name = "" if device is None else f"{name_of(device)}: "
         self.workbench_app.notify_transient(f"{number + 1} of {len(items)} · {name}{self._offered_item.words}.{mends}")
 
@@ -568,11 +568,13 @@ class DevicesScreen(ListDetailScreen):
         if names is not None and not names:
             self.say(f"Nothing matches {self.devices.filter_text.strip()}: Esc shows all.")
             return
-        self.workbench_app.do("apply.export", self._inventory or Inventory(), self._thing(), names or (), self.say)
+        self.workbench_app.do(
+            "apply.export", self._inventory or Inventory(), self._selected_device(), names or (), self.say
+        )
 
     def action_slowest(self) -> None:
         """Open the screen on which the members of the array, or the drives of the controller, are read in turn."""
-        device = self._thing()
+        device = self._selected_device()
         if device is None:
             self.say("There is no device under the cursor.")
         else:
@@ -584,7 +586,7 @@ class DevicesScreen(ListDetailScreen):
 
     def action_measure(self) -> None:
         """Select the device, or the folder of a filesystem, on the Bench screen."""
-        selected = self._thing()
+        selected = self._selected_device()
         device, folder = getattr(selected, "device", None), getattr(selected, "folder", None)
         if selected is not None and device is not None:
             self.workbench_app.measure_device(str(selected.target), device)

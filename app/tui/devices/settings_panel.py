@@ -234,8 +234,7 @@ class SettingsPanel(Vertical):
         )
 
     def stage_wanted(self) -> bool:
-        """Stage the value of the state file for the setting under the cursor; return False if there is no difference or
-        it is staged.
+        """Stage the state file's value for the setting under the cursor; return False if it is set or staged.
 
         A value that destroys data is not staged by one key; the reason is shown instead.
         """
@@ -417,9 +416,7 @@ def _is_changeable(part: TargetSettings) -> bool:
 
 
 class SettingHelp(TextPanel):
-    """Help on a setting: name, effect, why it cannot be changed or is not in effect, description, and its values in one
-    line.
-    """
+    """Help on a setting: name, effect, why it is fixed or not in effect, description, and its values in one line."""
 
     def __init__(self) -> None:
         super().__init__(id="setting-help")

@@ -170,7 +170,7 @@ class ChangeController:
         label = (
             f"Trial, {seconds:.0f} s" if bench.host.capabilities.shares_watchdog or bench.changes.watches_itself else ""
         )
-        labels = await self._plates(changes)
+        labels = await self._labels(changes)
         question = confirmation(changes, labels, trial_label=label, names=self._names(changes))
         if bench.changes.watches_itself and question.trial_label:
             question = replace(question, summary=f"{question.summary} {TRIAL_ENDS_ON_EXIT}".strip())
@@ -247,7 +247,7 @@ class ChangeController:
         title = (
             f"Undo {view.change_clause(plans[0], names)}" if len(ids) == 1 else f"Undo {len(ids)} changes, newest first"
         )
-        labels = await self._plates(plans)
+        labels = await self._labels(plans)
         question = confirmation(plans, labels, title=title, names=names)
         if await self._app.push_screen_wait(ConfirmDialog(question)):
             self._app.run_worker(self._undo_changes(plans, ids, labels), group="write", exit_on_error=True)
@@ -273,7 +273,7 @@ class ChangeController:
             if device is not None
         }
 
-    async def _plates(self, changes: tuple[Change, ...]) -> dict[Target, DeviceLabel]:
+    async def _labels(self, changes: tuple[Change, ...]) -> dict[Target, DeviceLabel]:
         return {change.target: await self._app.workbench.hardware.device_label(change.target) for change in changes}
 
     async def _undo_changes(

@@ -145,7 +145,7 @@ class CompareScreen(WorkbenchScreen):
         self._samples: dict[tuple[Path, str], tuple[Sample, ...]] = {}
         self._kind: StaticPlotKind | None = None
         self._unit = 0
-        self._goes_on = False
+        self._is_continued = False
 
     def body(self) -> ComposeResult:
         """Compose everything in one pane that scrolls."""
@@ -180,7 +180,7 @@ class CompareScreen(WorkbenchScreen):
 
     def show(self, session: Session) -> None:
         """Close the screen when more pairs are measured. The compared runs themselves do not change."""
-        if self._goes_on:
+        if self._is_continued:
             self.call_after_refresh(self.dismiss)
 
     def action_switch(self) -> None:
@@ -229,7 +229,7 @@ class CompareScreen(WorkbenchScreen):
 
     async def _go_on(self, experiment: str) -> None:
         measuring = self.workbench_app.do("ab.go_on", experiment)
-        self._goes_on = measuring is not None and await measuring
+        self._is_continued = measuring is not None and await measuring
 
     def action_back(self) -> None:
         """Return to the previous screen."""

@@ -66,10 +66,10 @@ class Sparks:
         newest = sorted(runs, key=lambda run: run[1].start.at, reverse=True)[:MOST]
         return [(where, run) for where, run in newest if run.end is not None and (where, run.id) not in self._cache]
 
-    def read(self, runs: Iterable[Place], goes_on: Callable[[], bool], report: Callable[[], None]) -> None:
-        """Read the sparklines while `goes_on`, and call `report` after each. Blocks, so call it in a thread."""
+    def read(self, runs: Iterable[Place], may_continue: Callable[[], bool], report: Callable[[], None]) -> None:
+        """Read the sparklines while `may_continue`, and call `report` after each. Blocks, so call it in a thread."""
         for where, run in runs:
-            if not goes_on():
+            if not may_continue():
                 return
             measured = [sample for sample in intervals(run, where) if sample.phase is Phase.MEASURING]
             values = [sum(side.iops for side in sample.transfers) if sample.transfers else None for sample in measured]

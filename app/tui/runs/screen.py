@@ -106,7 +106,7 @@ class RunsScreen(WorkbenchScreen):
             folder: Replicates(self._runs_of(folder, runs)) for folder in {folder for folder, _ in runs.values()}
         }
         active = None if session.active is None else session.active.start.id
-        against = self._against(session, repeats)
+        against = self._baseline_cells(session, repeats)
         return [
             ListedRun(
                 record=run,
@@ -120,7 +120,7 @@ class RunsScreen(WorkbenchScreen):
             for key, (folder, run) in runs.items()
         ]
 
-    def _against(self, session: Session, repeats_of: dict[Path, Replicates]) -> dict[str, Cell | None]:
+    def _baseline_cells(self, session: Session, repeats_of: dict[Path, Replicates]) -> dict[str, Cell | None]:
         """Return how the runs of this session compare with its baseline. Cached until a run is added."""
         baseline = None if session.baseline is None else session.run(session.baseline)
         if baseline is None:
@@ -145,13 +145,13 @@ class RunsScreen(WorkbenchScreen):
         missing = self._sparks.missing(runs.values())
         reading = any(worker.group == "sparks" and not worker.is_finished for worker in self.workers)
         if missing and not reading and self._may_read():
-            read = partial(self._sparks.read, missing, self._goes_on, self._read_one)
+            read = partial(self._sparks.read, missing, self._may_continue, self._show_spark)
             self.run_worker(read, thread=True, group="sparks")
 
-    def _goes_on(self) -> bool:
+    def _may_continue(self) -> bool:
         return self.has_widgets and self.is_current and self.app.is_running and self._may_read()
 
-    def _read_one(self) -> None:
+    def _show_spark(self) -> None:
         self.app.call_from_thread(self.on_screen_resume)
 
     @on(KeyedTable.RowHighlighted)
@@ -195,7 +195,7 @@ class RunsScreen(WorkbenchScreen):
     def action_compare(self) -> None:
         """Compare the two runs marked last; without marks, the A/B of the run under the cursor."""
         runs = self._all_runs(self.workbench_app.session)
-        marked = [key for key in self._marked if key in runs][-2:] or self._both_letters(runs)
+        marked = [key for key in self._marked if key in runs][-2:] or self._experiment_runs(runs)
         if len(marked) != 2:
             self.say("Mark two runs with space, then c.")
             return
@@ -204,7 +204,7 @@ class RunsScreen(WorkbenchScreen):
         beside = (self._runs_of(a.folder, runs), self._runs_of(b.folder, runs))
         self.app.push_screen(CompareScreen(a, b, *beside, session.experiments))
 
-    def _both_letters(self, runs: dict[str, Place]) -> list[str]:
+    def _experiment_runs(self, runs: dict[str, Place]) -> list[str]:
         """Return a run of each letter of the experiment of the run under the cursor, A first."""
         folder, run = runs.get(self.query_one(KeyedTable).cursor or "", (Path(), None))
         mark = None if run is None else run.start.mark
