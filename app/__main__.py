@@ -1,12 +1,12 @@
-"""`python -m app` and the `raidbench` script."""
+"""Entry point of `python -m app` and of the `raidbench` script."""
 
 from __future__ import annotations
 
-import _signal as signal  # type: ignore[import-not-found]  # the part that is loaded already
+import _signal as signal  # type: ignore[import-not-found]  # the C part of `signal`, which is loaded already
 import sys
 
 if sys.argv[0].rpartition("/")[2] == "raidbench" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing was begun yet: Ctrl-C ends it without a word
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Nothing has started yet, so Ctrl-C ends the process silently.
 
 import gc
 import os
@@ -17,23 +17,23 @@ from app.startup import collect_later, print_version
 
 
 def main() -> int:
-    """Run the command line; the answer is the exit status."""
+    """Run the command line and return the exit status."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         return _main()
     finally:
-        _interruptible()
+        _enable_interrupts()
 
 
-def _interruptible() -> None:
-    """From here on Ctrl-C is for the command to answer, unless it is ignored."""
+def _enable_interrupts() -> None:
+    """Let Ctrl-C raise KeyboardInterrupt, which the command handles, unless SIGINT is ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _main() -> int:
-    if not _alone():
+    if not _may_run_as_root():
         return 3
     collect_later()
     if sys.argv[1:] == ["--version"] and print_version():
@@ -46,17 +46,18 @@ def _main() -> int:
     from app.core.session.paths import restrict_umask
 
     restrict_umask()
-    _interruptible()
+    _enable_interrupts()
 
     status: int = cli.main(standalone_mode=False)
-    gc.freeze()  # else the interpreter goes through everything for garbage once more before it ends
+    gc.freeze()  # or the interpreter would collect garbage once more at exit
     return status
 
 
-def _alone() -> bool:
-    """Whether root may go on here: folders of somebody else, in which modules are looked for, are left out first.
+def _may_run_as_root() -> bool:
+    """Return whether root may continue: folders that other users can write to are removed from `sys.path`.
 
-    False where this program itself lies in one. Otherwise that takes starting anew, isolated from all of them.
+    When raidbench itself is in such a folder, report it and return False. When only other folders are untrusted,
+    re-execute raidbench isolated from all of them.
     """
     if os.geteuid() != 0 or sys.flags.isolated:
         return True
@@ -64,7 +65,9 @@ def _alone() -> bool:
     folders = [folder or "." for paths in variables for folder in paths.split(os.pathsep)]
     folders += sys.path[:1] if not sys.flags.safe_path else []
     folders += [site.USER_SITE] if site.ENABLE_USER_SITE and site.USER_SITE else []
-    untrusted = {os.path.realpath(folder) for folder in folders if os.path.exists(folder) and not _is_roots(folder)}
+    untrusted = {
+        os.path.realpath(folder) for folder in folders if os.path.exists(folder) and not _is_owned_by_root(folder)
+    }
     if not untrusted:
         return True
     if os.path.realpath(os.path.dirname(os.path.dirname(__file__))) not in untrusted:
@@ -77,8 +80,8 @@ def _alone() -> bool:
     return False
 
 
-def _is_roots(folder: str) -> bool:
-    """Whether only root can write to a folder and to those above it. What decides that is not imported yet."""
+def _is_owned_by_root(folder: str) -> bool:
+    """Return whether only root can write to a folder and its parents. Nothing untrusted is imported before this."""
     path = os.path.realpath(folder)
     while True:
         info = os.stat(path)

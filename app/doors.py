@@ -1,7 +1,7 @@
-"""The features, and the door of each: what a feature has is named there, and imported when it is used.
+"""The list of features and the door of each. A door names what a feature offers; it is imported on use.
 
-The frame (command line, screens) knows this list and the doors. It imports no module of a feature by name, so a feature
-whose folder and line are gone is missed by nobody.
+The core and the frames know this list and the doors. They import no module of a feature by name, so a feature can be
+deleted with its folder and its line here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "report": ("sweep",),
     }
 )
-"""Every feature, and the features that it may import; there is no circle."""
+"""Every feature, and the features that it may import. There is no cycle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +42,25 @@ class DoorCommand:
     """A command of the command line."""
 
     path: str
-    """Where the command is: `module:name`."""
+    """Location of the command: `module:name`."""
     help: str
     """Its line in `--help`."""
     rank: int
-    """Its place in `--help`, the lowest first."""
+    """Its position in `--help`, lowest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureDoor:
-    """What a feature offers to the rest of the program. Paths are `module:name`; to import a door imports none."""
+    """The parts that a feature offers. Paths are `module:name`; importing a door imports none of them."""
 
     commands: Mapping[str, DoorCommand] = field(default_factory=dict)
     """Commands of the command line, by name."""
     screens: Mapping[str, str] = field(default_factory=dict)
     """Classes of the screens that a number key shows, by the name of the screen."""
     background: Mapping[str, str] = field(default_factory=dict)
-    """Classes of the work that goes on behind the screens (`app.tui.feature_hooks`), by the screen that shows it."""
+    """Classes of background work (`app.tui.feature_hooks`), by the screen that shows it."""
     actions: Mapping[str, str] = field(default_factory=dict)
-    """Functions that others call if the feature is there, by name (`action`): open a sheet, draw a picture."""
+    """Functions that others call through `action`, by name."""
 
 
 @cache
@@ -77,14 +77,14 @@ def doors() -> Mapping[str, FeatureDoor]:
     return {feature: door(feature) for feature in FEATURES}
 
 
-def imported(path: str) -> Any:
-    """Return what `module:name` names."""
+def import_object(path: str) -> Any:
+    """Import and return the object that `module:name` names."""
     module, _, name = path.partition(":")
     return getattr(importlib.import_module(module), name)
 
 
-def needed_action(name: str) -> Callable[..., Any]:
-    """Return a function of a feature that somebody asked for. Raises NotFoundError where there is no such feature."""
+def require_action(name: str) -> Callable[..., Any]:
+    """Return a function of a feature that the user asked for. Raises NotFoundError if the feature is missing."""
     function = action(name)
     if function is None:
         raise NotFoundError(f"This raidbench has no {name.partition('.')[0]}.")
@@ -92,9 +92,9 @@ def needed_action(name: str) -> Callable[..., Any]:
 
 
 def action(name: str) -> Callable[..., Any] | None:
-    """Return a function of a feature by the names of both, `plots.explore`; None where there is no such feature.
+    """Return a function of a feature (`plots.explore`); None without the feature.
 
-    No other door is looked at. Raises KeyError where the feature has no such function.
+    Raises KeyError if it lacks the function.
     """
-    feature, _, own = name.partition(".")
-    return imported(door(feature).actions[own]) if feature in FEATURES else None
+    feature, _, function = name.partition(".")
+    return import_object(door(feature).actions[function]) if feature in FEATURES else None

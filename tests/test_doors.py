@@ -15,7 +15,7 @@ import pytest
 import app.features
 from app.cli.command_index import COMMANDS
 from app.cli.main import cli
-from app.doors import FEATURES, action, doors, imported
+from app.doors import FEATURES, action, doors, import_object
 from app.tui.app import WorkbenchApp
 from app.tui.base import WorkbenchScreen
 from app.tui.commands import HOSTS, SCREENS
@@ -51,12 +51,12 @@ def test_features_import_each_other_only_along_the_list() -> None:
 def test_what_the_doors_name_is_there() -> None:
     for feature, door in doors().items():
         for path in door.screens.values():
-            assert issubclass(imported(path), WorkbenchScreen)
+            assert issubclass(import_object(path), WorkbenchScreen)
         for path in door.background.values():
-            assert issubclass(imported(path), BackgroundWork)
+            assert issubclass(import_object(path), BackgroundWork)
         for name, path in door.actions.items():
-            assert callable(imported(path))
-            assert action(f"{feature}.{name}") is imported(path)
+            assert callable(import_object(path))
+            assert action(f"{feature}.{name}") is import_object(path)
 
 
 def test_no_two_doors_offer_the_same() -> None:
@@ -78,7 +78,7 @@ def test_every_command_of_a_door_is_reached_by_its_name_in_the_order_of_their_ra
     context = click.Context(cli)
     for door in doors().values():
         for name, command in door.commands.items():
-            assert cli.get_command(context, name) is imported(command.path)
+            assert cli.get_command(context, name) is import_object(command.path)
             assert COMMANDS[name] is command
     ranks = [command.rank for command in COMMANDS.values()]
     assert ranks == sorted(set(ranks))

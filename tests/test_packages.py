@@ -143,7 +143,7 @@ async def test_where_the_distribution_is_not_known_all_of_them_are_named() -> No
 
 
 async def test_doctor_names_the_package_of_a_missing_tool(tmp_path: Path) -> None:
-    advice = {one.what: one.advice for one in await examine(Missing("apk"), Paths.at(tmp_path), {})}
+    advice = {one.name: one.advice for one in await examine(Missing("apk"), Paths.at(tmp_path), {})}
     assert (advice["fio"], advice["udevadm"]) == ("Install it: apk add fio", "Install it: apk add eudev")
 
 

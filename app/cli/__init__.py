@@ -1,1 +1,1 @@
-"""The command line: one file per group of commands, each imported when it is used."""
+"""The command line: one module per group of commands, each imported when the command is used."""

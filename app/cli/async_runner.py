@@ -1,4 +1,4 @@
-"""Coroutines from a command: a signal asks for a good end first, and takes the program down only then."""
+"""Runs the coroutine of a command. The first signal asks it to stop; only a second one cancels it."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class InterruptedByUserError(Exception):
-    """A signal ended the command; exit status 130. Its text is the signal's name."""
+    """A signal ended the command (exit status 130). Its text is the name of the signal."""
 
 
 class Interruption:
-    """Whether, and by what, a command was asked to end."""
+    """The signals that asked a command to end."""
 
     def __init__(self) -> None:
         self.signal: signal.Signals | None = None
-        """The first signal that came."""
+        """The first signal that was received."""
         self._stop: Callable[[], None] | None = None
         self._patient = False
         self._task: asyncio.Task[object] | None = None
 
     def is_requested(self) -> bool:
-        """Return whether a signal came until now."""
+        """Return whether a signal was received."""
         return self.signal is not None
 
     @contextmanager
     def stop_on_signal(self, stop: Callable[[], None], *, patient: bool = False) -> Iterator[None]:
-        """Inside, the first signal calls `stop` instead of cancelling; what is under way comes to its end.
+        """Make the first signal call `stop` instead of cancelling the task, so that the current step completes.
 
-        A second Ctrl-C cancels, unless `patient`: a change that is being made is never left half-way.
+        A second Ctrl-C cancels, unless `patient`: a change is never interrupted half-way.
         """
         self._stop, self._patient = stop, patient
         try:
@@ -46,7 +46,7 @@ class Interruption:
             self._stop = None
 
     def watch(self, task: asyncio.Task[object] | None) -> None:
-        """Listen for signals on behalf of `task`. An ignored one (nohup) stays ignored."""
+        """Handle signals on behalf of `task`. An ignored signal (nohup) stays ignored."""
         import asyncio
 
         self._task = task
@@ -68,11 +68,8 @@ class Interruption:
 
 
 def run(work: Callable[[Interruption], Awaitable[T]]) -> T:
-    """Run a command's coroutine to its end.
-
-    Raises InterruptedByUserError when a signal ended it early, and whatever it raises itself.
-    """
-    import asyncio  # a tenth of a second that `--help` does without
+    """Return the result of a command's coroutine. Raises InterruptedByUserError if a signal ended it early."""
+    import asyncio  # Takes a tenth of a second, which `--help` need not wait for.
 
     interruption = Interruption()
 

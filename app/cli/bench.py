@@ -1,4 +1,4 @@
-"""`bench`: one run, or several of the same, with a live progress line."""
+"""`bench`: one run, or several runs of the same job, with a live progress line."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from app.core.session.multihost_names import LEASE_S, LEASES
 from app.core.session.results import RunStatus, Sample
 from app.core.session.state import RunRecord
 from app.core.workbench import Workbench
-from app.doors import needed_action
+from app.doors import require_action
 from backends.errors import InvalidValueError, RefusedError, StorageError
 from backends.settings import Risk
 from backends.sizes import size_words
@@ -45,15 +45,15 @@ from backends.values import dataclass
 
 
 class RemoteControl(Protocol):
-    """The caller on another host, who starts a run and gets its result (`app.features.fleet`)."""
+    """Control of a run by another host, which starts it and receives its result (`app.features.fleet`)."""
 
     def require_harmless(self, ready: RunPlan) -> None:
-        """Raise RefusedError for a run that would write over a device."""
+        """Raises RefusedError if the run would overwrite a device."""
 
     async def until_go(self, ready: RunPlan) -> None:
-        """Report that all is ready; return at the moment of the start, or when the run is to end."""
+        """Report that the run is ready, and return when it is to start or to end."""
 
-    def tell_result(self, run: dict[str, Any]) -> None:
+    def send_result(self, run: dict[str, Any]) -> None:
         """Send the result of the run."""
 
 
@@ -126,15 +126,15 @@ def bench_command(options: BenchOptions) -> int:
             )
         texts = options.job.texts if options.job.jobfile is None else requested.job.texts()
         args = _remote_argv(texts, options.job.profile or config.profile)
-        return cast("int", needed_action("fleet.measure")(options, args))
+        return cast("int", require_action("fleet.measure")(options, args))
 
     async def work(bench: Workbench, interruption: Interruption) -> int:
         if not options.go_on_stdin:
             return await measure(bench, interruption, None)
-        on_leash = needed_action("fleet.on_leash")
-        return cast("int", await on_leash(bench, options.lease or LEASE_S, partial(measure, bench, interruption)))
+        run_remotely = require_action("fleet.on_leash")
+        return cast("int", await run_remotely(bench, options.lease or LEASE_S, partial(measure, bench, interruption)))
 
-    async def measure(bench: Workbench, interruption: Interruption, leash: RemoteControl | None) -> int:
+    async def measure(bench: Workbench, interruption: Interruption, remote: RemoteControl | None) -> int:
         pairs = [await resolve_target(bench, target) for target in options.targets]
         first, *others = (NamedTarget(where=where, name=shown) for where, shown in pairs)
         request = BenchmarkRequest(
@@ -149,13 +149,13 @@ def bench_command(options: BenchOptions) -> int:
         )
         if options.dry_run:
             return await _show_plan(bench, request, options)
-        return await _bench(bench, interruption, request, options, leash)
+        return await _bench(bench, interruption, request, options, remote)
 
     return on_workbench(work, dry=options.dry_run, rights=any(map(_may_be_device, options.targets)))
 
 
 def _require_suitable(options: BenchOptions) -> None:
-    """Raises UsageError for options that make no sense on many hosts, in a run started from elsewhere, or elsewhere."""
+    """Raises UsageError if options contradict each other, for `--hosts`, for `--go-on-stdin` or for a local run."""
     if options.nodes is not None:
         if options.stream or options.go_on_stdin or options.repeat > 1:
             raise click.UsageError("With --hosts there is one run: without --stream, --go-on-stdin, --repeat.")
@@ -177,11 +177,11 @@ def _require_suitable(options: BenchOptions) -> None:
 _OWN_OPTIONS = frozenset(
     ["nodes", "stagger", "lease", "jobfile", "section", "profile", "typed", "as_json", "dry_run", "stream", "repeat"]
 )
-"""Options that are not passed on to other hosts, or in other words."""
+"""Options that are not passed on to other hosts, or are passed on in another form."""
 
 
 def _remote_argv(texts: Mapping[str, str], profile: str) -> list[str]:
-    """Return the arguments of `bench` on each host: the same job, with all that a configuration there may change."""
+    """Return the arguments of `bench` for each host, with every job field that the configuration there could change."""
     context = click.get_current_context()
     left_out = {*_OWN_OPTIONS, *(name for name in context.params if name.startswith("job_"))}
     options, arguments = typed_argv(context, left_out)
@@ -190,13 +190,13 @@ def _remote_argv(texts: Mapping[str, str], profile: str) -> list[str]:
 
 
 def _may_be_device(target: str) -> bool:
-    """Return whether a target is, by its name, a device or the address of one: a scratch file needs no root."""
+    """Return whether a target is a device or a device address, judged by its name. A scratch file needs no root."""
     path = Path(target)
     return path.is_block_device() or not (path.exists() or "/" in target.partition(":")[0])
 
 
 def scratch_size(job: Job, targets: Sequence[str], config: Config, *, given: bool) -> Job:
-    """The job with the configured size, when only new scratch files are to be made and nobody named a size."""
+    """Return the job with the configured scratch size, if all targets are new scratch files and no size was given."""
     to_be_made = all(not Path(where).exists() or Path(where).is_dir() for where in targets)
     sized = all(part.size_named for part in job.parts)
     if given or sized or config.scratch_size is None or not to_be_made:
@@ -205,7 +205,7 @@ def scratch_size(job: Job, targets: Sequence[str], config: Config, *, given: boo
 
 
 async def _show_plan(bench: Workbench, request: BenchmarkRequest, options: BenchOptions) -> int:
-    """Print the plan and what would be lost. Raises RefusedError for a run that is refused."""
+    """Print the plan and the data that would be lost. Raises RefusedError if the run is refused."""
     ready = await prepare_run(bench, request)
     lost = [*loss_lines(ready), *(f"{row}." for row in await wear_lines(bench, ready, times=options.repeat))]
     _announce_run(ready)
@@ -229,17 +229,17 @@ async def _bench(
     interruption: Interruption,
     request: BenchmarkRequest,
     options: BenchOptions,
-    leash: RemoteControl | None,
+    remote: RemoteControl | None,
 ) -> int:
-    with closing(RunProgressPrinter(bench, stream=options.stream, silent=leash is not None)) as follower:
+    with closing(RunProgressPrinter(bench, stream=options.stream, silent=remote is not None)) as printer:
         records, advice_keys = await measure_runs(
-            bench, interruption, request, options.repeat, options.typed, follower, leash=leash
+            bench, interruption, request, options.repeat, options.typed, printer, remote=remote
         )
-    if leash is not None:
+    if remote is not None:
         for record in records:
-            leash.tell_result(json_schema.run(record, session=str(bench.folder)))
+            remote.send_result(json_schema.run(record, session=str(bench.folder)))
     if records:
-        _report(bench, records, follower.samples, advice_keys, options)
+        _report(bench, records, printer.samples, advice_keys, options)
     if interruption.is_requested():
         return INTERRUPTED
     return DONE if records and all(record.figures.status is RunStatus.OK for record in records) else FAILED
@@ -251,21 +251,23 @@ async def measure_runs(
     request: BenchmarkRequest,
     repeat: int,
     typed: str | None,
-    follower: RunProgressPrinter,
+    printer: RunProgressPrinter,
     *,
     fresh: bool = False,
-    leash: RemoteControl | None = None,
+    remote: RemoteControl | None = None,
 ) -> tuple[list[RunRecord], frozenset[str]]:
-    """The runs, up to the first that is not whole, in a session that is begun for them; and which advice was said.
+    """Run the job `repeat` times, until the first run that does not complete, in a session that is opened for it.
 
-    `fresh`: not in the last session. `leash`: who says when, None for at once.
+    Return the runs and the keys of the advice that was shown. `fresh`: open a new session. `remote`: the caller on
+    another host, which decides when the run starts; None starts at once.
 
-    Raises RefusedError, ReaderGoneError where nobody reads the stream any more, and whatever measuring does.
+    Raises RefusedError, BrokenPipeOutputError if the reader of the stream is gone, and everything that measuring
+    raises.
     """
     require_permitted_job(request)
-    first = await prepare_run(bench, request)  # what cannot be done at all leaves no session behind
-    if leash is not None:
-        leash.require_harmless(first)
+    first = await prepare_run(bench, request)  # before the session is opened, so that a refused run leaves no session
+    if remote is not None:
+        remote.require_harmless(first)
     await open_checked_session(bench, fresh=fresh)
     records: list[RunRecord] = []
     advice_keys: frozenset[str] = frozenset()
@@ -279,30 +281,30 @@ async def measure_runs(
                 for row in await wear_lines(bench, ready, times=repeat):
                     say(f"{row}.")
                 typed = confirm_run(ready, typed)
-                if leash is None:
+                if remote is None:
                     _announce_run(ready)
                 advice_keys = frozenset(item.key for item in ready.advice)
             if interruption.is_requested():
                 break
-            follower.begin(f"{number}/{repeat} " if repeat > 1 else "")
-            whole = False
+            printer.begin(f"{number}/{repeat} " if repeat > 1 else "")
+            is_complete = False
             try:
-                until = None if leash is None else partial(leash.until_go, ready)
+                until = None if remote is None else partial(remote.until_go, ready)
                 records.append(await bench.jobs.measure(ready, confirm=typed, until=until))
-                whole = records[-1].figures.status is RunStatus.OK and not follower.nobody_reads
+                is_complete = records[-1].figures.status is RunStatus.OK and not printer.is_stdout_closed
             finally:
-                follower.end()
-                if not whole and not request.keep:
+                printer.end()
+                if not is_complete and not request.keep:
                     await bench.jobs.forget_scratch(ready)
-            if not whole or interruption.is_requested():
+            if not is_complete or interruption.is_requested():
                 break
-    if follower.nobody_reads:
+    if printer.is_stdout_closed:
         raise BrokenPipeOutputError
     return records, advice_keys
 
 
 async def prepare_run(bench: Workbench, request: BenchmarkRequest) -> RunPlan:
-    """Return what a run would do. Raises RefusedError where it is not to be done, and what preparing does."""
+    """Return the plan of a run. Raises RefusedError if the run is refused, and everything that preparing raises."""
     ready = await bench.jobs.prepare(request)
     if ready.refused:
         raise RefusedError(" ".join(ready.refused), hint=ready.hint)
@@ -310,13 +312,13 @@ async def prepare_run(bench: Workbench, request: BenchmarkRequest) -> RunPlan:
 
 
 def require_permitted_job(request: BenchmarkRequest) -> None:
-    """Raises RefusedError for a job that writes where nothing may be written."""
+    """Raises RefusedError if the job writes in read-only mode."""
     if current().read_only:
         require_reading_job(request)
 
 
 def loss_lines(ready: RunPlan) -> list[str]:
-    """Return what a run overwrites; nothing for a run that destroys nothing."""
+    """Return the lines that say which data a run destroys; an empty list for a harmless run."""
     losses = []
     for site in ready.overwritten:
         assert site.judgement is not None  # only devices are overwritten
@@ -331,7 +333,7 @@ def loss_lines(ready: RunPlan) -> list[str]:
 
 
 def confirm_run(ready: RunPlan, typed: str | None) -> str | None:
-    """Return the word that confirms the run, after showing what would be lost. Raises RefusedError."""
+    """Show the data that would be lost and return the confirmation token. Raises RefusedError if declined."""
     if ready.refused:
         raise RefusedError(" ".join(ready.refused), hint=ready.hint)
     if current().read_only:
@@ -385,10 +387,10 @@ def _report(
         runs = [json_schema.run(record, session=str(bench.folder)) for record in records]
         body = json_schema.document(run=runs[-1])
         if len(runs) > 1:
-            whole = [record for record in records if record.figures.status is RunStatus.OK]
+            complete = [record for record in records if record.figures.status is RunStatus.OK]
             means = [
                 json_schema_compare.spread(direction, figure.key, values)
-                for direction, figure, values in spreads(whole)
+                for direction, figure, values in spreads(complete)
             ]
             body |= {"runs": runs, "repeats": means}
         document(body, compact=options.stream)

@@ -1,4 +1,4 @@
-"""The job that the options of `bench` ask for."""
+"""The job that the options of `bench` describe."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from app.core.fio.option_table import OptionTable
 
 
-class AskedJob(NamedTuple):
-    """The job that somebody asked for."""
+class RequestedJob(NamedTuple):
+    """The requested job."""
 
     job: Job
     profile: str | None
-    """The name of the workload, if it is one."""
+    """The name of the profile, if the job is one."""
     runtime_named: bool
-    """Whether its run time was named."""
+    """Whether the user set the run time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +45,9 @@ class JobOptions:
     profile: str | None = None
     jobfile: Path | None = None
     section: str | None = None
-    """The section of the job file that is run alone; None runs all of them."""
+    """The section of the job file to run alone; None runs all of them."""
     texts: Mapping[str, str]
-    """The fields of the job that were named."""
+    """The job fields that were given, as text."""
 
 
 _PROFILE = click.option("--profile", metavar="NAME", help="A workload by name; `raidbench profiles` lists them.")
@@ -57,9 +57,9 @@ _JOBFILE = click.option(
 
 
 def job_options(section_help: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that adds --profile and an option for each field; the command gets `job`, a JobOptions.
+    """Return a decorator that adds --profile and an option for each job field. The command gets `job`, a JobOptions.
 
-    `section_help`: what the command does with a section of a job file; None for one that takes no job file.
+    `section_help`: help text of --section; None for a command that takes no job file.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,11 +82,11 @@ def job_options(section_help: str | None = None) -> Callable[[Callable[..., Any]
     return decorate
 
 
-def job_of(options: JobOptions, config: Config, *, alone: str = "") -> AskedJob:
-    """Return the job that options and configuration ask for.
+def job_of(options: JobOptions, config: Config, *, alone: str = "") -> RequestedJob:
+    """Return the job that options and configuration describe.
 
-    `alone`: why it has to be one section of several, as a sentence begins; "" where all may run.
-    Raises NotFoundError, InvalidValueError naming the option that is wrong.
+    `alone`: why only one section may run, as the beginning of a sentence; "" if all sections may run. Raises
+    NotFoundError or InvalidValueError, which name the wrong option.
     """
     profile, jobfile, section, texts = options.profile, options.jobfile, options.section, options.texts
     if profile is not None and jobfile is not None:
@@ -96,21 +96,21 @@ def job_of(options: JobOptions, config: Config, *, alone: str = "") -> AskedJob:
     if jobfile is not None:
         imported = _import_section(jobfile, section, alone)
         job, _ = change_sections(imported.job, lambda section_job: (_with_options(section_job, texts), ()))
-        return AskedJob(job, None, imported.names_runtime or "runtime" in texts)
+        return RequestedJob(job, None, imported.names_runtime or "runtime" in texts)
     named = profile_named(profile or config.profile)
     job = _with_options(named.job, texts)
-    # Compared field by field: a job that ends by amount has no ramp, so not every mixture of two jobs is one.
+    # Compare texts: a job that ends by amount has no ramp, so mixing the fields of two jobs may be invalid.
     texts_of_job, profile_texts = job.texts(), named.job.texts()
     same = all(texts_of_job[key] == profile_texts[key] for key in profile_texts if key not in _RUN_FIELDS)
-    return AskedJob(job, named.name if same else None, "runtime" in texts)
+    return RequestedJob(job, named.name if same else None, "runtime" in texts)
 
 
 _RUN_FIELDS = ("runtime", "ramp", "size")
-"""What of a workload may be otherwise in a run that bears its name: how long, and how much of the target."""
+"""Fields that may differ in a run that keeps the name of its profile: run time, ramp, and size."""
 
 
 def _with_options(base: Job, texts: Mapping[str, str]) -> Job:
-    """The base with the options' fields; a mix of block sizes gives way to a single one."""
+    """Return the base job with the fields of the options. A single block size replaces a mix of sizes."""
     try:
         return Job.from_fields(with_replaced_fields(texts, base), base)
     except InvalidJobError as error:
@@ -119,7 +119,7 @@ def _with_options(base: Job, texts: Mapping[str, str]) -> Job:
 
 
 def _table_for(content: bytes) -> OptionTable:
-    """Return the options of fio; the installed one is asked for a file with options that not every fio has."""
+    """Return the option table of fio. The installed fio is queried only for options that not every fio has."""
     from app.core.fio.jobfile import depends_on_fio
     from app.core.fio.option_table import SHIPPED
 

@@ -1,4 +1,4 @@
-"""What is said of a run: a line that redraws itself, lines or JSON samples while it goes on, then its figures."""
+"""The output of a run: a progress line or JSON samples while it runs, then its results."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ REDRAW_S = 0.2
 _PLAIN = 5.0
 _CLEAR = "\r\x1b[K"
 _LONGEST_NAME = 20
-"""Characters of the name of a section in the line of a running job."""
+"""Characters of a section name in the progress line."""
 _SUMMED_UP = ("iops", "latency_p50_ns", "latency_p99_ns")
-"""Figures of which the mean of several runs is told."""
+"""Metrics whose mean over several runs is shown."""
 
 
 class LiveLine:
-    """A line on standard error that is drawn anew, where a terminal can do that."""
+    """A line on standard error that is redrawn in place if the terminal can do that."""
 
     def __init__(self) -> None:
         self.able = can_redraw()
-        """Whether anything is drawn; not once the terminal is gone."""
+        """Whether anything is drawn; False once the terminal is gone."""
         self._drawn = False
 
     def draw(self, text: str) -> None:
-        """Draw this in the place of what was there, cut to the width of the terminal."""
+        """Replace the line, cut to the width of the terminal."""
         width = shutil.get_terminal_size().columns
         self._write(_CLEAR + shorten(text, max(20, width - 1), ".."))
         self._drawn = self.able
 
     def clear(self) -> None:
-        """Leave no half line behind."""
+        """Remove the line."""
         if self._drawn:
             self._write(_CLEAR)
         self._drawn = False
@@ -61,18 +61,18 @@ class LiveLine:
         try:
             sys.stderr.write(text)
             sys.stderr.flush()
-        except (OSError, ValueError):  # the terminal is gone; what it tells of is not
+        except (OSError, ValueError):  # the terminal is gone, but the run continues
             self.able = False
 
 
 class RunProgressPrinter:
-    """Hears the events of a workbench and tells how its run goes."""
+    """Prints the progress of a run from the events of a workbench."""
 
     def __init__(self, bench: Workbench, *, stream: bool, silent: bool = False) -> None:
-        """`stream`: samples as JSON, too. `silent`: somebody else tells."""
+        """`stream`: also print samples as JSON. `silent`: print nothing, because another host reports the run."""
         self.samples: list[Sample] = []
         """Measured intervals of the last run."""
-        self.nobody_reads = False
+        self.is_stdout_closed = False
         """Whether standard output was closed while samples were printed."""
         self._bench = bench
         self._stream = stream and not silent
@@ -83,17 +83,17 @@ class RunProgressPrinter:
         self._forget = bench.subscribe(self._handle_event)
 
     def begin(self, name: str = "") -> None:
-        """Prepare for the next run. `name`: what the line begins with where there are several."""
+        """Prepare for the next run. `name`: start of the line if there are several runs."""
         self.samples = []
         self._name = name
         self._last = 0.0
 
     def end(self) -> None:
-        """The run is over: leave no half line behind."""
+        """Remove the progress line when a run is over."""
         self._line.clear()
 
     def close(self) -> None:
-        """Stop listening."""
+        """Unsubscribe from the workbench."""
         self.end()
         self._forget()
 
@@ -111,12 +111,12 @@ class RunProgressPrinter:
                 pass
 
     def _print(self, sample: Sample, active: ActiveRun | None) -> None:
-        if not self._stream or self.nobody_reads:
+        if not self._stream or self.is_stdout_closed:
             return
         try:
             document(json_schema.sample(sample, active.members if active is not None else ()), compact=True)
         except BrokenPipeOutputError:
-            self.nobody_reads = True
+            self.is_stdout_closed = True
             self._bench.jobs.stop()
 
     def _show_progress(self, active: ActiveRun | None) -> None:
@@ -128,7 +128,7 @@ class RunProgressPrinter:
 
 
 def progress_text(active: ActiveRun, now: float) -> str:
-    """Return the running job in one line: phase, percent, figures of the last interval, time left."""
+    """Return the progress line: phase, percent, metrics of the last interval, time left."""
     parts = [active.phase.value]
     ramp = active.phase is Phase.RAMP
     seconds = float(active.start.job.get("ramp", 0) or 0) if ramp else active.phase_seconds
@@ -172,7 +172,7 @@ def _rates(part: Sample | SectionSample) -> list[str]:
 
 
 def _seconds_left(active: ActiveRun, now: float) -> float | None:
-    """Seconds to the end of the run as planned, or of its fill; unknown while the file is laid out."""
+    """Return the seconds until the planned end of the run or of its fill; None while the file is laid out."""
     passed = active.passed(now)
     match active.phase:
         case Phase.RAMP:
@@ -186,15 +186,15 @@ def _seconds_left(active: ActiveRun, now: float) -> float | None:
             return None
 
 
-# -- a run that has ended ---------------------------------------------------------------------------------------------
+# -- a finished run ---------------------------------------------------------------------------------------------------
 
 
 def print_summary(
     records: Sequence[RunRecord], samples: Sequence[Sample], *, session: Path | None, advice_keys: Collection[str] = ()
 ) -> None:
-    """The table of figures, how it went over time where that can be shown, what has to be known with them.
+    """Print the results, their course over time if that can be drawn, and all notes.
 
-    `advice_keys`: of advice that was given before the run.
+    `advice_keys`: keys of the advice that was already shown before the run.
     """
     lines(table_lines(figures_table(records)))
     lines(means_lines(records, lambda figure: figure.key in _SUMMED_UP))
@@ -223,7 +223,7 @@ def print_summary(
 
 
 def say_advice(item: Advice) -> None:
-    """Print a piece of advice and what to do about it."""
+    """Print a piece of advice and its remedy."""
     say(f"{ATTENTION.char} {clean(item.message, 600)}")
     if item.do:
         say(f"  {clean(item.do, 600)}")

@@ -1,4 +1,4 @@
-"""What TARGET of `bench` means: an address, a device, a file or a folder."""
+"""Resolves TARGET of `bench`: an address, a device, a file or a folder."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 
 async def resolve_target(bench: Workbench, text: str) -> tuple[str, str]:
-    """Return the path to measure and its name.
+    """Return the path to measure and its display name.
 
-    A bare word is a device if there is one of that name, else a file or folder that exists; a new file is written as a
-    path, so that a mistyped device does not become one. Raises NotFoundError, BlockedError.
+    A bare word is a device if a device has that name, or an existing file or folder. A new file must be written as a
+    path, so that a mistyped device name does not create a file. Raises NotFoundError if there is neither, BlockedError
+    if the device has no block device.
     """
     prefix = text.partition(":")[0]
     if ":" in text and "/" not in prefix and prefix in bench.hardware.machine.backends:
@@ -28,7 +29,9 @@ async def resolve_target(bench: Workbench, text: str) -> tuple[str, str]:
         stat = await bench.host.stat(text)
         if stat is None or stat.kind != "block":
             return (text, text) if stat is not None else await _device(bench, text)
-        return await _device_node(bench, text)
+        with contextlib.suppress(NotFoundError):
+            return await _device(bench, text)
+        return text, text  # a partition or a logical volume that the inventory does not list
     if is_on_a_card(text) and await bench.host.stat(text) is None:
         return await _device(bench, text)
     if "/" in text and not text.startswith(("/", ".", "~")) and await bench.host.stat(text) is None:
@@ -61,11 +64,3 @@ async def _device(bench: Workbench, address: str) -> tuple[str, str]:
             f"{device.target} has no block device to measure.", hint="Measure an array or a drive that has one."
         )
     return device.device, str(device.target)
-
-
-async def _device_node(bench: Workbench, device: str) -> tuple[str, str]:
-    """Return a device node: by its address if the inventory has it; a partition or volume by its own name."""
-    try:
-        return await _device(bench, device)
-    except NotFoundError:
-        return device, device

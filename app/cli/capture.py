@@ -1,4 +1,4 @@
-"""`capture`: this machine in a folder, for tests and bug reports."""
+"""`capture`: record this machine in a folder, for tests and bug reports."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ async def _capture(folder: Path, *, redact: bool, legal: bool, as_json: bool) ->
                 await backend.ask_legal_values(target)
         except RaidbenchError as error:
             say(f"{target}: {clean(error.message, 300)}")
-    things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    for device in dict.fromkeys(device.device for device in things if device.device is not None):
+    blocks: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
+    for device in dict.fromkeys(device.device for device in blocks if device.device is not None):
         await provenance(host, inventory, device)
     secrets = set(identifiers(inventory))
     if redact:

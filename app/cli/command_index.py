@@ -1,4 +1,4 @@
-"""The commands by name: their list needs no import, a command only its own."""
+"""The commands by name. Listing them imports no command module."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _CORE: dict[str, DoorCommand] = {
 
 
 class CommandTable(Mapping[str, DoorCommand]):
-    """The commands of the core and of all features. Who asks for one of the core looks at no door."""
+    """The commands of the core and of all features. A command of the core is found without importing any door."""
 
     def __getitem__(self, name: str) -> DoorCommand:
         command = _CORE.get(name)

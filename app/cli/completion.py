@@ -1,6 +1,6 @@
-"""Completion of words: from sysfs and what the last look of this boot kept. No tool is asked and no program started.
+"""Shell completion from sysfs and the cached device scan of this boot. No tool is run.
 
-A shell waits for it at every Tab, so neither click nor a command's module is imported, but for the names of options.
+The shell waits for it at every Tab, so click and the command modules are imported only for option names.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ class CompletionItem(NamedTuple):
     value: str
     help: str = ""
     kind: str = "plain"
-    """`plain`; `part`, to which more is added without a blank; `file` and `dir`, which the shell completes."""
+    """`plain`; `part`, which is continued without a space; `file` and `dir`, which the shell completes."""
 
 
 class CommandLine(NamedTuple):
-    """A command line up to where it is completed."""
+    """A command line up to the cursor."""
 
-    rack: str
-    """The simulated rack that is meant; "" for this machine."""
+    simulated_host: str
+    """Name of the simulated host (--demo); "" for this machine."""
     recorded: str
-    """Folder of the recorded machine that is meant, of which only sessions are known here; "" for none."""
+    """Folder of the recorded machine (--machine), of which only sessions are known here; "" for none."""
     command: str
     rest: tuple[str, ...]
-    """Behind the command, without the word that is being written."""
+    """Words after the command, without the one that is being typed."""
     last: str
-    """What is written of the word."""
+    """The typed part of the current word."""
 
 
 Offer = Callable[[CommandLine], Iterable[CompletionItem]]
 
 
 def main(wanted: str) -> int:
-    """Answer a shell: with the script where it asks for that, else with what may come next."""
+    """Answer a shell with the completion script or with the possible next words, and return the exit status."""
     shell, _, request = wanted.partition("_")
     if shell not in SHELLS:
         return 1
@@ -66,21 +66,22 @@ def main(wanted: str) -> int:
             forget_stdout()
             return 1
         return 0
-    with contextlib.suppress(OSError):  # nobody reads it, or there is no room
+    with contextlib.suppress(OSError):  # The shell is gone, or the disk is full.
         _answer(shell)
     return 0
 
 
 def _answer(shell: str) -> None:
-    argv = _words()
-    cut = _kept_by_bash(argv[-1]) if shell == "bash" else 0
+    argv = _typed_words()
+    prefix_length = _bash_prefix_length(argv[-1]) if shell == "bash" else 0
     for value, help, kind in complete_line(argv):
-        print(f"{kind}\t{value[cut:] if kind in ('plain', 'part') else value}\t{' '.join(help.split())}".rstrip("\t"))
+        text = value[prefix_length:] if kind in ("plain", "part") else value
+        print(f"{kind}\t{text}\t{' '.join(help.split())}".rstrip("\t"))
     sys.stdout.flush()
 
 
 def complete_line(argv: list[str]) -> Iterable[CompletionItem]:
-    """Return what may complete the last word; nothing where nothing is known."""
+    """Return the completions of the last word of `argv`."""
     *before, last = argv
     at = _command_at(before)
     line = _line(before, at, last)
@@ -97,12 +98,12 @@ def complete_line(argv: list[str]) -> Iterable[CompletionItem]:
         if items is not None:
             return items
     if front:
-        return _matching([*(_racks(line) if option == "--demo" else ()), *_commands()], last)
-    return _matching(POSITIONAL.get(line.command, _nothing)(line), last)
+        return _matching([*(_simulated_hosts(line) if option == "--demo" else ()), *_commands()], last)
+    return _matching(POSITIONAL.get(line.command, _no_items)(line), last)
 
 
-def _words() -> list[str]:
-    """The words of the line, the last of which is being written."""
+def _typed_words() -> list[str]:
+    """Return the words of the command line. The last one is being typed."""
     if (listed := os.environ.get("_RAIDBENCH_WORDS")) is not None:
         return listed.split("\n")[1:] or [""]
     line = os.environ.get("_RAIDBENCH_LINE", "")
@@ -111,7 +112,7 @@ def _words() -> list[str]:
     argv: list[str] = []
     try:
         argv.extend(lexer)
-    except ValueError:  # a quote that is still open: what is in it is the word
+    except ValueError:  # The quote is still open: its content is the word.
         argv.append(lexer.token)
     else:
         if line[-1:].isspace():
@@ -119,14 +120,14 @@ def _words() -> list[str]:
     return argv[1:] or [""]
 
 
-def _kept_by_bash(word: str) -> int:
-    """Return how many characters at the front of a word bash keeps, which ends words at these."""
+def _bash_prefix_length(word: str) -> int:
+    """Return how many leading characters of a word bash keeps, because it splits words at `:` and `=`."""
     kept = [at for at, sign in enumerate(word) if sign in ":=" and sign in os.environ.get("_RAIDBENCH_BREAKS", "")]
     return kept[-1] + 1 if kept else 0
 
 
 def _command_at(before: list[str]) -> int:
-    """Where the command stands; as many as there are words where there is none yet."""
+    """Return the index of the command, or the number of words if there is no command yet."""
     at = 0
     while at < len(before) and before[at].startswith("-"):
         word = before[at]
@@ -136,25 +137,21 @@ def _command_at(before: list[str]) -> int:
 
 
 def _line(before: list[str], at: int, last: str) -> CommandLine:
-    rack = ""
-    for index, word in enumerate(before[:at]):
-        if word == "--demo":
-            follows = before[index + 1] if index + 1 < at else ""
-            rack = follows if follows in HOSTS else next(iter(HOSTS))
-        elif word.startswith("--demo="):
-            rack = word.partition("=")[2]
-    recorded = ""
+    simulated_host = recorded = ""
     for word, follows in pairwise([*before[:at], ""]):
-        if word.partition("=")[0] == "--machine":
-            recorded = word.partition("=")[2] or follows
-    return CommandLine(rack, recorded, before[at] if at < len(before) else "", tuple(before[at + 1 :]), last)
+        option, equals, value = word.partition("=")
+        if option == "--demo":
+            simulated_host = value if equals else follows if follows in HOSTS else next(iter(HOSTS))
+        elif option == "--machine":
+            recorded = value or follows
+    return CommandLine(simulated_host, recorded, before[at] if at < len(before) else "", tuple(before[at + 1 :]), last)
 
 
 # -- before the command -----------------------------------------------------------------------------------------------
 
 
-def _racks(_: CommandLine) -> Iterator[CompletionItem]:
-    return (CompletionItem(rack, "a simulated rack") for rack in HOSTS)
+def _simulated_hosts(_: CommandLine) -> Iterator[CompletionItem]:
+    return (CompletionItem(simulated_host, "a simulated rack") for simulated_host in HOSTS)
 
 
 def _states(_: CommandLine) -> Iterator[CompletionItem]:
@@ -171,7 +168,7 @@ def _commands(_: CommandLine | None = None) -> Iterator[CompletionItem]:
     return (CompletionItem(name, command.help) for name, command in COMMANDS.items())
 
 
-# -- what is there ----------------------------------------------------------------------------------------------------
+# -- devices ----------------------------------------------------------------------------------------------------------
 
 
 def _cached_scan(line: CommandLine) -> Mapping[str, Any]:
@@ -184,15 +181,15 @@ def _paths(line: CommandLine) -> Paths:
     from app.core.session.paths import Paths
 
     if not line.recorded:
-        return Paths.of(line.rack)
+        return Paths.of(line.simulated_host)
     from backends.system.recorded import apart_of
 
     return Paths.of(apart_of(Path(line.recorded)))
 
 
 def _disks(line: CommandLine) -> list[str]:
-    """Kernel names of this machine's disks, from sysfs."""
-    if line.rack or line.recorded:
+    """Return the kernel names of this machine's disks from sysfs."""
+    if line.simulated_host or line.recorded:
         return []
     try:
         names = sorted(os.listdir("/sys/block"))
@@ -209,7 +206,7 @@ def _sysfs(path: str) -> str:
 
 
 def _targets(line: CommandLine) -> Iterator[CompletionItem]:
-    """Addresses as `devices` lists them; once a part is written also what else is understood."""
+    """Yield addresses as `devices` lists them, and other accepted names once a part is typed."""
     devices = _cached_scan(line).get("things", {})
     disks = _disks(line)
     nodes = {entry.get("device") for entry in devices.values()}
@@ -236,7 +233,7 @@ def _targets(line: CommandLine) -> Iterator[CompletionItem]:
 
 
 def _bench_targets(line: CommandLine) -> Iterator[CompletionItem]:
-    """Addresses, and files to be measured."""
+    """Yield addresses, and files to measure."""
     if line.last.startswith((".", "~")) or (line.last.startswith("/") and not line.last.startswith(("/dev/", "/c"))):
         yield CompletionItem(line.last, kind="file")
         return
@@ -244,7 +241,7 @@ def _bench_targets(line: CommandLine) -> Iterator[CompletionItem]:
 
 
 def _target_then(keys: Offer) -> Offer:
-    """A target first, then what `keys` offers."""
+    """Return an offer of targets for the first word, then of `keys`."""
 
     def offer(line: CommandLine) -> Iterable[CompletionItem]:
         return keys(line) if _target_of(line) is not None else _targets(line)
@@ -253,13 +250,13 @@ def _target_then(keys: Offer) -> Offer:
 
 
 def _target_of(line: CommandLine) -> str | None:
-    """The target among the words: the first that is one."""
+    """Return the first word that is a target, or None."""
     addresses = {item.value for item in _targets(line._replace(last="/"))}
     return next((word for word in line.rest if word in addresses), None)
 
 
 def _settings(line: CommandLine) -> Iterator[CompletionItem]:
-    """`KEY=`, and once that is written the legal values of the key."""
+    """Yield `KEY=` for each setting of the target, and the legal values once the key is typed."""
     target = _target_of(line)
     if target is None:
         return
@@ -277,28 +274,28 @@ def _settings(line: CommandLine) -> Iterator[CompletionItem]:
 
 
 def _settings_of(line: CommandLine, target: str) -> dict[str, Any]:
-    """Settings by key of what a word names: as they were read, those of its disk from the kernel."""
-    look = _cached_scan(line)
-    devices, settings = look.get("things", {}), look.get("settings", {})
+    """Return the cached settings of a target by key. Those of its disk are read from the kernel."""
+    scan = _cached_scan(line)
+    devices, settings_of = scan.get("things", {}), scan.get("settings", {})
     node = target if target.startswith("/dev/") else f"/dev/{target}"
-    own = {
+    matching = {
         address
         for address, item in devices.items()
         if target in (address, address.partition(":")[2], None if item.get("twin") else item.get("name"))
     }
-    nodes = {devices[address].get("device") for address in own} | {node}
-    names = own | {address for address, item in devices.items() if item.get("device") in nodes - {None}}
-    complete_line: dict[str, Any] = {}
-    for address in sorted(names, key=lambda name: (name not in own, name)):
-        complete_line |= {key: item for key, item in settings.get(address, {}).items() if key not in complete_line}
+    nodes = {devices[address].get("device") for address in matching} | {node}
+    names = matching | {address for address, item in devices.items() if item.get("device") in nodes - {None}}
+    settings: dict[str, Any] = {}
+    for address in sorted(names, key=lambda name: (name not in matching, name)):
+        settings |= {key: item for key, item in settings_of.get(address, {}).items() if key not in settings}
     nodes |= {f"/dev/{target.removeprefix('block:')}"}
     for name in (name for name in _disks(line) if f"/dev/{name}" in nodes):
-        complete_line |= _queue(name)
-    return complete_line
+        settings |= _queue(name)
+    return settings
 
 
 def _queue(name: str) -> dict[str, Any]:
-    """The kernel's settings of a disk, with what it says of them now."""
+    """Return the queue settings of a disk with their present values, from sysfs."""
     from backends.vendors.block.settings import settings_of
     from backends.vendors.block.values import reading
 
@@ -307,19 +304,19 @@ def _queue(name: str) -> dict[str, Any]:
         files = set(os.listdir(folder))
     except OSError:
         return {}
-    complete_line = {}
+    settings = {}
     for setting in settings_of(name):
         if setting.key in files:
             value = reading(setting.key, {setting.key: _sysfs(f"{folder}/{setting.key}")}, None, 4)
-            complete_line[setting.key] = {
+            settings[setting.key] = {
                 "label": setting.label,
                 "now": value.now,
                 "values": [choice.value for choice in value.choices],
             }
-    return complete_line
+    return settings
 
 
-# -- what has names ---------------------------------------------------------------------------------------------------
+# -- names from the state folder and from features --------------------------------------------------------------------
 
 
 def _profiles(_: CommandLine) -> Iterator[CompletionItem]:
@@ -346,7 +343,7 @@ def _sessions(line: CommandLine) -> Iterator[CompletionItem]:
 
 
 def _runs(line: CommandLine) -> Iterator[CompletionItem]:
-    """Runs of the last session, or of the one that is written before a slash."""
+    """Yield the runs of the last session, or of the session before the slash."""
     session, slash, _ = line.last.rpartition("/")
     names = [session] if slash else [item.value for item in _sessions(line)][:1]
     for name in names:
@@ -389,18 +386,18 @@ def _array(line: CommandLine) -> Iterable[CompletionItem]:
 
 
 def _roles(line: CommandLine) -> Iterator[CompletionItem]:
-    """An address, also behind ROLE=."""
+    """Yield addresses, also after `ROLE=`."""
     role, equals, address = line.last.partition("=")
     for item in _targets(line._replace(last=address if equals else line.last)):
         yield item._replace(value=f"{role}={item.value}") if equals else item
 
 
 def _first_word_only(offer: Offer) -> Offer:
-    """For the first word alone."""
+    """Return an offer that applies to the first argument only."""
     return lambda line: () if any(not word.startswith("-") for word in line.rest) else offer(line)
 
 
-def _nothing(_: CommandLine) -> Iterable[CompletionItem]:
+def _no_items(_: CommandLine) -> Iterable[CompletionItem]:
     return ()
 
 
@@ -438,20 +435,20 @@ POSITIONAL: Mapping[str, Offer] = {
     "capture": _folders,
     "help": _first_word_only(_commands),
 }
-"""What stands behind a command, by its name."""
+"""Offers for the arguments of a command, by command name."""
 
 FRONT: Mapping[str, Offer] = {
-    "--demo-speed": _nothing,
+    "--demo-speed": _no_items,
     "--demo-state": _states,
     "--machine": _folders,
     "--session": _folders,
     "--config": _files,
     "--theme": _themes,
-    "--hosts": _nothing,
-    "--host-timeout": _nothing,
-    "--host-program": _nothing,
+    "--hosts": _no_items,
+    "--host-timeout": _no_items,
+    "--host-program": _no_items,
 }
-"""What stands behind an option before the command that takes a value, besides `--demo`, which may go without."""
+"""Offers for the values of global options. `--demo` is not listed because its value is optional."""
 
 VALUES: Mapping[str, Offer] = {
     "--profile": _profiles,
@@ -461,17 +458,17 @@ VALUES: Mapping[str, Offer] = {
     "--jobfile": _files,
     "--output": _files,
 }
-"""What stands behind an option, whatever the command: those that have no values of their own in its help."""
+"""Offers for the values of options that have no fixed choices, for any command."""
 
 
 def _front_values(option: str, line: CommandLine) -> Iterable[CompletionItem] | None:
-    """The values of an option before the command; None of one that has none."""
-    offer = _racks if option == "--demo" else FRONT.get(option)
+    """Return the completions of a global option's value; None if the option takes no value."""
+    offer = _simulated_hosts if option == "--demo" else FRONT.get(option)
     return None if offer is None else _matching(offer(line), line.last)
 
 
 def _option_values(option: str, line: CommandLine) -> Iterable[CompletionItem] | None:
-    """Its values; None of one that has none."""
+    """Return the completions of an option's value; None if the option takes no value."""
     if (offer := VALUES.get(option)) is not None:
         return _matching(offer(line), line.last)
     import click
@@ -486,7 +483,7 @@ def _option_values(option: str, line: CommandLine) -> Iterable[CompletionItem] |
 
 
 def _options(line: CommandLine) -> Iterable[CompletionItem]:
-    """The options of a command, or those before it. They are where they are declared, so that is imported."""
+    """Return the options of the command, or the global ones. This imports the command, which declares them."""
     options = (
         CompletionItem(name, str(getattr(param, "help", None) or ""))
         for param in _params(line)
@@ -512,6 +509,6 @@ def _params(line: CommandLine) -> Iterator[Any]:
 
 
 def _matching(items: Iterable[CompletionItem], last: str) -> list[CompletionItem]:
-    """Those that begin as what is written; each once."""
+    """Return the items that begin with the typed text, each value once."""
     offered = {item.value: item for item in items if item.kind in ("file", "dir") or item.value.startswith(last)}
     return list(offered.values())

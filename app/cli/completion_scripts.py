@@ -1,7 +1,8 @@
-"""What each shell is told so that Tab asks the program: a few lines in the shell's own language.
+"""The completion scripts of bash, zsh and fish, which call raidbench at Tab.
 
-Words go over in variables and come back as lines of kind, value and help, with tabs between. Bash ends words at `:` and
-`=`, which addresses and settings have in them: the program gets the line as it is, and gives back what bash lacks.
+Words are passed in environment variables; the answers are lines of kind, value and help, separated by tabs. Bash splits
+words at `:` and `=`, which addresses and settings contain. So raidbench gets the complete line and returns only the
+text that bash lacks.
 """
 
 from __future__ import annotations
@@ -76,5 +77,5 @@ _SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 def script(shell: str) -> str:
-    """What `eval` takes, or a file in the shell's own folder."""
+    """Return the script of a shell, for `eval` or for a file in the shell's completion folder."""
     return _SCRIPTS[shell]

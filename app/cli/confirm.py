@@ -1,11 +1,11 @@
-"""What a change would do, and the question about it: on the terminal, or by options where nobody can be asked."""
+"""The review of a change and its confirmation, on the terminal or by options."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from app.cli.output import ask, can_ask, say
+from app.cli.output import ask, can_ask, say, say_lines
 from app.cli.render import table_lines, with_sign
 from app.core.presentation import change as view
 from app.core.presentation.risk_text import ConfirmationLevel, confirmation_level, outcome_cell
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from app.core.session.events import ChangeEnded
     from app.core.workbench import Workbench
 
-# -- what a change would do, shown before it is asked about -----------------------------------------------------------
+# -- review of a change -----------------------------------------------------------------------------------------------
 
 
 def review_lines(changes: Sequence[Change]) -> list[str]:
-    """Return the table of changes, the exact commands, side effects, risks, and what reverts them."""
+    """Return the table of changes, the exact commands, side effects, risks, and the undo commands."""
     moved = [f"  {clean(sentence, 400)}" for sentence in view.side_effect_texts(changes)]
     risks = [f"  {clean(sentence, 400)}" for sentence in view.risk_texts(changes)]
     back = [step for change in reversed(changes) for step in change.undo]
@@ -44,13 +44,13 @@ def review_lines(changes: Sequence[Change]) -> list[str]:
 
 
 def dependent_lines(changes: Iterable[Change]) -> list[str]:
-    """Return the sentences about dependent volumes of what is changed."""
+    """Return the sentences about dependent volumes of the changed devices."""
     return [clean(sentence, 400) for sentence in view.dependents_texts(changes)]
 
 
 def outcome_lines(change: Change, ended: ChangeEnded) -> list[str]:
-    """Return what came of a step of a set: how its value is now, and what else has moved."""
-    if not ended.was_set:  # it had nothing to do, or its value was lost since
+    """Return the outcome of one change: its present value and the other settings that moved."""
+    if not ended.was_set:  # It was set already, or its value was lost later.
         text = "already " if ended.result == "verified" else ""
         now = clean(f"{text}{view.end_text(change, ended)}", 1000)
         return [f"{with_sign(outcome_cell(ended.result))}  {change.target} {change.key}: {now}"]
@@ -66,7 +66,7 @@ def report_not_done(changes: Iterable[Change]) -> None:
 
 
 def moved_lines(change: Change, ended: ChangeEnded) -> list[str]:
-    """Return a line for each other setting that a change has moved, below the line of its outcome."""
+    """Return a line for each other setting that a change has moved, indented below its outcome."""
     return [f"   {clean(sentence, 400)}" for sentence in view.moved_texts(ended, change.key)]
 
 
@@ -75,17 +75,17 @@ def step_lines(writes: Iterable[ChangeStep]) -> list[str]:
     return [f"  {clean(line, 400)}" for line in view.command_lines(writes)]
 
 
-def ending_json(bench: Workbench, trouble: RaidbenchError | None) -> dict[str, Any]:
-    """Return what ended a set of changes before its end, and the session that has it."""
-    error = None if trouble is None else {"message": trouble.message, "hint": trouble.hint or None}
-    return {"error": error, "session": None if bench.folder is None else str(bench.folder)}
+def ending_json(bench: Workbench, error: RaidbenchError | None) -> dict[str, Any]:
+    """Return the error that ended a set of changes early, and the session that recorded it."""
+    fields = None if error is None else {"message": error.message, "hint": error.hint or None}
+    return {"error": fields, "session": None if bench.folder is None else str(bench.folder)}
 
 
-# -- asking before anything is changed: on the terminal, or by options where there is nobody to ask -------------------
+# -- confirmation, on the terminal or by options ----------------------------------------------------------------------
 
 
 def confirm_harmless(action: str, *, yes: bool) -> None:
-    """Return once a harmless action ("Apply") is confirmed. Raises RefusedError, EOFError when no answer comes."""
+    """Return once a harmless action ("Apply") is confirmed. Raises RefusedError, EOFError if no answer comes."""
     if yes:
         return
     if not can_ask():
@@ -95,67 +95,49 @@ def confirm_harmless(action: str, *, yes: bool) -> None:
 
 
 def require_confirmation(
-    risk: Risk, plates: Sequence[DeviceLabel], *, yes: bool, typed: str | None, action: str
+    risk: Risk, labels: Sequence[DeviceLabel], *, yes: bool, typed: str | None, action: str
 ) -> str | None:
-    """Return the confirmation word once the action is confirmed.
+    """Return the confirmation token once the action is confirmed.
 
-    Harmless: `y`, or --yes. Dangerous: `yes`, or --yes with --confirm WORD. Destroys data: the word, typed or given
-    with --confirm. `plates`: the devices in question; `typed` is what --confirm says, `action` the thing asked for
-    ("Apply"). Raises RefusedError saying what to add; EOFError when the answer never comes.
+    Harmless: `y`, or --yes. Risky: `yes`, or --yes with --confirm TOKEN. Destroys data: the token, typed or given with
+    --confirm. `labels`: the labels of the devices. `typed`: the value of --confirm. `action`: the verb of the question
+    ("Apply").
+
+    Raises RefusedError, which says which option to add, and EOFError if no answer comes.
     """
-    word = confirm_token(plates)
-    if typed is not None and plates and typed != word:
+    word = confirm_token(labels)
+    if typed is not None and labels and typed != word:
         raise RefusedError(
-            f"--confirm says {clean(typed, 60)}, but {_label_sentences(plates)}",
+            f"--confirm says {clean(typed, 60)}, but {_label_sentences(labels)}",
             hint=f"Nothing was done. Mean it with {_confirm_option(word)}.",
         )
-    match confirmation_level(risk):
-        case ConfirmationLevel.HARMLESS:
-            confirm_harmless(action, yes=yes)
-        case ConfirmationLevel.RISKY:
-            _confirm_risky(plates, action, yes=yes, named=typed is not None)
-        case ConfirmationLevel.DESTRUCTIVE:
-            _confirm_destructive(plates, action, named=typed is not None)
+    level = confirmation_level(risk)
+    if level is ConfirmationLevel.HARMLESS:
+        confirm_harmless(action, yes=yes)
+        return word
+    risky = level is ConfirmationLevel.RISKY
+    if typed is not None and (yes or not risky):
+        return word
+    if not can_ask():
+        raise _no_terminal_error(f"--yes {_confirm_option(word)}" if risky else _confirm_option(word), labels)
+    say_lines(label.sentence for label in labels)
+    question = f"{action}, with the risk above? Type yes" if risky else f"{action}, and lose what is there? Type {word}"
+    if ask(question) != ("yes" if risky else word):
+        raise _declined_error()
     return word
 
 
-def _label_sentences(plates: Sequence[DeviceLabel]) -> str:
-    return " ".join(plate.sentence for plate in plates)
+def _label_sentences(labels: Sequence[DeviceLabel]) -> str:
+    return " ".join(label.sentence for label in labels)
 
 
 def _confirm_option(word: str) -> str:
     return f"--confirm {quote(word)}"
 
 
-def _confirm_risky(plates: Sequence[DeviceLabel], action: str, *, yes: bool, named: bool) -> None:
-    if yes and named:
-        return
-    if not can_ask():
-        raise _no_terminal_error(f"--yes {_confirm_option(confirm_token(plates))}", plates)
-    _say_labels(plates)
-    if ask(f"{action}, with the risk above? Type yes") != "yes":
-        raise _declined_error()
-
-
-def _confirm_destructive(plates: Sequence[DeviceLabel], action: str, *, named: bool) -> None:
-    if named:
-        return
-    if not can_ask():
-        raise _no_terminal_error(_confirm_option(confirm_token(plates)), plates)
-    _say_labels(plates)
-    word = confirm_token(plates)
-    if ask(f"{action}, and lose what is there? Type {word}") != word:
-        raise _declined_error()
-
-
-def _say_labels(plates: Sequence[DeviceLabel]) -> None:
-    for plate in plates:
-        say(plate.sentence)
-
-
-def _no_terminal_error(options: str, plates: Sequence[DeviceLabel] = ()) -> RefusedError:
+def _no_terminal_error(options: str, labels: Sequence[DeviceLabel] = ()) -> RefusedError:
     return RefusedError(
-        " ".join(filter(None, ("Nothing was done: there is no terminal to confirm it on.", _label_sentences(plates)))),
+        " ".join(filter(None, ("Nothing was done: there is no terminal to confirm it on.", _label_sentences(labels)))),
         hint=f"Add {options} to do it without being asked.",
     )
 

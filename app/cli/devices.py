@@ -1,4 +1,4 @@
-"""`devices` and `show`: what there is, what may be set, and why not."""
+"""`devices` and `show`: the devices, their settings, and why a setting cannot be changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from app.cli.async_runner import Interruption, run
 from app.cli.exit_status import DONE
 from app.cli.options import current, over_hosts
-from app.cli.output import document, print_json, say, text_wanted
+from app.cli.output import document, is_text_wanted, print_json, say
 from app.cli.session_context import host_of, on_workbench, remember_scan, report_trials, warn_of_journal
 from app.core.presentation import json_schema
 from backends.did_you_mean import suggestion_hint
@@ -53,7 +53,7 @@ def devices_command(as_json: bool, version: str, wide: bool, columns: str | None
 
 
 async def _devices(host: Host, version: int | None, columns: tuple[str, ...], *, wide: bool) -> int:
-    """`version`: that of the JSON, None for the table."""
+    """List the devices. `version`: of the JSON document; None prints the table."""
     from backends.registry import MachineBackends
 
     machine = MachineBackends.of(host)
@@ -66,7 +66,7 @@ async def _devices(host: Host, version: int | None, columns: tuple[str, ...], *,
             inventory, settings, host=host.name, simulated=current().simulated, version=version
         )
         document(fields)
-        if text_wanted():
+        if is_text_wanted():
             from app.cli.devices_progress import tunings
             from app.cli.devices_text import list_heading, print_device_list
 
@@ -88,7 +88,7 @@ def _report_problems(inventory: Inventory) -> None:
 
 
 def parse_columns(text: str | None) -> tuple[str, ...]:
-    """The columns somebody named; none for the usual ones. Raises InvalidValueError."""
+    """Return the keys of --columns; () selects the usual ones. Raises InvalidValueError if a key is unknown."""
     from app.core.presentation.device_table import KEYS
 
     named = tuple(filter(None, (word.strip() for word in (text or "").split(","))))
@@ -104,13 +104,13 @@ def parse_columns(text: str | None) -> tuple[str, ...]:
 async def all_settings(
     machine: MachineBackends, inventory: Inventory
 ) -> tuple[json_schema.SettingsOf, tuple[Problem, ...]]:
-    """Settings of every target; of one that cannot be read None, and a problem: it may have some."""
+    """Return the settings of every target (None if it could not be read), and a problem for each of those."""
     devices: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
     problems: list[Problem] = []
 
     async def ask(target: Target) -> list[json_schema.Json] | None:
         try:
-            readings = await machine.read_cached(target)  # after it the backend knows which settings the target has
+            readings = await machine.read_cached(target)  # Reading first tells the backend which settings exist.
             return _settings(machine.settings(target), readings)
         except RaidbenchError as error:
             problems.append(Problem(where=str(target), message=error.message, hint=error.hint))
@@ -140,27 +140,29 @@ def show_command(target: str, as_json: bool) -> int:
 async def _show(bench: Workbench, _: Interruption, address: str, as_json: bool) -> int:
     device = await bench.hardware.find(address)
     readings = await bench.hardware.read(device.target)
-    declared = bench.hardware.settings(device.target)  # which it has is known once it was read
+    declared = bench.hardware.settings(device.target)  # known only after reading
     queue = bench.session.inventory.twin(device)
-    own = () if queue is None else bench.hardware.settings(queue.target)
+    queue_settings = () if queue is None else bench.hardware.settings(queue.target)
     values = {} if queue is None else await bench.hardware.read(queue.target)
     if as_json:
         settings = {str(device.target): _settings(declared, readings)}
         kind = kind_of(device)
         body = {"host": bench.host.name, "simulated": bench.simulated, "kind": kind}
-        shared = None if queue is None else {"address": str(queue.target), "settings": _settings(own, values)}
+        shared = (
+            None if queue is None else {"address": str(queue.target), "settings": _settings(queue_settings, values)}
+        )
         shown = bench.jobs.with_history(device)
         fields = {
             **json_schema.device_json(shown, settings),
             **json_schema.names_and_addresses(bench.session.inventory, device),
         }
         print_json(**body, target=fields, queue=shared)
-        if not text_wanted():
+        if not is_text_wanted():
             return DONE
     from app.cli.devices_text import print_target
 
     parts = [("", declared, readings)]
     if queue is not None:
-        parts.append((f"Queue of {queue.device}", own, values))
+        parts.append((f"Queue of {queue.device}", queue_settings, values))
     print_target(bench.jobs.with_history(device), parts)
     return DONE

@@ -1,4 +1,7 @@
-"""The list of devices while some still answer: groups as soon as they are settled, each once, the others at the end."""
+"""Prints the device list while some sources still answer.
+
+A group is printed once it is complete; the others follow at the end.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +30,14 @@ from backends.text import clean
 from widgets.text_utils.text import shorten
 
 AT_ONCE_S = 0.3
-"""Seconds in which most machines have told all: what has until then is one list."""
+"""Seconds within which most machines have answered completely; what answered by then is printed as one list."""
 
 WAITING_S = 1.0
-"""Seconds after which it is said who is waited for."""
+"""Seconds after which the sources that have not answered are named."""
 
 
 class DevicesProgress:
-    """Looks at a machine and prints what it has; what is settled does not wait for a slow card."""
+    """Scans a machine and prints its devices. Complete groups do not wait for a slow controller."""
 
     def __init__(
         self,
@@ -45,7 +48,7 @@ class DevicesProgress:
         simulated: bool,
         at_once_s: float = AT_ONCE_S,
     ) -> None:
-        """`columns`, `wide`, `simulated`: as of `devices_table`; `at_once_s`: seconds until the first rows."""
+        """`columns`, `wide`, `simulated`: as for `device_table`. `at_once_s`: seconds until the first rows."""
         self._machine = machine
         self._columns, self._wide = columns, wide
         self._head = list_heading(machine.host.name, simulated=simulated)
@@ -59,7 +62,7 @@ class DevicesProgress:
         self._waiting = WaitingStatusLine()
 
     async def run(self) -> Inventory:
-        """All that was found; it is printed. Raises ReaderGoneError, StorageError."""
+        """Print all devices and return the inventory. Raises BrokenPipeOutputError, StorageError on output errors."""
         loop = asyncio.get_running_loop()
         timers = (loop.call_later(self._at_once_s, self._start_printing), loop.call_later(WAITING_S, self._mark_late))
         tasks = probing, following = (
@@ -68,7 +71,7 @@ class DevicesProgress:
         )
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            if following.done():  # nobody reads what it prints
+            if following.done():  # standard output is closed
                 following.result()
             inventory = await probing
         finally:
@@ -121,7 +124,7 @@ class DevicesProgress:
         self._print(partial.inventory, settled.keys())
 
     def _print(self, inventory: Inventory, heads: Collection[str] | None) -> None:
-        """The groups of these heads, all where None, as far as they are not printed; never in two goes."""
+        """Print the groups with these heads, or all groups if None, without rows that are already printed."""
         shown = device_table(inventory, self._tuned, self._columns, wide=self._wide)
         groups = [group for group in _groups(shown.rows) if heads is None or group[0].key in heads]
         rows = [row for group in groups for row in self._fresh(group)]
@@ -135,7 +138,7 @@ class DevicesProgress:
         lines([*([layout.heading()] if first else []), *layout.rows(rows)])
 
     def _fresh(self, group: Sequence[Row]) -> list[Row]:
-        """Its rows that are not printed, below the head once more where that is a controller."""
+        """Return the rows of a group that are not printed yet. A controller's head is repeated above them."""
         continued = group[0].key in self._printed
         fresh = [row for row in group if row.key not in self._printed and not (continued and row.key.endswith(OTHERS))]
         self._printed |= {row.key for row in fresh}
@@ -143,9 +146,9 @@ class DevicesProgress:
 
 
 async def tunings(
-    machine: MachineBackends, inventory: Inventory, besides: Collection[Target] = ()
+    machine: MachineBackends, inventory: Inventory, excluded: Collection[Target] = ()
 ) -> dict[Target, TuningCells]:
-    """How each array and drive that is shown, `besides` these, is tuned; what cannot be read is left out."""
+    """Return the tuning cells of each listed array and drive, without `excluded` and unreadable ones."""
 
     async def read_tuning(device: Array | Drive) -> TuningCells | None:
         try:
@@ -155,7 +158,7 @@ async def tunings(
 
     twins = inventory.twins
     blocks: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    shown = [device for device in blocks if device.target not in twins and device.target not in besides]
+    shown = [device for device in blocks if device.target not in twins and device.target not in excluded]
     cells = await asyncio.gather(*map(read_tuning, shown))
     return {
         device.target: tuning_cells
@@ -165,7 +168,7 @@ async def tunings(
 
 
 class WaitingStatusLine:
-    """Says on a terminal who is waited for, in one line that goes when there is more to say."""
+    """A line on the terminal that names the sources that have not answered, until there is more to print."""
 
     def __init__(self) -> None:
         self._able = is_terminal(sys.stderr)
@@ -173,7 +176,7 @@ class WaitingStatusLine:
         self._said = False
 
     def show(self, names: Sequence[str]) -> None:
-        """Who; where nothing can be erased only the first time."""
+        """Show the names. A terminal that cannot erase a line shows them only once."""
         self.clear()
         if not names or not self._able or (self._said and not self._erases):
             return
@@ -182,7 +185,7 @@ class WaitingStatusLine:
         say(text, end="" if self._erases else "\n")
 
     def clear(self) -> None:
-        """Nothing is said any more."""
+        """Remove the line."""
         if self._said and self._erases:
             say("\r\x1b[K", end="")
             self._said = False
@@ -195,7 +198,7 @@ def _things(branch: DeviceTreeNode) -> Iterator[Device]:
 
 
 def _groups(rows: Sequence[Row]) -> list[list[Row]]:
-    """Rows with what hangs from them."""
+    """Return the rows in groups: each top-level row with its children."""
     groups: list[list[Row]] = []
     for row in rows:
         if row.depth == 0:

@@ -1,4 +1,4 @@
-"""Devices and settings as text for people."""
+"""Devices and settings as text."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from backends.settings import Reading, Setting
 from backends.text import clean
 
 _SETTINGS = ("setting", "key", "now", "may-be", "effect", "risk")
-"""Columns of the table of settings: nothing is staged on the command line."""
+"""Columns of the settings table. There is no column for staged values on the command line."""
 
 
 def list_heading(host: str, *, simulated: bool) -> str:
-    """What stands over the list: which machine it is."""
+    """Return the heading of the device list, which names the machine."""
     return " · ".join([*(["SIMULATED"] if simulated else []), clean(host)])
 
 
@@ -33,7 +33,7 @@ def print_device_list(
     *,
     wide: bool = False,
 ) -> None:
-    """The list of the workbench, with the addresses that commands take; `wide`: all of it, members too."""
+    """Print the device list of the workbench with addresses. `wide`: every column and every member."""
     say(" · ".join([head, *device.count_texts(inventory)]))
     rows = fitted_lines(device_table(inventory, tuned, columns, wide=wide), None if wide else terminal_width())
     if rows:
@@ -45,7 +45,7 @@ def print_device_list(
 def device_table(
     inventory: Inventory, tuned: Mapping[Target, TuningCells], columns: Sequence[str] = (), *, wide: bool = False
 ) -> Table:
-    """That list as a table."""
+    """Return the device list as a table."""
     shown = devices_list(inventory, WHOLE if wide else DeviceListOptions(), tuned)
     if columns or not wide:
         shown = shown.only(*(columns or (*USUAL, "address")))
@@ -64,7 +64,7 @@ def device_table(
 
 
 def _with_address(row: Row, *, whole: bool) -> Row:
-    """A controller's line with its address; where somebody chose columns, a row like the others."""
+    """Return the row of a controller with its address. If columns were chosen, return it as an ordinary row."""
     address = (Cell(row.key, Tone.DIM),) if row.banner and row.cells[0] != row.key else ()
     return replace(row, banner=(*row.banner, *address) if whole else ())
 
@@ -74,7 +74,7 @@ Page = tuple[str, tuple[Setting, ...], Mapping[str, Reading]]
 
 
 def print_target(subject: Device, parts: Sequence[Page]) -> None:
-    """Facts first, then settings, then why some are not in force or cannot be changed: its own, then its queue's."""
+    """Print facts, then settings (those of its queue last), then why some are not in effect or fixed."""
     for at, group in enumerate(device.device_facts(subject)):
         lines([*([""] if at else []), *fact_lines(group)])
     shown = [part for part in parts if any(setting.key in part[2] for setting in part[1])]

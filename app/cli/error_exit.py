@@ -1,4 +1,4 @@
-"""Every way a command may end, as an exit status and a sentence; never a traceback on the terminal."""
+"""Turns every way in which a command can end into an exit status and a sentence. No traceback reaches the terminal."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError
 from backends.text import clean
 
 _OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""What writing to a file that standard output leads to fails with."""
+"""Errors of writing to a file that standard output is redirected to."""
 
 
 def exit_status(error: RaidbenchError) -> int:
-    """The status an error ends with: what cannot be meant is wrong usage, what a guard refuses is 3."""
+    """Return the exit status of an error: 3 if a guard refuses, 2 for wrong usage, 1 for all others."""
     match error:
         case RefusedError() | AnotherDeviceError():
             return REFUSED
@@ -37,31 +37,31 @@ def exit_status(error: RaidbenchError) -> int:
 
 
 def run_guarded(command: Callable[[], object], *, as_json: bool = False) -> int:
-    """Run a command and turn whatever comes of it into an exit status.
+    """Run a command and return its exit status, whatever it raises.
 
-    `as_json`: standard output gets an error, too, as a document, unless the command has printed one before.
+    `as_json`: also print the error as a JSON document, unless the command has printed a document.
     """
     printed_before = document_count()
 
-    def tell(status: int, message: str, hint: str | None = None, evidence: str | None = None) -> None:
+    def report_json(status: int, message: str, hint: str | None = None, evidence: str | None = None) -> None:
         if as_json and document_count() == printed_before:
-            with contextlib.suppress(RaidbenchError):  # it was said on standard error
+            with contextlib.suppress(RaidbenchError):  # It was reported on standard error.
                 details = {"hint": hint or None, "evidence": evidence or None}
                 print_json(error={"status": status, "message": message, **details})
 
     try:
         try:
-            return _run(command, tell)
+            return _run(command, report_json)
         except (KeyboardInterrupt, InterruptedByUserError):
             say("Interrupted.")
-            tell(INTERRUPTED, "Interrupted.")
+            report_json(INTERRUPTED, "Interrupted.")
             return INTERRUPTED
     except (BrokenPipeError, BrokenPipeOutputError):
         forget_stdout()
         return DONE
 
 
-def _run(command: Callable[[], object], tell: Callable[..., None]) -> int:
+def _run(command: Callable[[], object], report_json: Callable[..., None]) -> int:
     try:
         result = command()
         if sys.stdout is not None:
@@ -73,15 +73,15 @@ def _run(command: Callable[[], object], tell: Callable[..., None]) -> int:
         raise KeyboardInterrupt from None
     except click.ClickException as wrong:
         _report_usage(wrong)
-        tell(wrong.exit_code, clean(wrong.format_message(), 2000))
+        report_json(wrong.exit_code, clean(wrong.format_message(), 2000))
         return wrong.exit_code
     except RaidbenchError as error:
         report_error(error)
-        tell(exit_status(error), error.message, error.hint, error.evidence)
+        report_json(exit_status(error), error.message, error.hint, error.evidence)
         return exit_status(error)
     except EOFError:
         say("No answer came, so nothing was done.")
-        tell(REFUSED, "No answer came, so nothing was done.")
+        report_json(REFUSED, "No answer came, so nothing was done.")
         return REFUSED
     except (BrokenPipeError, BrokenPipeOutputError, KeyboardInterrupt, InterruptedByUserError):
         raise
@@ -89,16 +89,16 @@ def _run(command: Callable[[], object], tell: Callable[..., None]) -> int:
         if error.errno == errno.ENAMETOOLONG:
             text = f"{clean(str(error.filename), 80)}: {error.strerror}."
             say(f"raidbench: {text}")
-            tell(USAGE, text)
+            report_json(USAGE, text)
             return USAGE
         if error.filename is not None or error.errno not in _OUTPUT:
-            tell(FAILED, _report_crash(error))
-        else:  # click prints help itself
+            report_json(FAILED, _report_crash(error))
+        else:  # click prints help without our output functions.
             say(f"raidbench: The output cannot be written: {error.strerror}.")
             forget_stdout()
         return FAILED
-    except Exception as error:  # a defect: said in one sentence, the details kept for the report of it
-        tell(FAILED, _report_crash(error))
+    except Exception as error:  # A defect: report it in one sentence, and save the traceback for a bug report.
+        report_json(FAILED, _report_crash(error))
         return FAILED
 
 
@@ -112,7 +112,7 @@ def _report_usage(wrong: click.ClickException) -> None:
 
 
 def _report_crash(error: Exception) -> str:
-    """Say it, keep the details, and give the sentence."""
+    """Report a defect, write the traceback to a file, and return the sentence."""
     details = "".join(traceback.format_exception(error))
     where = _write_crash_file(details)
     sentence = f"This should not have happened: {type(error).__name__}: {clean(str(error), 300)}."
@@ -126,7 +126,7 @@ def _report_crash(error: Exception) -> str:
 
 
 def _write_crash_file(details: str) -> Path | None:
-    """Write a crash down in the state folder; None if that is not possible either."""
+    """Write a traceback to the state folder and return its path; None if that fails."""
     with contextlib.suppress(Exception):
         from backends.output_file import new_file
 

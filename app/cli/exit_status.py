@@ -1,4 +1,4 @@
-"""The exit statuses: what each says, decided here for every command, `--help` and the page."""
+"""The exit statuses and their meanings, for every command, `--help` and the documentation."""
 
 from __future__ import annotations
 
@@ -40,20 +40,14 @@ MEANINGS: Mapping[int, tuple[str, str]] = {
     MISSING: ("some hosts missing", "of commands about several hosts: what is told lacks those that did not answer"),
     INTERRUPTED: ("interrupted", "Ctrl-C, or a signal that asked it to end"),
 }
-"""What each says in a few words, and of what."""
+"""A short meaning of each status, and the cases that it covers."""
 
 
 NAGIOS: Mapping[str, int] = {"OK": 0, "WARNING": 1, "CRITICAL": 2, "UNKNOWN": 3}
-"""Where a command answers as a plugin of a monitoring, these stand for all of the above (Monitoring Plugins Development
+"""Exit statuses of commands that act as monitoring plugins, in place of those above (Monitoring Plugins Development
 Guidelines, plugin return codes)."""
 
 
-def table_rows() -> list[str]:
-    """The table of docs/cli.md."""
-    head = ["| exit status | meaning |", "| --- | --- |"]
-    return head + [f"| {status} | {text}: {more} |" for status, (text, more) in MEANINGS.items()]
-
-
 def summary_sentence() -> str:
-    """All of them in one sentence, for `--help`."""
+    """Return all statuses in one sentence, for `--help`."""
     return f"Exit status: {', '.join(f'{status} {meaning}' for status, (meaning, _) in MEANINGS.items())}."

@@ -1,4 +1,4 @@
-"""`log`: what happened in a session, as lines for people and as JSON."""
+"""`log`: the events of a session as lines or as JSON."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ from backends.input_file import open_input
 from backends.text import clean
 from widgets.text_utils import units
 
-# -- events of a session as lines for people --------------------------------------------------------------------------
+# -- events of a session as lines -------------------------------------------------------------------------------------
 
 _INDENT = " " * 10
 _OUTPUT_LINES = 5
 
 
 def event_lines(event: LoggedEvent, session: Session | None = None) -> Iterator[str]:
-    """One line with the time, and what belongs to it below; `session`: what it belongs to, where that is known."""
+    """Yield an event with its time, and its details below. `session`: the session of the event, if known."""
     event_words = describe_event(event, session)
     yield f"{units.clock(event.at)}  {event_words.kind:<8} {clean(event_words.head, 600)}"
-    for row in _below(event, event_words):
+    for row in _detail_rows(event, event_words):
         yield _INDENT + clean(row, 600)
 
 
-def _below(event: LoggedEvent, event_words: EventWords) -> list[str]:
-    """What is worth a line on a terminal that scrolls: the rest is in the JSON, and in the workbench."""
+def _detail_rows(event: LoggedEvent, event_words: EventWords) -> list[str]:
+    """Return the details worth a line on a terminal. The JSON and the Log screen have all of them."""
     match event:
         case CommandRan():
             worth = event.mutates or event.returncode not in (0, None)
@@ -62,14 +62,14 @@ def _below(event: LoggedEvent, event_words: EventWords) -> list[str]:
 
 
 def figure_lines(figures: RunResult) -> list[str]:
-    """A run's figures in a line each direction, its reason, and what speaks against the figures."""
+    """Return a line for each direction of a run, then its reason, advice and warnings."""
     rows = [direction_line(*item) for item in measured_directions(figures)]
     rows += [text for text in (figures.reason, figures.hint) if text]
     rows += [" ".join(filter(None, (f"Advice: {item.message}", item.do))) for item in figures.advice]
     return [*rows, *(f"Note: {warning}" for warning in figures.warnings)]
 
 
-# -- `log`: the session as it was, and as it goes on ------------------------------------------------------------------
+# -- `log`: past and new events ---------------------------------------------------------------------------------------
 
 _EVERY = 0.5
 
@@ -155,7 +155,7 @@ def _counts(session: Session) -> dict[str, int]:
 
 
 def _follow(file: Path, choice: EventChoice, as_json: bool) -> int:
-    """Whole lines as they are appended; ends with Ctrl-C, or when the reader goes."""
+    """Print complete lines as they are appended, until Ctrl-C or until the reader is gone."""
     partial_line = b""
     with open_input(file) as log:
         while True:

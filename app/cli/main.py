@@ -1,4 +1,4 @@
-"""The command group: options before the command, and which module each command lives in."""
+"""The command group: the options before the command. Each command is imported when it is called."""
 
 from __future__ import annotations
 
@@ -18,27 +18,20 @@ from app.cli.exit_status import DONE, USAGE, summary_sentence
 from app.cli.options import FiniteRange, Options, draws_signs, gather_options, is_terminal, remember
 from app.cli.output import BrokenPipeOutputError, say
 from app.core.themes import THEMES
-from app.doors import action, imported, needed_action
+from app.doors import action, import_object, require_action
 from app.startup import import_asyncio
 from backends.did_you_mean import suggestion_hint
 from backends.simulator.profiles import FIRST, HOSTS, STATES
 
 ASKS_HELP = "app.cli.asks_help"
-"""Whether the help of a command is asked for, which a wrong configuration keeps from nobody."""
-
-
-class RackName(click.Choice[str]):
-    """A rack of `--demo`, which may be left out: what comes then is the command."""
-
-    def __init__(self) -> None:
-        super().__init__(tuple(HOSTS))
+"""Whether the help of a command is requested, which must work with a broken configuration."""
 
 
 class CommandGroup(click.Group):
-    """Imports a command when it is called, and turns every error into a sentence and a status."""
+    """Imports a command when it is called, and turns every error into a sentence and an exit status."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does; the word after `--demo` is a rack only where one is called so, else the command."""
+        """Parse as click does. A word after `--demo` that names no simulated host is the command."""
         with_value = {name for param in self.params if not getattr(param, "is_flag", True) for name in param.opts}
         front, rest = [], list(args)
         while rest and rest[0].startswith("-") and rest[0] != "--":
@@ -55,7 +48,7 @@ class CommandGroup(click.Group):
 
     @staticmethod
     def _require_known(ctx: click.Context, rest: list[str]) -> None:
-        """Raises UsageError where what comes after `--demo` is neither a rack nor a command."""
+        """Raises UsageError if the word after `--demo` is neither a simulated host nor a command."""
         word = rest[0] if rest else "-"
         if word.startswith("-") or word in HOSTS or word in COMMANDS or ctx.resilient_parsing:
             return
@@ -65,28 +58,28 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, with a suggestion for a mistyped one."""
+        """Resolve as click does, with a suggestion for a mistyped command."""
         if args[0] not in COMMANDS and not ctx.resilient_parsing and args[0][:1].isalnum():
             hint = suggestion_hint(args[0], COMMANDS, f"`{ctx.command_path} --help` lists them.")
             raise click.UsageError(f"No such command {args[0]!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All of them, in the order of use."""
+        """Return the names of all commands in the order of use."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, imported now."""
+        """Import and return the command of that name, or None."""
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
         import_asyncio()
-        command = imported(entry.path)
+        command = import_object(entry.path)
         assert isinstance(command, click.Command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list in `--help`, from the table above."""
+        """Write the list of commands for `--help` from the command index."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
 
@@ -99,7 +92,7 @@ class CommandGroup(click.Group):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run to an exit status; leaves the program with it in standalone mode."""
+        """Run the command line and return the exit status; exit with it in standalone mode."""
         _prepare_streams()
 
         def command() -> object:
@@ -107,7 +100,7 @@ class CommandGroup(click.Group):
                 return super(CommandGroup, self).main(
                     args, prog_name or "raidbench", complete_var, standalone_mode=False, **extra
                 )
-            except SystemExit:  # so click ends where nobody reads its help any more
+            except SystemExit:  # click exits this way when the reader of its help is gone.
                 raise BrokenPipeOutputError from None
 
         try:
@@ -120,12 +113,12 @@ class CommandGroup(click.Group):
 
 
 def _prepare_streams() -> None:
-    """No character a stream cannot carry may end a command, and no file of ours may become stream 0, 1 or 2."""
+    """Make sure that no character breaks the output, and that no opened file gets descriptor 0, 1 or 2."""
     for number in (0, 1, 2):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+            os.open(os.devnull, os.O_RDWR)  # open() takes the lowest free number, which is this one.
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError, OSError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
@@ -138,7 +131,7 @@ def _prepare_streams() -> None:
     epilog=f"Without a command the workbench opens. {summary_sentence()} "
     'Completion for bash: eval "$(_RAIDBENCH_COMPLETE=bash_source raidbench)"; zsh_source and fish_source likewise.',
 )
-@click.option("--demo", type=RackName(), help=f"Use a simulated rack: {FIRST} unless another is named.")
+@click.option("--demo", type=click.Choice(tuple(HOSTS)), help=f"Use a simulated rack: {FIRST} unless another is named.")
 @click.option(
     "--demo-speed", type=FiniteRange(0.1, 1000), metavar="N", help="Let the simulated rack's time run N times as fast."
 )
@@ -204,7 +197,8 @@ def cli(
         options,
         demo=options.demo or "",
         machine=options.machine and options.machine.absolute(),
-        session=options.session and Path(os.path.abspath(options.session)),  # one spelling
+        session=options.session
+        and Path(os.path.abspath(options.session)),  # normalised, because the path identifies the session
     )
     ctx.obj = options
     remember(options)
@@ -229,11 +223,11 @@ def cli(
 
 
 _WITHOUT_STATE = frozenset(("doctor", "glossary", "help", "keys", "version"))
-"""Commands that need nothing of the state folder, or report what is wrong with it."""
+"""Commands that need no state folder, or that report what is wrong with it."""
 
 
 def _open_workbench(options: Options, hosts: str | None, host_timeout: float | None, host_program: str | None) -> int:
-    """Open the screens, if there is a terminal that can show them, with the hosts named. Raises RaidbenchError."""
+    """Open the screens if the terminal can show them, and return the exit status. Raises RaidbenchError."""
     reason = _no_screen(os.environ)
     if reason is not None:
         say(f"raidbench: {reason}")
@@ -245,8 +239,8 @@ def _open_workbench(options: Options, hosts: str | None, host_timeout: float | N
     import_asyncio()
     fleet = None
     if hosts is not None:
-        fleet = needed_action("fleet.named")(hosts, seconds=host_timeout, program=host_program)
-    # Before the screens, which leave no room for a question.
+        fleet = require_action("fleet.named")(hosts, seconds=host_timeout, program=host_program)
+    # sudo may ask for a password, which is not possible once the screens are open.
     helper_of(options, wanted=True, read_only=options.read_only)
     with show_splash("" if options.demo or options.machine else os.uname().nodename):
         from app.cli.session_context import host_of, remember_scan, require_its_machine, workbench_on
@@ -256,8 +250,8 @@ def _open_workbench(options: Options, hosts: str | None, host_timeout: float | N
 
         config = options.load_config()
         if options.no_color:
-            os.environ["NO_COLOR"] = "1"  # Textual reads it
-        for name in ("COLUMNS", "LINES"):  # exported by some shells: Textual would take them for the size for ever
+            os.environ["NO_COLOR"] = "1"  # for Textual
+        for name in ("COLUMNS", "LINES"):  # Some shells export them, and Textual would never update the size.
             os.environ.pop(name, None)
         from app.tui.options import ScreenOptions  # Textual reads the environment when it is imported
         from app.tui.runner import run
@@ -296,7 +290,7 @@ def _open_workbench(options: Options, hosts: str | None, host_timeout: float | N
 
 
 def _no_screen(environment: MutableMapping[str, str]) -> str | None:
-    """Why the workbench cannot open here, None if it can."""
+    """Return why the screens cannot open on this terminal, or None if they can."""
     if not all(map(is_terminal, (sys.stdin, sys.stdout, sys.stderr))):  # Textual draws on standard error
         return "The workbench needs a terminal for input, output and error output."
     if environment.get("TERM", "") in ("", "dumb"):

@@ -1,4 +1,4 @@
-"""The options before the command as one value, and what the options of all commands have in common."""
+"""The options before the command as one value, and options that several commands share."""
 
 from __future__ import annotations
 
@@ -28,30 +28,27 @@ if TYPE_CHECKING:
     from backends.host import Host
 
 REDACTED = "host and user names, addresses, WWNs, labels, UUIDs, mount points"
-"""What `--redact` hides besides serial numbers."""
+"""The data that `--redact` hides in addition to serial numbers."""
 
 JUDGE_AGAIN_HELP = "Judge experiments by the rule of now, not as they were judged when they ended."
 
 CONFIRM_HELP = "The word that means the device: the end of its serial number or WWN, as the refusal without it says."
-"""What `--confirm` is, the same everywhere."""
+"""Help text of `--confirm` for all commands."""
 
 
 T = TypeVar("T")
 
 
 def gather_options(record: type[T]) -> Callable[[Callable[Concatenate[T, ...], int]], Callable[..., int]]:
-    """Return a decorator: the command gets the options that are fields of a dataclass as one value of it, first.
-
-    It gets all others by their names.
-    """
+    """Return a decorator that passes the options named like the fields of a dataclass as one instance of it, first."""
 
     def decorate(command: Callable[Concatenate[T, ...], int]) -> Callable[..., int]:
         names = {field.name for field in fields(record)}  # type: ignore[arg-type]
 
         @wraps(command)
         def gathered(**options: Any) -> int:
-            own = {name: options.pop(name) for name in names & options.keys()}
-            return command(record(**own), **options)
+            values = {name: options.pop(name) for name in names & options.keys()}
+            return command(record(**values), **options)
 
         return gathered
 
@@ -59,10 +56,10 @@ def gather_options(record: type[T]) -> Callable[[Callable[Concatenate[T, ...], i
 
 
 class FiniteRange(click.FloatRange):
-    """A number within bounds. Not a number, which compares with nothing, is none."""
+    """A number within bounds. NaN, which compares with nothing, is rejected."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number. Raises click.BadParameter."""
+        """Return the number. Raises click.BadParameter if it is not a finite number within the bounds."""
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{clean(str(value), 40)!r} is not a finite number.", param, ctx)
@@ -70,12 +67,12 @@ class FiniteRange(click.FloatRange):
 
 
 class Percent(click.ParamType[float]):
-    """`1%` or `1`: above 0, below 50."""
+    """A percentage above 0 and below 50, written `1%` or `1`."""
 
     name = "percent"
 
     def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number. Fails as click does."""
+        """Return the number. Raises click.BadParameter if it is no such percentage."""
         from app.core.presentation.percent import parse_threshold
 
         try:
@@ -91,9 +88,9 @@ Function = Callable[..., int]
 
 
 def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
-    """Let a command with `--json` ask many hosts, where there is the feature that does.
+    """Return a decorator that lets a command with `--json` run on many hosts; no change without the feature `fleet`.
 
-    `alone`: parameters that are for one host; `schema`: the form of the document.
+    `alone`: parameters that apply to a single host. `schema`: version of the document.
     """
     offered = action("fleet.over_hosts")
     return (lambda function: function) if offered is None else offered(*alone, schema=schema)
@@ -101,43 +98,43 @@ def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What was said before the command."""
+    """The options before the command."""
 
     demo: str = ""
-    """Use this simulated rack; "" is none."""
+    """Name of the simulated host; "" for none."""
     demo_speed: float | None = None
-    """Simulated seconds in a real one; None leaves it to the command, which is 1 for most."""
+    """Simulated seconds per real second; None leaves it to the command (most use 1)."""
     demo_reset: bool = False
-    """Begin with the rack as new."""
+    """Reset the simulated host first."""
     demo_state: tuple[str, ...] = ()
-    """What the rack is to suffer from; () leaves it as it is."""
+    """States of the simulated host, such as a failed drive; () keeps them as they are."""
     demo_reboot: bool = False
-    """Reboot the rack's host first."""
+    """Reboot the simulated host first."""
     machine: Path | None = None
-    """Answer from a recorded machine."""
+    """Folder of a recorded machine to answer from."""
     read_only: bool = False
     """Change nothing."""
     no_helper: bool = False
-    """Start no helper for what takes root, and leave root what it is."""
+    """Start no root helper; as root, drop no privileges."""
     session: Path | None = None
-    """Folder of the session to go on with or to begin."""
+    """Session folder to continue or to create."""
     config: Path | None = None
-    """Configuration file; None is the usual place."""
+    """Configuration file; None for the default path."""
     ascii: bool = False
     """Draw with ASCII only."""
     no_color: bool = False
     """No colours."""
     theme: str | None = None
-    """One of `THEMES`; None is that of the configuration."""
+    """One of `THEMES`; None for the theme of the configuration."""
 
     @property
     def simulated(self) -> bool:
-        """Whether it is about a simulated or recorded machine, not the one that raidbench runs on."""
+        """Whether the command is about a simulated or recorded machine instead of this one."""
         return bool(self.demo) or self.machine is not None
 
     @property
     def state_name(self) -> str:
-        """The name of the state of the simulated or recorded machine that is meant; "" for this machine."""
+        """Name of the state of the simulated or recorded machine; "" for this machine."""
         if self.machine is None:
             return self.demo
         from backends.system.recorded import apart_of
@@ -146,13 +143,13 @@ class Options:
 
     @property
     def command_prefix(self) -> str:
-        """What a command begins with to mean the same machine: `--demo hpe `; "" for this machine."""
+        """Options that make a command address the same machine, such as `--demo hpe `; "" for this machine."""
         if self.machine is not None:
             return f"--machine {shlex.quote(str(self.machine))} "
         return f"{demo_text(self.demo)} " if self.demo else ""
 
     def argv_of(self, *names: str) -> list[str]:
-        """Return these options as words before the command of another process; nothing of one that was not given."""
+        """Return these options, as far as they were given, as arguments before the command of another process."""
         argv: list[str] = []
         for name in names:
             option, value = f"--{name.replace('_', '-')}", getattr(self, name)
@@ -164,7 +161,7 @@ class Options:
 
     @property
     def paths(self) -> Paths:
-        """The folders of the machine that is meant."""
+        """State folders of the selected machine."""
         return Paths.of(self.state_name)
 
     @property
@@ -175,19 +172,19 @@ class Options:
         return is_terminal(sys.stdout)
 
     def load_config(self) -> Config:
-        """The configuration file's values. Raises ConfigError, NotFoundError."""
+        """Return the configuration. Raises ConfigError if it is invalid, NotFoundError if a named file is missing."""
         from app.core.config import load_config
 
         return load_config(self.config or self.paths.config, required=self.config is not None)
 
     def require_config(self) -> None:
-        """Raises ConfigError, NotFoundError where the configuration cannot be used, whatever is done with it."""
-        if self.config is None and is_absent(self.paths.config):  # most machines have none
+        """Check the configuration file. Raises ConfigError or NotFoundError if it cannot be used."""
+        if self.config is None and is_absent(self.paths.config):  # Most machines have no configuration file.
             return
         self.load_config()
 
     def with_https_hosts(self, host: Host) -> Host:
-        """This machine with what the configuration names beside it."""
+        """Return the host, extended by the HTTPS systems that the configuration names."""
         from app.core.https_hosts import with_configured_systems
 
         return with_configured_systems(host, self.config or self.paths.config)
@@ -195,12 +192,12 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskingOptions:
-    """The options of every command that asks before it does something."""
+    """The options of every command that asks for confirmation."""
 
     dry_run: bool
     yes: bool
     typed: str | None
-    """What `--confirm` says."""
+    """The value of `--confirm`."""
     as_json: bool
 
 
@@ -208,19 +205,19 @@ _last = [Options()]
 
 
 def remember(options: Options) -> None:
-    """Take these for what is said when the command has ended."""
+    """Keep these options for output that follows the end of the command."""
     _last[0] = options
 
 
 def current() -> Options:
-    """The options of the command that is running, or of the one that ended."""
+    """Return the options of the running command, or of the last one."""
     context = click.get_current_context(silent=True)
     options = None if context is None else context.find_object(Options)
     return options if options is not None else _last[0]
 
 
 def is_terminal(stream: object) -> bool:
-    """Whether a stream leads to a terminal; a closed one does not."""
+    """Return whether a stream is a terminal; False if it is closed."""
     try:
         return bool(stream.isatty())  # type: ignore[attr-defined]
     except (AttributeError, ValueError):
@@ -228,10 +225,10 @@ def is_terminal(stream: object) -> bool:
 
 
 def is_utf8(stream: object) -> bool:
-    """Whether a stream can carry every character, and its terminal shows them.
+    """Return whether a stream can carry every character and its terminal shows them.
 
-    Python writes UTF-8 even in the C locale (PEP 538, PEP 540), so a terminal is asked through the locale: one that
-    names no UTF-8 means ASCII; none at all says nothing.
+    Python writes UTF-8 even in the C locale (PEP 538, PEP 540), so for a terminal the locale decides. A locale without
+    UTF-8 means ASCII; no locale at all means UTF-8.
     """
     encoding = str(getattr(stream, "encoding", None) or "ascii")
     if encoding.lower().replace("-", "").replace("_", "") != "utf8":
@@ -240,7 +237,7 @@ def is_utf8(stream: object) -> bool:
 
 
 def draws_signs(stream: object) -> bool:
-    """Whether all signs arrive: the font of the Linux console has few of them, and no braille (console_codes(4))."""
+    """Return whether the output shows all signs. The Linux console lacks many, and braille (console_codes(4))."""
     return is_utf8(stream) and not (is_terminal(stream) and os.environ.get("TERM") == "linux")
 
 
@@ -251,7 +248,7 @@ def _locale_is_utf8(environment: Mapping[str, str]) -> bool:
 
 
 def policies_of(assignments: Sequence[str]) -> dict[str, str]:
-    """`KEY=VALUE` of policies at birth, each; which there are the maker of the array says. Raises InvalidValueError."""
+    """Return policies of a new array from `KEY=VALUE` arguments. Raises InvalidValueError if one is malformed."""
     policies: dict[str, str] = {}
     for assignment in assignments:
         key, equals, value = assignment.partition("=")
@@ -263,12 +260,12 @@ def policies_of(assignments: Sequence[str]) -> dict[str, str]:
     return policies
 
 
-def typed_argv(context: click.Context, besides: Collection[str]) -> tuple[list[str], list[str]]:
-    """Return the options and the arguments that were typed, as words, without those of these parameters."""
+def typed_argv(context: click.Context, excluded: Collection[str]) -> tuple[list[str], list[str]]:
+    """Return the options and the arguments that were given on the command line, except the parameters in `excluded`."""
     options: list[str] = []
     arguments: list[str] = []
     for param in context.command.params:
-        if param.name in besides or not is_typed(context, param.name):
+        if param.name in excluded or not is_typed(context, param.name):
             continue
         value = context.params[param.name]
         values = list(map(str, value if isinstance(value, tuple | list) else (value,)))
@@ -294,16 +291,16 @@ _OWN: Mapping[str, tuple[str, ...]] = {
     "Before it begins": ("dry-run", "order", "yes", "confirm"),
     "On several hosts": ("hosts", "stagger", "go-on-stdin", "lease"),
 }
-"""Options that are no field of a job, by the headings of `--help`; those that are named nowhere come last."""
+"""Options that are not job fields, by their heading in `--help`. Options that are not listed come last."""
 
 _REST = "Other options"
 
 
 class GroupedCommand(click.Command):
-    """A command whose help tells its options in groups."""
+    """A command whose help lists the options in groups."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """A section for each group that has some."""
+        """Write one section for each group that has options."""
         from app.core.fio.fields import GROUPS
 
         first, *others = _OWN

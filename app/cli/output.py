@@ -1,4 +1,4 @@
-"""Data to standard output, narration to standard error."""
+"""Writes data to standard output and messages to standard error."""
 
 from __future__ import annotations
 
@@ -25,85 +25,82 @@ _ASCII = str.maketrans(
     {"·": "-", "µ": "u", "–": "-", "…": "...", "├": "|", "│": "|", "°": "", "±": "+-", "→": "->", "×": "x"}
     | {sign.char: sign.ascii for sign in symbols.SIGNS}
 )
-"""What stands for our own signs where only ASCII can be shown; the rest becomes a question mark."""
+"""ASCII replacements of our signs. Other characters become a question mark."""
 
 _NAMED_COMMAND = re.compile(r"`raidbench (?=[a-z]|--session )")
 _ENCODED = JSONEncoder(allow_nan=False).encode
 
 GRACE = 0.5
-"""Seconds in which a question takes no answer: time to read it. The dialogs of the screens have the same."""
+"""Seconds in which a question ignores input, so that it can be read. The dialogs of the screens have the same delay."""
 _LOOK = 0.5
 
 
 class BrokenPipeOutputError(Exception):
-    """Nobody reads standard output any more; click would make an exit status of a BrokenPipeError."""
+    """The reader of standard output is gone. click would turn a BrokenPipeError into an exit status."""
 
 
 def data(text: str) -> None:
-    """A piece of what was asked for, at once.
-
-    Raises ReaderGoneError when nobody reads any more, StorageError when it cannot be written.
-    """
+    """Write text at once. Raises BrokenPipeOutputError if the reader is gone, StorageError if writing fails."""
     _write(sys.stdout, text)
 
 
-_narrated = [False]
+_lines_to_stderr = [False]
 
 
 @contextlib.contextmanager
 def prose_to_stderr() -> Iterator[None]:
-    """Inside, `lines` go to standard error: the data of the command is one document."""
-    _narrated[0] = True
+    """Send `lines` to standard error inside this context, for a command whose data is one JSON document."""
+    _lines_to_stderr[0] = True
     try:
         yield
     finally:
-        _narrated[0] = False
+        _lines_to_stderr[0] = False
 
 
 def lines(rows: Iterable[str]) -> None:
-    """Several lines of data in one write."""
+    """Write several lines of data at once."""
     text = "\n".join(rows)
     if text:
-        (say if _narrated[0] else data)(text)
+        (say if _lines_to_stderr[0] else data)(text)
 
 
 class DeferredDocument:
-    """A document that is held back until what is printed for a person after it is known as well."""
+    """A JSON document that is delayed until the text for people after it is complete."""
 
     def __init__(self, width: int | None) -> None:
         self.width = width
-        """Columns of the terminal that the text is for; None cuts nothing."""
+        """Columns of the terminal for which the text is made; None for no limit."""
         self.body: dict[str, Any] | None = None
         self.text: list[str] = []
 
 
-_aside: list[DeferredDocument | None] = [None]
+_deferred: list[DeferredDocument | None] = [None]
 
 
 @contextlib.contextmanager
 def with_text(width: int | None) -> Iterator[None]:
-    """Inside, a command prints its document, then its text (`text_wanted`): both come as one document at the end."""
-    held = _aside[0] = DeferredDocument(width)
+    """Combine the document of a command and its text (`is_text_wanted`) into one document, printed at the end."""
+    deferred = _deferred[0] = DeferredDocument(width)
     try:
         yield
     finally:
-        _aside[0] = None
-    if held.body is not None:
-        document({**held.body, "text": "".join(held.text).rstrip("\n")})
+        _deferred[0] = None
+    if deferred.body is not None:
+        document({**deferred.body, "text": "".join(deferred.text).rstrip("\n")})
 
 
-def text_wanted() -> bool:
-    """Return whether the text is wanted as well, after the document."""
-    return _aside[0] is not None
+def is_text_wanted() -> bool:
+    """Return whether the text is wanted in addition to the document."""
+    return _deferred[0] is not None
 
 
 def terminal_width() -> int | None:
-    """Return the columns of the terminal that the text is for; None where it goes elsewhere: then nothing is cut."""
+    """Return the columns of the terminal for which the text is made; None for no limit, if it is not a terminal."""
     import shutil
 
-    held = _aside[0]
-    if held is not None:
-        return held.width
+    deferred = _deferred[0]
+    if deferred is not None:
+        return deferred.width
     return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
 
 
@@ -116,31 +113,31 @@ def document_count() -> int:
 
 
 def document(body: dict[str, Any], *, compact: bool = False) -> None:
-    """A JSON document; strict JSON, so no NaN. `compact`: a line of several that are one answer.
+    """Print strict JSON (without NaN). `compact`: one line, for a stream of lines.
 
-    It says whether what it tells is simulated: so it is where the options say so, or anything in it does.
+    The field `simulated` is set if the options or any part of the document say so.
     """
     from backends.json_text import indented_json
 
     if not compact and "simulated" not in body:
         body = {**body, "simulated": current().simulated or _mentions_simulated(body)}
-    held = _aside[0]
-    if held is not None and held.body is None:
-        held.body = body
+    deferred = _deferred[0]
+    if deferred is not None and deferred.body is None:
+        deferred.body = body
         return
     _printed[0] += 1
     data(_ENCODED(body) if compact else indented_json(body))
 
 
 def print_json(**body: Any) -> None:
-    """Print a JSON document of these values. Raises what `data` raises."""
+    """Print a JSON document of these values. Raises the errors of `data`."""
     from app.core.presentation import json_schema
 
     document(json_schema.document(**body))
 
 
 def _mentions_simulated(part: object) -> bool:
-    """Return whether anything within is marked as simulated."""
+    """Return whether any part of the document is marked as simulated."""
     match part:
         case dict():
             return part.get("simulated") is True or any(map(_mentions_simulated, part.values()))
@@ -151,10 +148,7 @@ def _mentions_simulated(part: object) -> bool:
 
 
 def say(text: str = "", end: str = "\n") -> None:
-    """A line of narration on standard error. Not being able to say it stops nothing.
-
-    A command that it names means the machine that this one is about.
-    """
+    """Write a message to standard error, ignoring errors. Commands in it get the options of this machine."""
     if options := current().command_prefix:
         text = _NAMED_COMMAND.sub(lambda _: f"`raidbench {options}", text)
     try:
@@ -164,15 +158,15 @@ def say(text: str = "", end: str = "\n") -> None:
 
 
 def say_lines(rows: Iterable[str]) -> None:
-    """Say several lines."""
+    """Write several messages."""
     for row in rows:
         say(row)
 
 
 def _write(stream: TextIO | None, text: str, end: str = "\n") -> None:
-    held = _aside[0]
-    if held is not None and held.body is not None:
-        held.text.append(text + end)
+    deferred = _deferred[0]
+    if deferred is not None and deferred.body is not None:
+        deferred.text.append(text + end)
         return
     if stream is None:
         return
@@ -190,7 +184,7 @@ def _write(stream: TextIO | None, text: str, end: str = "\n") -> None:
 
 
 def forget_stdout() -> None:
-    """Let the interpreter's last flush go nowhere, or it would complain on its way out."""
+    """Redirect standard output to /dev/null, or the last flush of the interpreter would print an error."""
     with contextlib.suppress(OSError, AttributeError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -198,7 +192,7 @@ def forget_stdout() -> None:
 
 
 def report_error(error: RaidbenchError) -> None:
-    """What happened and what to do next, on standard error."""
+    """Report an error on standard error: message, hint and evidence."""
     say(f"raidbench: {clean(error.message, 2000)}")
     if error.hint:
         say(clean(error.hint, 2000))
@@ -208,26 +202,23 @@ def report_error(error: RaidbenchError) -> None:
 
 
 def paint(text: str, colour: str) -> str:
-    """Text in a colour, if standard output shows colours."""
+    """Return the text in a colour if standard output shows colours."""
     code = _COLOURS.get(colour)
     return f"\x1b[{code}m{text}\x1b[0m" if code and current().coloured else text
 
 
 def can_redraw() -> bool:
-    """Return whether standard error is a terminal that can take a line away again."""
+    """Return whether standard error is a terminal that can erase a line."""
     return is_terminal(sys.stderr) and os.environ.get("TERM") not in (None, "", "dumb")
 
 
 def can_ask() -> bool:
-    """Whether there is somebody to ask: a terminal for the question and one for the answer."""
+    """Return whether the user can be asked: standard input and standard error are terminals."""
     return is_terminal(sys.stdin) and is_terminal(sys.stderr)
 
 
 def ask(question: str) -> str:
-    """What somebody types after the question on standard error, without blanks round it.
-
-    Raises EOFError when the answer will never come.
-    """
+    """Ask on standard error and return the stripped answer. Raises EOFError if no answer can come."""
     with _default_signals():
         answer = _answer(question)
     if not answer:
@@ -236,14 +227,15 @@ def ask(question: str) -> str:
 
 
 def ask_with_timeout(question: str, seconds: float) -> str:
-    """The same in a thread of its own; "" when no answer comes in that time."""
+    """Ask a question in the calling thread and return the answer; "" if none comes in time."""
     return _answer(question, max(0.0, seconds)).strip()
 
 
 def _answer(question: str, seconds: float | None = None) -> str:
-    """A line from the terminal, "" at its end or when none comes in time.
+    """Return a line from the terminal; "" at its end or if none comes in time.
 
-    The question is deaf for half a second; its colon says that it listens. What was typed before answers nothing.
+    Input is ignored for half a second, then a colon shows that the question accepts answers. So text that was typed
+    before answers nothing.
     """
     sys.stderr.write(question)
     sys.stderr.flush()
@@ -258,9 +250,9 @@ def _answer(question: str, seconds: float | None = None) -> str:
 
 
 def _answer_arrives(seconds: float | None) -> bool:
-    """Whether an answer comes in time.
+    """Return whether an answer comes in time.
 
-    A signal that arrives just before a read begins does not end it: Python hears of it between two looks.
+    A signal that arrives just before the read would not end it, so the wait is split into short polls.
     """
     if seconds is not None:
         return bool(select.select([sys.stdin], [], [], seconds)[0])
@@ -276,7 +268,7 @@ def _flush_input() -> None:
 
 @contextlib.contextmanager
 def _default_signals() -> Iterator[None]:
-    """Inside, signals end the program at once: the event loop cannot hear them while an answer is waited for."""
+    """Let signals end the program at once in this context: the event loop does not run while a question waits."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     for number, handler_before in before.items():
         if handler_before is not signal.SIG_IGN:

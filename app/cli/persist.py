@@ -52,7 +52,7 @@ def persist_command(options: _PersistOptions) -> int:
     """
     if options.remove and options.values:
         raise click.UsageError("KEY=VALUE or --remove, not both.")
-    wanted = dict(parse_assignments(options.values))
+    wanted = parse_assignments(options.values)
     return on_workbench(_persist, wanted, options, changes=True, dry=options.dry_run, rights=True)
 
 
@@ -90,7 +90,7 @@ async def _persist(bench: Workbench, _: Interruption, wanted: dict[str, str], op
 
 
 def rule_rows(rule: PersistRule) -> list[str]:
-    """Return what becomes of the file: its path, and every line that it will hold."""
+    """Return how the file changes: its path and every line of its new content."""
     if not rule.changes:
         return [f"{rule.path} needs no change." if rule.before is not None else f"{rule.path} is not there."]
     if not rule.content:
@@ -99,9 +99,9 @@ def rule_rows(rule: PersistRule) -> list[str]:
 
 
 def _values_in_force(target: Target, views: tuple[Target, ...]) -> dict[str, str]:
-    """The values set in the session for a view of this target that a reboot would lose; the newest of each key.
+    """Return the values set in this session that a reboot would lose, the newest of each key.
 
-    Raises NotFoundError when there are none.
+    `views`: all addresses of the target. Raises NotFoundError if there are none.
     """
     pair = session_with_changes()
     records = () if pair is None else pair[1]

@@ -1,4 +1,4 @@
-"""`precondition`: writes a device in full, twice, and puts it under a workload until that is steady."""
+"""`precondition`: write a device in full, twice, then run a workload on it until the results are steady."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.options import CONFIRM_HELP, AskingOptions, GroupedCommand, current, gather_options
 from app.cli.output import lines, print_json, say, say_lines
 from app.cli.session_context import on_workbench, open_session
-from app.cli.steady_options import precondition_options, steady_plan
+from app.cli.steady_options import steady_cap_option, steady_plan, steady_round_option
 from app.core.benchmark.preconditioning import WORKLOAD, precondition_request
 from app.core.benchmark.runner import BenchmarkRequest, RunPlan
 from app.core.presentation import json_schema
@@ -49,7 +49,8 @@ class _PreconditionOptions(AskingOptions):
 @click.argument("target")
 @click.option("--profile", default=WORKLOAD, show_default=True, metavar="NAME", help="The workload after the fill.")
 @click.option("--size", metavar="BYTES", help="Size of a new scratch file.")
-@precondition_options
+@steady_cap_option
+@steady_round_option
 @click.option("--dry-run", is_flag=True, help="Only show what would be written and lost.")
 @click.option("--yes", is_flag=True, help="Do not ask about what is harmless: a scratch file.")
 @click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
@@ -78,7 +79,7 @@ def precondition_command(options: _PreconditionOptions) -> int:
 
 
 async def _show_plan(bench: Workbench, request: BenchmarkRequest, *, as_json: bool) -> int:
-    """What would be done, and what would be lost. Raises RefusedError where it would not be."""
+    """Print the plan and the data that would be lost. Raises RefusedError if the run is refused."""
     ready = await prepare_run(bench, request)
     rows = [*plan_lines(ready, await wear_lines(bench, ready)), *loss_lines(ready)]
     if as_json:
@@ -101,11 +102,11 @@ async def _precondition(
     else:
         confirm_harmless("Write the file", yes=options.yes)
     await open_session(bench)
-    follower = RunProgressPrinter(bench, stream=False)
-    with closing(follower), interruption.stop_on_signal(bench.jobs.stop):
-        follower.begin()
+    printer = RunProgressPrinter(bench, stream=False)
+    with closing(printer), interruption.stop_on_signal(bench.jobs.stop):
+        printer.begin()
         record = await bench.jobs.measure(ready, confirm=word)
-        follower.end()
+        printer.end()
     _report(bench, record, as_json=options.as_json)
     if interruption.is_requested():
         return INTERRUPTED
@@ -113,7 +114,7 @@ async def _precondition(
 
 
 def plan_lines(ready: RunPlan, wear: tuple[str, ...] = ()) -> Iterator[str]:
-    """What will be done, before it is confirmed."""
+    """Yield the steps of preconditioning, before they are confirmed."""
     fills, size = ready.request.fills, ready.size
     runtime = units.duration(ready.job.runtime)
     yield f"{clean(ready.request.name, 300)}: precondition, fio {ready.fio_version}"

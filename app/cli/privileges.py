@@ -1,4 +1,4 @@
-"""How a command comes to what takes root: by itself, through the helper, or not at all."""
+"""How a command gets root privileges: as root, through the root helper, or not at all."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from backends.errors import RefusedError
 if TYPE_CHECKING:
     from backends.system.privsep.connection import Connection
 
-_begun: list[Connection | None] = []
-"""The helper of this program, once it is known whether there is one."""
+_helper: list[Connection | None] = []
+"""The root helper of this process, or None if there is none; empty until that is known."""
 
 
 def drop_privileges() -> None:
-    """Where sudo started this program for a user, go on as that user, with a helper that stays root."""
+    """Continue as the user who called sudo, with a helper that stays root. No effect without sudo."""
     from app.privsep.client import split
 
-    if trouble := split(sys.argv[1:]):
-        say(f"Note: {trouble} raidbench runs as root as a whole.")
+    if reason := split(sys.argv[1:]):
+        say(f"Note: {reason} raidbench runs as root as a whole.")
 
 
 def helper_of(options: Options, *, wanted: bool, read_only: bool) -> Connection | None:
-    """The helper; None where this is root, where it is about another machine, or where there is none.
+    """Return the root helper, or None: for root, for another machine, or if no helper could start.
 
-    `wanted`: whether somebody may be asked for a password for it. Why there is none is said once.
+    `wanted`: whether a password may be asked for. The reason for having no helper is reported once.
     """
     if options.simulated:
         return None
-    if not _begun or (wanted and _begun == [None]):
-        _begun[:] = [_start_helper(options, wanted=wanted and not options.no_helper, read_only=read_only)]
-    return _begun[0]
+    if not _helper or (wanted and _helper == [None]):
+        _helper[:] = [_start_helper(options, wanted=wanted and not options.no_helper, read_only=read_only)]
+    return _helper[0]
 
 
 async def helper_connection() -> socket.socket | None:
-    """The connection to a further helper, for a process that outlives this one; None where this one has none.
+    """Return a connection to a second helper, for a process that outlives this one; None without a helper.
 
-    Raises RefusedError.
+    Raises RefusedError if the helper refuses.
     """
-    side = _begun[0] if _begun else None
+    side = _helper[0] if _helper else None
     if side is None:
         return None
     _, (descriptor,) = await side.fetch("companion")
@@ -68,4 +68,4 @@ def _start_helper(options: Options, *, wanted: bool, read_only: bool) -> Connect
 
 
 _SECONDS = 30.0
-"""How long a helper may take to begin that was started before."""
+"""Seconds that a helper which is already running may take to answer."""

@@ -1,4 +1,4 @@
-"""`profiles`: the workloads by name."""
+"""`profiles`: list the workloads by name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def profiles_command(as_json: bool) -> int:
 
 
 def _fio_options(name: str) -> dict[str, str]:
-    """The options of fio's job file, the target left open."""
+    """Return the options of the profile's fio job file, without its target."""
     job = PROFILES[name].job
     anywhere = JobTarget(path="/target", name="the target", kind=TargetKind.BLOCK, size=1 << 40)
     text = render(job, [anywhere], jobfile="job.fio").text

@@ -1,4 +1,4 @@
-"""`recover`: what a crash left, put back or kept."""
+"""`recover`: restore or keep changes, arrays and files that a crash left."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from app.core.presentation.risk_text import outcome_cell
 from app.core.session.flag_files import EXPERIMENT, SWEEP, SessionFlag
 from app.core.session.journal import UnresolvedChange
 from app.core.workbench import Workbench
-from app.doors import needed_action
+from app.doors import require_action
 from backends.array_planning import ArrayMatchState
 from backends.errors import DeviceGoneError, NotFoundError, RaidbenchError, RefusedError
 from backends.settings import Effect, Risk
@@ -94,7 +94,7 @@ def recover_command(options: _RecoverOptions) -> int:
 
 
 def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
-    """List what was left where nothing is to be done or nobody can be asked; else recover it."""
+    """List the items if nothing is to be done or if no answer is possible; recover them in all other cases."""
     answer, as_json = options.answer, options.as_json
     left = find_recoverable(bench)
     report_trials(bench.changes.undecided)
@@ -113,7 +113,7 @@ def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
         raise RefusedError("Nothing was done: there is no terminal to ask on.", hint="Add --restore or --keep.")
     with prose_to_stderr() if as_json else nullcontext():
         worst = run(lambda interruption: _recover(bench, interruption, left, answer, options.typed))
-        if left.folders and answer != "k":  # nobody has to be asked about nothing
+        if left.folders and answer != "k":  # Removing empty folders needs no question.
             _remove(left.folders)
     if as_json:
         print_json(left=fields, still_left=run(lambda _: recoverable_json(bench, find_recoverable(bench))))
@@ -121,7 +121,7 @@ def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
 
 
 def _remove(folders: tuple[str, ...]) -> None:
-    """Remove empty working folders; the first program that was run may have done so before."""
+    """Remove empty working folders. Running the first program may have removed them already."""
     remove_folders(folders)
     gone = sum(not Path(folder).exists() for folder in folders)
     lines([f"removed  {units.plural(gone, 'empty working folder')}"])
@@ -138,7 +138,7 @@ async def _recover(
 
 
 async def _run_in_turn(interruption: Interruption, works: AsyncGenerator[Awaitable[int]]) -> int:
-    """Run the steps one after the other, until a signal comes; return the worst exit status."""
+    """Run the steps in order until a signal comes, and return the worst exit status."""
     worst = DONE
     with interruption.stop_on_signal(lambda: say("Stopping after this one."), patient=True):
         async with aclosing(works):
@@ -152,9 +152,9 @@ async def _run_in_turn(interruption: Interruption, works: AsyncGenerator[Awaitab
 async def _recovery_steps(
     bench: Workbench, left: RecoverableItems, answer: str | None, typed: str | None
 ) -> AsyncGenerator[Awaitable[int]]:
-    """Yield what is to be done about each thing that was left, but for scratch files."""
+    """Yield the recovery steps of all items except scratch files."""
     deleted = await _missing_recreated(bench)
-    if deleted:  # a sweep that was cut short goes on only with what is there
+    if deleted:  # A sweep can be restored only if its array exists.
         await open_session(bench)
     for intent in deleted:
         yield _recreate(bench, intent, answer, typed)
@@ -177,7 +177,7 @@ async def _recovery_steps(
 
 
 async def _missing_recreated(bench: Workbench) -> tuple[UnresolvedChange, ...]:
-    """What was deleted to be made again, and is not there."""
+    """Return the interrupted changes whose array was deleted and not re-created."""
     missing = []
     for intent in bench.changes.journal.unresolved():
         if intent.change.effect is Effect.RECREATED and intent.change.members:
@@ -191,14 +191,14 @@ async def _missing_recreated(bench: Workbench) -> tuple[UnresolvedChange, ...]:
 
 
 async def _recreate(bench: Workbench, intent: UnresolvedChange, answer: str | None, typed: str | None) -> int:
-    """Make a thing again of the very drives that it was made of, after their word."""
-    change, plate = await bench.changes.plan_remake(intent)
+    """Re-create an array on its original drives after confirmation."""
+    change, label = await bench.changes.plan_remake(intent)
     say(f"{clean(str(change.target), 200)} was deleted to be made again, and was not made.")
     lines(["to make it:", *step_lines(change.writes)])
     if (answer or ask("[m]ake it again, or later [enter]").lower()) not in ("m", "make", "r"):
         say("Left for later.")
         return DONE
-    word = confirm.require_confirmation(Risk.DESTROYS_DATA, (plate,), yes=False, typed=typed, action="Make it")
+    word = confirm.require_confirmation(Risk.DESTROYS_DATA, (label,), yes=False, typed=typed, action="Make it")
     ended = await bench.changes.remake(intent, word or "")
     result = clean(ended.message or "made", 600)
     lines([f"{with_sign(outcome_cell(ended.result))}  {intent.id}  {change.target}: {result}"])
@@ -206,7 +206,7 @@ async def _recreate(bench: Workbench, intent: UnresolvedChange, answer: str | No
 
 
 async def _trials(bench: Workbench, interruption: Interruption) -> int:
-    """Put back every trial whose watchdog is gone, and touch nothing else."""
+    """Revert every trial whose watchdog is gone, and nothing else."""
     left = [intent for intent in bench.changes.journal.unresolved() if intent.until is not None]
     if not left:
         say("Nothing was left on trial.")
@@ -221,7 +221,7 @@ async def _trials(bench: Workbench, interruption: Interruption) -> int:
 
 
 async def _run_step(work: Awaitable[int]) -> int:
-    """Run one step of the recovery and return its exit status; an error is reported, and the next step follows."""
+    """Run one step and return its exit status. An error is reported, and the next step follows."""
     try:
         return await work
     except RaidbenchError as error:
@@ -230,8 +230,8 @@ async def _run_step(work: Awaitable[int]) -> int:
 
 
 async def _restore_sweep(other: Workbench) -> tuple[str, ...]:
-    """Put the settings of a session's sweep back; what could not be."""
-    left: tuple[str, ...] = await needed_action("sweep.give_up")(other)
+    """Restore the settings of a session's sweep, and return those that could not be restored."""
+    left: tuple[str, ...] = await require_action("sweep.give_up")(other)
     return left
 
 
@@ -243,18 +243,18 @@ async def _recover_session(
     restore: Callable[[Workbench], Awaitable[Sequence[str]]],
     answer: str | None,
 ) -> int:
-    """Put back, in its own session, what a sweep or the A/Bs of one session left, or leave it as it is."""
+    """Restore or keep, in its own session, the settings that a sweep or the A/Bs of a session left."""
     say_lines(rows)
     match answer or ask("[r]estore its settings, [k]eep them, or later [enter]").lower():
         case "r" | "restore":
             with workbench(quiet=True, rights=True) as other:
                 await other.open(folder)
                 await other.hardware.probe()
-                standing = await restore(other)
-            lines([f"{with_sign(outcome_cell('failed' if standing else 'restored'))}  {name}"])
-            for sentence in standing:
+                unrestored = await restore(other)
+            lines([f"{with_sign(outcome_cell('failed' if unrestored else 'restored'))}  {name}"])
+            for sentence in unrestored:
                 say(clean(sentence, 600))
-            return FAILED if standing else DONE
+            return FAILED if unrestored else DONE
         case "k" | "keep":
             mark.remove(folder)
             lines([f"kept  {name}"])
@@ -283,13 +283,13 @@ async def _recover_change(bench: Workbench, intent: UnresolvedChange, answer: st
 
 
 async def _recover_array(bench: Workbench, entry: ArrayJournalEntry, answer: str | None) -> int:
-    """Write down what is whole or gone; take apart what is its own of one in parts, or leave it."""
+    """Record a complete or missing array; remove or keep a partial one."""
     say_lines(await array_rows(bench, entry))
     match, name = await bench.arrays.find(entry), entry.array.name
     if match.state in (ArrayMatchState.ABSENT, ArrayMatchState.WHOLE):
         await bench.arrays.resolve(entry, remove=False)
-        whole = match.state is ArrayMatchState.WHOLE
-        lines([f"kept  {name}: made" if whole else f"gone  {name}: nothing of it is left"])
+        is_complete = match.state is ArrayMatchState.WHOLE
+        lines([f"kept  {name}: made" if is_complete else f"gone  {name}: nothing of it is left"])
         return DONE
     parts = match.state is ArrayMatchState.PARTLY
     offered = "[r]emove what there is of it, [k]eep it, or later [enter]" if parts else "[k]eep it, or later [enter]"

@@ -1,9 +1,10 @@
-"""What a crash left, as rows for a person and as JSON."""
+"""Items that a crash left, as rows and as JSON."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from app.cli.confirm import step_lines
 from app.cli.session_context import interrupted_experiments, interrupted_sweeps
@@ -16,8 +17,7 @@ from app.core.presentation import change as view
 from app.core.presentation import json_schema
 from app.core.session.journal import UnresolvedChange
 from app.core.workbench import Workbench
-from backends.array_planning import ArrayMatch, ArrayMatchState
-from backends.change import Change
+from backends.array_planning import ArrayMatchState
 from backends.errors import RaidbenchError
 from backends.sizes import size_words
 from backends.system.local.files import left_folders
@@ -25,10 +25,12 @@ from backends.text import clean
 from backends.values import dataclass
 from widgets.text_utils import units
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoverableItems:
-    """All that somebody may want to put back or to remove."""
+    """Everything that can be restored or removed."""
 
     intents: tuple[UnresolvedChange, ...]
     arrays: tuple[ArrayJournalEntry, ...]
@@ -38,12 +40,12 @@ class RecoverableItems:
     folders: tuple[str, ...]
 
     def __bool__(self) -> bool:
-        """Whether there is anything."""
+        """Return whether there is any item."""
         return any((self.intents, self.arrays, self.sweeps, self.experiments, self.files, self.folders))
 
 
 def find_recoverable(bench: Workbench) -> RecoverableItems:
-    """Return what can be recovered on this machine; nothing is changed."""
+    """Return the items that can be recovered on this machine. Changes nothing."""
     return RecoverableItems(
         intents=bench.changes.journal.unresolved(),
         arrays=bench.arrays.unfinished(),
@@ -80,16 +82,16 @@ async def recoverable_json(bench: Workbench, left: RecoverableItems) -> json_sch
 
 
 def sweep_rows(folder: Path) -> list[str]:
-    """A sweep that nobody is at."""
+    """Return the row of an interrupted sweep."""
     return [f"sweep of session {folder.name}: cut short, its settings may still be in force"]
 
 
 async def intent_rows(bench: Workbench, intent: UnresolvedChange) -> list[str]:
-    """What was left, what is to be done first about a thing that was taken apart, and what would put it back."""
+    """Return an interrupted change, what has to be done first, and the commands that restore it."""
     change = intent.change
     lines = [f"change {intent.id}, {units.moment(intent.at)}: {clean(view.change_text(change), 300)}"]
     lines += filter(None, (still_running_text(intent), clean(await bench.changes.recovery_hint(change) or "", 600)))
-    back = await _plan_revert(bench, change)
+    back = await _result_or_error(bench.changes.plan_revert(change))
     if isinstance(back, RaidbenchError):
         return [*lines, *_error_lines(back)]
     return [*lines, "to put it back:", *step_lines(back.writes)] if back.before != back.after else lines
@@ -100,7 +102,7 @@ def _error_lines(error: RaidbenchError) -> list[str]:
 
 
 async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
-    """An array that was being made or deleted, what there is of it, and what takes that apart."""
+    """Return an array that was being created or deleted, its present parts, and the commands that remove them."""
     array = entry.array
     doing = "made" if entry.stage is ArrayStage.MAKING else "deleted"
     drives = ", ".join(drive.serial or drive.place for drive in array.members)
@@ -109,7 +111,7 @@ async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
     ]
     if (program := entry.left_running) is not None:
         return [*lines, f"{clean(program, 100)} still works on it."]
-    match = await _find_array(bench, entry)
+    match = await _result_or_error(bench.arrays.find(entry))
     if isinstance(match, RaidbenchError):
         return [*lines, *_error_lines(match)]
     lines.append(clean(match.sentence, 600))
@@ -119,7 +121,7 @@ async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
 
 
 async def _array(bench: Workbench, entry: ArrayJournalEntry) -> dict[str, Any]:
-    match = await _find_array(bench, entry)
+    match = await _result_or_error(bench.arrays.find(entry))
     return {
         "name": entry.array.name,
         "session": entry.session,
@@ -132,15 +134,16 @@ async def _array(bench: Workbench, entry: ArrayJournalEntry) -> dict[str, Any]:
     }
 
 
-async def _find_array(bench: Workbench, entry: ArrayJournalEntry) -> ArrayMatch | RaidbenchError:
+async def _result_or_error(work: Awaitable[T]) -> T | RaidbenchError:
+    """Return the result of `work`, or the error that it raised."""
     try:
-        return await bench.arrays.find(entry)
+        return await work
     except RaidbenchError as error:
         return error
 
 
 async def file_rows(left: StaleScratchFile) -> list[str]:
-    """Return the rows of a scratch file that no run needs any more, with what uses it."""
+    """Return the rows of a scratch file that no run needs, and its user if it is in use."""
     row = f"scratch file {clean(str(left.path), 300)}, {size_words(left.size)}, of {left.session}/{left.run}"
     refusal = await leftover_in_use(left.path)
     return [row, *_error_lines(refusal)] if refusal else [row]
@@ -158,7 +161,7 @@ async def _file(left: StaleScratchFile) -> dict[str, Any]:
 
 
 async def _intent(bench: Workbench, intent: UnresolvedChange) -> dict[str, Any]:
-    back = await _plan_revert(bench, intent.change)
+    back = await _result_or_error(bench.changes.plan_revert(intent.change))
     return {
         "id": intent.id,
         "session": intent.session,
@@ -170,10 +173,3 @@ async def _intent(bench: Workbench, intent: UnresolvedChange) -> dict[str, Any]:
         "back": None if isinstance(back, RaidbenchError) else json_schema.change(back),
         "why_not": back.message if isinstance(back, RaidbenchError) else None,
     }
-
-
-async def _plan_revert(bench: Workbench, change: Change) -> Change | RaidbenchError:
-    try:
-        return await bench.changes.plan_revert(change)
-    except RaidbenchError as error:
-        return error

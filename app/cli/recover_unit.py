@@ -1,4 +1,4 @@
-"""`recover --install-unit`, `--remove-unit` and `--trials`: what is on trial does not outlive a reboot."""
+"""`recover --install-unit` and `--remove-unit`: a systemd unit that reverts unfinished trials at boot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`glossary` and `keys`: the words of raidbench, and the keys of the workbench from the table of footer and help."""
+"""`glossary` and `keys`: the terms of raidbench, and the keys from the table of footer and help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the views tell, as lines of text for people: columns as wide as they must be, figures on the right."""
+"""Renders tables and facts as lines of text, with columns as wide as their content."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from backends.values import dataclass
 from widgets.text_utils.text import shorten, width_of
 
 DIM_MARK = "*"
-"""Marks a row that is there to be seen only: colours may not be there."""
+"""Mark of a row that is for information only. Colours cannot show that everywhere."""
 
 _LONGEST = 1000
-"""Characters of one text at most."""
+"""Most characters of one text."""
 
 _GAP = "  "
 _NARROWEST = 8
 
 _COLOURS = {Tone.GOOD: "green", Tone.ATTENTION: "yellow", Tone.BAD: "red", Tone.DIM: "dim", Tone.STAGED: "cyan"}
-"""Where colours are shown; other tones have none."""
+"""Colours of the tones; other tones have none."""
 
 
 def table_lines(shown: Table, width: int | None = None) -> list[str]:
-    """A table with its headings; nothing where it has no rows. `width` None is unlimited."""
+    """Return a table with its headings; no lines if it has no rows. `width` None is unlimited."""
     if not shown.rows:
         return []
     layout = LineLayout.of(shown, width)
@@ -35,7 +35,7 @@ def table_lines(shown: Table, width: int | None = None) -> list[str]:
 
 
 def fitted_lines(shown: Table, width: int | None) -> list[str]:
-    """The table in so many columns of a terminal: those of least weight are left out where there is no room."""
+    """Return the table in `width` columns of a terminal. Columns of low priority are left out if there is no room."""
     return table_lines(_fit_columns(shown, width), width)
 
 
@@ -50,7 +50,7 @@ def _fit_columns(shown: Table, width: int | None, *, growing: bool = False) -> T
 
 
 def listing(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Rows of texts below their headings."""
+    """Return rows of texts below their headings."""
     headed = tuple(Column(title=column) if isinstance(column, str) else column for column in columns)
     return table_lines(Table(columns=headed, rows=tuple(Row(cells=tuple(row)) for row in rows)))
 
@@ -61,7 +61,7 @@ def _cells(row: Row) -> list[str | Cell]:
 
 
 def _banner(row: Row, width: int | None) -> str:
-    """What a row says across the columns: a name, then the rest with points between."""
+    """Return a row across the columns: a name, then the other parts separated by dots."""
     name, *pieces = map(_cell, row.banner)
     cells = (
         name,
@@ -77,20 +77,20 @@ def _banner(row: Row, width: int | None) -> str:
 
 @lru_cache(maxsize=2048)
 def _cell(cell: str | Cell) -> Cell:
-    """Remembered: in a long table most texts stand more than once."""
+    """Return the cell with its sign. Cached, because most texts of a long table occur several times."""
     return Cell(clean(cell, _LONGEST)) if isinstance(cell, str) else Cell(with_sign(cell), cell.tone)
 
 
 def with_sign(cell: Cell) -> str:
-    """Return a cell's text behind its sign: `● optimal`, `▲ degraded`."""
+    """Return a cell's text after its sign: `● optimal`, `▲ degraded`."""
     text = clean(cell.text, _LONGEST)
     return text if cell.mark is None else f"{cell.mark.value.char} {text}"
 
 
 def wrap_text(text: str, width: int, *, first: str = "") -> list[str]:
-    """Return lines of at most `width` columns that begin with `first`, later ones with as many blanks.
+    """Return lines of at most `width` columns. The first begins with `first`, later ones with as many spaces.
 
-    A word is never broken, so that an address, a path or a command can be copied: a longer one has a line of its own.
+    A word is never broken, so that an address, a path or a command can be copied. A longer word gets its own line.
     """
     return textwrap.wrap(
         text,
@@ -103,7 +103,7 @@ def wrap_text(text: str, width: int, *, first: str = "") -> list[str]:
 
 
 def fact_lines(shown: Facts) -> list[str]:
-    """Labels and values below each other."""
+    """Return labels and values, one fact a line."""
     wide = max((len(fact.label) + 2 for fact in shown.facts if fact.label), default=0)
     rows = [
         f"  {clean(fact.label):<{wide}}{paint(clean(fact.value, _LONGEST), _COLOURS.get(fact.tone, ''))}".rstrip()
@@ -114,46 +114,46 @@ def fact_lines(shown: Facts) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineLayout:
-    """How the columns of a table stand. Rows that come later stand in them, too: what is longer is longer."""
+    """Columns and widths of a table. Later rows use the same layout; a longer cell makes its row longer."""
 
-    places: tuple[int, ...]
-    """Which columns of the table: those with any content, or all of one that grows."""
+    indexes: tuple[int, ...]
+    """Indexes of the shown columns: those with content, or all columns of a growing table."""
     columns: tuple[Column, ...]
-    """Those."""
+    """The shown columns."""
     widths: tuple[int, ...]
-    """In characters."""
-    wholes: tuple[int, ...]
-    """Characters of the longest cell of each."""
+    """Width of each column in characters."""
+    longest_cells: tuple[int, ...]
+    """Characters of the longest cell of each column."""
     width: int | None
     """Characters of a line; None is unlimited."""
 
     @classmethod
     def of(cls, shown: Table, width: int | None, *, growing: bool = False) -> LineLayout:
-        """That of a table; without the columns in which nothing stands unless it is `growing`."""
+        """Return the layout of a table. Empty columns are left out unless the table is `growing`."""
         body = [[text_of(cell) for cell in _cells(row)] for row in shown.rows if not row.banner]
         used = tuple(at for at in range(len(shown.columns)) if growing or any(row[at] for row in body))
         kept = tuple(shown.columns[at] for at in used)
-        wholes = tuple(max((width_of(row[at]) for row in body), default=0) for at in used)
+        longest_cells = tuple(max((width_of(row[at]) for row in body), default=0) for at in used)
         least = [max(width_of(column.title), column.room if growing else 0) for column in kept]
-        widths = _fit(list(map(max, wholes, least)), kept, width)
-        return cls(places=used, columns=kept, widths=tuple(widths), wholes=wholes, width=width)
+        widths = _fit(list(map(max, longest_cells, least)), kept, width)
+        return cls(indexes=used, columns=kept, widths=tuple(widths), longest_cells=longest_cells, width=width)
 
     @classmethod
     def growing(cls, shown: Table, width: int | None) -> LineLayout:
-        """That of a table of which more rows will come: every column, with room for what usually stands there."""
+        """Return the layout of a table that gets more rows: every column, with room for typical content."""
         layout = cls.of(_fit_columns(shown, width, growing=True), width, growing=True)
-        return replace(layout, places=tuple(shown.columns.index(column) for column in layout.columns))
+        return replace(layout, indexes=tuple(shown.columns.index(column) for column in layout.columns))
 
     def heading(self) -> str:
-        """The titles."""
+        """Return the line of column titles."""
         return paint(self._line([column.title for column in self.columns], [""] * len(self.columns)), "bold")
 
     def rows(self, rows: Iterable[Row]) -> list[str]:
-        """Rows of the table, also later ones."""
+        """Return the lines of rows, also of rows that came after the layout was made."""
         return [_banner(row, self.width) if row.banner else self._row(_cells(row)) for row in rows]
 
     def _row(self, cells: Sequence[str | Cell]) -> str:
-        kept = [cells[at] for at in self.places]
+        kept = [cells[at] for at in self.indexes]
         return self._line(list(map(text_of, kept)), list(map(_colour, kept)))
 
     def _line(self, cells: Sequence[str], colours: Sequence[str]) -> str:
@@ -165,11 +165,13 @@ class LineLayout:
         placed = [gap + cell if right else cell + gap for cell, gap, right in zip(painted, gaps, rights, strict=True)]
         return _GAP.join(placed).rstrip()
 
-    def _sizes(self, own: Sequence[int]) -> Sequence[int]:
-        """The widths for a line of such cells: a longer one takes what those behind it leave, or is cut."""
+    def _sizes(self, cell_widths: Sequence[int]) -> Sequence[int]:
+        """Return the column widths for one line. A long cell uses free room of the columns after it, or is cut."""
         cut = [
-            min(size, base) if column.shrinks and base < whole else size
-            for size, base, whole, column in zip(own, self.widths, self.wholes, self.columns, strict=True)
+            min(size, base) if column.shrinks and base < longest else size
+            for size, base, longest, column in zip(
+                cell_widths, self.widths, self.longest_cells, self.columns, strict=True
+            )
         ]
         sizes: list[int] = []
         over = 0
@@ -184,12 +186,12 @@ def _colour(cell: str | Cell) -> str:
 
 
 def _span(widths: Sequence[int]) -> int:
-    """Characters of a whole line."""
+    """Return the characters of a full line."""
     return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
 def _fit(widths: list[int], columns: Sequence[Column], width: int | None) -> list[int]:
-    """The widths, columns that may shrink cut until the table fits or nothing is left to cut."""
+    """Return the widths after shrinking columns that may shrink, until the table fits or no column can shrink."""
     if width is None:
         return widths
     fitted = list(widths)

@@ -1,4 +1,4 @@
-"""Which runs of the history are meant: by target, under whatever name it has now, by workload and by time."""
+"""Selects runs of the history by target, workload and time. A target keeps its identity if its name changes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def all_runs() -> tuple[tuple[PastRun, ...], tuple[LoadedSession, ...]]:
-    """Return every known run, and the session of the options, which may lie elsewhere; what is wrong is said."""
+    """Return every known run, and the session of the options if one is given. Problems are reported."""
     from app.core.analysis.past_runs.index import load_past_runs
 
     also = () if current().session is None else (loaded_session(),)
@@ -33,25 +33,26 @@ def all_runs() -> tuple[tuple[PastRun, ...], tuple[LoadedSession, ...]]:
 def select_runs(
     runs: Sequence[PastRun], target: str | None, *, workload: str | None = None, since: float | None = None
 ) -> tuple[PastRun, ...]:
-    """Return those on a target, of a workload, since a moment, on the machine that is meant. Raises NotFoundError."""
+    """Return the runs on a target, of a workload, since a time. Raises NotFoundError for an unknown target."""
     simulated = current().simulated
     kind = [run for run in runs if run.simulated is simulated]
     if len(kind) < len(runs) and not kind:
         say("All runs are of the other kind of machine: --demo shows simulated ones.")
-    things = None if target is None else _identities(kind, target)
+    devices = None if target is None else _identities(kind, target)
     return tuple(
         run
         for run in kind
-        if (things is None or run.thing in things)
+        if (devices is None or run.thing in devices)
         and (workload is None or workload == run.workload)
         and (since is None or run.at >= since)
     )
 
 
 def _identities(runs: Sequence[PastRun], target: str) -> frozenset[str]:
-    """What is meant, by what stays under another name: as the machine has it now, else as the history knows it.
+    """Return the stable device identities that a target name means.
 
-    Raises NotFoundError.
+    The present device of that name comes first, then the newest device of that name in the history. Raises
+    NotFoundError if there is none.
     """
     exact = {run.thing for run in runs if _has_word(run.thing, target)}
     if exact:
@@ -59,7 +60,7 @@ def _identities(runs: Sequence[PastRun], target: str) -> frozenset[str]:
     now = _current_identity(target)
     if now is not None and any(run.thing == now for run in runs):
         return frozenset((now,))
-    last = next((run.thing for run in reversed(runs) if target in (run.target, _text_after(run.target, ":"))), None)
+    last = next((run.thing for run in reversed(runs) if target in (run.target, run.target.partition(":")[2])), None)
     if last is None or now is not None:
         raise NotFoundError(
             f"The history has no run on {clean(target, 100)}.",
@@ -70,15 +71,11 @@ def _identities(runs: Sequence[PastRun], target: str) -> frozenset[str]:
 
 def _has_word(name: str, word: str) -> bool:
     parts = re.split(r"[ ,]+", name)
-    return len(word) >= 4 and word in (*parts, *(_text_after(part, ".") for part in parts))
-
-
-def _text_after(text: str, sign: str) -> str:
-    return text.partition(sign)[2]
+    return len(word) >= 4 and word in (*parts, *(part.partition(".")[2] for part in parts))
 
 
 def _current_identity(target: str) -> str | None:
-    """What the machine has under that name now; None where it has nothing, or only a name tells it."""
+    """Return the identity of the present device of that name; None without one, or if only its name identifies it."""
 
     async def find(bench: Workbench, _: Interruption) -> str | None:
         try:

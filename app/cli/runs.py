@@ -1,4 +1,4 @@
-"""`runs` and `compare`: what was measured, and two of them side by side."""
+"""`runs` and `compare`: list runs, and compare two of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from app.cli.exit_status import DONE
 from app.cli.options import JUDGE_AGAIN_HELP, PERCENT, current, over_hosts
-from app.cli.output import lines, paint, print_json, say, terminal_width, text_wanted
+from app.cli.output import is_text_wanted, lines, paint, print_json, say, terminal_width
 from app.cli.render import table_lines
 from app.cli.session_context import loaded_session
 from app.core.analysis.comparison import Comparison, compare, compare_sections
@@ -34,7 +34,7 @@ PSEUDONYMS = (
     "One of them is redacted: its serial numbers, hosts and the like are pseudonyms, and differ for that alone."
 )
 _MOST_EARLIER = 50
-"""Sessions that are read for what two of them are compared with."""
+"""Most sessions that are read to compare runs of two sessions."""
 
 
 @click.command("runs")
@@ -54,7 +54,7 @@ def runs_command(everything: bool, as_json: bool) -> int:
                 for record in loaded.session.experiments
             ],
         )
-        if not text_wanted():
+        if not is_text_wanted():
             return DONE
     if not pairs:
         say("No runs yet. `raidbench bench TARGET` makes one.")
@@ -70,7 +70,7 @@ def runs_command(everything: bool, as_json: bool) -> int:
 
 
 def _session() -> list[LoadedSession]:
-    """The session of the options or the last one; none is no error where nothing was measured yet."""
+    """Return the session of the options or the last one; an empty list if nothing was measured yet."""
     try:
         return [loaded_session()]
     except NotFoundError:
@@ -80,7 +80,7 @@ def _session() -> list[LoadedSession]:
 
 
 def _sessions() -> Iterator[LoadedSession]:
-    """Every session, oldest first; one that cannot be read is passed over with a word."""
+    """Yield every session, oldest first. A session that cannot be read is reported and skipped."""
     for folder in reversed(session_folders(current().paths)):
         try:
             yield store.load(folder)
@@ -88,17 +88,19 @@ def _sessions() -> Iterator[LoadedSession]:
             say(f"{folder.name}: {error.message}")
 
 
-def _earlier_repeats(run: RunRecord, *besides: LoadedSession) -> Iterator[tuple[RunRecord, ...]]:
-    """Runs of the newest sessions of this machine beside these that have the job of the first, each of one session."""
+def _earlier_repeats(run: RunRecord, *excluded: LoadedSession) -> Iterator[tuple[RunRecord, ...]]:
+    """Yield the runs of recent sessions that contain the same job, one tuple per session, without `excluded`."""
     from app.core.analysis.past_runs.earlier_runs import job_text
     from app.core.analysis.past_runs.index import load_past_runs
 
     job = job_text(run.start.job_texts)
     root = current().paths.sessions
-    excluded = {loaded.folder.name for loaded in besides}
+    excluded_names = {loaded.folder.name for loaded in excluded}
     past = load_past_runs(current().paths).runs
     names = dict.fromkeys(
-        past_run.session for past_run in reversed(past) if past_run.job == job and past_run.session not in excluded
+        past_run.session
+        for past_run in reversed(past)
+        if past_run.job == job and past_run.session not in excluded_names
     )
     for name in list(names)[:_MOST_EARLIER]:
         with contextlib.suppress(RaidbenchError):
@@ -190,7 +192,7 @@ def _differences(rows: Iterable[tuple[str, Any, Any]]) -> list[json_schema.Json]
 
 
 def _experiment(name: str, judge_again: bool, as_json: bool) -> int:
-    """One experiment, by the name that `raidbench ab` gave it."""
+    """Show the experiment with the name that `raidbench ab` gave it."""
     session, slash, experiment_id = name.rpartition("/")
     loaded, record = find_experiment(session if slash else None, experiment_id)
     comparison = stored_comparison(
@@ -212,7 +214,7 @@ def _experiment_json(
 
 
 def find_experiment(session: str | None, experiment_id: str) -> tuple[LoadedSession, ExperimentRecord]:
-    """Return an experiment of a session, by default the last one. Raises NotFoundError that names those there are."""
+    """Return an experiment of a session, by default the last one. Raises NotFoundError, naming those it has."""
     loaded = loaded_session(session)
     record = loaded.session.experiment(experiment_id)
     if record is None:
@@ -225,7 +227,7 @@ def find_experiment(session: str | None, experiment_id: str) -> tuple[LoadedSess
 
 
 def find_run(name: str) -> tuple[LoadedSession, RunRecord]:
-    """Return a run by its name, `r3` or `SESSION/r3`. Raises NotFoundError that names the runs there are."""
+    """Return a run by its name, `r3` or `SESSION/r3`. Raises NotFoundError, which names the existing runs."""
     session, slash, run_id = name.rpartition("/")
     loaded = loaded_session(session if slash else None)
     run = loaded.session.run(run_id)

@@ -1,4 +1,4 @@
-"""The machine and the session a command works on."""
+"""The machine and the session that a command works on."""
 
 from __future__ import annotations
 
@@ -39,11 +39,12 @@ Ts = TypeVarTuple("Ts")
 def host_of(
     options: Options, *, dry: bool = False, child_nice: int | None = None, hurry: float = 1.0, rights: bool = False
 ) -> Host:
-    """The machine that the options mean; `dry` plans as root would and writes nothing.
+    """Return the machine that the options select. `dry`: plan as root would, but write nothing.
 
-    `child_nice`: the priority of what is started on this machine; None is ours. `hurry`: how many times as fast the
-    rack's time runs unless the options say. `rights`: whether what takes root is wanted, for which sudo may ask.
-    Raises InvalidValueError, NotFoundError.
+    `child_nice`: nice value of programs started on this machine; None keeps ours. `hurry`: speed of a simulated host
+    unless the options set it. `rights`: whether root is needed, for which sudo may ask.
+
+    Raises InvalidValueError if the options name two machines, NotFoundError if a recording is missing.
     """
     host = _bare_host(options, child_nice, hurry, rights=rights and not dry, read_only=dry or options.read_only)
     if dry:
@@ -61,7 +62,7 @@ def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights
     if options.demo and options.machine is not None:
         raise InvalidValueError("--demo and --machine name two different machines.", hint="Leave one of them out.")
     if options.demo:
-        return _rack(options, options.demo_speed or hurry)
+        return _simulated_host(options, options.demo_speed or hurry)
     if options.machine is not None:
         from backends.system.recorded import ReplayHost
 
@@ -77,8 +78,8 @@ def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights
     return options.with_https_hosts(split_host(local, side))
 
 
-def _rack(options: Options, speed: float) -> Host:
-    """The simulated rack, whose state lies beside its sessions. Raises StorageError."""
+def _simulated_host(options: Options, speed: float) -> Host:
+    """Return the simulated host; its state is next to its sessions. Raises StorageError if that is unwritable."""
     from backends.simulator.host import SimulatedHost
     from backends.simulator.profiles.table import MACHINES
     from backends.simulator.state_file import RackFile
@@ -103,7 +104,7 @@ def _rack(options: Options, speed: float) -> Host:
 
 
 def workbench_on(host: Host) -> Workbench:
-    """Return a workbench on a host, with no session yet; the rules of its advisor are imported when they are asked."""
+    """Return a workbench on a host, without a session. The advice rules are imported when they are needed."""
     from app.core.workbench import Workbench
 
     def advise(facts: RunFacts) -> tuple[Advice, ...]:
@@ -117,11 +118,9 @@ def workbench_on(host: Host) -> Workbench:
 def workbench(
     *, dry: bool = False, quiet: bool = False, hurry: float = 1.0, rights: bool = False
 ) -> Iterator[Workbench]:
-    """A workbench on the machine the options mean, without a session yet; left in good order at the end.
+    """Provide a workbench on the selected machine, without a session, and close it at the end.
 
-    `quiet` leaves out the word about what a crash left, for the command that is about that.
-
-    `hurry`, `rights`: see `host_of`.
+    `quiet`: no note about items that a crash left, for `recover` itself. `dry`, `hurry`, `rights`: as for `host_of`.
     """
     options = current()
     if options.session is not None:
@@ -139,7 +138,7 @@ def workbench(
         bench.close(str(error) if isinstance(error, InterruptedByUserError) else type(error).__name__)
         raise
     bench.close()
-    if bench.session.inventory != Inventory():  # the vendors are not looked for now
+    if bench.session.inventory != Inventory():  # do not look for vendors now
         remember_scan(bench.hardware.machine, bench.session.inventory)
 
 
@@ -152,9 +151,9 @@ def on_workbench(
     hurry: float = 1.0,
     rights: bool = False,
 ) -> T:
-    """Open a workbench for a coroutine, run this to its end, and return what it returns.
+    """Open a workbench, run a coroutine on it, and return its result.
 
-    `changes`: whether it changes something where it is not `dry`. Raises RefusedError where nothing may be changed.
+    `changes`: whether the coroutine changes something unless `dry`. Raises RefusedError in read-only mode.
     """
     if changes and not dry:
         refuse_read_only()
@@ -163,7 +162,7 @@ def on_workbench(
 
 
 def remember_scan(machine: MachineBackends, inventory: Inventory) -> None:
-    """Save what was found for completion; nothing is completed for a recorded machine."""
+    """Save the inventory for shell completion. There is no completion for a recorded machine."""
     options = current()
     if options.machine is None:
         from app.core.session.completion_cache import completion_cache_path, save_completion_cache
@@ -172,7 +171,7 @@ def remember_scan(machine: MachineBackends, inventory: Inventory) -> None:
 
 
 def warn_of_journal(journal: Journal) -> None:
-    """Say on standard error that a crash left something on the machine that is meant."""
+    """Report on standard error the items that a crash left on the selected machine."""
     if (unknown := journal.newer_error()) is not None:
         say(f"Note: {unknown} {unknown.hint} Nothing is changed meanwhile.")
     running = journal.left_running()
@@ -193,7 +192,7 @@ def warn_of_journal(journal: Journal) -> None:
 
 
 def report_trials(undecided: UndecidedTrials) -> None:
-    """Report on standard error what is on trial, the time left, and what decides it."""
+    """Report on standard error the active trials, the time left, and the commands that decide them."""
     if undecideds := undecided.refresh_now():
         from app.core.presentation.trials import trial_lines
 
@@ -202,8 +201,10 @@ def report_trials(undecided: UndecidedTrials) -> None:
 
 
 def _warn_of_arrays(folder: Path) -> None:
-    """Say which arrays were cut short by the journal in that folder."""
-    if not os.path.exists(folder / ARRAYS):  # what a look around does not import; a folder of root's tells nothing
+    """Report the arrays whose creation or deletion was interrupted, by the journal in this folder."""
+    if not os.path.exists(
+        folder / ARRAYS
+    ):  # Skip the import if there is no file. A user cannot see files in root's folder.
         return
     from app.core.changes.arrays.array_journal import ArrayJournal
 
@@ -214,9 +215,9 @@ def _warn_of_arrays(folder: Path) -> None:
 
 
 def interrupted_experiments() -> tuple[InterruptedExperiment, ...]:
-    """Experiments on the machine that is meant whose process is gone and whose value may still be in force."""
+    """Return the experiments of the selected machine whose process is gone and whose value may still be in effect."""
     paths = current().paths
-    if not any(paths.sessions.glob("*/experiment.active")):  # what a look around does not import
+    if not any(paths.sessions.glob("*/experiment.active")):  # skip the import if there is no file
         return ()
     from app.core.interrupted_experiments import find_interrupted
 
@@ -224,9 +225,9 @@ def interrupted_experiments() -> tuple[InterruptedExperiment, ...]:
 
 
 def interrupted_sweeps() -> tuple[Path, ...]:
-    """Sessions of sweeps on the machine that is meant that neither run nor ended, newest first."""
+    """Return the sessions of unfinished sweeps that are not running on the selected machine, newest first."""
     paths = current().paths
-    if not any(paths.sessions.glob("*/sweep.active")):  # what a look around does not import
+    if not any(paths.sessions.glob("*/sweep.active")):  # skip the import if there is no file
         return ()
     from app.core.session.flag_files import SWEEP, abandoned_sessions
 
@@ -234,33 +235,32 @@ def interrupted_sweeps() -> tuple[Path, ...]:
 
 
 async def open_session(bench: Workbench, folder: Path | None = None, *, fresh: bool = False) -> None:
-    """Open the session named by the options, or go on with the last one, and put the inventory into it.
+    """Open the session of the options, or continue the last one, and record the inventory.
 
-    `fresh`: where none is named, a new one.
-
-    Raises StorageError.
+    `fresh`: open a new session if the options name none. Raises StorageError if it cannot be written.
     """
     await bench.open(folder or current().session, fresh=fresh)
     await bench.hardware.probe_if_stale()
 
 
 async def open_checked_session(bench: Workbench, *, fresh: bool = False) -> None:
-    """As `begin`; the session keeps what was wrong with the machine before it was measured. Raises StorageError."""
+    """Open a session as `open_session` does, and record the findings of the check before anything is measured."""
     await open_session(bench, fresh=fresh)
     if (check_session := action("check.session")) is not None:
         await check_session(bench, bench.hardware.machine)
 
 
 def refuse_read_only() -> None:
-    """Raises RefusedError when the options allow no change."""
+    """Raises RefusedError in read-only mode."""
     if current().read_only:
         raise RefusedError("Read-only mode: nothing was changed.", hint="Leave --read-only out to change settings.")
 
 
 def loaded_session(name: str | None = None, *, whole: bool = False) -> LoadedSession:
-    """A session to look at, without opening it for writing: by folder, by its name, an archive, or the last one.
+    """Return a session for reading only: by folder, name or archive, or the last one.
 
-    `whole`: of an archive also what lies beside the log. Raises NotFoundError, StorageError, RefusedError.
+    `whole`: also unpack the files next to the log of an archive. Raises NotFoundError if it is missing, StorageError if
+    it cannot be read, RefusedError if the archive is damaged.
     """
     from app.core.session import folders, store
 
@@ -288,7 +288,7 @@ def loaded_session(name: str | None = None, *, whole: bool = False) -> LoadedSes
 
 
 def _load(folder: Path) -> LoadedSession:
-    """Return a session that was named. Raises NotFoundError, whose hint says which other machine has it."""
+    """Return a session. Raises NotFoundError, whose hint names another machine that has it."""
     from app.core.session import store
 
     try:
@@ -300,43 +300,43 @@ def _load(folder: Path) -> LoadedSession:
 
 
 def _simulated_sessions() -> str:
-    """Return a sentence about sessions of simulated machines where this machine is meant, "" where there are none."""
+    """Return a sentence about sessions of simulated machines if this machine is selected; "" without such sessions."""
     if current().simulated or not any(Paths.of(rack).sessions.is_dir() for rack in HOSTS):
         return ""
     return " Sessions of simulated machines are separate: --demo before the command means those."
 
 
 def _other_machine_hint(folder: Path) -> str:
-    """Return how to reach a session of that name of another machine, "" where there is none."""
+    """Return how to select the machine that has a session of that name; "" if no machine has one."""
     if folder.name != str(folder):
         return ""
-    own = current().state_name
+    current_name = current().state_name
     for apart in ("", *HOSTS):
-        if apart != own and (Paths.of(apart).sessions / folder).is_dir():
+        if apart != current_name and (Paths.of(apart).sessions / folder).is_dir():
             return f"{'A simulated' if apart else 'This'} machine has it. {_start_hint(apart)}"
     return ""
 
 
 def require_its_machine(folder: Path) -> None:
-    """Raises RefusedError where a session that is to be gone on with is of another machine than the one meant."""
+    """Raises RefusedError if the session to continue does not belong to the selected machine."""
     from app.core.session.store import read_start
 
-    begun = read_start(folder)
-    if begun is None:
+    start = read_start(folder)
+    if start is None:
         return
     options = current()
-    host = clean(begun.machine.host, 64)
-    rack = rack_name(begun.machine.host) if begun.simulated else ""
-    if begun.simulated is options.simulated and options.demo in ("", rack):
+    host = clean(start.machine.host, 64)
+    rack = rack_name(start.machine.host) if start.simulated else ""
+    if start.simulated is options.simulated and options.demo in ("", rack):
         return
-    if not begun.simulated:
+    if not start.simulated:
         raise RefusedError(f"The session {folder.name} is of the machine {host}.", hint=_start_hint(""))
     hint = _start_hint(rack) if rack else "Start with the --machine DIR that it was made with."
     raise RefusedError(f"The session {folder.name} is of the simulated or recorded machine {host}.", hint=hint)
 
 
 def _start_hint(rack: str) -> str:
-    """Return the sentence that says how to reach a simulated rack, or this machine for ""."""
+    """Return the sentence that says how to select a simulated host, or this machine for ""."""
     return f"Start with {demo_text(rack)}." if rack else "Start without --demo and --machine."
 
 
@@ -347,9 +347,9 @@ def _report_skipped_lines(loaded: LoadedSession) -> LoadedSession:
 
 
 def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRecord, ...]] | None:
-    """Return the newest session that has changes in force, with these, newest first; None if there is none.
+    """Return the newest session with changes in effect and these changes, newest first; None if there is none.
 
-    `named`: a change that counts, too, where its tool gave up: a card may have done it later.
+    `named`: id of a change that also counts if its tool timed out, because a controller may have completed it later.
     """
     from app.core.session import folders, store
     from app.core.session.journal import Journal
@@ -362,7 +362,7 @@ def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRe
         session = store.load(folder).session
         late = tuple(change for change in session.changes if change.id == named and change.may_come_late)
         if records := (*session.in_force, *late):
-            # The watchdog of a trial writes to the journal alone: the session may be open elsewhere.
+            # The watchdog of a trial writes only to the journal, because the session may be open in another process.
             back = journal.restored_ids(folder)
             if records := tuple(change for change in records if change.id not in back):
                 return folder, records

@@ -1,4 +1,4 @@
-"""`set`: show exactly what would be done, ask, do it, read it back."""
+"""`set`: show the exact commands, ask, apply them, and verify the result."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def set_command(options: _SetOptions) -> int:
     return on_workbench(_set, wanted, options, changes=True, dry=options.dry_run, rights=True)
 
 
-def parse_assignments(texts: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return the keys and values of KEY=VALUE arguments, in their order. Raises InvalidValueError."""
+def parse_assignments(texts: tuple[str, ...]) -> dict[str, str]:
+    """Return the values of KEY=VALUE arguments by key, in their order. Raises InvalidValueError."""
     values: dict[str, str] = {}
     for text in texts:
         key, equals, wanted = (part.strip() for part in text.partition("="))
@@ -66,18 +66,16 @@ def parse_assignments(texts: tuple[str, ...]) -> list[tuple[str, str]]:
         if key in values:
             raise InvalidValueError(f"{clean(key, 60)} is named twice.", hint="Name each setting once.")
         values[key] = wanted
-    return list(values.items())
+    return values
 
 
-async def _set(
-    bench: Workbench, interruption: Interruption, wanted: list[tuple[str, str]], options: _SetOptions
-) -> int:
+async def _set(bench: Workbench, interruption: Interruption, wanted: dict[str, str], options: _SetOptions) -> int:
     if options.trial is not None:
         from app.core.changes.trial import check_seconds
 
         check_seconds(options.trial)
     target = (await bench.hardware.find(options.target)).target
-    planned = await bench.hardware.plan_to_show(target, dict(wanted))
+    planned = await bench.hardware.plan_to_show(target, wanted)
     changes = [*bench.hardware.required_changes(planned)]
     already = [change for change in planned if change not in changes]
     for change in already:
@@ -90,9 +88,9 @@ async def _set(
     say_lines(review_lines(changes))
     say()
     homes = {change.target for change in changes}
-    plate = await bench.hardware.device_label(homes.pop() if len(homes) == 1 else target)
+    label = await bench.hardware.device_label(homes.pop() if len(homes) == 1 else target)
     risk = worst(change.risk for change in changes)
-    confirm.require_confirmation(risk, (plate,), yes=options.yes, typed=options.typed, action="Apply")
+    confirm.require_confirmation(risk, (label,), yes=options.yes, typed=options.typed, action="Apply")
     await open_session(bench)
     return await _apply(bench, interruption, changes, already, options)
 
@@ -114,9 +112,9 @@ def _show_plan(changes: list[Change], already: list[Change], as_json: bool) -> i
 async def _apply(
     bench: Workbench, interruption: Interruption, changes: list[Change], already: list[Change], options: _SetOptions
 ) -> int:
-    """Change after change; what was and what was not done is told whatever stops it."""
+    """Apply the changes in order. Whatever ends it, report which changes were made and which were not."""
     done: list[tuple[Change, ChangeEnded]] = []
-    trouble: RaidbenchError | None = None
+    failure: RaidbenchError | None = None
     with interruption.stop_on_signal(lambda: say("Stopping after this change."), patient=True):
         try:
             async with aclosing(bench.changes.apply_all(changes, trial=options.trial)) as outcomes:
@@ -125,14 +123,14 @@ async def _apply(
                     if interruption.is_requested():
                         break
         except RaidbenchError as error:
-            trouble = error
+            failure = error
     left = changes[len(done) :]
-    _report(bench, done, left, already, trouble, options.as_json)
+    _report(bench, done, left, already, failure, options.as_json)
     decided = True
-    if options.trial is not None and bench.changes.trials() and trouble is None and not interruption.is_requested():
+    if options.trial is not None and bench.changes.trials() and failure is None and not interruption.is_requested():
         decided = await decide_trial(bench, options.trial)
-    if trouble is not None:
-        raise trouble
+    if failure is not None:
+        raise failure
     if not decided or any(ended.result != "verified" for _, ended in done):
         return FAILED
     return INTERRUPTED if interruption.is_requested() and left else DONE
@@ -143,7 +141,7 @@ def _report(
     done: list[tuple[Change, ChangeEnded]],
     left: list[Change],
     already: list[Change],
-    trouble: RaidbenchError | None,
+    failure: RaidbenchError | None,
     as_json: bool,
 ) -> None:
     if as_json:
@@ -154,7 +152,7 @@ def _report(
             ],
             not_done=[json_schema.change(change) for change in left],
             already=[json_schema.change(change) for change in already],
-            **confirm.ending_json(bench, trouble),
+            **confirm.ending_json(bench, failure),
         )
         return
     lines(row for change, ended in done for row in confirm.outcome_lines(change, ended))

@@ -1,4 +1,4 @@
-"""The first thing on the screen: the header and a line of keys, drawn before Textual is even imported."""
+"""The first frame: header and key line, drawn before Textual is imported."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from backends.text import clean
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H"
 _LEAVE = "\x1b[?1049l\x1b[?25h"
 
-_LOOKS = {"name": "1", "host": "1", "present": "1;7"}
-"""How the words of the header look before there are colours."""
+_STYLES = {"name": "1", "host": "1", "present": "1;7"}
+"""ANSI styles of header words before the theme is known."""
 
 _PLAIN = str.maketrans({"·": "-", "…": "~"})
 
 
 @contextmanager
 def show_splash(host: str) -> Iterator[None]:
-    """Shows at once what takes the screens a third of a second; an error on the way there takes it down again."""
+    """Show the first frame at once, while importing the screens takes a third of a second. An error removes it."""
     _write(_ENTER + frame(host, *_size()))
-    gc.disable()  # what is imported stays: looking it through again and again costs a tenth of the start
+    gc.disable()  # Imported objects are never garbage; collecting them takes a tenth of the start.
     try:
         yield
     except BaseException:
@@ -41,7 +41,7 @@ def show_splash(host: str) -> Iterator[None]:
 
 
 def frame(host: str, columns: int, rows: int) -> str:
-    """The header with the bar of screens, a word on what goes on, and the keys that will work."""
+    """Return the header with the bar of screens, a progress message, and the keys."""
     machine = (HeaderSegment("raidbench", "name", 1), *((HeaderSegment(clean(host, 64), "host"),) if host else ()))
     content = HeaderContent(machine=machine, state=(HeaderSegment("...", "warning", 1),))
     lines = 2 if rows >= TALL else 1
@@ -54,7 +54,7 @@ def frame(host: str, columns: int, rows: int) -> str:
 
 def _styled(pieces: Iterable[HeaderSegment]) -> str:
     return "".join(
-        f"\x1b[{_LOOKS[piece.kind]}m{piece.text}\x1b[m" if piece.kind in _LOOKS else piece.text for piece in pieces
+        f"\x1b[{_STYLES[piece.kind]}m{piece.text}\x1b[m" if piece.kind in _STYLES else piece.text for piece in pieces
     )
 
 

@@ -1,4 +1,4 @@
-"""The options about the steady state, for every command that measures."""
+"""The steady-state options of every command that measures."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from app.core.config import Config
     from app.core.session.event_types import SteadyPlan
 
-_CAP = click.option(
+steady_cap_option = click.option(
     "--steady-cap",
     type=click.IntRange(1, 7 * 86400),
     metavar="SECONDS",
     help="How long to wait for the steady state at most; 1800 unless configured.",
 )
-_ROUND = click.option(
+steady_round_option = click.option(
     "--steady-round",
     type=click.IntRange(1, 3600),
     metavar="SECONDS",
@@ -33,9 +33,9 @@ _EARLY = click.option("--end-when-steady", is_flag=True, help="End the run as so
 
 
 def steady_options(*, early: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Adds the options; the command gets them as `steady`: SteadyPlan, or None where nothing was asked for.
+    """Return a decorator that adds the options. The command gets `steady`, a SteadyPlan, or None without any of them.
 
-    `early`: a run may end before its time, which makes it another length than the next.
+    `early`: whether to offer --end-when-steady, which makes runs differ in length.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -49,23 +49,17 @@ def steady_options(*, early: bool = True) -> Callable[[Callable[..., Any]], Call
             plan = steady_plan(current().load_config(), cap=cap, round_s=length, until=until, end_early=end)
             return command(*args, steady=plan.checked() if wanted else None, **options)
 
-        decorated: Callable[..., Any] = _ROUND(wrapped)
+        decorated: Callable[..., Any] = steady_round_option(wrapped)
         decorated = _EARLY(decorated) if early else decorated
-        return _UNTIL(_CAP(decorated))
+        return _UNTIL(steady_cap_option(decorated))
 
     return decorate
-
-
-def precondition_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds those of them that preconditioning has, as `steady_cap` and `steady_round`."""
-    decorated: Callable[..., Any] = _CAP(_ROUND(command))
-    return decorated
 
 
 def steady_plan(
     config: Config, *, cap: int | None, round_s: int | None, until: bool = False, end_early: bool = False
 ) -> SteadyPlan:
-    """What options and configuration say together."""
+    """Return the steady-state plan of options and configuration."""
     from app.core.session.event_types import SteadyPlan
 
     return SteadyPlan(

@@ -1,4 +1,4 @@
-"""`set --trial` and `keep`: a change that comes back by itself unless somebody says that it is good."""
+"""`set --trial` and `keep`: a change that is reverted automatically unless it is kept."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 
 async def decide_trial(bench: Workbench, seconds: float) -> bool:
-    """Ask whether to keep the values on trial; without a terminal or an answer they are reverted.
+    """Ask whether to keep the values on trial. Without a terminal or an answer they are reverted at the deadline.
 
-    Returns whether the values are by now what was decided. Raises StorageError: then they are taken back.
+    Return whether the values are as decided. Raises StorageError if the decision cannot be recorded; then they are
+    reverted.
     """
     if not can_ask():
         say(f"On trial: the old values come back in {seconds:.0f} s unless `raidbench keep` is run before.")

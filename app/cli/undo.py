@@ -1,4 +1,4 @@
-"""`undo`: take changes back, newest first."""
+"""`undo`: revert changes, newest first."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ async def _undo_in_turn(
     options: _UndoOptions,
     outcomes: list[dict[str, Any]],
 ) -> int:
-    """One after the other; what came of each is put into `told`. Raises RaidbenchError where there is only one."""
+    """Undo the changes in order and append each result to `outcomes`. Raises RaidbenchError for an only change."""
     failed: RaidbenchError | None = None
     with interruption.stop_on_signal(lambda: say("Stopping after this change."), patient=True):
         for at, record in enumerate(chosen):
@@ -156,15 +156,12 @@ async def _undo_in_turn(
 
 
 def _undo_json(record: ChangeRecord, plan: Change | None) -> dict[str, Any]:
-    """What is taken back, and how as things are now; the latter None where that cannot be said yet."""
+    """Return the change to undo and the plan for the present state; None as plan if it cannot be made yet."""
     return {"takes_back": record.id, "change": None if plan is None else json_schema.change(plan)}
 
 
 async def _plan_undos(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str, Change]:
-    """Return the plan that reverts each change, by its id; without changes that cannot be planned yet.
-
-    Raises RaidbenchError for the only one.
-    """
+    """Return the undo plans by change id, as far as possible. Raises RaidbenchError if the only one fails."""
     plans: dict[str, Change] = {}
     for record in chosen:
         try:
@@ -172,7 +169,7 @@ async def _plan_undos(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str,
         except UnknownSettingError:
             if len(chosen) == 1:
                 raise
-        except (NotFoundError, DeviceGoneError):  # it may have gone with its device: undoing says so
+        except (NotFoundError, DeviceGoneError):  # Its device may be gone, which undoing reports.
             continue
         except RaidbenchError:
             if len(chosen) == 1:
@@ -181,14 +178,11 @@ async def _plan_undos(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str,
 
 
 async def _confirm_token(bench: Workbench, record: ChangeRecord, plan: Change, typed: str | None) -> str | None:
-    """The word that somebody gives for a change whose undo destroys data; None for any other.
-
-    Raises RefusedError when nobody does.
-    """
+    """Return the confirmation token if the undo destroys data, else None. Raises RefusedError if declined."""
     if plan.risk is not Risk.DESTROYS_DATA:
         return None
-    await bench.hardware.probe()  # the session may be older than what is there now
-    plate = await bench.hardware.device_label(record.change.target)
+    await bench.hardware.probe()  # The inventory of the session may be outdated.
+    label = await bench.hardware.device_label(record.change.target)
     return confirm.require_confirmation(
-        Risk.DESTROYS_DATA, (plate,), yes=False, typed=typed, action=f"Take {record.id} back"
+        Risk.DESTROYS_DATA, (label,), yes=False, typed=typed, action=f"Take {record.id} back"
     )

@@ -1,4 +1,4 @@
-"""`version` and `help`, for those who type them as commands."""
+"""`version` and `help` as commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from backends.version import program_version
 
 
 def print_version(as_json: bool) -> None:
-    """Print it; as JSON with Python, the form this program was started from and the formats it writes."""
+    """Print the version; as JSON also Python, the kind of installation and the file formats."""
     if not as_json:
         data(f"raidbench {program_version()}")
         return

@@ -1,4 +1,4 @@
-"""`python -I -m app.privsep`, started by sudo: the helper. Its standard input is the connection to raidbench."""
+"""`python -I -m app.privsep`: the root helper, started by sudo. Its standard input is the connection to raidbench."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from app.core.session.paths import Paths
 
-_DEAF = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGTTOU, signal.SIGTTIN)
-"""Keys and hang-ups of the terminal are raidbench's own matter: the helper ends with its connection."""
+_IGNORED_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGTTOU, signal.SIGTTIN)
+"""Signals of the terminal that the helper ignores. It ends with its connection."""
 
 
 def main() -> int:
-    """Serve until the other side is gone. Exit status 2 where that may not begin, 4 without a connection."""
+    """Serve requests until the connection closes.
+
+    Return 2 for an installation that root must not run, 4 without connection.
+    """
     connection = _connection()
     if connection is None or os.geteuid() != 0:
         print("This is a part of raidbench, which starts it by itself through sudo.", file=sys.stderr)
         return 4
-    for number in _DEAF:
+    for number in _IGNORED_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     from backends.errors import RefusedError
     from backends.helper_interface import encode_error
@@ -40,7 +43,7 @@ def main() -> int:
 
 
 def _connection() -> socket.socket | None:
-    """Standard input as the socket that it has to be."""
+    """Return standard input as a socket, or None if it is not a Unix stream socket."""
     try:
         sock = socket.socket(fileno=os.dup(0))
         sock.getpeername()
@@ -50,7 +53,7 @@ def _connection() -> socket.socket | None:
 
 
 def _refusal_reason() -> str | None:
-    """Why root must not run this."""
+    """Return why root must not run this installation, or None."""
     if not sys.flags.isolated:
         return "Python reads variables and folders of the user (it is started with -I)."
     from app.privsep.installation import ownership_problem
@@ -69,29 +72,29 @@ def _serve(connection: socket.socket) -> None:
         connection.shutdown(socket.SHUT_RD)
 
     if not _is_owned_by_root(os.environ.get("RAIDBENCH_STATE_DIR", "/")):
-        del os.environ["RAIDBENCH_STATE_DIR"]  # root keeps nothing in a folder of somebody else
+        del os.environ["RAIDBENCH_STATE_DIR"]  # Root stores nothing in a folder that other users can write to.
     signal.signal(signal.SIGTERM, leave)
     if COMPANION not in sys.argv:
         die_with_parent()
     os.chdir("/")
     restrict_umask()
     uid, gid = peer_credentials(connection)
-    if uid == 0:  # root split itself: sudo told for whom, and nobody else can
+    if uid == 0:  # Root started the helper itself: only sudo's variables name the user.
         uid, gid = (int(os.environ.get(name, "0")) for name in ("SUDO_UID", "SUDO_GID"))
     silent = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):  # what is said from here on goes over the connection
+    for number in (0, 1, 2):  # Errors are sent over the connection from here on.
         os.dup2(silent, number)
 
-    async def talk() -> None:
+    async def serve_requests() -> None:
         conversation = Conversation(connection, RequestDispatcher(paths=_paths(), uid=uid, gid=gid))
         conversation.greet()
         await conversation.hold()
 
-    asyncio.run(talk())
+    asyncio.run(serve_requests())
 
 
 def _paths() -> Paths:
-    """Root's places; the configuration does not go by HOME, which sudo may have left as the user's."""
+    """Return root's paths. The configuration does not depend on HOME, which sudo may leave as the user's."""
     from app.core.session.paths import ROOTS_CONFIG, Paths
 
     paths = Paths.of("")
@@ -99,7 +102,7 @@ def _paths() -> Paths:
 
 
 def _is_owned_by_root(folder: str) -> bool:
-    """Whether only root can write there, or where it would be made."""
+    """Return whether only root can write to the folder, or to its nearest existing parent."""
     from backends.system.local.programs import is_owned_by_root
 
     existing = os.path.abspath(folder)

@@ -1,4 +1,4 @@
-"""The verbs that measure what no descriptor is handed over of: the helper's own fio reads it, for figures alone."""
+"""Verbs that measure a device whose descriptor is not passed on: the helper's own fio reads it and returns results."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from backends.system.local.unprivileged import UnprivilegedProcess, find_unused_
 from backends.text import clean
 
 MOST_RUNS = 4
-"""Programs that read at a time: one run, and those that are ending."""
+"""Most fio processes at a time: one run, and those that are ending."""
 
 SIGNALS = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}
-"""How a run may be ended."""
+"""Signals that can end a run."""
 
 _INPUT = "-"
-"""What fio calls its standard input: the job has no place in the file system."""
+"""fio's name for standard input. The job is not written to a file."""
 
 
 class GuardedRuns:
-    """Runs of one conversation. Each is a job of the fields that raidbench knows, on devices that it holds."""
+    """Runs of one conversation. Each is a job of known fields on devices that the helper has locked."""
 
-    def __init__(self, host: LocalHost, holding: DeviceClaims) -> None:
+    def __init__(self, host: LocalHost, claims: DeviceClaims) -> None:
         self._host = host
-        self._holding = holding
+        self._claims = claims
         self._runs: dict[int, UnprivilegedProcess] = {}
         self._count = 0
 
@@ -50,22 +50,22 @@ class GuardedRuns:
         interval: int,
         fio: str,
     ) -> tuple[Mapping[str, Any], tuple[int, ...]]:
-        """Start a job that reads what is held; its output and error output are handed over.
+        """Start a job that reads locked devices. Its output and error output are passed on as descriptors.
 
-        `job`: its fields as text, of several sections those of the first; `more`: the other sections. `cap`: seconds
-        that it may wait for the steady state, none for no wait. `interval`: milliseconds between two documents.
-        `fio`: the program by which the caller knows what it can do.
+        `job`: job fields as text, of the first section. `more`: the other sections. `cap`: seconds to wait for the
+        steady state, None to not wait. `interval`: milliseconds between two documents. `fio`: the caller's fio, by
+        which it knows the supported options.
         """
         if len(self._runs) >= MOST_RUNS:
             raise RequestDeniedError("measure: too many programs are reading.")
-        wanted = _joined(job, more or [])
+        wanted = _join_job(job, more or [])
         if wanted.writes:
             raise RequestDeniedError("measure: only what reads is measured by the helper.")
-        held = [self._holding.for_reading(number) for number in dict.fromkeys(holds)]
-        program = self._same_fio(fio)
+        claims = [self._claims.for_reading(number) for number in dict.fromkeys(holds)]
+        program = self._require_same_fio(fio)
         number = find_unused_id()
         with ExitStack() as stack:
-            targets = [_target(claim, number, stack) for claim in held]
+            targets = [_target(claim, number, stack) for claim in claims]
             rendering = render(
                 wanted,
                 targets,
@@ -74,29 +74,32 @@ class GuardedRuns:
                 interval_ms=interval,
                 steady=None if cap is None else SteadyPlan(until=True, cap_s=cap),
             )
-            handed = [int(target.path.rpartition("/")[2]) for target in targets]
-            run, ends = await start_unowned(rendering.argv, rendering.text.encode(), handed, number)
+            descriptors = [int(target.path.rpartition("/")[2]) for target in targets]
+            run, ends = await start_unowned(rendering.argv, rendering.text.encode(), descriptors, number)
         self._count += 1
         self._runs[self._count] = run
         return {"run": self._count, "pid": run.pid}, ends
 
-    def _same_fio(self, fio: str) -> str:
-        """Root's own fio, which has to be the one that was asked for: the record of a run names one version."""
-        own = find_fio(self._host)
-        if os.path.realpath(own) != resolve_root_owned(fio):  # what others can exchange is not root's
+    def _require_same_fio(self, fio: str) -> str:
+        """Return root's own fio. It must be the caller's, because the record of a run names one version.
+
+        Raises RefusedError if they differ.
+        """
+        root_fio = find_fio(self._host)
+        if os.path.realpath(root_fio) != resolve_root_owned(fio):  # None if another user can replace it.
             raise RefusedError(
-                f"The root helper reads this device with {own}, and your fio is {clean(fio, 200)}.",
-                hint=f"Put {os.path.dirname(own)} first in PATH.",
+                f"The root helper reads this device with {root_fio}, and your fio is {clean(fio, 200)}.",
+                hint=f"Put {os.path.dirname(root_fio)} first in PATH.",
             )
-        return own
+        return root_fio
 
     def signal(self, run: int, how: str) -> Mapping[str, Any]:
-        """Ask a run to end, or end it."""
+        """Send a signal to a run."""
         self._run(run).signal(SIGNALS[how])
         return {}
 
     async def ended(self, run: int) -> Mapping[str, Any]:
-        """Wait until a run has ended; nothing is left of it then."""
+        """Wait until a run has ended, and forget it."""
         program = self._run(run)
         status = await program.wait()
         self._runs.pop(run, None)
@@ -109,13 +112,13 @@ class GuardedRuns:
         return self._runs[number]
 
     async def close(self) -> None:
-        """End all that reads."""
+        """End all runs."""
         while self._runs:
             await self._runs.popitem()[1].close()
 
 
-def _joined(first: Mapping[str, str], more: Sequence[Mapping[str, Any]]) -> Job:
-    """The job of all sections."""
+def _join_job(first: Mapping[str, str], more: Sequence[Mapping[str, Any]]) -> Job:
+    """Return the job of all sections."""
     names = section_names(1 + len(more))
     further = [
         JobSection(name=name, job=Job.from_fields(record["job"]), waits=record["waits"])
@@ -124,13 +127,13 @@ def _joined(first: Mapping[str, str], more: Sequence[Mapping[str, Any]]) -> Job:
     return join_sections([JobSection(name=names[0], job=Job.from_fields(first)), *further])
 
 
-def _target(hold: DeviceClaim, number: int, stack: ExitStack) -> JobTarget:
-    """A device as the program inherits it: opened for its group, for reading."""
-    descriptor = hold.pass_descriptor(number)
+def _target(claim: DeviceClaim, number: int, stack: ExitStack) -> JobTarget:
+    """Return a device as fio inherits it: opened for its group, for reading."""
+    descriptor = claim.pass_descriptor(number)
     stack.callback(os.close, descriptor)
     return JobTarget(
         path=f"/proc/self/fd/{descriptor}",
-        name=hold.device,
+        name=claim.device,
         kind=TargetKind.BLOCK,
         size=os.lseek(descriptor, 0, os.SEEK_END),
     )

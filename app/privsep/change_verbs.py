@@ -1,4 +1,4 @@
-"""The verbs that change: locks, the journal, and changes that the helper plans itself before it makes them."""
+"""Verbs that change settings: locks, the journal, and changes that the helper plans itself before applying them."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from backends.self_exec import persistent_argv
 from backends.system.local import LocalHost
 
 MOST_LOCKS = 256
-"""Locks held at a time."""
+"""Most locks at a time."""
 
 MOST_WATCHDOGS = 16
-"""Sets of trials of one conversation, each with a watchdog of its own."""
+"""Most sets of trials of one conversation; each set has its own watchdog."""
 
 _Key = tuple[str, str]
 """Session and id of a change."""
@@ -54,14 +54,14 @@ _DECIDED = (
     "effect",
     "companions",
 )
-"""What of a change must be as the helper plans it, besides what its steps do."""
+"""Fields of a change that must match the helper's own plan, in addition to its steps."""
 
 
 class HelperChanges:
-    """Changes of one conversation: lock, plan, intend, apply, outcome, in this order."""
+    """Changes of one conversation, in the order lock, plan, intend, apply, outcome."""
 
     def __init__(self, host: LocalHost, machine: MachineBackends, paths: Paths, uid: int) -> None:
-        """`uid`: the user at the other end, whose changes and trials these are."""
+        """`uid`: the user of the conversation, who owns its changes and trials."""
         self._host = host
         self._machine = machine
         self._paths = paths
@@ -75,22 +75,21 @@ class HelperChanges:
         self._applying: list[tuple[HeldLock, ...]] = []
 
     def lock(self, name: str, what: str) -> Mapping[str, Any]:
-        """Hold a lock until it is let go, or the conversation ends.
-
-        Raises RefusedError for a lock that the watchdog of another user's trial will need.
-        """
+        """Acquire a lock. Raises RefusedError if the watchdog of another user's trial will need it."""
         if name in self._locks or len(self._locks) >= MOST_LOCKS:
             raise RequestDeniedError("lock: it is held already, or too many are.")
         with ExitStack() as stack:
             held = stack.enter_context(hold_lock(self._paths.locks, name, what))
-            for trial in self._journal.trials_within(LONGEST_WAIT):  # looked at under the lock: none begins meanwhile
+            for trial in self._journal.trials_within(
+                LONGEST_WAIT
+            ):  # Check under the lock, so that no trial starts meanwhile.
                 if not self._may_decide(trial) and name in map(lock_name, trial.change.locks):
                     raise undecided_trial_error(trial)
             self._locks[name] = stack.pop_all(), held
         return {}
 
     def unlock(self, name: str) -> Mapping[str, Any]:
-        """Let a lock go, unless a change is being made under it."""
+        """Release a lock. Raises RequestDeniedError while a change is applied under it."""
         if name not in self._locks:
             raise RequestDeniedError("unlock: that lock is not held.")
         if any(self._locks[name][1] in locks for locks in self._applying):
@@ -99,7 +98,7 @@ class HelperChanges:
         return {}
 
     async def together(self, target: str, scope: str, values: dict[str, str]) -> Mapping[str, Any]:
-        """Settings of a target that are planned from here on are changes of one set, until another one is told."""
+        """Plan the following settings of a target as one set, until another set is declared."""
         address = _target(target, scope)
         backend = self._machine.backend(address)
         self._sets.pop(target, None)
@@ -108,39 +107,38 @@ class HelperChanges:
         return {}
 
     async def plan(self, change: dict[str, Any], back: dict[str, str] | None) -> Mapping[str, Any]:
-        """Plan a change anew, and compare: what was shown must be what would be done.
+        """Plan a change again and compare it with the one that was shown.
 
-        `back`: the companions with which it takes a change back; None of a change that does not. The value may also be
-        set as any other is.
+        `back`: companion settings to restore with it, if it reverts a change; None to plan it like any other change.
+        Raises RefusedError if the plans differ or a trial of another session shares a lock.
         """
         shown = _parse_change(change)
         locks = self._locks_of(shown)
-        for trial in trials_elsewhere(self._paths.locks, self._journal):  # those of its own journal whoever asks sees
+        for trial in trials_elsewhere(
+            self._paths.locks, self._journal
+        ):  # The caller sees the trials of this journal itself.
             if trial.change.shares_lock(shown):
                 raise undecided_trial_error(trial)
         differs = ""
-        async for planned in self._ways(shown, back):
-            planned = await self._with_values_before(planned, shown)
+        async for planned in self._possible_plans(shown, back):
+            # Read the previous values of the settings that it may move here; `shown` only names the disk.
+            before = await read_beside(self._machine.backends, planned, disk_beside(shown))
+            planned = with_values_before(planned, before)
             differs = _difference(shown, planned)
             if not differs:
-                self._planned[_place(planned)] = planned, locks
+                self._planned[_plan_key(planned)] = planned, locks
                 return {}
         raise RefusedError(
             f"{shown.label} of {shown.target} would now be changed otherwise than was shown ({differs}).",
             hint="Review it again.",
         )
 
-    async def _with_values_before(self, planned: Change, shown: Change) -> Change:
-        """Return the change with the values before of what it may move, read here; `shown` says on which disk."""
-        before = await read_beside(self._machine.backends, planned, disk_beside(shown))
-        return with_values_before(planned, before)
-
-    async def _ways(self, shown: Change, back: dict[str, str] | None) -> AsyncIterator[Change]:
-        """How the helper would bring a value about: as a way back, by itself, with the rest of its set."""
+    async def _possible_plans(self, shown: Change, back: dict[str, str] | None) -> AsyncIterator[Change]:
+        """Yield the plans that can produce the value: as a revert, alone, or with the rest of its set."""
         backend = self._machine.setter(shown.target)
         if back is not None:
             planned = await backend.back(shown.target, shown.key, shown.requested, back)
-            # What it is taken back on has to be the device that was changed: what applies it compares that.
+            # `apply` compares the identity: the revert must act on the device that was changed.
             yield replace(planned, identity=shown.identity)
             return
         alone = await backend.plan(shown.target, shown.key, shown.requested)
@@ -160,7 +158,7 @@ class HelperChanges:
     def intend(
         self, session: str, id: str, target: str, key: str, after: str, until: float | None
     ) -> Mapping[str, Any]:
-        """Put a planned change into the journal, by an id that no other change has, whoever made it."""
+        """Record a planned change in the journal under a new id. Raises RequestDeniedError if it was not planned."""
         change, locks = self._planned.get((target, key, after), (None, ()))
         if change is None:
             raise RequestDeniedError("intend: that was not planned.")
@@ -168,7 +166,7 @@ class HelperChanges:
         if until is not None and until > boot_clock() + LONGEST:
             raise RequestDeniedError("intend: no trial is that long.")
         if until is not None:
-            if not all(map(self._may_decide, self._set(session, until))):
+            if not all(map(self._may_decide, self._trials_of_set(session, until))):
                 raise RequestDeniedError("intend: that set of trials is another user's.")
             register_journal(self._paths.locks, self._journal)
         self._journal.write_intent(id, Path(session), change, until=until)
@@ -177,11 +175,11 @@ class HelperChanges:
         return {}
 
     def given(self, session: str) -> Mapping[str, Any]:
-        """The ids in a session that were given to changes, whoever made them."""
+        """Return the ids of all changes in a session, whoever made them."""
         return {"ids": sorted(self._journal.given_ids(Path(session)))}
 
     async def apply(self, session: str, id: str) -> Mapping[str, Any]:
-        """Make a change that is in the journal, once."""
+        """Apply a change that is in the journal, once. Raises RequestDeniedError if it was not recorded by `intend`."""
         change, locks = self._intended.get((session, id), (None, ()))
         if change is None:
             raise RequestDeniedError("apply: that was not announced.")
@@ -195,7 +193,7 @@ class HelperChanges:
         del self._intended[session, id]
         custody.set(
             ProcessTracking(lock=lock.descriptor, begins=begins)
-        )  # in this task and what it starts, nowhere else
+        )  # valid in this task and in the tasks that it starts
         self._applying.append(locks)
         try:
             await self._machine.setter(change.target).apply(change)
@@ -204,15 +202,15 @@ class HelperChanges:
         return {}
 
     def outcome(self, session: str, id: str, result: str) -> Mapping[str, Any]:
-        """Put into the journal how a change of this user ended, unless it is there already."""
-        self._own(session, id, "outcome")
+        """Record the outcome of a change of this user in the journal, unless it is there already."""
+        self._require_own_change(session, id, "outcome")
         self._intended.pop((session, id), None)
         if self._journal.is_new(id, Path(session), result):
             self._journal.write_outcome(id, Path(session), result)
         return {}
 
-    def _own(self, session: str, id: str, verb: str) -> UnresolvedChange:
-        """A change of the journal that this user made, from whatever terminal; root may speak for all."""
+    def _require_own_change(self, session: str, id: str, verb: str) -> UnresolvedChange:
+        """Return a change of this user from the journal; root may act for all. Raises RequestDeniedError."""
         made = self._journal.intent_of(id, Path(session))
         if made is None:
             raise RequestDeniedError(f"{verb}: the journal has no such change.")
@@ -221,16 +219,16 @@ class HelperChanges:
         return made
 
     def _may_decide(self, made: UnresolvedChange) -> bool:
-        """Whether a change of the journal is this user's; root may speak for all."""
+        """Return whether a change of the journal belongs to this user. Root may act for all users."""
         return self._uid in (0, made.uid)
 
-    def _set(self, session: str, until: float) -> tuple[UnresolvedChange, ...]:
-        """The trials that one watchdog takes back."""
+    def _trials_of_set(self, session: str, until: float) -> tuple[UnresolvedChange, ...]:
+        """Return the trials that one watchdog reverts."""
         return tuple(change for change in self._journal.trials() if (change.session, change.until) == (session, until))
 
     async def arm(self, session: str, until: float) -> Mapping[str, Any]:
-        """Start the watchdog of the trials that this user announced, once."""
-        if not any(map(self._may_decide, self._set(session, until))):
+        """Start the watchdog of this user's recorded trials. Raises RequestDeniedError without any, or if armed."""
+        if not any(map(self._may_decide, self._trials_of_set(session, until))):
             raise RequestDeniedError("arm: nothing was announced that ends then.")
         self._armed = {(folder, end) for folder, end in self._armed if end > boot_clock()}
         if (session, until) in self._armed or len(self._armed) >= MOST_WATCHDOGS:
@@ -244,12 +242,12 @@ class HelperChanges:
         return {}
 
     async def rehearse(self) -> Mapping[str, Any]:
-        """Start a watchdog with nothing on trial, which ends when it has said that it can be armed."""
+        """Start a watchdog with nothing on trial. It ends once it has reported that it can be armed."""
         await rehearse(self._paths)
         return {}
 
     def journal(self) -> Mapping[str, Any]:
-        """What a crash left in the middle, trials that are not decided, programs that still set something."""
+        """Return unfinished changes, undecided trials, and programs that are still setting a value."""
         return {
             "unresolved": [unstructure(change) for change in self._journal.unresolved()],
             "trials": [unstructure(trial) for trial in self._journal.trials()],
@@ -258,7 +256,10 @@ class HelperChanges:
         }
 
     async def persist(self, target: str, scope: str, values: dict[str, str], digest: str) -> Mapping[str, Any]:
-        """Put the file in place that keeps values, as the helper plans it and it was shown, and make it known."""
+        """Write the file that keeps values after a reboot, if the helper plans the same file, and activate it.
+
+        Raises BlockedError if the target cannot persist settings, RefusedError if the plans differ.
+        """
         address = _target(target, scope)
         backend = self._machine.backend(address)
         if not isinstance(backend, CanPersist):
@@ -274,7 +275,7 @@ class HelperChanges:
         return {"path": rule.path}
 
     async def unit(self, do: str) -> Mapping[str, Any]:
-        """The unit that takes back at boot what was on trial: told, installed or removed."""
+        """Plan, install or remove the systemd unit that reverts unfinished trials at boot."""
         if do == "remove":
             return {"there": await systemd_units.remove_unit(self._host)}
         kept = {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
@@ -284,8 +285,8 @@ class HelperChanges:
         return {"text": unit.text, "there": unit.there}
 
     async def remake(self, session: str, id: str) -> Mapping[str, Any]:
-        """Make what a change of the journal deleted and did not make again, of the drives that the journal has."""
-        change = self._own(session, id, "remake").change
+        """Re-create a deleted array on the drives that the journal names. Raises BlockedError if that is impossible."""
+        change = self._require_own_change(session, id, "remake").change
         locks = self._locks_of(change)
         backend = self._machine.setter(change.target)
         if not isinstance(backend, Recreatable):
@@ -298,7 +299,7 @@ class HelperChanges:
         return {}
 
     def _locks_of(self, change: Change) -> tuple[HeldLock, ...]:
-        """The locks of a change, which have to be held, and nothing of an earlier raidbench may be at it still."""
+        """Return the locks of a change. Raises RequestDeniedError without them, HeldError if a program still runs."""
         names = [lock_name(name) for name in change.locks]
         if any(name not in self._locks for name in names):
             raise RequestDeniedError("The device is not locked.")
@@ -308,12 +309,12 @@ class HelperChanges:
         return tuple(self._locks[name][1] for name in names)
 
     def _require_same(self, change: Change, locks: tuple[HeldLock, ...]) -> None:
-        """Raises NotAllowedError unless the locks under which a change was planned are held still."""
+        """Raises RequestDeniedError if a lock under which the change was planned was released since."""
         if any(now is not then for now, then in zip(self._locks_of(change), locks, strict=True)):
             raise RequestDeniedError("The device was not locked all the time. Plan the change again.")
 
     def close(self) -> None:
-        """Let all locks go."""
+        """Release all locks."""
         for name in tuple(self._locks):
             self.unlock(name)
 
@@ -324,19 +325,19 @@ _TARGET = FIELDS["intend"]["target"]
 def _parse_change(data: Mapping[str, Any]) -> Change:
     try:
         change = structure(data, Change)
-    except Exception as error:  # whatever shape it has: it is no change
+    except Exception as error:  # Data of any wrong shape is not a change.
         raise RequestDeniedError("plan: that is no change.") from error
     if not _TARGET(str(change.target)):
         raise RequestDeniedError("plan: that is no change.")
     return change
 
 
-def _place(change: Change) -> tuple[str, str, str]:
+def _plan_key(change: Change) -> tuple[str, str, str]:
     return str(change.target), change.key, change.after
 
 
 def _difference(shown: Change, planned: Change) -> str:
-    """The first thing that is not as it was shown, "" for none. How a step is spelled is no difference."""
+    """Return the first field that differs from the shown change, "" for none. The spelling of a step is ignored."""
     if not same_steps(shown.writes, planned.writes):
         return "steps"
     return next((name for name in _DECIDED if getattr(shown, name) != getattr(planned, name)), "")

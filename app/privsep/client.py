@@ -1,4 +1,4 @@
-"""The user's side of the helper: how it is started, and the host that there is with it."""
+"""The user's side of the root helper: starts it and provides the host that uses it."""
 
 from __future__ import annotations
 
@@ -25,23 +25,20 @@ if TYPE_CHECKING:
 PROGRAM = "app.privsep"
 
 SILENT_SECONDS = 30.0
-"""How long a helper may take to begin when nobody is asked for a password."""
+"""Seconds that a helper may take to start without a password prompt."""
 
 WITHOUT = "Settings can be seen and planned, not changed, and raw devices not be read."
-"""What is left without root."""
+"""The consequences of having no root privileges."""
 
 
 def start_conversation(side: Connection, *, read_only: bool, firmware: bool) -> Connection:
-    """Say how far the conversation goes. Raises RefusedError."""
+    """Declare the scope of the conversation and return its connection. Raises RefusedError if the helper rejects it."""
     side.ask_now("hello", version=1, read_only=read_only, firmware=firmware)
     return side
 
 
 def helper(*, ask: bool) -> Connection:
-    """A helper started through sudo or pkexec. `ask`: whether somebody is at the terminal.
-
-    Raises RefusedError saying why there is none.
-    """
+    """Start a helper and return its connection. `ask`: a password can be typed. Raises RefusedError, saying why not."""
     tools = privilege_tools(ask=ask)
     if not tools:
         raise RefusedError(f"There is no sudo here to ask for what needs root. {WITHOUT}", hint="Log in as root.")
@@ -54,7 +51,7 @@ def helper(*, ask: bool) -> Connection:
 
 
 def _start_with(tool: PrivilegeTool) -> tuple[Connection | None, str]:
-    """The helper by one way; None, and a sentence, where it does not come."""
+    """Start the helper with one tool. Return its connection, or None and the reason as a sentence."""
     sock, process = start(tool, self_exec_argv(PROGRAM))
     connection = Connection(sock)
     try:
@@ -74,19 +71,19 @@ def _start_with(tool: PrivilegeTool) -> tuple[Connection | None, str]:
 
 
 _REFUSED, _UNCONNECTED = 2, 4
-"""Exit statuses of a helper that does not begin: it said why; it has nobody to say it to."""
+"""Exit statuses of a helper that does not start: it reported why, or it had no connection to report on."""
 
 
 def inherited_helper() -> Connection | None:
-    """The helper that root left to this program when it split itself; None where there is none."""
+    """Return the helper that root left to this process when it dropped its privileges; None without one."""
     sock = inherited_socket()
     return None if sock is None else Connection(sock)
 
 
 def split(arguments: list[str]) -> str:
-    """Where sudo started this program for a user: leave a helper behind as root, and go on as that user.
+    """If sudo started this process for a user: leave a helper as root, and continue as that user.
 
-    Comes back where that cannot be, with a sentence, or with "" where nobody called sudo.
+    Return only if that fails: a sentence with the reason, or "" if sudo was not used.
     """
     user = invoker()
     if user is None:
@@ -102,8 +99,8 @@ def split(arguments: list[str]) -> str:
 
 
 def split_host(inner: LocalHost, side: HelperClient) -> Host:
-    """This machine with the helper."""
-    from app.privsep import read_policy  # the tools of every vendor: who has no helper does not wait for them
+    """Return this machine with the root helper."""
+    from app.privsep import read_policy  # Imports the tables of every vendor, which only a helper needs.
     from backends.system.privsep.host import SplitHost
 
     return SplitHost(inner, side, runs=read_policy.may_be_permitted, reads=read_policy.may_read)

@@ -1,4 +1,4 @@
-"""The verbs about devices that are read or written raw: the guard's word, the hold, the descriptor handed over."""
+"""Verbs that open raw devices: the guard's verdict, the exclusive open, and the descriptor that is passed on."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from backends.system.local import LocalHost
 from backends.system.local.programs import is_owned_by_root
 
 MOST_HOLDS = 64
-"""Devices held at a time."""
+"""Most devices open at a time."""
 
 
 class DeviceClaims:
-    """Devices that are held for the user, judged here whatever was judged there."""
+    """Devices opened for the user. They are judged here, whatever the user's side has decided."""
 
     def __init__(self, host: LocalHost, gid: int, config: Path) -> None:
-        """`gid`: the group of whoever is handed a device. `config`: root's configuration."""
+        """`gid`: the group that gets access to the descriptors. `config`: root's configuration."""
         self._host = host
         self._gid = gid
         self._config = config
-        self._held: dict[int, tuple[AsyncExitStack, DeviceClaim, bool]] = {}
+        self._claims: dict[int, tuple[AsyncExitStack, DeviceClaim, bool]] = {}
         self._count = 0
 
     async def facts(self, device: str, writing: bool) -> Mapping[str, Any]:
-        """All that is known of a device."""
+        """Return all facts about a device."""
         device = _device(device)
         facts, _ = await judge_device(self._host, device, Intent.WRITE if writing else Intent.READ)
         return {"facts": asdict(facts)}
 
     async def free(self, device: str, shown: list[dict[str, Any]] | None) -> Mapping[str, Any]:
-        """What lies on a device that nothing uses."""
+        """Return the signatures on an unused device. Raises RefusedError with the guard's reasons if it is in use."""
         device = _device(device)
         confirmed = (
             None
@@ -58,53 +58,54 @@ class DeviceClaims:
         meant: dict[str, Any] | None,
         shown: list[str] | None,
     ) -> tuple[Mapping[str, Any], tuple[int, ...]]:
-        """The device, judged and held, and a descriptor of it with which the user's programs can open it again.
+        """Judge and open a device, and return a descriptor with which the user's programs can open it again.
 
-        For reading, no descriptor of what may not be written to either: whoever has one reads files that are not his.
+        A device that may not be written to gets no descriptor for reading, because the descriptor gives access to the
+        files of other users.
         """
         device = _device(device)
-        if len(self._held) >= MOST_HOLDS:
+        if len(self._claims) >= MOST_HOLDS:
             raise RequestDeniedError("hold: too many devices are held.")
         identity = None if meant is None else Identity(**_require_fields(Identity, "identity", meant))
         intent = Intent.WRITE if writing else Intent.READ
         async with AsyncExitStack() as stack:
             hold = await stack.enter_async_context(claim_device(self._host, device, intent, typed, identity, shown))
-            lends = writing or await self._lends(hold)
+            lends = writing or await self._may_lend(hold)
             descriptors = (hold.pass_descriptor(self._gid),) if lends else ()
             self._count += 1
-            self._held[self._count] = stack.pop_all(), hold, writing
+            self._claims[self._count] = stack.pop_all(), hold, writing
         return {"hold": self._count, "lent": lends}, descriptors
 
-    async def _lends(self, hold: DeviceClaim) -> bool:
-        """Whether a descriptor for reading may leave root: nothing uses the device, or root's configuration says so."""
+    async def _may_lend(self, hold: DeviceClaim) -> bool:
+        """Return whether a descriptor for reading may be passed on: the device is unused, or root permits it."""
         facts, verdict = await judge_device(self._host, hold.device, Intent.WRITE)
         free = verdict.ok and facts.identity is not None and facts.identity.same_device(hold.identity)
-        return free or lends_in_use(self._config)
+        return free or may_lend_in_use(self._config)
 
     def for_reading(self, hold: int) -> DeviceClaim:
-        """A device that is held for reading. Raises NotAllowedError."""
-        _, held, writing = self._held.get(hold, (None, None, False))
+        """Return a device that is open for reading. Raises RequestDeniedError if there is none with that number."""
+        _, held, writing = self._claims.get(hold, (None, None, False))
         if held is None or writing:
             raise RequestDeniedError("measure: that is not held for reading.")
         return held
 
     async def release(self, hold: int) -> Mapping[str, Any]:
-        """Let a device go."""
-        if hold not in self._held:
+        """Close a device."""
+        if hold not in self._claims:
             raise RequestDeniedError("release: that is not held.")
-        await self._held.pop(hold)[0].aclose()
+        await self._claims.pop(hold)[0].aclose()
         return {}
 
     async def close(self) -> None:
-        """Let all go."""
-        for number in tuple(self._held):
+        """Close all devices."""
+        for number in tuple(self._claims):
             await self.release(number)
 
 
-def lends_in_use(config: Path) -> bool:
-    """Whether root's configuration has what is in use handed over.
+def may_lend_in_use(config: Path) -> bool:
+    """Return whether root's configuration permits passing on descriptors of devices in use.
 
-    No where there is none, where it cannot be understood, and where anybody else than root may have written it.
+    False if there is no configuration, if it is invalid, or if users other than root may have written it.
     """
     try:
         info = config.lstat()
@@ -115,7 +116,7 @@ def lends_in_use(config: Path) -> bool:
 
 
 def _device(path: str) -> str:
-    """The node, which is used from here on. Raises NotAllowedError."""
+    """Return the device node, which is used from here on. Raises RequestDeniedError if the path leads to none."""
     node = node_of(path)
     if node is None:
         raise RequestDeniedError("That is no device, or a link leads there that others than root can change.")
@@ -123,7 +124,7 @@ def _device(path: str) -> str:
 
 
 def _require_fields(kind: type, called: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Exactly the fields that there are, texts and sizes."""
+    """Return the data if it has only known fields, with texts and sizes. Raises RequestDeniedError if not."""
     allowed = {field.name for field in fields(kind)}
     sound = all(
         item is None or isinstance(item, str) or (key == "size_bytes" and type(item) is int)

@@ -1,4 +1,4 @@
-"""Where requests are answered: each is checked against the tables, done, and counted. Nothing that comes in raises."""
+"""Checks, executes and counts requests. No request can raise an error out of it."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from backends.system.privsep.connection import MalformedError, unpack
 from backends.values import dataclass
 
 CHANGES = frozenset({"together", "plan", "intend", "apply", "arm", "persist", "remake", "unit", "companion"})
-"""Verbs that a conversation for reading only does not have; `hold` it has for reading."""
+"""Verbs that a read-only conversation does not have. It has `hold`, but only for reading."""
 
 FINISHED = frozenset({"apply", "persist", "remake", "unit"})
-"""Verbs that come to their end although nobody waits any more."""
+"""Verbs that complete even if the connection is gone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyFrame:
-    """An answer."""
+    """A reply."""
 
     message: Mapping[str, Any]
-    """As it is sent."""
+    """The reply as it is sent."""
     descriptors: tuple[int, ...] = ()
-    """Sent along, and closed then."""
+    """Descriptors that are sent with it and closed afterwards."""
 
     @property
     def accepted(self) -> bool:
-        """Whether what was asked for was done."""
+        """Whether the request was executed."""
         return "ok" in self.message
 
 
@@ -49,39 +49,39 @@ class RequestDispatcher:
     """One conversation."""
 
     def __init__(self, *, paths: Paths, uid: int, gid: int) -> None:
-        """`paths`: root's own. `uid` and `gid`: of whoever is on the other side."""
+        """`paths`: root's own paths. `uid` and `gid`: the user of the conversation."""
         self._paths = paths
         self._uid, self._gid = uid, gid
         self._verbs: dict[str, Callable[..., Any]] = {}
         self._read_only = True
-        self._holding: DeviceClaims | None = None
-        self._measuring: GuardedRuns | None = None
-        self._changing: HelperChanges | None = None
+        self._claims: DeviceClaims | None = None
+        self._runs: GuardedRuns | None = None
+        self._changes: HelperChanges | None = None
         self.refused = 0
-        """Requests that were malformed, not of the tables, out of order, or that a guard refused."""
+        """Requests that were malformed, unknown, out of order, or refused by a guard."""
         self.failed = 0
         """Requests that met a defect of the helper."""
 
     async def answer(self, body: bytes) -> ReplyFrame:
-        """What is said to a request. Never raises."""
+        """Return the reply to a request. Never raises."""
         number = None
         try:
             message = unpack(body)
-            claimed = message.get("id")
-            number = claimed if type(claimed) is int else None
+            request_id = message.get("id")
+            number = request_id if type(request_id) is int else None
             number, verb, args = parse_request(message)
-            result = await self._do(verb, args)
+            result = await self._execute(verb, args)
             reply, descriptors = result if isinstance(result, tuple) else (result, ())
         except (MalformedError, RequestDeniedError) as error:
             return self._refuse(number, RefusedError(f"The root helper does not do that. {error}"))
         except RaidbenchError as error:
             return self._refuse(number, error)
-        except Exception as error:  # a defect must not end the conversation, and is no leave to go on
+        except Exception as error:  # A defect must neither end the conversation nor count as success.
             self.failed += 1
             return self._refuse(number, RefusedError(f"The root helper failed: {type(error).__name__}: {error}"))
         return ReplyFrame(message={"id": number, "ok": reply, "descriptors": len(descriptors)}, descriptors=descriptors)
 
-    async def _do(self, verb: str, args: Mapping[str, Any]) -> Any:
+    async def _execute(self, verb: str, args: Mapping[str, Any]) -> Any:
         if verb == "hello":
             return self._begin(**args)
         if verb not in self._verbs:
@@ -94,53 +94,53 @@ class RequestDispatcher:
         return await (shield_to_completion(asyncio.ensure_future(result)) if verb in FINISHED else result)
 
     def _begin(self, version: int, read_only: bool, firmware: bool) -> Mapping[str, Any]:
-        """The first request, which says how far the conversation goes."""
+        """Execute the first request, which declares the scope of the conversation."""
         if self._verbs:
             raise RequestDeniedError("hello: it has been said.")
         host = LocalHost(firmware_queries=firmware)
-        looking = ReadVerbs(host)
-        holding = self._holding = DeviceClaims(host, self._gid, self._paths.config)
-        measuring = self._measuring = GuardedRuns(host, holding)
-        changing = self._changing = HelperChanges(host, MachineBackends.of(host), self._paths, self._uid)
+        reads = ReadVerbs(host)
+        claims = self._claims = DeviceClaims(host, self._gid, self._paths.config)
+        runs = self._runs = GuardedRuns(host, claims)
+        changes = self._changes = HelperChanges(host, MachineBackends.of(host), self._paths, self._uid)
         self._read_only = read_only
         self._verbs = {
-            "read": looking.read,
-            "follow": looking.follow,
-            "run": looking.run,
-            "reachable": looking.reachable,
-            "ask": looking.ask,
-            "facts": holding.facts,
-            "free": holding.free,
-            "hold": holding.hold,
-            "release": holding.release,
-            "measure": measuring.measure,
-            "signal": measuring.signal,
-            "ended": measuring.ended,
-            "lock": changing.lock,
-            "unlock": changing.unlock,
-            "plan": changing.plan,
-            "intend": changing.intend,
-            "apply": changing.apply,
-            "outcome": changing.outcome,
-            "arm": changing.arm,
-            "journal": changing.journal,
-            "remake": changing.remake,
-            "together": changing.together,
-            "persist": changing.persist,
-            "unit": changing.unit,
-            "rehearse": changing.rehearse,
-            "given": changing.given,
+            "read": reads.read,
+            "follow": reads.follow,
+            "run": reads.run,
+            "reachable": reads.reachable,
+            "ask": reads.ask,
+            "facts": claims.facts,
+            "free": claims.free,
+            "hold": claims.hold,
+            "release": claims.release,
+            "measure": runs.measure,
+            "signal": runs.signal,
+            "ended": runs.ended,
+            "lock": changes.lock,
+            "unlock": changes.unlock,
+            "plan": changes.plan,
+            "intend": changes.intend,
+            "apply": changes.apply,
+            "outcome": changes.outcome,
+            "arm": changes.arm,
+            "journal": changes.journal,
+            "remake": changes.remake,
+            "together": changes.together,
+            "persist": changes.persist,
+            "unit": changes.unit,
+            "rehearse": changes.rehearse,
+            "given": changes.given,
             "companion": self.companion,
         }
         return {"version": version}
 
     def companion(self) -> tuple[Mapping[str, Any], tuple[int, ...]]:
-        """A further helper of the same user, for a process that outlives this one; it ends with that."""
+        """Start a second helper for the same user, for a process that outlives this one. It ends with that process."""
         with start_beside(self_exec_argv("app.privsep"), COMPANION, user=(self._uid, self._gid)) as sock:
             return {}, (sock.detach(),)
 
     def refuse_bytes(self, error: MalformedError) -> ReplyFrame:
-        """The answer to what is no message at all."""
+        """Return the reply to bytes that are no message."""
         return self._refuse(None, RefusedError(f"The root helper does not do that. {error}"))
 
     def _refuse(self, number: int | None, error: RaidbenchError) -> ReplyFrame:
@@ -148,10 +148,10 @@ class RequestDispatcher:
         return ReplyFrame(message={"id": number, "error": encode_error(error)})
 
     async def close(self) -> None:
-        """End all that reads, let go of all that is held."""
-        if self._measuring is not None:
-            await self._measuring.close()
-        if self._holding is not None:
-            await self._holding.close()
-        if self._changing is not None:
-            self._changing.close()
+        """End all runs, close all devices and release all locks."""
+        if self._runs is not None:
+            await self._runs.close()
+        if self._claims is not None:
+            await self._claims.close()
+        if self._changes is not None:
+            self._changes.close()

@@ -1,7 +1,7 @@
-"""What the helper reads: files by pattern, programs by the words that they may be given. Closed tables.
+"""What the helper reads: closed tables of files and of programs with their permitted arguments.
 
-Which programs those are is declared beside each vendor (`ROOT_READS`), of this installation alone.
-Nothing here changes a machine. A change is planned anew by the helper itself (`desk`), whatever words it came with.
+Each vendor of this installation declares its programs (`ROOT_READS`). Nothing here changes a machine: the helper plans
+a change itself (`change_verbs`), whatever request it came with.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _NODE = re.compile(r"/dev(/[A-Za-z0-9][A-Za-z0-9_.:+-]*){1,3}", re.ASCII)
 _CHARACTER = re.compile(r"/dev/(nvme\d+(n\d+)?|sg\d+|bsg/[^/]+)", re.ASCII)
 
 
-def _declared() -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Return what may follow a program, by its name or place: what the vendors of this installation declare.
+def _load_shapes() -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Return the permitted arguments of each program, by name or path, as this installation's vendors declare them.
 
-    A vendor of another package is not asked: what root starts for a user is decided by the files that
-    `installation.trouble` has judged to be root's. Raises ValueError where two vendors declare one program.
+    Vendors of other packages are ignored: root starts only what files owned by root declare
+    (`installation.ownership_problem`). Raises ValueError if two vendors declare one program.
     """
     shapes_by_program: dict[str, tuple[tuple[str, ...], ...]] = {}
     for vendor in own_vendors():
@@ -37,48 +37,48 @@ def _declared() -> dict[str, tuple[tuple[str, ...], ...]]:
     return shapes_by_program
 
 
-_SHAPES = _declared()
+_SHAPES = _load_shapes()
 
 
 def may_read(path: str) -> bool:
-    """Whether root reads this file for the user: the mounts of process 1, which hidepid keeps from others (proc(5)).
+    """Return whether root reads this file for the user: only the mounts of process 1, which hidepid hides (proc(5)).
 
-    Nothing below /sys: what raidbench reads there is open to everybody, and what is not are keys and passwords
-    (dhchap_secret of NVMe, password of iSCSI sessions), PCI configuration space and addresses of the kernel.
+    Nothing below /sys is read. Files that raidbench needs there are readable by everyone; the others contain keys and
+    passwords (dhchap_secret of NVMe, password of iSCSI sessions), PCI configuration space and kernel addresses.
     """
     return path == _MOUNTS
 
 
 def may_follow(path: str) -> bool:
-    """Whether root tells where this link leads."""
+    """Return whether root reports the target of this link."""
     return path == _SPACE
 
 
 def command_of(argv: Sequence[str]) -> tuple[str, ...] | None:
-    """The command line to be run for these words: root's own program, devices by their nodes.
+    """Return the command to run for these arguments: root's own program, devices by their nodes.
 
-    None where the words are none of the table. The path of the program that was asked for counts by its name only,
-    unless it is a place where a vendor puts the program.
+    Return None if no table entry matches. Only the name of the requested program counts, unless its path is one that a
+    vendor declares.
     """
     program_path = argv[0]
     name = program_path if program_path in _SHAPES else os.path.basename(program_path)
-    fitting = (_fitted(shape, argv[1:]) for shape in _SHAPES.get(name, ()))
+    fitting = (_fit_arguments(shape, argv[1:]) for shape in _SHAPES.get(name, ()))
     arguments = next((fitted for fitted in fitting if fitted is not None), None)
     program = None if arguments is None else find_program((name,))
     return None if arguments is None or program is None else (program, *arguments)
 
 
 def may_be_permitted(argv: Sequence[str]) -> bool:
-    """Whether there is a line in the table that may fit: what has none is not sent to the helper."""
+    """Return whether a table entry may match. A command without one is not sent to the helper."""
     return bool(argv) and (argv[0] in _SHAPES or os.path.basename(argv[0]) in _SHAPES)
 
 
 def node_of(path: str) -> str | None:
-    """The node of a device that a path leads to, None where that is none, by its name and by what is there.
+    """Return the device node that a path leads to, or None if its name or type is not that of a device.
 
-    The path is followed here once, and only where nobody but root can make it lead elsewhere: what is returned is used.
+    The path is resolved once, and only if no other user can redirect it. The result is used from then on.
     """
-    if not _NODE.fullmatch(path) or _leads_up(path):
+    if not _NODE.fullmatch(path) or not {".", ".."}.isdisjoint(path.split("/")):
         return None
     real = resolve_root_owned(path)
     if real is None or not _NODE.fullmatch(real):
@@ -91,12 +91,8 @@ def node_of(path: str) -> str | None:
     return real if stat.S_ISBLK(mode) or is_character else None
 
 
-def _leads_up(path: str) -> bool:
-    return any(part in (".", "..") for part in path.split("/"))
-
-
-def _fitted(shape: Sequence[str], parts: Sequence[str]) -> tuple[str, ...] | None:
-    """The words as they are given to a program, None where they are not of this shape."""
+def _fit_arguments(shape: Sequence[str], parts: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the arguments as they are passed to the program, or None if they do not match the shape."""
     if len(shape) != len(parts):
         return None
     fitted = [

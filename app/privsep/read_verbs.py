@@ -1,4 +1,4 @@
-"""The verbs that look: files, links, programs that report, cards."""
+"""Verbs that read: files, links, programs that report, and controllers."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from backends.system.local import LocalHost
 
 
 class ReadVerbs:
-    """What root sees and its user does not."""
+    """Data that root can read and its user cannot."""
 
     def __init__(self, host: LocalHost) -> None:
         self._host = host
 
     async def read(self, paths: list[str]) -> Mapping[str, Any]:
-        """Texts of small files by path; one that is not of the table refuses all."""
+        """Return the texts of small files by path. Raises RequestDeniedError if one of them is not in the table."""
         if not all(map(may_read, paths)):
             raise RequestDeniedError("read: one of the files is not of those that are read.")
         return {"texts": await self._host.read_many(paths)}
 
     async def follow(self, path: str) -> Mapping[str, Any]:
-        """Where a link leads."""
+        """Return the target of a link. Raises RequestDeniedError if it is not in the table."""
         if not may_follow(path):
             raise RequestDeniedError("follow: that link is not of those that are followed.")
         return {"leads": await self._host.link(path)}
 
     async def run(self, argv: list[str], seconds: float, stall: float | None) -> Mapping[str, Any]:
-        """What a program answers that only reports; see `Command` for its times."""
+        """Return the output of a read-only program; see `Command` for its times. Raises RequestDeniedError."""
         command = command_of(argv)
         if command is None:
             raise RequestDeniedError("run: that command line is none of those that only read, or root may not run it.")
@@ -46,15 +46,18 @@ class ReadVerbs:
         }
 
     async def reachable(self) -> Mapping[str, Any]:
-        """Whether cards can be asked."""
+        """Return why controllers cannot be queried, or None."""
         return {"why_not": await self._host.firmware_reachable()}
 
     async def ask(self, host: int, question: str, subject: int, size: int | None) -> Mapping[str, Any]:
-        """A card's answer to a question that only reads."""
-        asked = FirmwareQuery[question]
-        if size is not None and size > asked.value.size:
+        """Return a controller's answer to a read-only query.
+
+        Raises RequestDeniedError if the arguments do not fit it.
+        """
+        query = FirmwareQuery[question]
+        if size is not None and size > query.value.size:
             raise RequestDeniedError("ask: no answer is that long.")
-        if subject and not asked.value.subject:
+        if subject and not query.value.subject:
             raise RequestDeniedError("ask: that question is about the whole card.")
-        answer = await self._host.ask_firmware(host, asked, subject=subject, size=size)
+        answer = await self._host.ask_firmware(host, query, subject=subject, size=size)
         return {"answer": base64.b64encode(answer).decode("ascii")}

@@ -1,4 +1,4 @@
-"""What a request may hold: every field of every verb has one check. Closed tables, no I/O."""
+"""The closed table of requests: every field of every verb has one check. No I/O."""
 
 from __future__ import annotations
 
@@ -13,159 +13,148 @@ from backends.model import Scope
 Check = Callable[[Any], bool]
 
 MOST_PATHS = 4096
-"""Files in one request."""
+"""Most files in one request."""
 
 LONGEST_READ = 600.0
-"""Seconds that a program may be given for an answer."""
+"""Most seconds that a program may be given to answer."""
 
 
 class RequestDeniedError(Exception):
-    """A request that is not in the tables, or comes out of its order."""
+    """A request is not in the tables, or out of order."""
 
 
 def text(pattern: str) -> Check:
-    """A string that a pattern matches whole, of nothing but what can be seen."""
+    """Return a check for a printable string that a pattern matches completely."""
     compiled = re.compile(pattern, re.ASCII)
     return lambda value: isinstance(value, str) and value.isprintable() and compiled.fullmatch(value) is not None
 
 
-def whole(least: int, most: int) -> Check:
-    """A whole number; true and false are none."""
+def integer(least: int, most: int) -> Check:
+    """Return a check for an integer within bounds; booleans are rejected."""
     return lambda value: type(value) is int and least <= value <= most
 
 
 def seconds(most: float) -> Check:
-    """A length or point of time."""
+    """Return a check for a duration or a point in time."""
     return lambda value: type(value) in (int, float) and 0 < value <= most
 
 
-def some(check: Check, most: int) -> Check:
-    """A list of one at least."""
+def nonempty_list(check: Check, most: int) -> Check:
+    """Return a check for a list of 1 to `most` items."""
     return lambda value: isinstance(value, list) and 0 < len(value) <= most and all(map(check, value))
 
 
-def maybe(check: Check) -> Check:
-    """Or nothing."""
+def optional(check: Check) -> Check:
+    """Return a check that also accepts None."""
     return lambda value: value is None or check(value)
 
 
 def flag(value: Any) -> bool:
-    """True or false."""
+    """Accept a boolean."""
     return isinstance(value, bool)
 
 
 def record(value: Any) -> bool:
-    """An object, whose fields whoever takes it checks."""
+    """Accept an object. Its receiver checks the fields."""
     return isinstance(value, dict)
 
 
 def records(most: int) -> Check:
-    """A list of objects, an empty one too."""
+    """Return a check for a list of at most `most` objects, which may be empty."""
     return lambda value: isinstance(value, list) and len(value) <= most and all(map(record, value))
 
 
 def lines(value: Any) -> bool:
-    """Lines that were shown to somebody."""
+    """Accept lines that were shown to the user."""
     return isinstance(value, list) and len(value) <= 512 and all(isinstance(item, str) and item for item in value)
 
 
-def values(value: Any) -> bool:
-    """Settings by key; none for those that are to be forgotten."""
-    return (
-        isinstance(value, dict) and len(value) <= 64 and all(_KEY(key) and _WORD(item) for key, item in value.items())
-    )
-
-
-def companions(value: Any) -> bool:
-    """What comes back with a value, by key."""
-    return (
-        isinstance(value, dict)
-        and len(value) <= 64
-        and all(_BESIDE(key) and _WORD(item) for key, item in value.items())
-    )
-
-
-def texts(value: Any) -> bool:
-    """Fields of a job, each as text."""
-    return (
-        isinstance(value, dict) and len(value) <= 64 and all(_KEY(key) and _TEXT(item) for key, item in value.items())
+def mapping(keys: Check, values: Check) -> Check:
+    """Return a check for an object of at most 64 fields, empty or not."""
+    return lambda value: (
+        isinstance(value, dict) and len(value) <= 64 and all(keys(key) and values(item) for key, item in value.items())
     )
 
 
 def section(value: Any) -> bool:
-    """A further section of a job: its fields, and whether it waits for those before it."""
-    return isinstance(value, dict) and value.keys() == {"job", "waits"} and texts(value["job"]) and flag(value["waits"])
+    """Accept a further section of a job: its fields, and whether it waits for the sections before it."""
+    return isinstance(value, dict) and value.keys() == {"job", "waits"} and _JOB(value["job"]) and flag(value["waits"])
 
 
 def _session(value: Any) -> bool:
-    """The folder of a session in its one spelling: it is a part of what a change is called by."""
+    """Accept the normalised path of a session folder, because it is part of a change's identity."""
     return _FOLDER(value) and value == os.path.normpath(value) and not value.startswith("//")
 
 
-_KEY = text(r"[a-z][a-z0-9_]{0,63}(\.[A-Za-z0-9!+_./-]{1,128})?")  # of a member: write_mostly.sda1
-_BESIDE = text(r"[a-z][a-z0-9_]{0,63}([./][A-Za-z0-9!+_./-]{1,128})?")  # of a scheduler: iosched/read_expire
+_KEY = text(r"[a-z][a-z0-9_]{0,63}(\.[A-Za-z0-9!+_./-]{1,128})?")  # setting of a member: write_mostly.sda1
+_BESIDE = text(r"[a-z][a-z0-9_]{0,63}([./][A-Za-z0-9!+_./-]{1,128})?")  # setting of a scheduler: iosched/read_expire
 _WORD = text(r".{1,256}")
-_TEXT = text(r".{0,2048}")
+_SETTINGS = mapping(_KEY, _WORD)
+"""Settings by key; empty to keep none of them after a reboot."""
+_COMPANIONS = mapping(_BESIDE, _WORD)
+"""Companion settings that are restored with a setting, by key."""
+_JOB = mapping(_KEY, text(r".{0,2048}"))
+"""Fields of a job as text."""
 _TARGET = text(r"[a-z0-9_-]{1,32}:[^ ]{1,256}")
 _SCOPE = text("|".join(Scope))
 _NODE = text(r"/dev(/[^ /]{1,255}){1,3}")
 _FOLDER = text(r"/.{1,4095}")
 _ID = text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 LOCK = text(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}")
-"""Name of a lock, which is that of a file and never of a folder."""
+"""Name of a lock, which is a file name and never that of a folder."""
 _PATH = text(r"/.{1,1023}")
-_NUMBER = whole(1, 2**31)
+_NUMBER = integer(1, 2**31)
 
 RESULTS = ("verified", "differs", "failed", "restored", "kept", "conflict", "gone")
-"""How a change may have ended."""
+"""Possible outcomes of a change."""
 
 FIELDS: Mapping[str, Mapping[str, Check]] = {
-    "hello": {"version": whole(1, 1), "read_only": flag, "firmware": flag},
-    "read": {"paths": some(_PATH, MOST_PATHS)},
+    "hello": {"version": integer(1, 1), "read_only": flag, "firmware": flag},
+    "read": {"paths": nonempty_list(_PATH, MOST_PATHS)},
     "follow": {"path": _PATH},
     "run": {
-        "argv": some(text(r".{1,8192}"), 64),
+        "argv": nonempty_list(text(r".{1,8192}"), 64),
         "seconds": seconds(LONGEST_READ),
-        "stall": maybe(seconds(LONGEST_READ)),
+        "stall": optional(seconds(LONGEST_READ)),
     },
     "reachable": {},
     "ask": {
-        "host": whole(0, 65535),
+        "host": integer(0, 65535),
         "question": text("|".join(question.name for question in FirmwareQuery)),
-        "subject": whole(0, 65535),
-        "size": maybe(whole(1, max(question.value.size for question in FirmwareQuery))),
+        "subject": integer(0, 65535),
+        "size": optional(integer(1, max(question.value.size for question in FirmwareQuery))),
     },
     "facts": {"device": _NODE, "writing": flag},
-    "free": {"device": _NODE, "shown": maybe(records(512))},
+    "free": {"device": _NODE, "shown": optional(records(512))},
     "hold": {
         "device": _NODE,
         "writing": flag,
-        "typed": maybe(_WORD),
-        "meant": maybe(record),
-        "shown": maybe(lines),
+        "typed": optional(_WORD),
+        "meant": optional(record),
+        "shown": optional(lines),
     },
     "release": {"hold": _NUMBER},
     "measure": {
-        "holds": some(_NUMBER, 64),
-        "job": texts,
-        "more": maybe(some(section, 63)),
-        "cap": maybe(whole(1, 7 * 86400)),
-        "interval": whole(50, 60_000),
+        "holds": nonempty_list(_NUMBER, 64),
+        "job": _JOB,
+        "more": optional(nonempty_list(section, 63)),
+        "cap": optional(integer(1, 7 * 86400)),
+        "interval": integer(50, 60_000),
         "fio": _PATH,
     },
     "signal": {"run": _NUMBER, "how": text("interrupt|terminate|kill")},
     "ended": {"run": _NUMBER},
     "lock": {"name": LOCK, "what": _WORD},
     "unlock": {"name": LOCK},
-    "together": {"target": _TARGET, "scope": _SCOPE, "values": values},
-    "plan": {"change": record, "back": maybe(companions)},
+    "together": {"target": _TARGET, "scope": _SCOPE, "values": _SETTINGS},
+    "plan": {"change": record, "back": optional(_COMPANIONS)},
     "intend": {
         "session": _session,
         "id": _ID,
         "target": _TARGET,
         "key": _KEY,
         "after": _WORD,
-        "until": maybe(seconds(2.0**40)),
+        "until": optional(seconds(2.0**40)),
     },
     "given": {"session": _session},
     "apply": {"session": _session, "id": _ID},
@@ -173,16 +162,16 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
     "arm": {"session": _session, "until": seconds(2.0**40)},
     "rehearse": {},
     "journal": {},
-    "persist": {"target": _TARGET, "scope": _SCOPE, "values": values, "digest": text(r"[0-9a-f]{64}")},
+    "persist": {"target": _TARGET, "scope": _SCOPE, "values": _SETTINGS, "digest": text(r"[0-9a-f]{64}")},
     "remake": {"session": _session, "id": _ID},
     "unit": {"do": text("plan|install|remove")},
     "companion": {},
 }
-"""Every verb that there is, and its fields, all of which must be there."""
+"""Every verb and its fields, all of which are required."""
 
 
 def parse_request(message: Mapping[str, Any]) -> tuple[int, str, dict[str, Any]]:
-    """Number, verb and words of a request. Raises NotAllowedError."""
+    """Return number, verb and arguments of a request. Raises RequestDeniedError if it does not match the tables."""
     number, verb, args = message.get("id"), message.get("verb"), message.get("args")
     if set(message) != {"id", "verb", "args"} or type(number) is not int or not 0 < number < 2**53:
         raise RequestDeniedError("It is no request.")

@@ -1,4 +1,4 @@
-"""What a running job suffers, said once on whichever screen is in front: a stall, a lost member, background work."""
+"""Alerts about a running job: a stall, a lost member, background work. Each is shown once, on any screen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.tui.bench.curves import ramp_of
 
 
 class RunAlerts:
-    """Hears of the running job as it goes on, and tells what is new."""
+    """Follows the running job and returns new alerts."""
 
     def __init__(self) -> None:
         self._reset(None)
@@ -24,11 +24,11 @@ class RunAlerts:
         self._still = IoStallDetector()
         self._going_on = self._silent = False
         self.lasting: frozenset[str] = frozenset()
-        """Sentences on what goes on: the next one, or the end of the run, takes their place."""
+        """Sentences about conditions that still last. The next alert, or the end of the run, replaces them."""
         self._roles: dict[str, str] = {}
 
     def update(self, active: ActiveRun | None) -> tuple[str, ...]:
-        """Sentences on what happened since the last time."""
+        """Return sentences about events since the last call."""
         if active is None:
             return ()
         if active.start.id != self._run or len(active.samples) < self._taken:

@@ -1,6 +1,6 @@
-"""What screens, dialogs and what stands beside them see of the app: this, and never the app itself.
+"""The part of the app that screens, dialogs and their helpers may use. They never import the app itself.
 
-Whoever writes a screen reads here what it can ask for; `app.tui.app` alone knows how that is done.
+`app.tui.app` implements it.
 """
 
 from __future__ import annotations
@@ -30,66 +30,66 @@ T = TypeVar("T")
 
 
 class AppInterface(Protocol):
-    """The app, as far as it is anybody's business."""
+    """The app as screens see it."""
 
     workbench: Workbench
     session: Session
-    """As it is now."""
+    """The present session."""
     options: ScreenOptions
-    """How the app was started."""
+    """Start options."""
     ascii: bool
-    """Whether anything but ASCII must be kept from the terminal."""
+    """Whether only ASCII may reach the terminal."""
     opened: bool
     """Whether opening the session was tried."""
     notices: Notices
-    """What was said."""
+    """Messages to the user."""
     waiting: RunBadge
-    """Where something runs or has ended."""
+    """Marks of screens where something runs or has ended."""
     findings: CheckTracker
-    """What of the machine wants a look."""
+    """Findings of the check."""
     drifted: DriftWatch
-    """What differs from the file of settings that is named."""
+    """Differences from the state file."""
     staged: dict[str, dict[str, str]]
-    """Staged values: target address -> key -> value. `stage` stages."""
+    """Staged values: target address -> key -> value. Use `stage` to change them."""
     staged_count: int
     custom_keys: dict[str, str]
-    """Keys of the keymap, by command."""
+    """Keys of the keymap, by command id."""
     wanted_device: tuple[str, str] | None
-    """Address and node of the device that the Bench screen is to measure."""
+    """Address and node of the device to measure on the Bench screen."""
     background: dict[str, BackgroundWork]
-    """What goes on behind the screens, by the screen that shows it."""
+    """Background work, by the screen that shows it."""
     trials: Trials
-    """Changes that come back by themselves unless somebody keeps them."""
+    """Changes that are reverted automatically unless they are kept."""
     job_choice: tuple[Job, str | None] | None
-    """The job of the Bench screen and the name of its workload; None before it was shown."""
+    """The job of the Bench screen and the name of its profile; None before that screen was shown."""
 
     @property
     def measuring(self) -> bool:
-        """Whether a job or anything in the background measures on this machine now."""
+        """Whether a job or background work measures on this machine now."""
 
     def stage(self, target: str, key: str, value: str | None) -> None:
-        """Stage a value, or take it back with None."""
+        """Stage a value, or unstage it with None."""
 
     async def look_for_hardware(self) -> None:
-        """Ask every backend."""
+        """Scan with every backend."""
 
     async def rescan_after_change(self, changes: tuple[Change, ...]) -> None:
-        """Ask of what these changes may have moved."""
+        """Scan the devices that these changes may have moved."""
 
-    def check_anew(self) -> None:
-        """Find anew what wants a look, of what was read by now."""
+    def recheck(self) -> None:
+        """Run the check again on the latest readings."""
 
     def measure_device(self, name: str, device: str) -> None:
-        """Take a device to the Bench screen."""
+        """Select a device on the Bench screen and show that screen."""
 
     def ask_export(self) -> None:
-        """Ask for a file name, write the report of the session."""
+        """Ask for a file name and write the report of the session."""
 
     def ask_export_of(self, session: Session, folder: Path) -> None:
-        """The same of a session that lies in `folder`."""
+        """Ask for a file name and write the report of the session in `folder`."""
 
     def show_error(self, error: RaidbenchError, *, title: str = "") -> None:
-        """Show an error: what happened, what it means, what to do next."""
+        """Show an error with its hint."""
 
     def notify(
         self,
@@ -100,44 +100,44 @@ class AppInterface(Protocol):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """A notice above the footer; never markup."""
+        """Show a notice above the footer; never markup."""
 
     def notify_transient(self, message: str) -> None:
-        """A notice that is worth no line of the log."""
+        """Show a notice that is not logged."""
 
     def notify_copyable(self, message: str, path: str) -> None:
-        """A notice with something worth copying: the path that it names, say."""
+        """Show a notice with text that can be copied, such as a path."""
 
     def do(self, name: str, *arguments: Any, **named: Any) -> Any:
-        """Call what a feature calls by this name (`app.doors`) with the app first; say so where none does."""
+        """Call the action `name` of a feature (`app.doors`), the app first. A missing feature is reported."""
 
     def action_go(self, screen: str) -> None:
-        """Bring a screen to the front."""
+        """Show a screen."""
 
     def show_header(self) -> None:
-        """Bring the header up to date."""
+        """Update the header."""
 
     def show_background(self, screen: str) -> None:
-        """Bring what shows work in the background up to date: its screen, and the header of any."""
+        """Update the screen that shows background work, and the header of any screen."""
 
     def refresh_screen(self) -> None:
-        """Bring the screen in front up to date with what is not in the session."""
+        """Update the screen in front with state that is not in the session."""
 
     async def stop_measuring(self) -> None:
-        """End the running job and wait for its end, but not for ever."""
+        """End the running job and wait for its end, with a time limit."""
 
     async def stop_and_exit(self, code: int = 0) -> None:
-        """End the running job, keep its figures, leave."""
+        """End the running job, keep its results, and leave."""
 
     @property
     def front(self) -> Screen[Any] | None:
-        """The screen in front; None while a question lies upon it."""
+        """The screen in front; None while a dialog is open."""
 
     def push_screen(self, screen: Screen[T], callback: Callable[[T | None], None] | None = None) -> AwaitMount:
-        """Lay a screen or dialog upon this one; `callback` gets its answer."""
+        """Open a screen or dialog; `callback` gets its result."""
 
     def push_screen_wait(self, screen: Screen[T]) -> Coroutine[Any, Any, T]:
-        """The answer of a dialog, in a worker."""
+        """Open a dialog and wait for its result, in a worker."""
 
     def run_worker(
         self,
@@ -148,7 +148,7 @@ class AppInterface(Protocol):
         exclusive: bool = False,
         thread: bool = False,
     ) -> Worker[Any]:
-        """Begin something that takes its time."""
+        """Start background work."""
 
     def call_from_thread(self, callback: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-        """Call something of the app's from a worker's thread."""
+        """Call a function of the app from a worker thread."""

@@ -1,4 +1,4 @@
-"""What stands between the widgets and the terminal: no control characters, and ASCII only where that is wanted."""
+"""Filters between the widgets and the terminal: remove control characters, and reduce to ASCII if wanted."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _LIGHT = {
 
 
 def ascii_of(char: str) -> str:
-    """One ASCII character as wide as `char`'s cell; box drawing becomes + - |, the unknown becomes ?."""
+    """Return an ASCII character for a one-cell `char`. Box drawing becomes + - |, unknown characters become ?."""
     if char < "\x80":
         return char
     replacement = _LIGHT.get(char)
@@ -56,20 +56,20 @@ def ascii_of(char: str) -> str:
 
 
 class ControlFilter(LineFilter):
-    """The last line of defence: no widget, whoever wrote it, sends a character that could steer the terminal."""
+    """Replaces control characters, so that no widget can steer the terminal."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The same segments, every unprintable character replaced."""
+        """Return the segments with every unprintable character replaced."""
         if all(text.isprintable() for text, _, _ in segments):
             return segments
         return [Segment(clean(text), style, control) for text, style, control in segments]
 
 
 class AsciiFilter(LineFilter):
-    """Keeps everything but ASCII from the terminal."""
+    """Reduces all output to ASCII."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The same segments in ASCII."""
+        """Return the segments in ASCII."""
         return [
             Segment("".join(map(ascii_of, text)), style, control)
             if not text.isascii()

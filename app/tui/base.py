@@ -1,4 +1,4 @@
-"""What all screens share: header, footer, bindings from the table of commands, and a word to a tiny terminal."""
+"""Base class of all screens: header, footer, bindings from the table of commands, and a note on small terminals."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
 
 SMALLEST = (70, 18)
-"""Columns and rows below which a screen says so instead of showing half of itself."""
+"""Columns and rows below which a screen shows a note about its size."""
 
 TINY = (40, 10)
-"""The same below which only that is said."""
+"""Columns and rows below which only a short note is shown."""
 
 TYPING = ("devices.filter", "log.search", "log.note", "bench.open")
-"""Commands after which one types on: they act before the next key is looked at, or that would be a command, too."""
+"""Commands after which the user types on. They act before the next key is handled, or it would be a command too."""
 
 
 _SHOWN = {"escape": "esc", "question_mark": "?"}
 
 
 def dialog_keys(dialog: Screen[object]) -> tuple[tuple[str, str], ...]:
-    """Return the keys and labels that a dialog shows and that do something now, each label once."""
+    """Return the keys and labels that a dialog shows and that are enabled now, each label once."""
     key_of: dict[str, str] = {}
     for key, active in dialog.active_bindings.items():
         if active.node is dialog and active.enabled and active.binding.show and active.binding.description:
@@ -55,34 +55,34 @@ class WorkbenchScreen(SparseScreen[None]):
     """A screen of the workbench. Subclasses compose a body and show a session in it."""
 
     NAME: ClassVar[str] = ""
-    """Its name in the table of commands."""
+    """Name of the screen in the table of commands."""
 
     VERTICAL_BREAKPOINTS = [(0, "-short"), (TALL, "-tall")]  # noqa: RUF012
 
     def __init__(self) -> None:
         super().__init__()
-        self.add_class(*self._fitting(), update=False)
+        self.add_class(*self._size_classes(), update=False)
         for command in commands_of(self.NAME, shared=False):
             for key in command.keys:
                 if key == "enter":
-                    continue  # it belongs to the table that has the focus; the table tells of it
+                    continue  # The focused table handles Enter and posts a message.
                 typed = command.id in TYPING
                 binding = Binding(key, command.action, command.label, show=False, id=command.id, priority=typed)
                 self._bindings.key_to_bindings.setdefault(key, []).append(binding)
 
     @property
     def workbench_app(self) -> AppInterface:
-        """The app, as what it is."""
+        """The app, typed as its interface."""
         return cast("AppInterface", self.app)
 
-    def _fitting(self) -> Iterator[str]:
-        """The classes of this terminal's size: with those that come later everything is styled and laid out twice."""
+    def _size_classes(self) -> Iterator[str]:
+        """Yield the classes for this terminal size. Adding them later would style and lay out everything twice."""
         for cells, points in zip(self.app.size, (self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS), strict=True):
             fitting = [point for point in points or () if cells >= point[0]]
             yield from [max(fitting)[1]] if fitting else ()
 
     def compose(self) -> ComposeResult:
-        """Header, what is on trial, body, notices, footer."""
+        """Compose header, trial line, body, notices and footer."""
         yield HeaderLines(self.NAME)
         yield TrialLine()
         with Container(id="body"):
@@ -91,29 +91,29 @@ class WorkbenchScreen(SparseScreen[None]):
         yield KeyLine(self.NAME)
 
     def body(self) -> ComposeResult:
-        """The widgets between header and footer."""
+        """Compose the widgets between header and footer."""
         yield Widget()
 
     def on_mount(self) -> None:
-        """Follows the session from now on."""
+        """Follow the session from now on."""
         self.watch(self.app, "session", self._session_changed, init=False)
         self.watch(self, "focused", self.show_keys, init=False)
 
     def on_screen_suspend(self) -> None:
-        """The footer is that of the dialog that lies upon the screen from now on."""
+        """Show the keys of the dialog that opens over the screen."""
         if self.has_widgets and self.app.screen_stack and isinstance(self.app.screen, ModalScreen):
             self.query_one(KeyLine).over = dialog_keys(self.app.screen)
 
     def on_screen_resume(self) -> None:
-        """Shows what happened while another screen was in front."""
-        # What goes on behind calls this too, also between the opening and the first widget: what comes then is shown
-        # by the event that follows the mounting.
+        """Show the changes that happened while another screen was in front."""
+        # Background work calls this too, even before the first widget is mounted. The event after mounting shows such
+        # changes.
         if self.has_widgets:
             self.query_one(KeyLine).over = None
             self._session_changed(self.workbench_app.session)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Says so when there is no room."""
+        """Show a note if the terminal is too small."""
         small = event.size.width < SMALLEST[0] or event.size.height < SMALLEST[1]
         self.set_class(small, "-too-small")
         if small:
@@ -132,14 +132,14 @@ class WorkbenchScreen(SparseScreen[None]):
             self.remove_class("-tiny")
 
     def _session_changed(self, session: Session) -> None:
-        # On the way out the widgets go first: news that come then are for nobody.
+        # During shutdown the widgets are removed first, so late session updates are ignored.
         if self.is_current and self.has_widgets and self.app.is_running:
             self.show_lines(session)
             self.show(session)
             self.show_keys()
 
     def show_lines(self, session: Session) -> None:
-        """Bring the header up to date, the line of what is on trial, and what was said."""
+        """Update the header, the trial line and the notices."""
         self.query_one(HeaderLines).show(session, self.workbench_app)
         line, trials = self.query_one(TrialLine), self.workbench_app.trials
         line.decidable = trials.decidable
@@ -147,40 +147,40 @@ class WorkbenchScreen(SparseScreen[None]):
         self.show_notices()
 
     def show_notices(self) -> None:
-        """Bring the line of notices up to date."""
-        self.query_one(NoticeLine).notices = self.workbench_app.notices.standing
+        """Update the notices."""
+        self.query_one(NoticeLine).notices = self.workbench_app.notices.visible
 
     def hint(self, text: str, *, stays: bool = False) -> None:
-        """What the line above the footer says while there is no notice: the thing under the cursor, say.
+        """Set the text above the footer while there is no notice, such as details of the row under the cursor.
 
-        `stays`: beneath notices, too.
+        `stays`: show it below notices, too.
         """
         line = self.query_one(NoticeLine)
         line.stays, line.hint = stays, text
 
     @property
     def place(self) -> str:
-        """Whose keys the footer shows: those of the pane that has the focus, or of a field."""
+        """The pane whose keys the footer shows: the one with the focus, or an input field."""
         pane = pane_of(self.focused)
         return TYPED_INTO if isinstance(self.focused, Input) else (pane.id or "") if pane is not None else ""
 
     def show_keys(self) -> None:
-        """Bring the footer up to date."""
+        """Update the footer."""
         self.query_one(KeyLine).pane = self.place
 
-    def dead_key(self, event: events.Key) -> None:
-        """Say of a key that nothing took why it does nothing here."""
+    def explain_dead_key(self, event: events.Key) -> None:
+        """Explain why a key that no binding took does nothing here."""
         if event.is_printable and not isinstance(self.focused, Input):
             shown = event.character or event.key
             text = f"{shown} does nothing on {(SCREENS | SHEETS)[self.NAME]}: ? shows the keys."
             self.workbench_app.notify_transient(text)
 
     def copyable_text(self) -> str:
-        """What of the row under the cursor is worth copying; "" for what was told last."""
+        """Return the text of the row under the cursor that is worth copying; "" to copy the last notice."""
         return ""
 
     def action_back(self) -> None:
-        """One step back; a screen that nothing was opened on has none."""
+        """Go back one step. A screen that was not opened from another one says that there is none."""
         self.say("There is nothing to go back to: 1 to 5 show the screens.")
 
     def action_export(self) -> None:
@@ -188,30 +188,30 @@ class WorkbenchScreen(SparseScreen[None]):
         self.workbench_app.ask_export()
 
     def action_ab(self) -> None:
-        """Measure the staged value against the one in force."""
+        """Measure the staged value against the configured one."""
         self.workbench_app.do("ab.measure_staged", self.say)
 
     def action_take_back(self) -> None:
-        """Bring the old values back that are on trial."""
-        self.workbench_app.trials.take_back()
+        """Revert the values on trial."""
+        self.workbench_app.trials.revert()
 
     def show(self, session: Session) -> None:
-        """Bring the body up to date."""
+        """Update the body."""
 
     def show_background(self) -> None:
-        """Bring up to date what goes on in the background, on the screen that shows it."""
+        """Update the display of background work, on the screen that shows it."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """In a field a letter is a letter."""
+        """Disable commands on letter keys while an input field has the focus."""
         return not (action in ("filter", "search", "note", "open") and isinstance(self.focused, Input))
 
     def open_field(self, field: Input) -> None:
-        """Show a field and give it the keys at once: what is typed on goes into it and commands nothing."""
+        """Show a field and focus it at once, so that further keys are typed into it."""
         field.display = True
         self.set_focus(field)
 
     def put(self, selector: str, text: str) -> None:
-        """Show text in a plain line; whatever it holds is only text. Nothing happens when the screen is gone."""
+        """Show text in a plain line, never as markup. No effect when the screen is gone."""
         text = clean_lines(text)
         with contextlib.suppress(NoMatches):
             line = self.query_one(selector, Static)
@@ -220,5 +220,5 @@ class WorkbenchScreen(SparseScreen[None]):
                 line.update(text, layout=height is None or height.is_auto)
 
     def say(self, message: str, *, severity: str = "information", title: str = "") -> None:
-        """A notice in the line above the footer; text is never markup."""
+        """Show a notice above the footer; never markup."""
         self.app.notify(message, title=title, severity=severity, markup=False)  # type: ignore[arg-type]

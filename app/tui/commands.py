@@ -1,4 +1,4 @@
-"""Every command of the screens, declared once: bindings, footer, help, palette, `keys` and keymap derive from it."""
+"""Every command of the screens, declared once. Bindings, footer, help, palette, `keys` and keymap derive from it."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ class CommandSpec:
     """One command."""
 
     id: str
-    """`screen.action`: what a keymap names."""
+    """`screen.action`: its name in a keymap."""
     keys: tuple[str, ...]
-    """Default keys in Textual's words."""
+    """Default keys in Textual's notation."""
     action: str
     """Textual action of the screen or app."""
     label: str
-    """Two words at most: footer and palette."""
+    """Two words at most, for footer and palette."""
     help: str
     """A sentence."""
     screens: tuple[str, ...]
-    """`devices`, `bench`, `runs`, `sweep`, `log`; `all` for everywhere."""
+    """`devices`, `bench`, `runs`, `sweep`, `log`; `all` for every screen."""
     footer: int = 0
-    """Rank in the footer, what has the lowest is named first; 0 is not shown there."""
+    """Rank in the footer, lowest first; 0 is not shown there."""
     panes: tuple[str, ...] = ()
-    """Ids of the panes whose footer names it, or what goes on there (`bench-running`); () for all of the screen."""
+    """Ids of the panes, or states (`bench-running`), whose footer shows it; () for the complete screen."""
 
     @property
     def shown_keys(self) -> str:
-        """Keys as people write them; what has none is done in the palette."""
+        """Keys as people write them. A command without keys is reached through the palette."""
         return " ".join(_SHOWN.get(key, key) for key in self.keys or ("ctrl+p",))
 
 
@@ -53,7 +53,7 @@ _SHOWN = {
 
 
 NO_KEYMAP: Mapping[str, str] = MappingProxyType({})
-"""Nobody gave other keys."""
+"""A keymap without changes."""
 
 
 def _command(
@@ -67,7 +67,7 @@ def _command(
     action: str = "",
     screens: str = "",
 ) -> CommandSpec:
-    """Return a command. Unless named, the id tells its action and its screen: `devices.undo-all`, `app` for all."""
+    """Return a command. By default, its id gives its action and its screen: `devices.undo-all`, `app` for all."""
     screen, _, name = id.partition(".")
     return CommandSpec(
         id=id,
@@ -507,13 +507,13 @@ COMMANDS: tuple[CommandSpec, ...] = (
     ),
     _command("app.quit", "q", "Quit", "Leave; asks if a job is running or settings are changed.", 99, action="leave"),
 )
-"""In the order of help and palette."""
+"""All commands, in the order of help and palette."""
 
 SCREENS = {"devices": "Devices", "bench": "Bench", "runs": "Runs", "sweep": "Sweep", "log": "Log"}
 """Screens by name, in the order of their keys."""
 
 HOSTS = "hosts"
-"""The screen above those: of all hosts, where some were named."""
+"""Name of the screen of all hosts, which exists if hosts were named."""
 
 SHEETS = {
     "compare": "Compare",
@@ -529,7 +529,7 @@ SHEETS = {
 
 
 TYPED_INTO = "field"
-"""Stands for the pane while a field has the keys: letters are letters there."""
+"""Replaces the pane while an input field has the focus, because letters are typed into it."""
 
 _FIELD_KEYS = (("enter", "Done"), ("esc", "Clear"))
 
@@ -538,13 +538,13 @@ _ALWAYS = ("app.help", "app.quit")
 
 
 def commands_of(screen: str, *, shared: bool = True) -> tuple[CommandSpec, ...]:
-    """The commands that work on a screen, its own first."""
-    own = tuple(command for command in COMMANDS if screen in command.screens)
-    return own + (tuple(command for command in COMMANDS if "all" in command.screens) if shared else ())
+    """Return the commands that work on a screen, those of the screen first."""
+    commands = tuple(command for command in COMMANDS if screen in command.screens)
+    return commands + (tuple(command for command in COMMANDS if "all" in command.screens) if shared else ())
 
 
 def footer_of(screen: str, pane: str = "") -> tuple[CommandSpec, ...]:
-    """The most useful commands of a screen, in their order; with the id of a pane those that are of use there."""
+    """Return the footer commands of a screen by rank, without those that are useless in the given pane."""
     usable = [
         command
         for command in commands_of(screen)
@@ -554,8 +554,9 @@ def footer_of(screen: str, pane: str = "") -> tuple[CommandSpec, ...]:
 
 
 def footer_keys(screen: str, pane: str, width: int, keymap: Mapping[str, str] = NO_KEYMAP) -> list[tuple[str, str]]:
-    """Keys and labels of the footer of a pane, whole ones only: the most important that have room, then help and the
-    way out. Each takes its text and three blanks. `keymap`: keys that somebody gave to commands, by id.
+    """Return the keys and labels of the footer: the most important ones that fit, then help and quit.
+
+    Each takes its text and three spaces. `keymap`: changed keys by command id.
     """
 
     def pair(command: CommandSpec) -> tuple[str, str]:
@@ -588,25 +589,4 @@ MOVING = (
     ),
     ("tab", "To the next pane, the one whose frame is bright then; shift and tab to the one before."),
 )
-"""Keys that work in every list, and what they do."""
-
-
-def page() -> str:
-    """docs/keys.md."""
-    lines = [
-        "# The keys",
-        "",
-        "`?` shows those of a screen, `raidbench keys` all with the names that `[keymap]` takes.",
-    ]
-    lines += ["", "## Moving", "", "| key | what it does |", "| --- | --- |"]
-    lines += [f"| {_cell(keys)} | {help} |" for keys, help in MOVING]
-    everywhere = tuple(command for command in COMMANDS if "all" in command.screens)
-    own = {title: commands_of(name, shared=False) for name, title in (SCREENS | SHEETS).items()}
-    for title, commands in {"On every screen": everywhere, **own}.items():
-        lines += ["", f"## {title}", "", "| key | command | what it does |", "| --- | --- | --- |"]
-        lines += [f"| {_cell(command.shown_keys)} | {command.label} | {command.help} |" for command in commands]
-    return "\n".join(lines) + "\n"
-
-
-def _cell(keys: str) -> str:
-    return " ".join(f"`{key}`" for key in keys.replace(",", " ").split())
+"""Keys that work in every list, and their effect."""

@@ -1,4 +1,7 @@
-"""Escape and a key that came together: two keys, where Textual (8.2) makes another character of them or loses both."""
+"""Separates Escape from a following key that arrives with it.
+
+Textual (8.2) turns the pair into another character or loses both.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,22 @@ from textual._xterm_parser import XTermParser
 
 _ESC: Final = "\x1b"
 _WORDS: Final = (f"{_ESC}b", f"{_ESC}f")
-"""A word back and forth in a field, as readline has it."""
+"""Move by a word in a field, as in readline."""
 
 _CHARACTERS: Final = frozenset(
     keys for keys, meant in ANSI_SEQUENCES_KEYS.items() if len(keys) == 2 and keys[0] == _ESC and isinstance(meant, str)
 )
-"""What Textual takes for a character of a Mac's keyboard: `™` for Escape and 2."""
+"""Sequences that Textual takes for characters of a Mac keyboard, such as `™` for Escape and 2."""
 
 
 class EscapeParser(XTermParser):
-    """Reads what the terminal sends. Over a slow link Escape and the next key often come in one packet, which is what
-    Alt and that key sends, too: only where something is bound to that is it taken for it.
+    """Parses terminal input. Over a slow link, Escape and the next key often arrive in one packet.
+
+    Alt and that key send the same bytes. They count as Alt only if a command is bound to that combination.
     """
 
     def __init__(self, debug: bool = False, *, bound: Collection[str], typing: Callable[[], bool]) -> None:
-        """`bound`: keys with Alt that mean something; `typing`: whether what is typed goes into a field."""
+        """`bound`: bound keys with Alt. `typing`: whether an input field has the focus."""
         super().__init__(debug)
         self._bound = bound
         self._typing = typing
@@ -36,9 +40,9 @@ class EscapeParser(XTermParser):
         if not alt:
             yield from super()._sequence_to_key_events(sequence)
             return
-        together = list(super()._sequence_to_key_events(sequence, alt=True))
-        if any(event.key in self._bound for event in together):
-            yield from together
+        events_with_alt = list(super()._sequence_to_key_events(sequence, alt=True))
+        if any(event.key in self._bound for event in events_with_alt):
+            yield from events_with_alt
         else:
             yield events.Key("escape", _ESC)
             yield from super()._sequence_to_key_events(sequence)

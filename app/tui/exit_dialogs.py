@@ -1,4 +1,4 @@
-"""The questions at the door: a running job, changed settings, and what a crash left behind."""
+"""Questions at start and exit: a running job, changed settings, and items that a crash left."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
 
 _OVER = "over"
-"""The answer that nobody gave: the job has ended."""
+"""Result of a question that was withdrawn because the job has ended."""
 
 
 _STAY = KeyedAnswer(key="escape", label="Stay", value="stay")
@@ -34,14 +34,14 @@ _LATER = KeyedAnswer(key="escape", label="Ask again later", value="later")
 
 
 class ExitDialogs:
-    """Asks before it is too late. Every question has an answer that changes nothing."""
+    """Asks the questions at start and exit. Every question has an answer that changes nothing."""
 
     def __init__(self, app: AppInterface) -> None:
         self._app = app
         self._workbench = app.workbench
 
     async def leave(self) -> None:
-        """Ask what must be asked, then exit."""
+        """Ask the necessary questions, then exit."""
         if self._workbench.jobs.running:
             question = QuestionDialog(
                 "A job is running.",
@@ -55,26 +55,26 @@ class ExitDialogs:
             if answer != "stop":
                 return
             await self._app.stop_measuring()  # its device is locked until then
-        for work in reversed(tuple(self._app.background.values())):  # what began last is asked about first
+        for work in reversed(tuple(self._app.background.values())):  # ask about the newest work first
             if not await work.may_leave():
                 return
         changes = self._workbench.changes.undoable()
-        if changes and not await self._changes(changes):
+        if changes and not await self._ask_about_changes(changes):
             return
         await self._app.stop_and_exit(0)
 
     async def _ask(self, question: str, answers: tuple[KeyedAnswer, ...], text: str) -> str | None:
-        """Return the value of the answer that the person chooses."""
+        """Return the value of the chosen answer."""
         return await self._app.push_screen_wait(QuestionDialog(question, answers, text))
 
     async def _withdraw(self, question: QuestionDialog) -> None:
-        """Take back the question about a job that has ended by itself: it would swallow the keys for nothing."""
+        """Close the question about a job once the job has ended, because it would only catch keys."""
         await self._workbench.jobs.wait_idle()
         if question.is_current:
             question.dismiss(_OVER)
 
-    async def _changes(self, changes: tuple[ChangeRecord, ...]) -> bool:
-        """Whether to go on leaving."""
+    async def _ask_about_changes(self, changes: tuple[ChangeRecord, ...]) -> bool:
+        """Ask about changed settings; return whether to continue leaving."""
         listed = "\n".join(f"{record.id}  {view.change_text(record.change)}" for record in changes)
         answer = await self._ask(
             f"{units.plural(len(changes), 'changed setting')} of this session in force.",
@@ -101,7 +101,7 @@ class ExitDialogs:
         return True
 
     async def offer_recovery(self) -> None:
-        """Say what a crash left in the middle, and offer to restore it."""
+        """Report changes that a crash interrupted, and offer to restore them."""
         if (unknown := self._workbench.changes.journal.newer_error()) is not None:
             self._app.show_error(unknown, title="Nothing can be changed")
         for intent in self._workbench.changes.journal.unresolved():
@@ -129,10 +129,10 @@ class ExitDialogs:
                 self._app.show_error(error, title="Not restored")
 
     async def offer_experiments(self) -> None:
-        """Name the experiments whose process ended in the middle, and offer to put their value back."""
+        """Report experiments whose process has died, and offer to restore their setting."""
         bench = self._workbench
-        look = partial(find_interrupted, bench.paths, own=bench.folder)
-        for left in await asyncio.to_thread(look):
+        find_left = partial(find_interrupted, bench.paths, own=bench.folder)
+        for left in await asyncio.to_thread(find_left):
             answer = await self._ask(
                 "raidbench ended in the middle of an A/B.",
                 (KeyedAnswer(key="r", label="Put its value back", value="restore"), _KEEP_AS_IS, _LATER),
@@ -140,30 +140,30 @@ class ExitDialogs:
             )
             try:
                 if answer == "restore":
-                    await self._put_back(left)
+                    await self._restore_experiment(left)
                 elif answer == "keep":
                     EXPERIMENT.remove(left.folder)
             except RaidbenchError as error:
                 self._app.show_error(error, title="Not put back")
 
-    async def _put_back(self, left: InterruptedExperiment) -> None:
-        """In a session of its own, unless it is the one that is open. Raises RaidbenchError."""
-        own = left.folder == self._workbench.folder
-        bench = self._workbench if own else self._workbench.for_another_session()
+    async def _restore_experiment(self, left: InterruptedExperiment) -> None:
+        """Restore the setting in the experiment's own session. Raises RaidbenchError if that fails."""
+        is_open_session = left.folder == self._workbench.folder
+        bench = self._workbench if is_open_session else self._workbench.for_another_session()
         try:
-            if not own:
+            if not is_open_session:
                 await bench.open(left.folder)
                 await bench.hardware.probe()
-            standing = await restore_settings(bench)
+            unrestored = await restore_settings(bench)
         finally:
-            if not own:
+            if not is_open_session:
                 bench.close("put back")
         start = left.record.start
-        text = " ".join(standing) or f"{start.key} of {start.target} is {start.a} again."
-        self._app.notify(clean(text, 600), severity="error" if standing else "information", markup=False)
+        text = " ".join(unrestored) or f"{start.key} of {start.target} is {start.a} again."
+        self._app.notify(clean(text, 600), severity="error" if unrestored else "information", markup=False)
 
     async def offer_cleaning(self) -> None:
-        """Name the scratch files a crash left, and offer to remove them; not in read-only mode."""
+        """Report scratch files that a crash left, and offer to remove them; not in read-only mode."""
         if await self._workbench.host.writable("/sys") is WriteDenied.READ_ONLY:
             return
         for left in await asyncio.to_thread(leftover_scratch, self._workbench.paths):

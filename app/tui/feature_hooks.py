@@ -1,4 +1,4 @@
-"""What features add to the screens of the core: nothing, where the feature is not there."""
+"""Hooks for features in the screens of the core. Without a feature they do nothing."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ if TYPE_CHECKING:
 
 
 class CheckTracker:
-    """What a check found; of a machine that nobody checks its devices alone say what is wrong."""
+    """Findings of the check. Without the feature `check`, only the devices' own states count."""
 
     def __init__(self, workbench: Workbench) -> None:
         self._workbench = workbench
 
     @property
     def state(self) -> object:
-        """Equal as long as nothing else was found."""
+        """A value that is equal as long as the findings are."""
         return None
 
     async def update(self) -> None:
-        """Judge the last look at the devices and what was read of them by now."""
+        """Evaluate the rules on the last scan and the latest readings."""
 
     def facts(self, address: str) -> tuple[Facts, ...]:
-        """Return what was found at a device, to stand above what is known of it."""
+        """Return the findings of a device, to be shown above its facts."""
         return ()
 
     def troubles(self, inventory: Inventory) -> tuple[AttentionItem, ...]:
-        """Return what wants a look, the gravest first."""
+        """Return the devices with findings, most severe first."""
         return attention_items(inventory)
 
 
 class FileDifference(Protocol):
-    """A setting that has another value than a file says."""
+    """A setting that differs from a file."""
 
     @property
     def target(self) -> Target | None:
-        """What has it; None where there is no such thing."""
+        """Target of the setting; None if it does not exist here."""
 
     @property
     def key(self) -> str:
-        """Which setting, "" of a whole thing."""
+        """Key of the setting; "" for a complete target."""
 
     @property
     def wanted(self) -> str:
-        """The value of the file."""
+        """Value in the file."""
 
     @property
     def settable(self) -> bool:
@@ -60,47 +60,47 @@ class FileDifference(Protocol):
 
     @property
     def why(self) -> str:
-        """Why it cannot be set from a file, or what is missing; a sentence without its stop."""
+        """Why it cannot be set from a file, or what is missing; a sentence without its period."""
 
     @property
     def line(self) -> int:
-        """Where the file says so."""
+        """Line of the file."""
 
 
 _NOTHING: Mapping[str, FileDifference] = MappingProxyType({})
 
 
 class DriftWatch:
-    """Differences of the session's machine from a file of settings; without a file nothing ever differs."""
+    """Differences of this machine from a file of settings. Without a file there are none."""
 
     def __init__(self, workbench: Workbench, file: Path | None) -> None:
         self._workbench = workbench
         self.file = file
-        """The file."""
+        """The file, or None."""
         self.drifts: tuple[FileDifference, ...] = ()
-        """Settings that have another value than the file's, in its order."""
+        """Settings that differ from the file, in its order."""
 
     @property
     def name(self) -> str:
-        """What the file is called in sentences."""
+        """The file's name for use in sentences."""
         return ""
 
     @property
     def count(self) -> int:
-        """How many settings differ."""
+        """Number of differing settings."""
         return len(self.drifts)
 
     def at(self, target: str) -> Mapping[str, FileDifference]:
-        """Return what differs of a target, by key."""
+        """Return the differences of a target, by key."""
         return _NOTHING
 
     async def update(self) -> tuple[RaidbenchError, ...]:
-        """Compare anew; return what is wrong with the file or has nothing to compare with, each once while it is so."""
+        """Compare again; return the errors of the file or of the comparison, each only once while it persists."""
         return ()
 
 
 class BackgroundWork:
-    """What the app asks of such work; a feature overrides what applies to it."""
+    """Background work as the app sees it. A feature overrides the methods that it needs."""
 
     @property
     def measuring(self) -> bool:
@@ -108,12 +108,12 @@ class BackgroundWork:
         return False
 
     async def find(self) -> None:
-        """Look for work that an earlier raidbench left, once the devices are known."""
+        """Find work that an earlier raidbench left, once the devices are known."""
 
     async def may_leave(self) -> bool:
-        """Ask what becomes of it; return whether to go on leaving."""
+        """Ask about the work; return whether to continue leaving."""
         return True
 
     def progress_text(self, now: float) -> str:
-        """Return how far it is, for the header; "" while nothing of it runs."""
+        """Return its progress for the header; "" while nothing runs."""
         return ""

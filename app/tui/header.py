@@ -1,4 +1,4 @@
-"""The top of every screen: where one is, on which machine, and what goes on there."""
+"""The header of every screen: screen, machine and current work."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _CPU_NOISE = re.compile(r"\((?:R|TM)\)|\bCPU\b|\b\d+-Core\b|\bProcessor\b|@.*$",
 
 
 def short_cpu(name: str) -> str:
-    """A processor without what every processor's name says: `AMD EPYC 7313P`."""
+    """Return a processor name without common parts: `AMD EPYC 7313P`."""
     return clean(_CPU_NOISE.sub(" ", name), 40) or clean(name, 40)
 
 
 _KINDS = ("bar", "good", "host", "name", "present", "quiet", "run", "staged", "trouble", "warning")
-"""Kinds of segments that have a style of their own."""
+"""Kinds of segments with their own style."""
 
 
 class HeaderLines(StyleCachedWidget):
-    """Machine and state over the bar of screens; both in one line where the terminal is short."""
+    """Machine and state above the bar of screens; all in one line on a short terminal."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"header--{kind}" for kind in _KINDS}
     DEFAULT_CSS = """
@@ -55,34 +55,34 @@ class HeaderLines(StyleCachedWidget):
         & > .header--present { text-style: bold reverse; color: $primary; background: $background; }
     }
     """
-    told: reactive[HeaderContent] = reactive(HeaderContent(), repaint=False)
-    """What is said."""
+    content: reactive[HeaderContent] = reactive(HeaderContent(), repaint=False)
+    """The content of the header."""
 
     def __init__(self, screen: str) -> None:
         super().__init__()
         self._named = screen
         self.of_host: str | None = None
-        """The host of many that is shown, in the place of this machine; None where that is."""
+        """Name of the shown host among many; None for this machine."""
 
     @property
     def _screen(self) -> str:
-        """The screen of the bar that is in front; a sheet belongs to the one that it was opened from."""
+        """The screen in front, as the bar names it. A sheet counts as the screen that it was opened from."""
         return self._named if self._named in SCREENS else self.app.current_mode
 
-    def watch_told(self, before: HeaderContent, after: HeaderContent) -> None:
-        """Paints what reads differently: of a running job, that is the time left."""
+    def watch_content(self, before: HeaderContent, after: HeaderContent) -> None:
+        """Repaint only the changed cells: during a run, that is the time left."""
         for y in range(self.size.height):
             old, new = self._line(before, y), self._line(after, y)
             if list(old) != list(new):
                 self.refresh_difference(old.text, new.text, y)
 
     def show(self, session: Session, app: AppInterface) -> None:
-        """Take the words from the session."""
+        """Update the content from the session."""
         job, now = _job(session), time.time()
         progress = {"bench": job} | {name: work.progress_text(now) for name, work in app.background.items()}
         running = {name for name, text in progress.items() if text}
         at_work = next(filter(None, progress.values()), "")
-        self.told = HeaderContent(
+        self.content = HeaderContent(
             machine=tuple(_machine(session, app) if self.of_host is None else _other_host(self.of_host)),
             state=tuple(_state(session, app, at_work) if self.of_host is None else _other_host_state(session, at_work)),
             marks=tuple(app.waiting.marks(running, self._screen).items()),
@@ -91,13 +91,13 @@ class HeaderLines(StyleCachedWidget):
         )
 
     def render_line(self, y: int) -> Strip:
-        """The line."""
-        return self._line(self.told, y)
+        """Render a line."""
+        return self._line(self.content, y)
 
     def on_click(self, event: events.Click) -> None:
-        """A click on the name of a screen goes there."""
+        """Show the screen whose name was clicked."""
         at = 0
-        for segment in self._line(self.told, event.y):
+        for segment in self._line(self.content, event.y):
             name = (segment.style.meta if segment.style else {}).get("screen")
             at += segment.cell_length
             if event.x < at:
@@ -119,7 +119,7 @@ class HeaderLines(StyleCachedWidget):
 
 
 def _machine(session: Session, app: AppInterface) -> Iterator[HeaderSegment]:
-    """Program, host, processor, kernel; before the session is open the host alone, as the first frame has it."""
+    """Yield program, host, processor and kernel; only the host before the session is open, as in the first frame."""
     machine = session.machine
     yield HeaderSegment("raidbench", "name", 1)
     if machine is None:
@@ -132,13 +132,13 @@ def _machine(session: Session, app: AppInterface) -> Iterator[HeaderSegment]:
 
 
 def _other_host(name: str) -> Iterator[HeaderSegment]:
-    """Program and the host that is shown."""
+    """Yield program and the shown host."""
     yield HeaderSegment("raidbench", "name", 1)
     yield HeaderSegment(clean(name, 64), "host")
 
 
 def _other_host_state(session: Session, at_work: str) -> Iterator[HeaderSegment]:
-    """Of a host that is shown from here: what this machine has staged, or who one is here, is not about it."""
+    """Yield the state of another host. Staged values and privileges of this machine do not apply to it."""
     yield HeaderSegment("read-only", "warning")
     if session.simulated:
         yield HeaderSegment("SIMULATED", "warning", 2)
@@ -147,7 +147,7 @@ def _other_host_state(session: Session, at_work: str) -> Iterator[HeaderSegment]
 
 
 def _state(session: Session, app: AppInterface, at_work: str) -> Iterator[HeaderSegment]:
-    """Whose answers these are, what goes on, who one is here, and what is kept of it."""
+    """Yield the source of the answers, current work, privileges, and recording."""
     if session.simulated:
         yield HeaderSegment("recorded" if app.options.recorded else "SIMULATED", "warning")
     left = app.trials.seconds_left()
@@ -175,7 +175,7 @@ def _state(session: Session, app: AppInterface, at_work: str) -> Iterator[Header
 
 
 def _job(session: Session) -> str:
-    """The running job: how far it is and what time is left."""
+    """Return the progress of the running job and the time left."""
     if session.active is None:
         return ""
     from app.tui.bench.live_view import short_progress

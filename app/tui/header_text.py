@@ -1,6 +1,6 @@
-"""The top of every screen as words with a meaning: machine, state and the bar of screens, in a width. Pure.
+"""The header as text segments: machine, state and the bar of screens, fitted to a width. No I/O.
 
-The header draws them, and so does the first frame, before anything that draws is imported.
+The header widget uses them, and so does the first frame, before Textual is imported.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from widgets.text_utils.symbols import ATTENTION, BUSY, WELL, Symbol
 from widgets.text_utils.text import shorten, width_of
 
 TALL = 30
-"""Lines from which the bar of screens has one of its own."""
+"""Lines from which the bar of screens has its own line."""
 
 _BETWEEN = "  "
 _DOT = " · "
 
 _LESS_THAN_NAMES = 5
-"""Rank from which on a piece goes before the names of the screens do."""
+"""Rank from which a segment is left out before the names of the screens are."""
 
 _MOST_HOST = 32
-"""Cells of a host name that nothing else may take."""
+"""Cells that are reserved for the host name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,33 +32,33 @@ class HeaderSegment:
     """A few words of the header."""
 
     text: str
-    """What is said."""
+    """Text of the segment."""
     kind: str = ""
-    """What it means, for its colour; "" for nothing."""
+    """Meaning, which decides the colour; "" for none."""
     rank: int = 0
-    """Where there is no room, what has the highest goes first; 0 stays."""
+    """If there is no room, the highest rank is left out first; 0 always stays."""
     screen: str = ""
     """The screen that a click on it shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderContent:
-    """All that the header says."""
+    """The complete content of the header."""
 
     machine: tuple[HeaderSegment, ...] = ()
-    """On the left."""
+    """Segments on the left."""
     state: tuple[HeaderSegment, ...] = ()
-    """On the right."""
+    """Segments on the right."""
     marks: tuple[tuple[str, Symbol], ...] = ()
-    """Screens where something waits."""
+    """Marks of screens where something runs or has ended."""
     troubles: int = 0
-    """How many things want a look."""
+    """Number of findings."""
     hosts: bool = False
-    """Whether there is a screen of hosts above all others."""
+    """Whether there is a screen of hosts."""
 
 
 def header_line(content: HeaderContent, present: str, width: int, lines: int, y: int) -> tuple[HeaderSegment, ...]:
-    """A line of the header, filled to the width. `present`: the screen in front; `lines`: one or two."""
+    """Return a line of the header, filled to the width. `present`: the screen in front. `lines`: one or two."""
     if lines == 1:
         return _single_line(content, present, width)
     if y == 1:
@@ -70,13 +70,13 @@ def header_line(content: HeaderContent, present: str, width: int, lines: int, y:
 
 
 def _single_line(content: HeaderContent, present: str, width: int) -> tuple[HeaderSegment, ...]:
-    """Host, screens and state: before any of these goes, the screens that are not in front lose their names."""
+    """Return host, screens and state in one line. Screens that are not in front lose their names first."""
     room = width - 2 - 2 * len(_BETWEEN)
     host = _fit(_host(content), _MOST_HOST, "")
     room -= _width(host, "")
     wanted_width = _width([piece for piece in content.state if piece.rank < _LESS_THAN_NAMES], _BETWEEN)
     tabs = _tabs(content, present, 1)
-    if _width(tabs, "") + wanted_width > room:  # a space between them is enough where it saves their names
+    if _width(tabs, "") + wanted_width > room:  # One space between the tabs is enough if this keeps their names.
         tabs = [piece if piece.kind == "present" else replace(piece, text=piece.text[1:]) for piece in tabs]
     if _width(tabs, "") + wanted_width > room:
         tabs = _tabs(content, present, 1, named=False)
@@ -102,7 +102,7 @@ def _join(pieces: Iterable[HeaderSegment], joint: str) -> list[HeaderSegment]:
 
 
 def _tabs(content: HeaderContent, present: str, lines: int, *, named: bool = True) -> list[HeaderSegment]:
-    """The screens with their keys and marks, the present one by itself; the others with their names if `named`."""
+    """Return the screens with keys and marks, the current one highlighted; the others with their names if `named`."""
     marks = dict(content.marks)
     tabs: list[HeaderSegment] = []
     shown = [(HOSTS, SHEETS[HOSTS]), *SCREENS.items()] if content.hosts else [*SCREENS.items()]
@@ -120,7 +120,7 @@ def _tabs(content: HeaderContent, present: str, lines: int, *, named: bool = Tru
 
 
 def _trouble(content: HeaderContent) -> list[HeaderSegment]:
-    """How many things want a look."""
+    """Return the number of findings."""
     if not content.troubles:
         return []
     return [HeaderSegment(f"{ATTENTION.char} {units.plural(content.troubles, 'finding')} (!)", "trouble")]
@@ -135,7 +135,7 @@ def _width(pieces: Sequence[HeaderSegment], joint: str) -> int:
 
 
 def _fit(pieces: Sequence[HeaderSegment], room: int, joint: str) -> tuple[HeaderSegment, ...]:
-    """The pieces that have room; of what stays in any case the last is cut where even that is too much."""
+    """Return the segments that fit. If those that always stay are too long, the last one is cut."""
     kept = list(pieces)
     while kept and _width(kept, joint) > room:
         rank, at = max((piece.rank, at) for at, piece in enumerate(kept))
@@ -148,14 +148,14 @@ def _fit(pieces: Sequence[HeaderSegment], room: int, joint: str) -> tuple[Header
 
 
 class RunBadge:
-    """Where something runs, or has ended while one was elsewhere."""
+    """Marks of screens where something runs, or has ended while another screen was shown."""
 
     def __init__(self) -> None:
         self._running: frozenset[str] = frozenset()
         self._over: frozenset[str] = frozenset()
 
     def marks(self, running: Collection[str], front: str) -> Mapping[str, Symbol]:
-        """The sign of each screen that has one; what has ended is marked until its screen was in front."""
+        """Return the mark of each screen that has one. An ended run is marked until its screen was shown."""
         now = frozenset(running)
         self._over = (self._over | self._running - now) - now - {front}
         self._running = now

@@ -1,4 +1,4 @@
-"""The keys of one screen and the words on it, with a sentence each."""
+"""The keys of a screen and the terms on it, each with a sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from widgets.text_utils.symbols import SIGNS
 
 
 class HelpScreen(OverlayScreen):
-    """Keys and words of a screen."""
+    """Keys and terms of a screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "dismiss", show=False, id="help.close")]
     TITLE = "Keys (esc closes)"
@@ -26,11 +26,11 @@ class HelpScreen(OverlayScreen):
         self._screen = screen
 
     def body(self) -> ComposeResult:
-        """Return the lists of keys and words."""
-        own = commands_of(self._screen, shared=False)
-        shared = tuple(command for command in commands_of(self._screen) if command not in own)
+        """Compose the lists of keys and terms."""
+        screen_commands = commands_of(self._screen, shared=False)
+        shared = tuple(command for command in commands_of(self._screen) if command not in screen_commands)
         lists: tuple[tuple[str, Iterable[tuple[str, str]]], ...] = (
-            ((SCREENS | SHEETS)[self._screen], [(command.shown_keys, command.help) for command in own]),
+            ((SCREENS | SHEETS)[self._screen], [(command.shown_keys, command.help) for command in screen_commands]),
             ("Everywhere", [(command.shown_keys, command.help) for command in shared]),
             ("Moving", MOVING),
             ("Signs", [(sign.char, sign.meaning) for sign in SIGNS]),

@@ -1,4 +1,4 @@
-"""What is said to the person at the keys: one line above the footer, which covers nothing."""
+"""Notices to the user in the line above the footer, where they cover nothing."""
 
 from __future__ import annotations
 
@@ -20,95 +20,95 @@ from widgets.text_utils.text import clean as plain
 from widgets.text_utils.text import pad, shorten, wrap
 
 STAYS: Final[dict[SeverityLevel, float]] = {"information": 1.5, "warning": 2.0, "error": 6.0}
-"""Seconds for which a notice stands whatever is typed; after that the next key takes it away."""
+"""Seconds that a notice stays whatever is typed. After that, the next key removes it."""
 
 MOST_LINES: Final = 4
-"""Lines that notices take of the screen at most; the log has all of it."""
+"""Most lines for notices. The log has their full text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """A sentence or two."""
+    """A message of a sentence or two."""
 
     message: str
-    """What is said; lines are kept."""
+    """The text; line breaks are kept."""
     title: str = ""
-    """What it is about; "" where that is plain."""
+    """The subject; "" if it is obvious."""
     severity: SeverityLevel = "information"
-    """How much it matters."""
+    """The severity."""
     at: float = field(default=0.0, compare=False)
-    """When it was said, seconds since the epoch; what says the same at another time is the same."""
+    """Time of the notice, in seconds since the epoch. It does not count for equality."""
     passing: bool = field(default=False, compare=False)
-    """Whether the next notice takes its place and the log does without it: a dead key, what is being done."""
+    """Whether the next notice replaces it and the log omits it, as for a dead key or a progress message."""
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """Title and message."""
         return f"{self.title}: {self.message}" if self.title else self.message
 
-    copied: str = field(default="", compare=False)
-    """What of it is worth copying: a path, a command, what to do next."""
+    copyable: str = field(default="", compare=False)
+    """The part worth copying: a path, a command, or the next step."""
 
 
 class Notices:
-    """What was said, and what of it still stands."""
+    """All notices, and those that are still shown."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._standing: list[tuple[float, Notice]] = []
+        self._visible: list[tuple[float, Notice]] = []
         self.messages: list[Notice] = []
-        """All of it that is worth a line of the log, in its order."""
+        """All notices that are worth a line of the log, in their order."""
 
     @property
-    def standing(self) -> tuple[Notice, ...]:
-        """What the line shows, the newest last."""
-        return tuple(notice for _, notice in self._standing)
+    def visible(self) -> tuple[Notice, ...]:
+        """The notices that are shown, newest last."""
+        return tuple(notice for _, notice in self._visible)
 
     def add(self, notice: Notice) -> None:
-        """Say it, beside what is too young to have been read."""
+        """Show a notice in addition to those that are too recent to have been read."""
         if not notice.passing:
             self.messages.append(notice)
         self.drop_read()
-        self._standing = [(since, shown) for since, shown in self._standing if shown != notice and not shown.passing]
-        self._standing.append((self._clock(), notice))
+        self._visible = [(since, shown) for since, shown in self._visible if shown != notice and not shown.passing]
+        self._visible.append((self._clock(), notice))
 
     @property
     def copyable_text(self) -> str:
-        """A path, a command or an advice of the newest notice that has one; "" where none has."""
-        return next((notice.copied for notice in reversed(self.messages) if notice.copied), "")
+        """Path, command or advice of the newest notice that has one; "" without any."""
+        return next((notice.copyable for notice in reversed(self.messages) if notice.copyable), "")
 
     def clear_transient_notice(self) -> None:
-        """What goes on no longer, or is done."""
-        self._standing = [(since, notice) for since, notice in self._standing if not notice.passing]
+        """Remove the transient notice."""
+        self._visible = [(since, notice) for since, notice in self._visible if not notice.passing]
 
     def clear(self) -> None:
-        """Nothing stands any more, and nothing was said."""
-        self._standing.clear()
+        """Remove all notices, also from the log."""
+        self._visible.clear()
         self.messages.clear()
 
     def drop_read(self) -> None:
-        """Drop what stood long enough: whoever types has read it."""
+        """Remove notices that were shown long enough: a user who types has read them."""
         now = self._clock()
-        self._standing = [(since, notice) for since, notice in self._standing if now - since < STAYS[notice.severity]]
+        self._visible = [(since, notice) for since, notice in self._visible if now - since < STAYS[notice.severity]]
 
 
 _COMMANDS = re.compile(r"`([^`]+)`")
 
 
 def commands_in(text: str) -> str:
-    """The commands that a sentence names, each in a line; the sentence where it names none."""
+    """Return the commands that a sentence names, one per line; the sentence itself if it names none."""
     return "\n".join(_COMMANDS.findall(text)) or text
 
 
-def sentences(*parts: str | None) -> str:
-    """What is said after one another, each with its full stop."""
+def join_sentences(*parts: str | None) -> str:
+    """Return the parts joined, each with its final punctuation."""
     return " ".join(part if part[-1] in ".!?:" else f"{part}." for part in parts if part)
 
 
 class NoticeLine(StyleCachedWidget):
-    """The notices that stand, in as many lines as they take; while there are none, the hint of the screen.
+    """The current notices in as many lines as they need; without any, the hint of the screen.
 
-    Its line is there all the time, so that nothing moves; on a short terminal only while it says something.
+    Its line is always reserved, so that nothing moves; on a short terminal only while there is text.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"notice--information", "notice--warning", "notice--error", "notice--hint"}
@@ -122,23 +122,23 @@ class NoticeLine(StyleCachedWidget):
     }
     """
     notices: reactive[tuple[Notice, ...]] = reactive((), repaint=False)
-    """What is said."""
+    """The notices to show."""
     hint: reactive[str] = reactive("", repaint=False)
-    """What is said while there is nothing else: the thing under the cursor, or what to do next."""
+    """Text while there is no notice: details of the row under the cursor, or the next step."""
 
     stays: reactive[bool] = reactive(False, repaint=False)
-    """Whether the hint has a line of its own beneath the notices: what to do next is not pushed out by what was."""
+    """Whether the hint has its own line below the notices, so that a notice does not hide the next step."""
 
     def watch_notices(self) -> None:
-        """Says it."""
+        """Repaint."""
         self._say()
 
     def watch_hint(self) -> None:
-        """Says it."""
+        """Repaint."""
         self._say()
 
     def on_resize(self) -> None:
-        """Another width takes other lines."""
+        """Wrap the text to the new width."""
         self._say()
 
     def _say(self) -> None:
@@ -149,26 +149,26 @@ class NoticeLine(StyleCachedWidget):
         self.refresh()
 
     def _lines(self) -> list[tuple[str, str]]:
-        """Style and text of each line; what there is no room for is cut."""
+        """Return style and text of each line. Lines that do not fit are cut."""
         room = max(1, self.size.width - 2)
         if not self.notices:
             return [("hint", shorten(plain(self.hint), room))] if self.hint else []
-        beneath = [("hint", shorten(plain(self.hint), room))] if self.stays and self.hint else []
-        most = MOST_LINES - len(beneath)
-        lines = [(notice.severity, line) for notice in self.notices for line in wrap(_flat(notice.text), room)]
+        hint = [("hint", shorten(plain(self.hint), room))] if self.stays and self.hint else []
+        most = MOST_LINES - len(hint)
+        lines = [(notice.severity, line) for notice in self.notices for line in wrap(_join_lines(notice.text), room)]
         if len(lines) <= most:
-            return [*lines, *beneath]
+            return [*lines, *hint]
         *first, (severity, last) = lines[:most]
-        return [*first, (severity, shorten(f"{last} {lines[most][1]}", room)), *beneath]
+        return [*first, (severity, shorten(f"{last} {lines[most][1]}", room)), *hint]
 
     def render_line(self, y: int) -> Strip:
-        """A line of what is said."""
+        """Render a line."""
         lines = self._lines()
         kind, text = lines[y] if y < len(lines) else ("hint", "")
         width = self.size.width
         return Strip([Segment(pad(f" {text}", width), self.style_of(f"notice--{kind}"))], width)
 
 
-def _flat(text: str) -> str:
-    """Its lines after one another: the width decides where they break."""
+def _join_lines(text: str) -> str:
+    """Return the text in one line, to be wrapped to the width."""
     return " ".join(clean_lines(text, 12).split("\n"))

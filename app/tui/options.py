@@ -1,4 +1,4 @@
-"""How the workbench is to look and where it begins."""
+"""Start options of the workbench."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScreenOptions:
-    """How the workbench is to look and where it begins."""
+    """Start options of the workbench."""
 
     session: Path | None = None
-    """Session folder; None begins a new one."""
+    """Session folder; None begins a new session."""
     ascii: bool = False
     """Draw without UTF-8."""
     fps: float = 4.0
-    """Redraws a second while a job runs, at most."""
+    """Most redraws per second while a job runs."""
     theme: str = "dark"
     """One of `THEMES`."""
     recorded: bool = False
-    """Whether the machine is a recorded one: what is simulated is called that."""
+    """Whether the simulated machine is a recorded one."""
     first_start: bool = False
-    """Whether no session was ever begun here: then the first steps are told."""
+    """Whether no session exists yet, so that the first steps are shown."""
     keymap: Mapping[str, str] = field(default_factory=dict)
-    """Other keys by command id."""
+    """Changed keys by command id."""
     scratch: str = "."
-    """Where scratch files go unless somebody chooses."""
+    """Default folder of scratch files."""
     scratch_size: int | None = None
     """Bytes of a scratch file."""
     profile: str = "randread-4k"
-    """The job to begin with."""
+    """Name of the initial profile."""
     steady: SteadyPlan = field(default_factory=SteadyPlan)
     """Rounds and cap of the steady state."""
     trial_seconds: float = 60.0
-    """How long a trial lasts."""
+    """Seconds of a trial."""
     hand_over: Callable[[Path], Awaitable[int]] | None = None
-    """Lets another process go on with the sweep of a session; None where none may be started."""
+    """Passes the sweep of a session on to another process; None if no process may be started."""
     devices_columns: tuple[str, ...] = ()
-    """Columns of the list of devices; () for the usual ones."""
+    """Columns of the device list; () for the usual ones."""
     devices_order: str = "address"
-    """What it is sorted by."""
+    """Order of the device list."""
     state_file: Path | None = None
-    """File of settings that the machine is held against; None for none."""
+    """File of settings to compare the machine with; None for none."""
     config: Path | None = None
-    """Where choices are kept; None forgets them."""
+    """File in which choices are saved; None does not save them."""
     sweep_speed: float = 1.0
-    """How many times as fast the time of a simulated machine runs in a sweep."""
+    """Speed of a simulated machine's time in a sweep, as a multiple of real time."""
     fleet: Any = None
-    """The hosts that it begins with; None for this machine alone."""
+    """The hosts to begin with; None for this machine alone."""

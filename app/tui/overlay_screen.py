@@ -1,4 +1,4 @@
-"""What lies over a screen to be read: the same keys scroll and leave every sheet."""
+"""Base class of read-only sheets over a screen. The same keys scroll and close all of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from widgets.sparse_screen import BufferedScreen
 
 
 class OverlayScreen(ModalScreen[None], BufferedScreen[None]):
-    """A sheet: a title, what scrolls below it, and a last line that stays. Subclasses compose what scrolls."""
+    """A sheet with a title, a scrolling body, and a fixed last line. Subclasses compose the body."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,h,q,enter", "dismiss", "Close", id="sheet.close"),
@@ -28,10 +28,10 @@ class OverlayScreen(ModalScreen[None], BufferedScreen[None]):
     DEFAULT_CSS = "OverlayScreen { align: center middle; }"
 
     LAST_LINE: ClassVar[str] = ""
-    """Below what scrolls; "" for none."""
+    """Text below the scrolling body; "" for none."""
 
     def compose(self) -> ComposeResult:
-        """Title, what scrolls, last line."""
+        """Compose title, body and last line."""
         with Vertical(classes="sheet"):
             yield Static(self.title or "", classes="sheet-title", markup=False)
             with VerticalScroll(classes="sheet-scroll", can_focus=False):
@@ -40,7 +40,7 @@ class OverlayScreen(ModalScreen[None], BufferedScreen[None]):
                 yield Static(self.LAST_LINE, markup=False)
 
     def body(self) -> ComposeResult:
-        """Return the widgets that scroll."""
+        """Compose the widgets that scroll."""
         raise NotImplementedError
 
     def on_resize(self) -> None:
@@ -48,10 +48,10 @@ class OverlayScreen(ModalScreen[None], BufferedScreen[None]):
         self.query_one(VerticalScroll).styles.max_height = max(3, self.size.height - 5 - bool(self.LAST_LINE))
 
     def action_scroll(self, lines: int) -> None:
-        """Move the sheet."""
+        """Scroll by this number of lines."""
         self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
 
     def action_scroll_to(self, end: int) -> None:
-        """To its beginning, 0, or its end, 1."""
+        """Scroll to the top (0) or to the end (1)."""
         sheet = self.query_one(VerticalScroll)
         sheet.scroll_to(y=end * sheet.max_scroll_y, animate=False)

@@ -1,4 +1,4 @@
-"""Every command in the palette, found by a few letters, and the settings of the device that is selected."""
+"""The command palette: all commands, found by a few letters, and the settings of the selected device."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ from widgets.text_utils.text import clean as plain
 if TYPE_CHECKING:
     from app.tui.devices.screen import DevicesScreen
 
-# -- how well a few letters fit a name: in their order, the beginnings of its words first -----------------------------
+# -- matching letters with a name -------------------------------------------------------------------------------------
 
 _LETTER, _FOLLOWS, _BEGINS, _NAMED = 1.0, 1.5, 2.0, 0.5
-"""What a letter is worth, and more where it follows the one before, begins a word, stands in the name itself."""
+"""Score of a matched letter, and bonuses if it follows the previous one, begins a word, or is in the name itself."""
 
 _ENOUGH = 0.6
-"""Of the best there could be; less is a chance meeting of letters."""
+"""Least share of the best possible score; a lower one is a coincidence."""
 
 
 _Paths = dict[int, tuple[float, tuple[int, ...]]]
-"""Ways through the text by where they have come to: what each is worth, and its places."""
+"""Partial matches by their last position: score and positions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Letters that were found in a text."""
+    """A match of letters in a text."""
 
     nearness: float
-    """0 is not at all, 1 the best there can be."""
+    """Score from 0 (no match) to 1 (best)."""
     places: tuple[int, ...] = ()
-    """Where in the text they stand."""
+    """Positions of the letters in the text."""
 
 
 NONE = Fit(0.0)
-"""They are not in it."""
+"""No match."""
 
 
 def fit(letters: str, text: str, named_at: int = 0) -> Fit:
-    """The best way to find the letters in the text, in their order; the first has to begin a word.
+    """Return the best match of the letters in the text, in their order. The first one must begin a word.
 
-    `named_at`: where the name itself begins, behind what it belongs to.
+    `named_at`: position of the name itself, after its group.
     """
     wanted, folded = "".join(letters.split()).lower(), text.lower()
     if not wanted or len(folded) != len(text):
@@ -89,57 +89,57 @@ def _worth(text: str, at: int, last: int | None, named_at: int) -> float:
     return _LETTER + near + (_NAMED if at >= named_at else 0.0)
 
 
-# -- every command in the palette, from the same table as the keys, and the settings of the device that is selected ---
+# -- entries: all commands, and the settings of the selected device ---------------------------------------------------
 
 _TITLE = 34
-"""Cells for what a command is called."""
+"""Cells for the name of a command."""
 
-_TOLD = 0.3
-"""How near a command is that only says the words in what it does; any name that fits is nearer."""
+_HELP_SCORE = 0.3
+"""Score of a command that matches only in its help. Any match of a name scores higher."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaletteEntry:
     """A line of the palette."""
 
-    place: str
-    """What it belongs to: a screen, the settings; "" for all screens."""
+    group: str
+    """Its group: a screen, or the settings; "" for all screens."""
     name: str
-    """What it is called."""
+    """Name of the command or setting."""
     keys: str
     """Its keys; "" for none."""
     help: str
-    """What it does."""
+    """Its help text."""
     run: Callable[[], Awaitable[None]]
-    """Does it."""
+    """Runs the entry."""
 
     @property
     def title(self) -> str:
-        """All that its letters are looked for in."""
-        return f"{self.place}: {self.name}" if self.place else self.name
+        """The text in which letters are searched."""
+        return f"{self.group}: {self.name}" if self.group else self.name
 
 
 class Palette(CommandPalette, SafeScreen[None]):
-    """Textual's, which a second Enter takes away once."""
+    """Textual's palette, which a second Enter closes only once."""
 
 
 class CommandsProvider(Provider):
-    """Commands of all screens, one of another screen goes there first; settings of the device in front."""
+    """Provides the commands of all screens, going to their screen first, and the selected device's settings."""
 
     async def discover(self) -> Hits:
-        """All, the screen's own first."""
+        """Yield all entries, those of the current screen first."""
         for entry in self._entries():
             yield DiscoveryHit(self._line(entry), entry.run, text=entry.title)
 
     async def search(self, query: str) -> Hits:
-        """Those that match, the nearest first."""
+        """Yield the matching entries, best first."""
         for entry in self._entries():
             match = match_entry(query, entry)
             if match.nearness > 0:
                 yield Hit(match.nearness, self._line(entry, match.places), entry.run, text=entry.title)
 
     def _line(self, entry: PaletteEntry, places: tuple[int, ...] = ()) -> Content:
-        """One line: what it is called, its key, and as much of what it does as there is room for."""
+        """Return a line with the name, its key, and as much of the help as fits."""
         title = Content(entry.title)
         for at in places:
             title = title.stylize(self.match_style or "$text-accent underline", at, at + 1)
@@ -162,7 +162,7 @@ class CommandsProvider(Provider):
         return PaletteEntry(screens, command.label, command.shown_keys, command.help, partial(self._run, command))
 
     def _settings(self) -> Iterator[PaletteEntry]:
-        """What may be set of the device that is selected in the list."""
+        """Yield the settings of the selected device that can be changed."""
         from app.tui.devices.screen import DevicesScreen
 
         screen = self.screen
@@ -188,19 +188,21 @@ class CommandsProvider(Provider):
 
 
 _SKIPPED = ("app.palette", "app.back", "devices.choose", "devices.back", "runs.figures")
-"""Commands that only a key makes sense of."""
+"""Commands that make sense only as keys."""
 
 _MOST_SCREENS = 2
-"""Screens that a line names; what more have is of all."""
+"""Most screens that a line names. A command with more of them counts as general."""
 
 
 def match_entry(query: str, entry: PaletteEntry) -> Fit:
-    """Return how well an entry matches the query: its name by letters, else its help by beginnings of words."""
+    """Return how well an entry matches the query: its name by letters, or its help by beginnings of words."""
     named = fit(query, entry.title, len(entry.title) - len(entry.name))
     if named.nearness > 0:
-        return replace(named, nearness=named.nearness - len(entry.title) / 10_000)  # of the same, the shorter one
+        return replace(
+            named, nearness=named.nearness - len(entry.title) / 10_000
+        )  # prefer the shorter one of equal matches
     help_words = re.findall(r"[^\W_]+", entry.help.casefold())
     wanted = query.casefold().split()
     if wanted and all(any(word.startswith(beginning) for word in help_words) for beginning in wanted):
-        return Fit(_TOLD)
+        return Fit(_HELP_SCORE)
     return NONE

@@ -1,4 +1,4 @@
-"""A picture of what was measured: made and painted in threads, so that keys are answered meanwhile."""
+"""A plot that is computed and painted in threads, so that the screen stays responsive."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 class PlotWorker(StaticPlotView):
-    """Shows the picture of a state, made once for it."""
+    """Shows the plot of a state, computed once for it."""
 
     _state: object = None
 
     def make(self, picture: Callable[[], StaticPlot | None], state: object) -> None:
-        """Show what `picture` makes in a thread, unless `state` says that it is the same as before."""
+        """Show the result of `picture`, computed in a thread, unless `state` is the same as before."""
         if state != self._state:
             self._state = state
             self.run_worker(partial(self._make_in_thread, picture, state), thread=True, group="make", exclusive=True)

@@ -1,4 +1,4 @@
-"""What the views tell, as what the widgets draw."""
+"""Converts tables, cells and facts of the core into those of the widgets."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ TONES: dict[view.Tone, Tone] = {
     view.Tone.BAD: "bad",
     view.Tone.STAGED: "accent",
 }
-"""What the widgets call a tone."""
+"""Tones of the core and their names in the widgets."""
 
 MARKS: dict[view.StatusSymbol, str] = {mark: mark.value.char for mark in view.StatusSymbol}
-"""The sign of a mark."""
+"""Signs of the marks."""
 
 LEAST = 12
-"""Cells to which a column that may shrink is cut before another is left out."""
+"""Width to which a shrinkable column is cut before another one is left out."""
 
 _ALIGNS: dict[view.Align, Align] = {view.Align.LEFT: "left", view.Align.RIGHT: "right"}
 
 
 def columns(shown: view.Table) -> tuple[TableColumn, ...]:
-    """The columns of a table."""
+    """Return the columns of a table."""
     return tuple(
         TableColumn(
             key=column.key or column.title,
@@ -45,7 +45,7 @@ def columns(shown: view.Table) -> tuple[TableColumn, ...]:
 
 
 def rows(shown: view.Table) -> tuple[TableRow, ...]:
-    """The rows of a table; each has its key."""
+    """Return the rows of a table, with their keys."""
     return tuple(
         TableRow(
             key=row.key or str(at),
@@ -58,12 +58,12 @@ def rows(shown: view.Table) -> tuple[TableRow, ...]:
 
 
 def cells(shown: Iterable[str | view.Cell]) -> tuple[str | TableCell, ...]:
-    """Several cells; most of ten thousand rows are only text."""
+    """Return several cells. Most cells of ten thousand rows are plain text."""
     return tuple([item if isinstance(item, str) else cell(item) for item in shown])
 
 
 def cell(shown: str | view.Cell) -> str | TableCell:
-    """A cell in its tone, behind its sign."""
+    """Return a cell with its tone, after its sign."""
     if isinstance(shown, str):
         return shown
     text = shown.text if shown.mark is None else f"{MARKS[shown.mark]} {shown.text}"
@@ -71,7 +71,7 @@ def cell(shown: str | view.Cell) -> str | TableCell:
 
 
 def groups(shown: Iterable[view.Facts]) -> tuple[FactGroup, ...]:
-    """Facts as the panel of facts has them."""
+    """Return facts in the form of the facts widget."""
     return tuple(
         FactGroup(
             heading=facts.heading,

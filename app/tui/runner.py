@@ -1,4 +1,4 @@
-"""The workbench on a terminal that may go away: opened, and closed whatever ends it."""
+"""Runs the workbench on a terminal that may disappear, and closes the session whatever ends it."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ from app.tui.options import ScreenOptions
 from backends.errors import RaidbenchError
 from backends.text import clean
 
-# -- the terminal that may go away while somebody works on it: a dropped connection is no reason to hang --------------
+# -- a terminal that may disappear ------------------------------------------------------------------------------------
 
 
-class _Patient:
-    """A stream whose writes fail silently once nobody reads it: a writer that died would block the whole program."""
+class _ForgivingStream:
+    """A stream that ignores errors once the terminal is gone: a dead writer thread would block the program."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """As the stream; what cannot be encoded or delivered is lost."""
+        """Write to the stream. Text that cannot be encoded or delivered is lost."""
         with contextlib.suppress(OSError, ValueError):
             return self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """As the stream."""
+        """Flush the stream."""
         with contextlib.suppress(OSError, ValueError):
             self._stream.flush()
 
@@ -53,67 +53,68 @@ class _Patient:
         return getattr(self._stream, name)
 
 
-class _Attached(EscapeParser):
-    """Notices the end of the terminal, which Textual (8.2) takes for a key that has not come yet, for ever."""
+class _HangUpParser(EscapeParser):
+    """Detects the end of the terminal. Textual (8.2) would wait for a key forever."""
 
     def __init__(self, terminal: int, *options: bool, **settings: Any) -> None:
         super().__init__(*options, **settings)
         self._poll = select.poll()
-        self._poll.register(terminal, 0)  # a hang-up is told whatever was asked for
+        self._poll.register(terminal, 0)  # poll() reports a hang-up for any event mask.
 
     def tick(self) -> Iterable[Message]:
-        """As ever, ten times a second. Raises OSError where the terminal is gone."""
+        """Continue parsing, ten times a second. Raises OSError if the terminal is gone."""
         if self._poll.poll(0):
             raise OSError("the terminal is gone")
         return super().tick()
 
 
 class SteadyDriver(LinuxDriver):
-    """Textual's driver, that takes a lost terminal for a hang-up instead of waiting for it."""
+    """Textual's driver, which treats a lost terminal as a hang-up instead of waiting for it."""
 
     def __init__(
         self, app: App[object], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
-        self._file = cast("Any", _Patient(cast("IO[str]", self._file)))
+        self._file = cast("Any", _ForgivingStream(cast("IO[str]", self._file)))
 
     def run_input_thread(self) -> None:
-        """Read keys until the end; a terminal that is gone hangs up, whether or not the kernel says so as well.
+        """Read keys until the end. A lost terminal counts as a hang-up even if the kernel sends no SIGHUP.
 
-        It says so before anybody listens to that, where the terminal goes early, and never to who ignores it (nohup).
+        The kernel sends it before a handler is installed if the terminal is lost early, and never to a process that
+        ignores it (nohup).
         """
         app = cast("WorkbenchApp", self._app)
         bound = frozenset(key for keys in app.custom_keys.values() for key in keys.split(","))
-        parser = partial(_Attached, self.fileno, bound=bound, typing=lambda: isinstance(app.focused, Input))
-        setattr(linux_driver, "XTermParser", parser)  # noqa: B010  # by this name Textual makes its own
+        parser = partial(_HangUpParser, self.fileno, bound=bound, typing=lambda: isinstance(app.focused, Input))
+        setattr(linux_driver, "XTermParser", parser)  # noqa: B010  # Textual creates its parser by this name.
         try:
             super().run_input_thread()
         except OSError:
-            with contextlib.suppress(RuntimeError):  # the loop is over: so is the rest, soon
+            with contextlib.suppress(RuntimeError):  # The event loop is closed, so the app is ending.
                 self._loop.call_soon_threadsafe(app.end_by_signal, signal.SIGHUP)
 
     def stop_application_mode(self) -> None:
-        """Give the terminal back, if it is still there."""
+        """Restore the terminal if it still exists."""
         with contextlib.suppress(OSError, termios.error):
             super().stop_application_mode()
 
 
-# -- opens the workbench on a terminal; whatever ends it, the session is closed and a sentence says what happened -----
+# -- running the app and closing the session --------------------------------------------------------------------------
 
 
 def run(workbench: Workbench, options: ScreenOptions | None = None) -> int:
-    """Open the workbench on this terminal; returns the exit status."""
+    """Run the workbench on this terminal and return the exit status."""
     return run_app(WorkbenchApp(workbench, options))
 
 
 def run_app(app: WorkbenchApp) -> int:
-    """Open an app on this terminal; whatever ends it, the session is closed and the person told in a sentence."""
+    """Run an app on this terminal and return the exit status; close the session whatever ends it."""
     workbench = app.workbench
     app.driver_class = SteadyDriver
     code: int | None = None
     try:
         code = app.run(mouse=True)
-    except Exception as error:  # on the way in or out: the screen is gone, the session is not
+    except Exception as error:  # The session must be closed even if start or shutdown fails.
         app.crash = app.crash or error
     try:
         asyncio.run(workbench.changes.end_watching())
@@ -133,7 +134,7 @@ def run_app(app: WorkbenchApp) -> int:
 
 
 def _say(sentence: str) -> None:
-    """A last word, if anybody is left to hear it."""
+    """Print a final message if the terminal still exists."""
     with contextlib.suppress(OSError, ValueError):
         print(sentence, file=sys.stderr, flush=True)
 

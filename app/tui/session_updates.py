@@ -1,4 +1,4 @@
-"""The session as the app has it: drawn as often as somebody reads it and the link carries."""
+"""The session as the app sees it, redrawn only as often as the link can carry."""
 
 from __future__ import annotations
 
@@ -20,79 +20,72 @@ if TYPE_CHECKING:
     from app.core.workbench import Workbench
     from app.tui.alarms import RunAlerts
 
-# -- how often a running job is drawn anew ----------------------------------------------------------------------------
+# -- redraw rate of a running job -------------------------------------------------------------------------------------
 
-# On a slow link only when the terminal has got what it was sent before.
+# On a slow link, redraw only when the terminal has received the previous output.
 #
-# After each drawing the terminal is asked whether it knows synchronized output, which most answer (DECRQM, mode 2026).
-# The answer comes when all that was sent before has arrived. A terminal that never answers is drawn to at the full
+# After each redraw the terminal is asked whether it supports synchronized output, which most terminals answer (DECRQM,
+# mode 2026). The answer comes after everything sent before has arrived. A terminal that never answers gets the full
 # rate.
 
 QUESTION = "\x1b[?2026$p"
-"""What Textual asks as well when it starts."""
+"""A query that Textual also sends when it starts."""
 
 LOST_S = 10.0
-"""Seconds after which an answer does not come any more: whoever attached another terminal answers from then on."""
+"""Seconds after which an answer counts as lost, for example because another terminal was attached."""
 
 SHARE = 2.0
-"""The time between two drawings, as a multiple of what one takes to arrive: keys have room between them."""
+"""Time between two redraws, as a multiple of the time one takes to arrive. This leaves time for keys."""
 
 
 class RedrawThrottle:
-    """Times of asking and answering; `clock` in seconds."""
+    """Times of queries and answers; `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._answers = False
+        self.answers = False
+        """Whether the terminal has answered at least once."""
         self._asked: float | None = None
         self._next = 0.0
 
-    @property
-    def answers(self) -> bool:
-        """Whether the terminal has ever answered."""
-        return self._answers
-
     def question_sent(self) -> None:
-        """The question was sent behind a drawing."""
+        """Record that the query was sent after a redraw."""
         self._asked = self._clock()
 
     def answer_received(self) -> None:
-        """The answer has come."""
-        self._answers = True
+        """Record the answer."""
+        self.answers = True
         if self._asked is not None:
             self._next = self._asked + SHARE * (self._clock() - self._asked)
             self._asked = None
 
     def wait(self) -> float:
-        """Seconds to wait before the next drawing, as far as is known now; 0 for none."""
+        """Return the seconds to wait before the next redraw; 0 for none."""
         now = self._clock()
         if self._asked is not None:
             return max(0.05, SHARE * (now - self._asked)) if now - self._asked < LOST_S else 0.0
         return max(0.0, self._next - now)
 
 
-# -- the session as the app has it ------------------------------------------------------------------------------------
-
-# What is heard of it is drawn as often as somebody reads it and the link carries.
+# -- the session as the app sees it -----------------------------------------------------------------------------------
 
 _SOON = 0.4
-"""Seconds within which a drawing is followed by the next one, while fio reports."""
+"""Seconds within which another redraw follows while fio reports."""
 
 _EARLY = 0.04
-"""Seconds that a sample may be early and is shown all the same: held back for an instant each takes a timer, and makes
-the next one early, too.
-"""
+"""Seconds that a sample may be early and still be shown. Delaying it would need a timer and make the next sample early,
+too."""
 
 
 class SessionChanged(Message):
-    """There is a newer session; it carries the whole state, so the newest one is enough."""
+    """There is a newer session. The message carries the complete state, so only the newest one matters."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
 
     def can_replace(self, message: Message) -> bool:
-        """A newer state stands in for a waiting one."""
+        """Return True for an older message of this kind."""
         return isinstance(message, SessionChanged)
 
 
@@ -100,13 +93,13 @@ class SessionApp(App[int]):
     """An app that follows the session of a workbench."""
 
     session: var[Session] = var(Session, always_update=False)
-    """The session as it is now."""
+    """The present session."""
 
     def __init__(self, workbench: Workbench, fps: float) -> None:
-        """`fps`: how often a running job is drawn at most, in a second."""
+        """`fps`: most redraws per second while a job runs."""
         super().__init__()
         self.workbench = workbench
-        """The engine."""
+        """The workbench."""
         self._fps = fps
         self._forget = workbench.subscribe(self._handle_event)
         self._drawn = 0.0
@@ -118,7 +111,7 @@ class SessionApp(App[int]):
     def _handle_event(self, session: Session, event: AnyEvent) -> None:
         at_once = not (isinstance(event, LiveEvent) and isinstance(event.progress, CpuSampled))
         if not at_once and time.monotonic() - self._drawn < _SOON:
-            return  # the next sample is about to be shown, and this with it
+            return  # the next sample will show it too
         self.post_message(SessionChanged(session))
 
     def on_session_changed(self, message: SessionChanged) -> None:
@@ -141,51 +134,53 @@ class SessionApp(App[int]):
             self.show_session(self._waiting)
 
     def _ask_terminal(self) -> None:
-        """Behind what was drawn: the answer tells when that has arrived."""
+        """Send a query after a redraw. Its answer shows that the redraw has arrived."""
         if self._driver is not None:
             self._pace.question_sent()
             self._driver.write(QUESTION)
 
     def on_terminal_supports_synchronized_output(self) -> None:
-        """The terminal has got all that was sent before."""
+        """Record that the terminal has received everything sent before."""
         self._pace.answer_received()
 
     def show_session(self, session: Session) -> None:
-        """Show this state now, and say what it brings."""
+        """Show this state now, with the alerts about the running job."""
         if session.active is not None and not self.workbench.jobs.running:
-            session = replace(session, active=None)  # its end could not be recorded; it is over all the same
+            session = replace(session, active=None)  # The job has ended, but its end could not be recorded.
         self._waiting = None
         self._drawn = time.monotonic()
         self.session = session
         if session.active is not None and self._pace.answers and not self._pace.wait():
             self.call_after_refresh(self._ask_terminal)
-        self._tell_alarms(session)
+        self._show_alarms(session)
 
-    def _tell_alarms(self, session: Session) -> None:
-        """Say what befell the running job, on whichever screen."""
+    def _show_alarms(self, session: Session) -> None:
+        """Show the alerts about the running job, on any screen."""
         if session.active is None:
             if self._alarms is not None and self._alarms.lasting:
                 self.clear_transient_notice()
                 self._alarms.lasting = frozenset()
             return
-        if self._alarms is None:  # who measures nothing does not wait for it
+        if self._alarms is None:  # import only for a run
             from app.tui.alarms import RunAlerts
 
             self._alarms = RunAlerts()
         for text in self._alarms.update(session.active):
-            if text in self._alarms.lasting:  # until it is over, or the run is: then it is told how long it was
+            if (
+                text in self._alarms.lasting
+            ):  # shown until the condition or the run ends, then replaced by a notice with its duration
                 self.notify_transient(text, severity="error")
             else:
                 self.notify(text, severity="error")
 
     def notify_transient(self, message: str, *, severity: SeverityLevel = "information") -> None:
-        """A notice that is worth no line of the log, and goes when the next one comes."""
+        """Show a notice that is not logged, and that the next one replaces."""
         raise NotImplementedError
 
     def clear_transient_notice(self) -> None:
-        """Take away the notice of what goes on no longer."""
+        """Remove the transient notice."""
         raise NotImplementedError
 
     def on_unmount(self) -> None:
-        """No more news."""
+        """Stop following the session."""
         self._forget()

@@ -1,4 +1,4 @@
-"""The line of what is on trial, and the footer."""
+"""The trial line and the footer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from widgets.text_utils.text import shorten, width_of
 
 
 class TrialLine(StyleCachedWidget):
-    """What is on trial, how long still, and the keys that decide; not there while nothing is."""
+    """Active trials, the time left, and the keys that decide; hidden without trials."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"trial-line--words", "trial-line--key"}
     DEFAULT_CSS = """
@@ -25,19 +25,19 @@ class TrialLine(StyleCachedWidget):
     }
     """
     text: reactive[str] = reactive("", repaint=False)
-    """What is said, "" for nothing."""
+    """The text; "" hides the line."""
 
     decidable: reactive[bool] = reactive(True)
-    """Whether the keys decide anything for this user."""
+    """Whether this user may decide the trials."""
 
     def watch_text(self, before: str, after: str) -> None:
-        """Comes, goes, and paints what reads differently."""
+        """Show, hide or repaint the line."""
         self.display = bool(after)
         if self.size.width:
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """The keys whole, the words as far as there is room."""
+        """Render the keys, and as much of the text as fits."""
         text_style, key = self.style_of("trial-line--words"), self.style_of("trial-line--key")
         keymap = getattr(self.app, "custom_keys", {})
         keys = [
@@ -58,7 +58,7 @@ _DECIDING = ("app.keep-trial", "app.take-back")
 
 
 class KeyLine(StyleCachedWidget):
-    """The most useful keys of the pane that has the focus."""
+    """The most useful keys of the focused pane."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"key-line--key", "key-line--label"}
     DEFAULT_CSS = """
@@ -69,16 +69,16 @@ class KeyLine(StyleCachedWidget):
     }
     """
     pane: reactive[str] = reactive("")
-    """What `footer_of` takes for the pane that has the focus; "" for none."""
+    """Id of the focused pane as `footer_of` expects it; "" for none."""
     over: reactive[tuple[tuple[str, str], ...] | None] = reactive(None)
-    """Keys and labels of the dialog that lies upon the screen: its own do nothing meanwhile. None without one."""
+    """Keys and labels of the open dialog, which replace those of the screen; None without a dialog."""
 
     def __init__(self, screen: str) -> None:
         super().__init__()
         self._screen = screen
 
     def render_line(self, y: int) -> Strip:
-        """Keys and labels, as many as there is room for."""
+        """Render as many keys and labels as fit."""
         key_style = self.style_of("key-line--key")
         label_style = self.style_of("key-line--label")
         width = self.size.width

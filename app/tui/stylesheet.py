@@ -1,4 +1,4 @@
-"""Styles with less work: a source is parsed once, only rules that can be meant are looked at, what is styled stays."""
+"""A faster Textual stylesheet: it parses sources once, checks only matching rules, and keeps unchanged styles."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ SelectorParts = tuple[frozenset[str], frozenset[str]]
 """Names of types, ids and classes, and pseudo-classes."""
 
 MatchedParts = list[object]
-"""What was found of that."""
+"""The parts that were found on a node and its ancestors."""
 
 _SOURCES = 512
-"""Sources of which what was parsed is kept: more than there are classes of widgets. With one too many all are parsed
-anew for each further one.
-"""
+"""Size of the parse cache, larger than the number of widget classes. If it is too small by one, every further source
+parses all of them again."""
 
 
 class NarrowedStylesheet(Stylesheet):
-    """Applies what Textual's own applies.
+    """Applies the same styles as Textual's own stylesheet.
 
-    That one (8.2) parses every source anew, twice, for every screen that is shown for the first time, though it was
-    given the same variables. It goes through all rules for every widget and for each of its component classes, styles a
-    whole screen anew whenever it is resized or comes to the front, and makes the styles of component classes anew
-    whenever anything about a widget changes, be it only where the keys go.
+    Textual (8.2) parses every source again, twice, for every screen that is shown for the first time, even with the
+    same variables. It checks all rules for every widget and each of its component classes. It styles a complete screen
+    again whenever that is resized or shown. It computes the styles of component classes again at every change of a
+    widget, even a change of focus.
     """
 
     def __init__(self, *, variables: dict[str, str] | None = None) -> None:
@@ -46,21 +45,18 @@ class NarrowedStylesheet(Stylesheet):
         self._matched_components: WeakKeyDictionary[DOMNode, MatchedParts] = WeakKeyDictionary()
 
     def set_variables(self, variables: dict[str, str]) -> None:
-        """As Textual does; with the same ones all that was parsed stands."""
+        """Set the variables. Unchanged variables keep the parsed sources."""
         if variables != self._variables:
             super().set_variables(variables)
             self._require_parse = True
 
     def reparse(self) -> None:
-        """Parse what is new, and all of it after other variables. Raises what `parse` raises; the rules then stay."""
+        """Parse new sources, or all after a change of variables. If that raises, the old rules stay."""
         if self._require_parse:
             self.parse()
 
     def apply(self, node: DOMNode, *, animate: bool = False, cache: dict[Any, Any] | None = None) -> None:
-        """As Textual does, from those rules that name the node's type, its id or one of its classes.
-
-        Nothing is done where all that a rule may ask for is as it was the last time.
-        """
+        """Apply the rules that name the node's type, id or classes, if anything they ask for has changed."""
         if self.rules is not self._all:
             self._all = self.rules
             self._order = {rule: at for at, rule in enumerate(self._all)}
@@ -72,9 +68,9 @@ class NarrowedStylesheet(Stylesheet):
                 self._matched_components,
             ):
                 cache_of_old_rules.clear()
-        if isinstance(node, (App, Widget)):  # and no component class, which is a node of its own each time
+        if isinstance(node, (App, Widget)):  # not a component class, which is a new node each time
             if not isinstance(node.css_path_nodes[0], App):
-                return  # it stands nowhere yet: where it comes to stand it is styled
+                return  # It is not mounted yet, and will be styled then.
             state = _matched_names(node, self._selector_parts(self._names(node)))
             if self._matched.get(node) == state and self._matched_components.get(node) == self._match_components(node):
                 return
@@ -93,7 +89,7 @@ class NarrowedStylesheet(Stylesheet):
             self._matched_components[node] = state
 
     def _match_components(self, node: DOMNode) -> MatchedParts:
-        """What the rules of its component classes ask of the node and of all above it."""
+        """Return what the rules of its component classes match on the node and its ancestors."""
         if not (components := node._get_component_classes()):
             return []
         if (parts := self._parts_by_components.get(components)) is None:
@@ -108,7 +104,7 @@ class NarrowedStylesheet(Stylesheet):
         return _matched_names(node, parts)
 
     def _selector_parts(self, names: frozenset[str]) -> SelectorParts:
-        """What the rules with one of these names ask for: names, and pseudo-classes."""
+        """Return the names and pseudo-classes that the rules with one of these names ask for."""
         if (parts := self._parts_by_names.get(names)) is None:
             selectors = [
                 selector
@@ -132,7 +128,7 @@ class NarrowedStylesheet(Stylesheet):
         return node
 
     def _names(self, node: DOMNode) -> frozenset[str]:
-        """Its type, id and classes, as far as rules name them."""
+        """Return the node's type, id and classes that occur in rules."""
         return frozenset(self.rules_map.keys() & node._selector_names)
 
     def _rules_naming(self, names: frozenset[str]) -> list[RuleSet]:
@@ -143,7 +139,7 @@ class NarrowedStylesheet(Stylesheet):
 
 
 def _matched_names(node: DOMNode, parts: SelectorParts) -> MatchedParts:
-    """Of the node and of all above it the names that are asked for, and the pseudo-classes that it has of these."""
+    """Return, for the node and each ancestor, the matching names and pseudo-classes."""
     names, pseudo_classes = parts
     return [
         (

@@ -1,4 +1,4 @@
-"""Whether the workbench may stand still while its person is back at the shell."""
+"""Whether the workbench may be suspended (Ctrl+Z)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 JOINT = "joint"
-"""The group of the worker of a run on many hosts."""
+"""Worker group of a run on many hosts."""
 
 
 def suspend_refusal(workbench: Workbench, workers: Iterable[Worker[object]]) -> str:
-    """Return why the workbench cannot be suspended now, as a sentence; "" where it can.
+    """Return why the workbench cannot be suspended now, as a sentence; "" if it can.
 
-    A sweep and the watchdog of a trial have processes of their own, which go on.
+    A sweep and the watchdog of a trial have their own processes, which continue.
     """
     groups = {worker.group for worker in workers if not worker.is_finished}
     if workbench.jobs.running:

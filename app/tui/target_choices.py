@@ -1,4 +1,4 @@
-"""What may be measured, as rows of a dialog: each device once, by its name, with its size, its kind and its use."""
+"""Devices that can be measured, as rows of a dialog: each once, with name, size, kind and use."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from backends.sizes import size_words
 from widgets.choice_list import ChoiceItem
 
 _NAME, _KIND, _USE = 24, 10, 16
-"""Cells that a name, a kind and a use take at most; the dialog has 72."""
+"""Most cells of a name, a kind and a use. The dialog has 72."""
 
 
 def measurable_devices(inventory: Inventory) -> tuple[Array | Drive, ...]:
-    """Return the devices with a block device, each once: arrays, those of a card first, then drives."""
+    """Return the devices with a block device, each once: arrays of controllers, other arrays, then drives."""
     arrays = sorted(inventory.arrays, key=lambda array: array.controller is None)
     listed: tuple[Array | Drive, ...] = (*arrays, *inventory.drives)
     return tuple(device for device in listed if device.device is not None and device.target not in inventory.twins)
 
 
 def target_items(inventory: Inventory) -> tuple[ChoiceItem, ...]:
-    """Return a row of the dialog for each of them."""
+    """Return a row of the dialog for each measurable device."""
     devices = measurable_devices(inventory)
     longest = min(_NAME, max((len(name_of(device)) for device in devices), default=0))
     return tuple(_choice(device, longest) for device in devices)

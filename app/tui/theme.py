@@ -1,4 +1,4 @@
-"""The colours by what they mean, declared once: on a dark ground, on a light one, and as the terminal's own sixteen."""
+"""The colours by meaning, for a dark background, a light one, and the terminal's own sixteen colours."""
 
 from __future__ import annotations
 
@@ -10,58 +10,50 @@ from textual.theme import Theme
 from backends.values import dataclass
 
 OWN: Final = "raidbench-"
-"""Stands before the names of the themes, which Textual keeps among its own."""
-
-
-_VARIABLES: Final = ("dim", "good", "attention", "bad", "staged", "read", "write", "baseline", "frame")
-"""Colours that a style may use by these names."""
+"""Prefix of our theme names among Textual's themes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThemeColours:
-    """What is written, and what it is written on. Every text has a contrast of 4.5:1 at least on every ground."""
+    """Text and background colours. Every text has a contrast of at least 4.5:1 on every background."""
 
     text: str
-    """What is read."""
+    """Normal text."""
     dim: str
-    """What is only read where somebody looks for it: labels, headings, what is not in use."""
+    """Text of low importance: labels, headings, unused items."""
     accent: str
-    """Where one is: focus, keys, names."""
+    """Focus, keys, names."""
     good: str
-    """Well, verified, faster."""
+    """Healthy, verified, faster."""
     attention: str
-    """Worth a look: busy, at risk, doubtful."""
+    """Worth attention: busy, at risk, doubtful."""
     bad: str
     """Failed, destroys data, slower."""
     staged: str
-    """Chosen and not yet applied."""
-    read: str
-    """Figures of reads."""
-    write: str
-    """Figures of writes."""
+    """Staged and not yet applied."""
     baseline: str
-    """What is compared with."""
+    """The baseline."""
     ground: str
-    """Of all that is not one of the following."""
+    """Default background."""
     raised: str
-    """Of dialogs and fields."""
+    """Background of dialogs and fields."""
     edge: str
-    """Of the lines above and below a screen."""
+    """Background of the lines above and below a screen."""
     cursor: str
-    """Of the row under the cursor."""
+    """Background of the row under the cursor."""
     cursor_away: str
-    """Of that row while the keys go elsewhere."""
+    """Background of that row while another widget has the focus."""
     frame: str
-    """Frames of panes that have not the focus: lines, never text."""
+    """Frames of panes without focus; never text."""
     cursor_style: str = "bold"
-    """How text under the cursor is written besides."""
+    """Text style under the cursor."""
 
     @property
     def variables(self) -> dict[str, str]:
-        """The names that a style may use beside Textual's own: `$staged` and the others."""
+        """Values of our own style variable, `$staged`, and of those that Textual's and our general widgets use."""
         return {
-            **{name: getattr(self, name) for name in _VARIABLES},
-            # What widgets that know nothing of this program, and Textual's own, call the same things.
+            "staged": self.staged,
+            # Names of the same colours in our general widgets and in Textual's own.
             "text-muted": self.dim,
             "text-disabled": self.dim,
             "text-primary": self.accent,
@@ -98,7 +90,7 @@ class ThemeColours:
         }
 
     def theme(self, name: str, *, dark: bool = True, ansi: bool = False) -> Theme:
-        """As Textual takes it."""
+        """Return the colours as a Textual theme."""
         return Theme(
             name=OWN + name,
             primary=self.accent,
@@ -125,8 +117,6 @@ DARK: Final = ThemeColours(
     attention="#ffc457",
     bad="#ff8080",
     staged="#d3a2f2",
-    read="#5cb3ff",
-    write="#ffa066",
     baseline="#9fb0c0",
     ground="#101418",
     raised="#171d24",
@@ -135,7 +125,7 @@ DARK: Final = ThemeColours(
     cursor_away="#2b3036",
     frame="#3a4653",
 )
-"""On a dark ground."""
+"""Colours for a dark background."""
 
 LIGHT: Final = ThemeColours(
     text="#17202a",
@@ -145,8 +135,6 @@ LIGHT: Final = ThemeColours(
     attention="#6f4000",
     bad="#a8121d",
     staged="#6a2a9e",
-    read="#0055a5",
-    write="#974000",
     baseline="#4d5a68",
     ground="#fbfcfd",
     raised="#f2f5f8",
@@ -155,7 +143,7 @@ LIGHT: Final = ThemeColours(
     cursor_away="#dfe6ed",
     frame="#b4bfca",
 )
-"""On a light ground."""
+"""Colours for a light background."""
 
 TERMINAL: Final = ThemeColours(
     text="ansi_default",
@@ -165,8 +153,6 @@ TERMINAL: Final = ThemeColours(
     attention="ansi_yellow",
     bad="ansi_red",
     staged="ansi_magenta",
-    read="ansi_cyan",
-    write="ansi_yellow",
     baseline="ansi_default",
     ground="ansi_default",
     raised="ansi_default",
@@ -176,7 +162,7 @@ TERMINAL: Final = ThemeColours(
     frame="ansi_default",
     cursor_style="bold reverse",
 )
-"""As the terminal has them: whoever chose these can read them. What has none is told apart by signs and by bold."""
+"""The terminal's own colours, which its user has chosen. Signs and bold distinguish what has no colour."""
 
 _THEMES: Final = {
     "dark": DARK.theme("dark"),
@@ -186,15 +172,15 @@ _THEMES: Final = {
 
 
 def theme_of(name: str, environment: Mapping[str, str], colours: str | None) -> Theme:
-    """The theme of that name; `auto` follows from what the terminal says of itself.
+    """Return the theme of that name; `auto` follows the terminal's own information.
 
-    Its ground is the last field of COLORFGBG, as rxvt, Konsole and others set it, where 7 and 15 are light (vim reads
-    its `background` from it); without it a dark one is assumed.
+    The background is the last field of COLORFGBG, as rxvt, Konsole and others set it. 7 and 15 are light (vim derives
+    its `background` from it). Without the variable a dark background is assumed.
 
     Args:
         name: One of `THEMES` of the configuration.
-        environment: The terminal's.
-        colours: What Rich calls as many colours as the terminal has: `standard` are sixteen.
+        environment: The environment of the terminal.
+        colours: Rich's name for the number of colours of the terminal; `standard` means sixteen.
     """
     if name in _THEMES:
         return _THEMES[name]

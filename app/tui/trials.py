@@ -1,4 +1,4 @@
-"""Changes on trial: a line on every screen with the time left and the keys that decide; nothing waits for them."""
+"""Trials: a line on every screen with the time left and the keys that decide. Nothing waits for a decision."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.core.changes.pending_trials import Undecided, trials_by_set
 from app.core.changes.revert import PendingValueState, pending_state
 from app.core.presentation import change as view
 from app.core.presentation.trials import decider_text
-from app.core.session.journal import OVERDUE, UnresolvedChange, boot_clock
+from app.core.session.journal import OVERDUE, boot_clock
 from backends.errors import RaidbenchError
 from backends.values import dataclass
 from widgets.text_utils import units
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
     from backends.change import Change
 
 AFTER = 5.0
-"""Seconds beyond the deadline in which the watchdog is given time to finish."""
+"""Seconds after the deadline in which the watchdog may finish."""
 
 _LOOK_AGAIN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
-    """A set of changes on trial that are decided together."""
+class _TrialSet:
+    """A set of trials that are decided together."""
 
     key: tuple[str, float]
-    """Its session, "" for the own one, and its deadline by the boot clock."""
+    """Its session ("" for the current one) and its deadline by the boot clock."""
     left: float
-    """Seconds until it is restored."""
+    """Seconds until it is reverted."""
     text: str
-    """What is on trial."""
+    """The changes on trial."""
     who: str = ""
-    """Who decides it, where this user may not."""
+    """Who decides it, if this user may not."""
 
 
 class Trials:
-    """What is on trial on this machine, whichever session began it, and how it is decided."""
+    """The trials on this machine, of any session, and their decision."""
 
     def __init__(self, app: AppInterface) -> None:
         self._app = app
@@ -56,32 +56,32 @@ class Trials:
         self._others: dict[tuple[str, float], tuple[Undecided, ...]] = {}
 
     def seconds_left(self) -> float | None:
-        """Return the seconds until the next set is restored; None where nothing is on trial."""
-        return min((shown.left for shown in self._shown()), default=None)
+        """Return the seconds until the next set is reverted; None without trials."""
+        return min((trial_set.left for trial_set in self._trial_sets()), default=None)
 
     @property
     def decidable(self) -> bool:
-        """Whether this user may decide any of it."""
-        return any(not shown.who for shown in self._shown())
+        """Whether this user may decide any of them."""
+        return any(not trial_set.who for trial_set in self._trial_sets())
 
     def text(self) -> str:
-        """What is on trial and for how long still; "" where nothing is. The keys count half a second after that."""
-        shown = self._shown()
+        """Return the active trials and the time left, or "". The keys work half a second after a trial appears."""
+        trial_sets = self._trial_sets()
         now = self._clock()
-        self._since = {trial.key: self._since.get(trial.key, now) for trial in shown}
-        if not shown:
+        self._since = {trial.key: self._since.get(trial.key, now) for trial in trial_sets}
+        if not trial_sets:
             return ""
-        seconds = f"{max(0, ceil(shown[0].left))} s left"
-        if len(shown) > 1:
-            text = "; ".join(f"{trial.text} ({trial.who})" if trial.who else trial.text for trial in shown)
-            return f"{len(shown)} trials, {seconds}: {text}"
-        trial = shown[0]
+        seconds = f"{max(0, ceil(trial_sets[0].left))} s left"
+        if len(trial_sets) > 1:
+            text = "; ".join(f"{trial.text} ({trial.who})" if trial.who else trial.text for trial in trial_sets)
+            return f"{len(trial_sets)} trials, {seconds}: {text}"
+        trial = trial_sets[0]
         return f"Trial, {seconds}: {trial.text}{f'; {trial.who}' if trial.who else ''}"
 
-    def _shown(self) -> list[_Shown]:
-        """All sets, the next to end first; those that this user may decide come before the others."""
+    def _trial_sets(self) -> list[_TrialSet]:
+        """Return all sets, the next to end first; sets that this user may decide come before the others."""
         pending = [
-            _Shown(("", until), left, _set_text(changes))
+            _TrialSet(("", until), left, _set_text(changes))
             for until, left, changes in self._workbench.changes.trial_sets()
         ]
         for key, trials in self._others.items():
@@ -89,51 +89,55 @@ class Trials:
             if undecided.seconds_left > -OVERDUE:
                 text = _set_text([other.trial.change for other in trials])
                 pending.append(
-                    _Shown(key, undecided.seconds_left, text, "" if undecided.is_decidable else decider_text(undecided))
+                    _TrialSet(
+                        key, undecided.seconds_left, text, "" if undecided.is_decidable else decider_text(undecided)
+                    )
                 )
-        return sorted(pending, key=lambda shown: (bool(shown.who), shown.left))
+        return sorted(pending, key=lambda trial_set: (bool(trial_set.who), trial_set.left))
 
     def keep(self) -> None:
-        """Let the values on trial stand."""
+        """Keep the values on trial."""
         self._decide("Keep which trial?", self._keep)
 
-    def take_back(self) -> None:
-        """Bring the old values back now, the last one first."""
+    def revert(self) -> None:
+        """Revert the values on trial now, the last one first."""
         self._decide("Take which trial back?", self._restore)
 
-    def _decide(self, question: str, work: Callable[[Sequence[_Shown]], Coroutine[None, None, None]]) -> None:
-        """Do it with the only set that this user may decide, or with those that are chosen.
+    def _decide(self, question: str, work: Callable[[Sequence[_TrialSet]], Coroutine[None, None, None]]) -> None:
+        """Decide the only set that this user may decide, or the chosen ones.
 
-        A set counts that has been seen long enough that no key was meant for anything else.
+        A set counts once it was shown long enough, so that no key was meant for something else.
         """
         from widgets.guarded_dialog import GRACE
 
         self.text()
-        all_shown = self._shown()
-        if not all_shown:
+        all_sets = self._trial_sets()
+        if not all_sets:
             self._app.notify("Nothing is on trial.", severity="warning")
             return
-        own = [shown for shown in all_shown if not shown.who]
-        if not own:
-            self._app.notify(f"{all_shown[0].text}: {all_shown[0].who}.", severity="warning", markup=False)
+        decidable = [trial_set for trial_set in all_sets if not trial_set.who]
+        if not decidable:
+            self._app.notify(f"{all_sets[0].text}: {all_sets[0].who}.", severity="warning", markup=False)
             return
         now = self._clock()
-        sure = [shown for shown in own if now - self._since.get(shown.key, now) >= GRACE]
+        sure = [trial_set for trial_set in decidable if now - self._since.get(trial_set.key, now) >= GRACE]
 
-        def decided(chosen: Sequence[_Shown]) -> None:
+        def decided(chosen: Sequence[_TrialSet]) -> None:
             self._app.run_worker(work(chosen), group="write", exit_on_error=True)
 
-        if len(own) == 1 and sure:
+        if len(decidable) == 1 and sure:
             decided(sure)
-        elif len(own) > 1 and sure:
-            self._ask(question, own, decided)
+        elif len(decidable) > 1 and sure:
+            self._ask(question, decidable, decided)
 
-    def _ask(self, question: str, trial_sets: Sequence[_Shown], decided: Callable[[Sequence[_Shown]], None]) -> None:
+    def _ask(
+        self, question: str, trial_sets: Sequence[_TrialSet], decided: Callable[[Sequence[_TrialSet]], None]
+    ) -> None:
         from widgets.choice_list import ChoiceDialog, ChoiceItem
 
         items = [
-            ChoiceItem(value=str(at), label=shown.text, help=f"{max(0, ceil(shown.left))} s left")
-            for at, shown in enumerate(trial_sets)
+            ChoiceItem(value=str(at), label=trial_set.text, help=f"{max(0, ceil(trial_set.left))} s left")
+            for at, trial_set in enumerate(trial_sets)
         ]
         every = ChoiceItem(value="all", label="All of them", help="")
         dialog = ChoiceDialog(question, (*items, every), "0")
@@ -144,23 +148,23 @@ class Trials:
 
         self._app.push_screen(dialog, answered)
 
-    async def _keep(self, chosen: Sequence[_Shown]) -> None:
-        await self.keep_values([trial for shown in chosen for trial in self._trials_of(shown)])
+    async def _keep(self, chosen: Sequence[_TrialSet]) -> None:
+        await self.keep_values([trial for trial_set in chosen for trial in self._trials_of(trial_set)])
         await self._forget(chosen)
 
-    async def _forget(self, chosen: Sequence[_Shown]) -> None:
-        """Look again, and say nothing of what was decided here."""
-        for shown in chosen:
-            self._others.pop(shown.key, None)
+    async def _forget(self, chosen: Sequence[_TrialSet]) -> None:
+        """Update the trials, without a report on those that were decided here."""
+        for trial_set in chosen:
+            self._others.pop(trial_set.key, None)
         await self.follow()
         self._app.show_header()
 
-    def _trials_of(self, shown: _Shown) -> tuple[Undecided, ...]:
-        session, until = shown.key
-        return self._others.get(shown.key, ()) if session else self._workbench.changes.trials_of_set(until)
+    def _trials_of(self, trial_set: _TrialSet) -> tuple[Undecided, ...]:
+        session, until = trial_set.key
+        return self._others.get(trial_set.key, ()) if session else self._workbench.changes.trials_of_set(until)
 
     async def keep_values(self, chosen: Sequence[Undecided] | None = None) -> bool:
-        """Let values on trial stand, None for those of this session; return whether all stayed and that is on disk."""
+        """Keep values on trial, None for those of this session. Return whether all were kept and that is on disk."""
         self._deciding = True
         try:
             kept = await self._workbench.changes.keep_trials(chosen)
@@ -176,12 +180,12 @@ class Trials:
             )
         return well
 
-    async def _restore(self, chosen: Sequence[_Shown]) -> None:
+    async def _restore(self, chosen: Sequence[_TrialSet]) -> None:
         bench = self._workbench
         try:
-            for shown in chosen:
-                trials = self._trials_of(shown)
-                if shown.key[0]:
+            for trial_set in chosen:
+                trials = self._trials_of(trial_set)
+                if trial_set.key[0]:
                     changed = await bench.changes.restore_trials(trials)
                     await self._app.rescan_after_change(tuple(undecided.trial.change for undecided in trials))
                     failed = [
@@ -205,12 +209,12 @@ class Trials:
         await self._forget(chosen)
 
     def follow_later(self) -> None:
-        """Look for what other sessions have on trial, and for what became of it, without waiting for that."""
+        """Check the trials of other sessions in the background."""
         if self._following is None or self._following.is_finished:
             self._following = self._app.run_worker(self.follow(), group="trials", exit_on_error=True)
 
     async def follow(self) -> None:
-        """Look for what other sessions have on trial; say what became of what is decided now."""
+        """Check the trials of other sessions, and report the outcome of those that were decided."""
         changes = self._workbench.changes
         await changes.undecided.refresh()
         others = trials_by_set(changes.trials_of_other_sessions())
@@ -222,7 +226,7 @@ class Trials:
             self._app.show_header()
 
     async def _report_outcome(self, trials: Sequence[Undecided]) -> None:
-        """By what is read now: whoever decided it may be another program."""
+        """Report an outcome by the values read now, because another program may have decided it."""
         lines: list[str] = []
         for undecided in trials:
             change = undecided.trial.change
@@ -243,12 +247,12 @@ class Trials:
         await self._app.rescan_after_change(tuple(trial.trial.change for trial in trials))
 
     async def wait_until_decided(self) -> None:
-        """Wait until the trial is decided, one way or the other; the session knows how it ended then."""
-        trials = self._workbench.changes.trials()
-        while self._deciding or (self._workbench.changes.trials() and self._left(trials) > -AFTER):
+        """Wait until the trials of this session are decided and their outcome is recorded."""
+        deadline = max((trial.until or 0.0 for trial in self._workbench.changes.trials()), default=0.0)
+        while self._deciding or (self._workbench.changes.trials() and deadline - boot_clock() > -AFTER):
             await asyncio.sleep(_LOOK_AGAIN)
         if not any(record.on_trial for record in self._workbench.changes.undoable()):
-            return  # somebody decided it
+            return  # It was decided already.
         try:
             back = await self._workbench.changes.record_ended_trials()
         except RaidbenchError as error:
@@ -259,9 +263,6 @@ class Trials:
     def _report(self, message: str, *, well: bool) -> None:
         self._app.notify(message, severity="information" if well else "error")
         self._app.show_header()
-
-    def _left(self, trials: tuple[UnresolvedChange, ...]) -> float:
-        return max((trial.until or 0.0) - boot_clock() for trial in trials)
 
 
 def _set_text(changes: Sequence[Change]) -> str:

@@ -1,4 +1,7 @@
-"""The lines of the very first start: what it is, the loop, the keys that begin it; nothing once anything was done."""
+"""The introduction at the very first start: purpose, workflow, and first keys.
+
+It disappears after the first change or run.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,11 @@ _KEYS = {
     "devices.next": "stage another value of a setting; nothing is done yet",
     "devices.review": "see the commands of all that is staged, then apply it",
 }
-"""By the id of its command, what a key does."""
+"""The effect of a key, by its command id."""
 
 
 def welcome_lines(app: AppInterface) -> tuple[Facts, ...]:
-    """To stand above the facts of what is under the cursor."""
+    """Return the lines to show above the facts of the selected device."""
     if not app.options.first_start or app.session.runs or app.session.changes:
         return ()
     keys = {spec.id: app.custom_keys.get(spec.id, spec.shown_keys.split()[-1]) for spec in COMMANDS if spec.id in _KEYS}

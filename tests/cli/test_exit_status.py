@@ -8,7 +8,7 @@ import pytest
 
 from app.cli import exit_status as status
 from app.cli.error_exit import exit_status
-from app.cli.exit_status import MEANINGS, summary_sentence, table_rows
+from app.cli.exit_status import MEANINGS, summary_sentence
 from backends.errors import (
     AnotherDeviceError,
     DeviceGoneError,
@@ -40,7 +40,8 @@ def test_an_error_ends_with_the_status_of_its_kind(error: type[RaidbenchError], 
 
 def test_the_page_has_the_table_that_the_program_goes_by() -> None:
     page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
-    assert "\n".join(["", *table_rows(), ""]) in page
+    rows = [f"| {number} | {text}: {more} |" for number, (text, more) in MEANINGS.items()]
+    assert "\n".join(["", "| exit status | meaning |", "| --- | --- |", *rows, ""]) in page
 
 
 def test_every_status_that_the_program_has_is_in_the_table() -> None:

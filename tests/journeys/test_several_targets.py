@@ -46,7 +46,7 @@ async def walk(folder: Path) -> dict[str, str]:
             await until(pilot, lambda shown=shown: shown in text_of(pilot))  # type: ignore[misc]
         seen["live part"] = text_of(pilot)
         own = drawn(screen)
-        whole = screen.graphs._whole.points("read iops")
+        whole = screen.graphs._run_curves.points("read iops")
         sums = [sum(value or 0 for _, value in points) for points in (own, whole[: len(own)])]
         seen["live share"] = f"{sums[0] / sums[1]:.2f}"
         await pilot.press("x")

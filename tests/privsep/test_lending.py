@@ -48,7 +48,7 @@ async def is_lent(host: FakeHost, device: str, config: Path) -> bool:
     facts, _ = await judge_device(host, device, Intent.READ)
     assert facts.identity is not None
     helper = DeviceClaims(host, 0, config)  # type: ignore[arg-type]
-    return await helper._lends(DeviceClaim(device, facts.identity, write=False))
+    return await helper._may_lend(DeviceClaim(device, facts.identity, write=False))
 
 
 @pytest.mark.parametrize(("host", "device"), IN_USE.values(), ids=IN_USE)
@@ -60,7 +60,7 @@ async def test_what_is_in_use_under_another_name_is_not_lent(host: FakeHost, dev
 async def test_roots_configuration_alone_allows_it(
     host: FakeHost, device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(device_claims, "lends_in_use", lambda config: config == tmp_path / "roots")
+    monkeypatch.setattr(device_claims, "may_lend_in_use", lambda config: config == tmp_path / "roots")
     assert [await is_lent(host, device, tmp_path / name) for name in ("roots", "another")] == [True, False]
 
 

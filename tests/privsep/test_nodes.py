@@ -294,10 +294,10 @@ def test_a_fio_is_compared_by_what_no_user_can_exchange(
     monkeypatch.setattr(benchmark_verbs, "find_fio", lambda host: own)
     runs = benchmark_verbs.GuardedRuns(None, None)  # type: ignore[arg-type]
     if whose == 0:
-        assert runs._same_fio(trap.link) == own
+        assert runs._require_same_fio(trap.link) == own
     else:
         with pytest.raises(RefusedError, match="and your fio is"):
-            runs._same_fio(trap.link)
+            runs._require_same_fio(trap.link)
 
 
 # -- the same by chance -----------------------------------------------------------------------------------------------

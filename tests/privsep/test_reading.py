@@ -225,7 +225,7 @@ def test_a_vendor_of_another_package_adds_no_program(tmp_path: Path, monkeypatch
     found = registry.find_vendors(plugins=[point])
 
     assert "other" in {vendor.name for vendor in found.vendors}
-    assert read_policy._declared() == read_policy._SHAPES
+    assert read_policy._load_shapes() == read_policy._SHAPES
     assert "id" not in read_policy._SHAPES
 
 
@@ -238,7 +238,7 @@ def test_a_folder_on_the_search_path_of_the_vendors_adds_no_program(
     monkeypatch.delitem(sys.modules, "backends.vendors.other")
 
     assert "other" in {vendor.name for vendor in found.vendors}
-    assert read_policy._declared() == read_policy._SHAPES
+    assert read_policy._load_shapes() == read_policy._SHAPES
 
 
 def test_a_module_in_the_place_of_a_vendor_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,7 +248,7 @@ def test_a_module_in_the_place_of_a_vendor_is_refused(tmp_path: Path, monkeypatc
     monkeypatch.delitem(sys.modules, "backends.vendors.areca")
     try:
         with pytest.raises(ImportError, match="areca is read from"):
-            read_policy._declared()
+            read_policy._load_shapes()
     finally:
         sys.modules.pop("backends.vendors.areca", None)
 
@@ -264,4 +264,4 @@ def test_two_vendors_cannot_declare_one_program(monkeypatch: pytest.MonkeyPatch)
     twice = replace(next(vendor for vendor in vendors if vendor.name == "areca"), name="again")
     monkeypatch.setattr(read_policy, "own_vendors", lambda: (*vendors, twice))
     with pytest.raises(ValueError, match="again declares a program"):
-        read_policy._declared()
+        read_policy._load_shapes()

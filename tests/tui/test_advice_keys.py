@@ -12,7 +12,7 @@ from app.features.advice.rules import KEYS
 from app.tui.bench.advice import FOLLOWED, advice_with_keys
 from app.tui.bench.live_view import advice_line
 from app.tui.commands import COMMANDS
-from app.tui.notices import sentences
+from app.tui.notices import join_sentences
 from backends.errors import RaidbenchError, ToolMissingError
 from tests.backends.fakes import FakeHost
 from tests.tui.stage import Table, opened, text_of, until
@@ -74,4 +74,4 @@ async def test_that_fio_is_missing_is_told_before_anything_is_run(table: Table) 
     ],
 )
 def test_what_is_said_after_one_another_keeps_its_full_stops(parts: tuple[str | None, ...], told: str) -> None:
-    assert sentences(*parts) == told
+    assert join_sentences(*parts) == told

@@ -26,7 +26,7 @@ def lines(pilot: Pilot[int], count: int = 2) -> list[str]:
 def told(pilot: Pilot[int], *state: HeaderSegment) -> None:
     """The header with these words on the right."""
     header = pilot.app.screen.query_one(HeaderLines)
-    header.told = replace(header.told, state=state)
+    header.content = replace(header.content, state=state)
 
 
 async def test_on_a_tall_terminal_the_screens_are_named_below_the_machine(table: Table) -> None:
@@ -122,7 +122,7 @@ async def test_a_click_on_a_name_goes_there(table: Table) -> None:
 async def test_a_running_job_marks_its_screen_from_everywhere(table: Table) -> None:
     async with opened(table, (120, 40)) as pilot:
         header = pilot.app.screen.query_one(HeaderLines)
-        header.told = replace(header.told, marks=(("bench", BUSY),))
+        header.content = replace(header.content, marks=(("bench", BUSY),))
         await pilot.pause()
         assert f"2 Bench {BUSY.char}" in lines(pilot)[1]
 
@@ -130,7 +130,7 @@ async def test_a_running_job_marks_its_screen_from_everywhere(table: Table) -> N
 async def test_troubles_are_counted_beside_the_screens(table: Table) -> None:
     async with opened(table, (120, 40)) as pilot:
         header = pilot.app.screen.query_one(HeaderLines)
-        header.told = replace(header.told, troubles=2)
+        header.content = replace(header.content, troubles=2)
         await pilot.pause()
         assert lines(pilot)[1].rstrip().endswith("▲ 2 findings (!)")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app.core.session.results import MemberStats
-from app.tui.bench.members import member_table, outlier
+from app.tui.bench.members import find_outlier, member_table
 from widgets.static_table import plain
 
 
@@ -121,12 +121,12 @@ def test_a_summary_spans_what_the_disks_do() -> None:
 
 
 def test_the_one_that_stands_out_is_the_least_like_the_others() -> None:
-    assert outlier([*many(8), member("sdx", share=0.01)]).device == "sdx"
+    assert find_outlier([*many(8), member("sdx", share=0.01)]).device == "sdx"
 
 
 def test_a_failed_one_stands_out_most() -> None:
-    assert outlier([*many(8), member("sdx", share=0.01), member("sdy", role="gone")]).device == "sdy"
+    assert find_outlier([*many(8), member("sdx", share=0.01), member("sdy", role="gone")]).device == "sdy"
 
 
 def test_members_that_do_nothing_are_all_alike() -> None:
-    assert outlier([MemberStats(device="sda"), MemberStats(device="sdb")]).device == "sda"
+    assert find_outlier([MemberStats(device="sda"), MemberStats(device="sdb")]).device == "sda"

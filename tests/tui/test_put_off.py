@@ -52,7 +52,7 @@ async def test_the_graphs_of_a_run_come_when_nothing_is_measured_any_more(
     async with opened(table) as pilot:
         await pilot.press("3")
         await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen) and "r1" in text_of(pilot))
-        await until(pilot, lambda: pilot.app.screen.query_one("#runs-preview")._put_off)  # type: ignore[attr-defined]
+        await until(pilot, lambda: pilot.app.screen.query_one("#runs-preview")._is_postponed)  # type: ignore[attr-defined]
         assert not pilot.app.screen.query_one("#preview-graphs").display
         measured = False
         await pilot.press("b")  # anything new in the session shows the list anew, as the end of a job does

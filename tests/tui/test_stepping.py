@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.core.fio.fields import FIELDS
-from app.tui.bench.job_form import step_value, steps
+from app.tui.bench.job_form import has_steps, step_value
 from tests.case_loop import loop_over
 
 FIELD = {field.key: field for field in FIELDS}
@@ -35,4 +35,4 @@ def test_a_number_goes_to_the_next_round_one(key: str, text: str, more: str, les
 
 @pytest.mark.parametrize(("key", "does"), [("iodepth", True), ("bs", True), ("ramp", True), ("bssplit", False)])
 def test_only_numbers_have_a_next_one(key: str, does: bool) -> None:
-    assert steps(FIELD[key]) is does
+    assert has_steps(FIELD[key]) is does

@@ -39,7 +39,7 @@ def on_trial(bench: Workbench, boot: str) -> None:
 
 def header(app: WorkbenchApp) -> str:
     """What the right side of the header in front says."""
-    return " ".join(piece.text for piece in app.screen.query_one(HeaderLines).told.state)
+    return " ".join(piece.text for piece in app.screen.query_one(HeaderLines).content.state)
 
 
 @pytest.mark.long

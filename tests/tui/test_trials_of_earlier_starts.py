@@ -90,7 +90,7 @@ async def test_a_restart_shows_trial_deadline_and_keys_on_every_screen(table: Ta
         for screen in ("1", "2", "3", "4", "5"):
             await pilot.press(screen)
             await settled(pilot)
-            header = " ".join(piece.text for piece in pilot.app.screen.query_one(HeaderLines).told.state)
+            header = " ".join(piece.text for piece in pilot.app.screen.query_one(HeaderLines).content.state)
             said = line(pilot)
             assert ("trial 300 s" in header or "trial 29" in header, "s left: Read-ahead" in said) == (True, True)
             assert said.rstrip().endswith("K Keep trial u Take back")

@@ -16,7 +16,7 @@ from app.core.session.events import NoteAdded, RulePersisted, RunStarted, last_c
 from app.core.session.json_codec import unstructure
 from app.core.session.results import Sample
 from app.core.session.state import RunRecord, Session
-from app.doors import action, needed_action
+from app.doors import action, require_action
 from backends.errors import InvalidValueError
 from backends.input_file import open_input
 from backends.text import clean
@@ -49,7 +49,7 @@ def to_json(session: Session, *, folder: str, joint: Iterable[Any] = ()) -> json
             for record in session.experiments
         ],
         findings=[] if checked is None else [unstructure(finding) for finding in checked.findings],
-        joint=[needed_action("fleet.document")(record) for record in joint],
+        joint=[require_action("fleet.document")(record) for record in joint],
         notes=[{"at": event.at, "text": event.text} for event in session.events if isinstance(event, NoteAdded)],
         kept=[
             {"at": event.at, "target": str(event.target), "path": event.path, "values": dict(event.values)}

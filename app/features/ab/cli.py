@@ -10,7 +10,7 @@ import click
 from app.cli import confirm
 from app.cli.async_runner import Interruption
 from app.cli.bench import confirm_run, require_permitted_job, scratch_size, wear_lines
-from app.cli.bench_job import AskedJob, JobOptions, job_of, job_options
+from app.cli.bench_job import JobOptions, RequestedJob, job_of, job_options
 from app.cli.bench_progress import RunProgressPrinter
 from app.cli.bench_target import resolve_target
 from app.cli.confirm import step_lines
@@ -138,7 +138,7 @@ def ab_command(options: _AbOptions) -> int:
     if not options.dry_run:
         refuse_read_only()
     asked = job_of(options.job, current().load_config(), alone="An A/B judges one job")
-    setting = None if options.setting is None else parse_assignments((options.setting,))[0]
+    setting = None if options.setting is None else parse_assignments((options.setting,)).popitem()
     looks = _looks(options)
 
     async def work(bench: Workbench, interruption: Interruption) -> int:
@@ -195,7 +195,7 @@ def _looks(options: _AbOptions) -> tuple[InterimAnalysis, ...]:
 async def _plan(
     bench: Workbench,
     options: _AbOptions,
-    asked: AskedJob,
+    asked: RequestedJob,
     setting: tuple[str, str] | None,
     looks: tuple[InterimAnalysis, ...],
 ) -> AbPlan:

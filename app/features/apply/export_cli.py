@@ -10,7 +10,7 @@ import click
 from app.cli.async_runner import Interruption
 from app.cli.exit_status import DONE
 from app.cli.options import over_hosts
-from app.cli.output import data, print_json, say, text_wanted
+from app.cli.output import data, is_text_wanted, print_json, say
 from app.cli.session_context import on_workbench
 from backends.text import clean
 
@@ -54,7 +54,7 @@ async def _export(
         from app.features.apply.presentation import export_json
 
         print_json(targets=export_json(matches))
-        if not text_wanted():
+        if not is_text_wanted():
             return DONE
     if output is None:
         data(document_of(matches).rstrip("\n"))

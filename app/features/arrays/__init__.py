@@ -1,4 +1,4 @@
-"""Arrays: created and deleted."""
+"""The feature `arrays`: create and delete arrays."""
 
 from app.doors import DoorCommand, FeatureDoor
 

@@ -1,4 +1,4 @@
-"""`array`: the arrays there are, the drives that one can be made of, making one and deleting it again."""
+"""`array`: list arrays and free drives, create an array, delete it."""
 
 from __future__ import annotations
 
@@ -81,9 +81,9 @@ async def _list(bench: Workbench, _: Interruption, free: bool, as_json: bool) ->
         lines(fitted_lines(without_empty_columns(view.arrays_table(inventory)), width))
         lines([""])
     lines(fitted_lines(without_empty_columns(view.drives_table(shown)), width))
-    whole = [candidate for candidate in candidates if not candidate.shared]
-    count = sum(candidate.free for candidate in whole)
-    say(f"{count} of {len(whole)} drives {'is' if count == 1 else 'are'} free to make an array of.")
+    physical = [candidate for candidate in candidates if not candidate.shared]
+    count = sum(candidate.free for candidate in physical)
+    say(f"{count} of {len(physical)} drives {'is' if count == 1 else 'are'} free to make an array of.")
     for group in dict.fromkeys(candidate.controller for candidate in candidates if candidate.shared and candidate.free):
         say(f"{group} has free extents to make a volume of.")
     for entry in made:
@@ -220,7 +220,7 @@ async def _delete(bench: Workbench, _: Interruption, name: str, typed: str | Non
 
 
 def _layout(text: str | None) -> str | None:
-    """Return the layout that a text names. Raises UsageError."""
+    """Return the RAID 10 layout that a text names. Raises UsageError if there is none."""
     try:
         return None if text is None else layout_of(text)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""What is told of arrays and of the drives that one can be made of: tables, sentences and JSON. Pure."""
+"""Arrays and the drives they can be made of, as tables, sentences and JSON. No I/O."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from backends.text import clean
 
 
 def arrays_table(inventory: Inventory) -> Table:
-    """One row an array, with its members by serial number."""
+    """Return one row per array, with its members by serial number."""
     columns = (
         Column(title="Array", key="array"),
         Column(title="Level", key="level"),
@@ -43,12 +43,12 @@ def arrays_table(inventory: Inventory) -> Table:
 
 
 def serials_of(inventory: Inventory) -> Mapping[Target, str]:
-    """Serial numbers of drives by address, of those that report one."""
+    """Return the serial numbers of drives by address, for drives that report one."""
     return {drive.target: drive.serial for drive in inventory.drives if drive.serial}
 
 
 def drives_table(candidates: Sequence[Candidate]) -> Table:
-    """One row a drive: whether it is free, else the first reason why not."""
+    """Return one row per drive: whether it is free, or the first reason why not."""
     columns = (
         Column(title="Drive", key="drive"),
         Column(title="Model", key="model", priority=2),
@@ -90,7 +90,7 @@ def _availability_cell(drive: Candidate) -> Cell:
 
 
 def candidate(drive: Candidate) -> json_schema.Json:
-    """A drive as JSON."""
+    """Return a drive as JSON."""
     return {
         "address": str(drive.drive),
         **json_schema.pick(
@@ -106,7 +106,7 @@ def candidate(drive: Candidate) -> json_schema.Json:
 
 
 def array(device: Array, serials: Mapping[Target, str]) -> json_schema.Json:
-    """An array as JSON: members by address and serial number."""
+    """Return an array as JSON, with members by address and serial number."""
     return {
         "address": str(device.target),
         **json_schema.pick(
@@ -117,7 +117,7 @@ def array(device: Array, serials: Mapping[Target, str]) -> json_schema.Json:
 
 
 def array_entry_json(entry: ArrayJournalEntry) -> json_schema.Json:
-    """An array of the journal as JSON."""
+    """Return an array of the journal as JSON."""
     made = entry.array
     return {
         **json_schema.pick(made, "name", "level", "controller", "strip_bytes", "spans", "layout"),
@@ -129,7 +129,7 @@ def array_entry_json(entry: ArrayJournalEntry) -> json_schema.Json:
 
 
 def made_here_text(entry: ArrayJournalEntry) -> str:
-    """What was made here, of what: `Made here: rb-1a2b: raid5 of 4 drives (S1, S2, ...)`."""
+    """Return an array of the journal in words: `Made here: rb-1a2b: raid5 of 4 drives (S1, S2, ...)`."""
     made = entry.array
     serials = ", ".join(drive.serial or drive.place for drive in made.members)
     front = "Made here" if entry.stage is ArrayStage.MADE else "Cut short"
@@ -137,14 +137,14 @@ def made_here_text(entry: ArrayJournalEntry) -> str:
 
 
 def made_here_sentence(entry: ArrayJournalEntry) -> str:
-    """The same, and what to do with it."""
+    """Return `made_here_text` with the command that deletes or recovers the array."""
     if entry.stage is ArrayStage.MADE:
         return f"{made_here_text(entry)}. `raidbench array delete {entry.array.name}` deletes it."
     return f"{made_here_text(entry)}. `raidbench recover` shows what there is of it."
 
 
 def plan_facts(plan: ArrayPlan) -> Facts:
-    """What would be made."""
+    """Return the facts of the planned array."""
     heading = f"{plan.request.level.value} {plan.request.name}, made by {plan.maker}"
     return Facts(facts=tuple(_plan_lines(plan)), heading=heading)
 
@@ -179,7 +179,7 @@ def _plan_lines(plan: ArrayPlan) -> Iterator[FactLine]:
 
 
 def plan_sentences(plan: ArrayPlan) -> tuple[str, ...]:
-    """Warnings, what would be lost, and what has to be typed for it."""
+    """Return the warnings, the data that would be lost, and the text to type for confirmation."""
     lines = [*filter(None, (plan.by_hand,)), *plan.warnings]
     lies = [line for drive in plan.request.drives for line in drive.lies]
     lines += [f"Would be lost: {line}." for line in lies]
@@ -198,7 +198,7 @@ def plan_sentences(plan: ArrayPlan) -> tuple[str, ...]:
 
 
 def plan(array_plan: ArrayPlan) -> json_schema.Json:
-    """What would be made, as JSON."""
+    """Return the planned array as JSON."""
     request = array_plan.request
     return {
         "level": request.level.value,

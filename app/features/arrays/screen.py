@@ -1,4 +1,4 @@
-"""Making an array of ticked drives, and deleting one that was made here, as `raidbench array` does."""
+"""The screen that creates an array of ticked drives and deletes arrays made here, as `raidbench array` does."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
 
 OFFERED: tuple[int | None, ...] = (None, *STRIPS)
-"""Strips that are offered; None for the maker's usual one."""
+"""Strip sizes to choose from, in bytes; None for the default of the array creator."""
 
 ASKING = "Asking every drive what lies on it ..."
 TICK = "Space ticks a free drive; their order is that of the ticks."
 
 
 def open_new_array(app: AppInterface) -> None:
-    """Open the sheet on which drives are ticked to make an array of."""
+    """Open the screen on which drives are ticked for a new array."""
     app.push_screen(NewArrayScreen(app))
 
 
 class NewArrayScreen(WorkbenchScreen):
-    """The drives of the machine, ticked to make an array of, and the arrays that were made here."""
+    """The drives of the machine, to be ticked for an array, and the arrays that were made here."""
 
     NAME: ClassVar[str] = "array"
     DEFAULT_CSS = """
@@ -75,7 +75,7 @@ class NewArrayScreen(WorkbenchScreen):
         self._busy = ASKING
 
     def body(self) -> ComposeResult:
-        """What would be made, and of what."""
+        """Compose the summary, the help line and the list of drives."""
         shown = view.drives_table(())
         with Pane("New array", id="array-pane"):
             yield TextParagraphs(self._busy, "title", id="array-words")
@@ -83,12 +83,12 @@ class NewArrayScreen(WorkbenchScreen):
             yield KeyedTable(columns(shown), (), id="array-drives")
 
     def on_mount(self) -> None:
-        """The list has the keys; the drives are asked."""
+        """Focus the list and scan the drives."""
         self.query_one(KeyedTable).focus()
         self._app.run_worker(self._ask(), group="probe")
 
     async def _ask(self) -> None:
-        """Look at every drive anew."""
+        """Scan every drive again."""
         bench = self._app.workbench
         self._say_busy(ASKING)
         try:
@@ -121,18 +121,21 @@ class NewArrayScreen(WorkbenchScreen):
 
     @on(KeyedTable.RowHighlighted)
     def _explain(self) -> None:
-        """All that stands against the drive under the cursor, or what would be lost on it."""
-        key = self.query_one(KeyedTable).cursor
-        drive = next((drive for drive in self._drives if str(drive.drive) == key), None)
+        """Show every reason against the drive under the cursor, or the data that it would lose."""
+        drive = self._drive_under_cursor()
         text = TICK if drive is None else " ".join(drive.why_not) or "; ".join((*drive.cautions, *drive.lies)) or TICK
         self.query_one("#array-help", TextParagraphs).say(clean(text, 400), "muted")
+
+    def _drive_under_cursor(self) -> Candidate | None:
+        key = self.query_one(KeyedTable).cursor
+        return next((drive for drive in self._drives if str(drive.drive) == key), None)
 
     def _ticked_drives(self) -> tuple[Candidate, ...]:
         by_address = {str(drive.drive): drive for drive in self._drives}
         return tuple(by_address[key] for key in self._ticked)
 
     def _offered_spans(self) -> tuple[int | None, ...]:
-        """Spans that are offered; None for the usual ones."""
+        """Return the numbers of spans to choose from; None for the default."""
         return (None, *spans_that_fit(self._level, len(self._ticked)))
 
     def _request(self, name: str) -> ArrayRequest:
@@ -141,14 +144,14 @@ class NewArrayScreen(WorkbenchScreen):
         return ArrayRequest(level=self._level, drives=drives, strip_bytes=self._strip, spans=spans, name=name)
 
     def _status_text(self) -> str:
-        """What would be made of what is ticked, or why nothing is."""
+        """Return the array that the ticked drives would make, or why they make none."""
         drives, request = self._ticked_drives(), self._request("new")
         spans = "" if request.spans is None else f", {request.spans} spans"
         strip = "usual strip" if self._strip is None else f"strip {exact_text(self._strip)}"
         if not drives:
-            whole = [drive for drive in self._drives if not drive.shared]
-            free = sum(drive.free for drive in whole)
-            return f"{plural(free, 'drive')} of {len(whole)} can be made an array of: {self._level.value}, {strip}."
+            total = [drive for drive in self._drives if not drive.shared]
+            free = sum(drive.free for drive in total)
+            return f"{plural(free, 'drive')} of {len(total)} can be made an array of: {self._level.value}, {strip}."
         subject = f"{self._level.value} of {plural(len(drives), 'drive')}{spans}, {strip}"
         try:
             data = require_shape(request)
@@ -159,33 +162,33 @@ class NewArrayScreen(WorkbenchScreen):
         carry = "1 drive carries data" if data == 1 else f"{data} drives carry data"
         return f"{subject}: about {size_words(capacity(request, data))}, {carry}. a shows what makes it."
 
-    # -- keys ---------------------------------------------------------------------------------------------------------
+    # -- actions of keys ----------------------------------------------------------------------------------------------
 
     def action_tick(self) -> None:
-        """Tick the drive under the cursor, or not any more."""
-        key = self.query_one(KeyedTable).cursor
-        drive = next((drive for drive in self._drives if str(drive.drive) == key), None)
+        """Tick or untick the drive under the cursor."""
+        drive = self._drive_under_cursor()
         if drive is None:
             self.say("Only drives are ticked.")
         elif not drive.free:
             self.say(f"{drive.place}: {drive.why_not[0]}", severity="warning")
-        elif key is not None:
+        else:
+            key = str(drive.drive)
             ticked = self._ticked
             self._ticked = tuple(name for name in ticked if name != key) if key in ticked else (*ticked, key)
             self._draw()
 
     def action_level(self, step: int) -> None:
-        """The level after or before."""
+        """Choose the next or previous level."""
         self._level = LEVELS[(LEVELS.index(self._level) + step) % len(LEVELS)]
         self._draw()
 
     def action_strip(self, step: int) -> None:
-        """The strip after or before."""
+        """Choose the next or previous strip size."""
         self._strip = OFFERED[(OFFERED.index(self._strip) + step) % len(OFFERED)]
         self._draw()
 
     def action_spans(self, step: int) -> None:
-        """The number of spans after or before, of those that the drives leave."""
+        """Choose the next or previous number of spans that fits the drives."""
         offered = self._offered_spans()
         if len(offered) == 1:
             self.say(f"{self._level.value} of {plural(len(self._ticked), 'drive')} has no spans to choose.")
@@ -194,14 +197,14 @@ class NewArrayScreen(WorkbenchScreen):
         self._draw()
 
     def action_make(self) -> None:
-        """Show what makes it, and make it after its word."""
+        """Show the commands that create the array, and create it after confirmation."""
         if self._ticked:
             self._app.run_worker(self._review(), group="review", exclusive=True)
         else:
             self.say("No drive is ticked: Space ticks one.")
 
     async def action_compare(self) -> None:
-        """Take what is ticked to the Sweep screen, which makes arrays of several levels of it."""
+        """Pass the ticked drives to the Sweep screen, which compares arrays of several levels."""
         if not self._ticked:
             self.say("No drive is ticked: Space ticks one.")
             return
@@ -211,7 +214,7 @@ class NewArrayScreen(WorkbenchScreen):
         self._app.do("sweep.compare_levels", wanted)
 
     def action_delete(self) -> None:
-        """Delete the array under the cursor that was made here."""
+        """Delete the array under the cursor, if it was made here."""
         key = self.query_one(KeyedTable).cursor
         entry = next((entry for entry in self._made if entry.array.name == key), None)
         if entry is None:
@@ -220,10 +223,10 @@ class NewArrayScreen(WorkbenchScreen):
             self._app.run_worker(self._review_deletion(entry), group="review", exclusive=True)
 
     def action_back(self) -> None:
-        """Back to the devices."""
+        """Return to the Devices screen."""
         self.dismiss()
 
-    # -- shown, asked, done -------------------------------------------------------------------------------------------
+    # -- confirm and execute ------------------------------------------------------------------------------------------
 
     async def _review(self) -> None:
         bench = self._app.workbench

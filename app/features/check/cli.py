@@ -9,7 +9,7 @@ import click
 from app.cli.async_runner import Interruption
 from app.cli.exit_status import DONE, FOUND, NAGIOS
 from app.cli.options import over_hosts
-from app.cli.output import lines, paint, print_json, say, say_lines, terminal_width, text_wanted
+from app.cli.output import is_text_wanted, lines, paint, print_json, say, say_lines, terminal_width
 from app.cli.render import wrap_text
 from app.cli.session_context import on_workbench
 from backends.errors import RaidbenchError
@@ -81,7 +81,7 @@ def _tell(checked: CheckResult, severity: str, *, nagios: bool, as_json: bool) -
         return NAGIOS[word]
     if as_json:
         print_json(**view.findings_json(checked))
-        if not text_wanted():
+        if not is_text_wanted():
             return status
     width = terminal_width() or WIDTH
     lines(row for finding in checked.findings for row in _rows(finding, width))

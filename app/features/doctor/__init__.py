@@ -1,4 +1,4 @@
-"""Doctor: what works here, and what is missing."""
+"""The feature `doctor`: check what raidbench needs on this machine."""
 
 from app.doors import DoorCommand, FeatureDoor
 

@@ -1,4 +1,4 @@
-"""`doctor`: what works here, what is missing, what to do."""
+"""`doctor`: report what works, what is missing, and how to fix it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import click
 from app.cli.async_runner import run
 from app.cli.exit_status import DONE, FOUND
 from app.cli.options import current, over_hosts
-from app.cli.output import lines, paint, print_json, say, text_wanted
+from app.cli.output import is_text_wanted, lines, paint, print_json, say
 from app.cli.session_context import workbench
 from app.features.doctor.engine import READS_IN_USE, DoctorItem, DoctorStatus, examine
 from backends.host import Host
@@ -26,19 +26,19 @@ def doctor_command(as_json: bool) -> int:
     status = FOUND if any(finding.grade is DoctorStatus.MISSING for finding in doctor_items) else DONE
     if as_json:
         listed = [
-            {"grade": item.grade.value, "what": item.what, "detail": item.detail, "advice": item.advice or None}
+            {"grade": item.grade.value, "what": item.name, "detail": item.detail, "advice": item.advice or None}
             for item in doctor_items
         ]
         print_json(findings=listed, program=program_version())
-        if not text_wanted():
+        if not is_text_wanted():
             return status
     colours = {DoctorStatus.OK: "green", DoctorStatus.WARN: "yellow", DoctorStatus.MISSING: "red"}
-    wide = max(len(finding.what) for finding in doctor_items)
+    wide = max(len(finding.name) for finding in doctor_items)
 
     def item_lines(finding: DoctorItem) -> list[str]:
         mark = paint(f"{finding.grade.value:<7}", colours[finding.grade])
         advice = [" " * (11 + wide) + finding.advice] if finding.advice else []
-        return [f"{mark}  {finding.what:<{wide}}  {finding.detail}", *advice]
+        return [f"{mark}  {finding.name:<{wide}}  {finding.detail}", *advice]
 
     lines(row for finding in doctor_items for row in item_lines(finding))
     say("All that is needed is there." if status == DONE else "Something that is needed is missing.")
@@ -46,25 +46,25 @@ def doctor_command(as_json: bool) -> int:
 
 
 def _reads_in_use(host: Host) -> DoctorItem:
-    """Whether arrays that are mounted, or in use otherwise, can be measured by reading."""
+    """Return the item that says whether arrays in use, such as mounted ones, can be measured by reading."""
     from app.core.session.paths import ROOTS_CONFIG
-    from app.privsep.device_claims import lends_in_use
+    from app.privsep.device_claims import may_lend_in_use
 
     grade = DoctorStatus.OK
     if host.is_root and host.root_side is None:
         detail = "fio reads arrays that are mounted, as root"
     elif host.root_side is None:
         grade, detail = DoctorStatus.WARN, "no array can be read, mounted or not: that takes root"
-    elif lends_in_use(ROOTS_CONFIG):
+    elif may_lend_in_use(ROOTS_CONFIG):
         detail = f"fio reads arrays that are mounted: lend_in_use in {ROOTS_CONFIG}"
     else:
         detail = f"the helper itself reads arrays that are mounted; fio may with lend_in_use = true in {ROOTS_CONFIG}"
-    return DoctorItem(grade=grade, what=READS_IN_USE, detail=detail)
+    return DoctorItem(grade=grade, name=READS_IN_USE, detail=detail)
 
 
 def _configuration() -> DoctorItem:
-    """The configuration file, which was read: no command begins with one that cannot be used."""
+    """Return the item of the configuration file. It is valid, because no command starts with an invalid one."""
     path = current().config or current().paths.config
     shown = clean(str(path), 300)
-    there = "" if path.exists() else " does not exist; the defaults are used"
-    return DoctorItem(grade=DoctorStatus.OK, what="config", detail=shown + there)
+    note = "" if path.exists() else " does not exist; the defaults are used"
+    return DoctorItem(grade=DoctorStatus.OK, name="config", detail=shown + note)

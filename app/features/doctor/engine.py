@@ -1,4 +1,4 @@
-"""What works here, what is missing, and what to do about it."""
+"""Checks what raidbench needs on this machine, and what to do about missing parts."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from backends.text import clean
 from backends.values import dataclass
 
 READS_IN_USE = "reads in use"
-"""The finding that says whether what is mounted can be measured by reading."""
+"""Name of the item that says whether mounted devices can be measured by reading."""
 
 
 class DoctorStatus(StrEnum):
-    """How a thing is."""
+    """Result of one check."""
 
     OK = "ok"
     WARN = "warn"
@@ -36,28 +36,28 @@ class DoctorStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorItem:
-    """One line of the doctor's."""
+    """One line of the report."""
 
     grade: DoctorStatus
-    """How it is."""
-    what: str
-    """The thing, in a word or two."""
+    """Result of the check."""
+    name: str
+    """The checked part, in a word or two."""
     detail: str
-    """What was found."""
+    """The result in words."""
     advice: str = ""
-    """What to do; "" when nothing has to be done."""
+    """The remedy; "" if none is needed."""
 
 
 def _ok(name: str, detail: str) -> DoctorItem:
-    return DoctorItem(grade=DoctorStatus.OK, what=name, detail=detail)
+    return DoctorItem(grade=DoctorStatus.OK, name=name, detail=detail)
 
 
 def _warning(name: str, detail: str, advice: str) -> DoctorItem:
-    return DoctorItem(grade=DoctorStatus.WARN, what=name, detail=detail, advice=advice)
+    return DoctorItem(grade=DoctorStatus.WARN, name=name, detail=detail, advice=advice)
 
 
 def _missing(name: str, detail: str, advice: str) -> DoctorItem:
-    return DoctorItem(grade=DoctorStatus.MISSING, what=name, detail=detail, advice=advice)
+    return DoctorItem(grade=DoctorStatus.MISSING, name=name, detail=detail, advice=advice)
 
 
 _TOOLS = (
@@ -68,7 +68,7 @@ _TOOLS = (
 
 
 async def examine(host: Host, paths: Paths, backends: Mapping[str, InventoryBackend]) -> tuple[DoctorItem, ...]:
-    """Every finding; nothing is changed but the folders of raidbench itself made. Never raises RaidbenchError."""
+    """Return every item. Only raidbench's own folders may be created. Never raises RaidbenchError."""
     doctor_items = [
         *await _fio(host),
         *_tools(host),
@@ -83,9 +83,9 @@ async def examine(host: Host, paths: Paths, backends: Mapping[str, InventoryBack
     fields = {name: await _backend(name, backend) for name, backend in backends.items()}
     for vendor, finding in await _unreported(host, backends):
         fields.setdefault(vendor, []).append(finding)
-    whole = [name for name, problems in fields.items() if not problems]
-    if whole:
-        of_them = "" if len(whole) == len(fields) else f" for {len(whole)} of {len(fields)}"
+    complete = [name for name, problems in fields.items() if not problems]
+    if complete:
+        of_them = "" if len(complete) == len(fields) else f" for {len(complete)} of {len(fields)}"
         doctor_items.append(_ok("vendors", f"nothing is missing{of_them}"))
     return (*doctor_items, *(problem for problems in fields.values() for problem in problems))
 
@@ -139,7 +139,7 @@ def _root(host: Host) -> DoctorItem:
 
 
 def _environment(paths: Paths) -> list[DoctorItem]:
-    """What is said where root was started in the environment of another user."""
+    """Return an item if root was started in the environment of another user."""
     if paths.sessions != ROOTS_STATE / "sessions" and paths.config != ROOTS_CONFIG:
         return []
     places = f"sessions are kept in {paths.sessions}, and {paths.config} is the configuration"
@@ -159,7 +159,7 @@ def _storage(host: Host, paths: Paths) -> list[DoctorItem]:
 
 
 def _folder(name: str, folder: Path, purpose: str) -> DoctorItem:
-    """Return whether a file can be made, locked and synced in the folder."""
+    """Return the item of a folder, in which a file must be creatable, lockable and syncable."""
     shown = clean(str(folder), 300)
     probe = folder / f".doctor-{os.getpid()}"
     try:
@@ -189,7 +189,7 @@ def _unresolved(host: Host, paths: Paths) -> DoctorItem:
 
 
 async def _trials(host: Host, paths: Paths) -> DoctorItem:
-    """Whether the watchdog of a trial can be armed: it is started as a trial starts it, with nothing on trial."""
+    """Return the item of trials. The watchdog is started as for a trial, but with nothing on trial."""
     from app.core.changes.trial import rehearse
 
     if not host.capabilities.shares_watchdog:
@@ -219,7 +219,10 @@ def _terminal() -> list[DoctorItem]:
 
 
 async def _kernel(host: Host) -> DoctorItem:
-    """Whether the kernel itself refuses writes to mounted devices (Linux >= 6.8, CONFIG_BLK_DEV_WRITE_MOUNTED=n)."""
+    """Return the item that says whether the kernel refuses writes to mounted devices.
+
+    Linux >= 6.8 with CONFIG_BLK_DEV_WRITE_MOUNTED=n does.
+    """
     release = await host.read("/proc/sys/kernel/osrelease") or ""
     command_line = (await host.read("/proc/cmdline") or "").split()
     options = [word.partition("=")[2] for word in command_line if word.startswith("bdev_allow_write_mounted=")]
@@ -237,11 +240,11 @@ async def _kernel(host: Host) -> DoctorItem:
 
 
 _BUS = "PCI bus"
-"""What a controller is told of by that no vendor is known to list."""
+"""Name of an item about a controller of an unknown vendor."""
 
 
 async def _unreported(host: Host, backends: Mapping[str, InventoryBackend]) -> list[tuple[str, DoctorItem]]:
-    """Return a finding, with its vendor, for each storage controller on the bus that no tool reports."""
+    """Return an item, with its vendor, for each storage controller on the bus that no tool reports."""
     cards = await bus_cards(host)
     if not cards:
         return []
@@ -261,7 +264,7 @@ async def _unreported(host: Host, backends: Mapping[str, InventoryBackend]) -> l
 
 
 async def _backend(name: str, backend: InventoryBackend) -> list[DoctorItem]:
-    """What a vendor misses."""
+    """Return the problems that a vendor module reports."""
     try:
         problems = await backend.diagnose()
     except RaidbenchError as error:

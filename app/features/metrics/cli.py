@@ -10,7 +10,7 @@ import click
 from app.cli.async_runner import run
 from app.cli.exit_status import DONE
 from app.cli.options import current, over_hosts
-from app.cli.output import data, print_json, say, text_wanted
+from app.cli.output import data, is_text_wanted, print_json, say
 from app.cli.session_context import host_of
 from backends.text import clean
 
@@ -61,7 +61,7 @@ async def _metrics(output: Path | None, *, serials: bool, as_json: bool) -> int:
         from app.features.metrics.openmetrics import figures
 
         print_json(metrics=figures(looked, serials=serials))
-        if not text_wanted():
+        if not is_text_wanted():
             return DONE
     return _give(text_of(looked, serials=serials), output)
 

@@ -8,7 +8,7 @@ from app.core.analysis.sample_groups import repeats
 from app.core.presentation.raw_data import Raw
 from app.core.session.events import NoteAdded
 from app.core.session.state import Session
-from app.doors import needed_action
+from app.doors import require_action
 from app.features.report import changes, experiments, runs, sweep
 from app.features.report.blocks import Graphs, Paragraph, Report, Section, Sentences, report_table, section
 from app.features.report.series import MOST_RUNS, run_graphs, runs_with_graphs
@@ -89,7 +89,7 @@ def _results(session: Session, raw: Raw) -> Iterator[Section]:
 
 def _on_many_hosts(raw: Raw) -> Iterator[Section]:
     for record in raw.joint:
-        table, sentences = needed_action("fleet.table")(record), needed_action("fleet.sentences")(record)
+        table, sentences = require_action("fleet.table")(record), require_action("fleet.sentences")(record)
         heading = f"{record.id}: {record.target} on {units.plural(len(record.hosts), 'host')}"
         job = Paragraph(text=", ".join(f"{key}={text}" for key, text in record.job.items()))
         yield from section(heading, report_table(table), Sentences(items=tuple(sentences)), job)

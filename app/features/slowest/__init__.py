@@ -1,4 +1,4 @@
-"""Slowest member: the drives of an array read in turn."""
+"""The feature `slowest`: find slow or hung members of an array."""
 
 from app.doors import DoorCommand, FeatureDoor
 

@@ -1,4 +1,4 @@
-"""`slowest`: the members of an array one after the other, each against its siblings."""
+"""`slowest`: read the members of an array in turn and compare them."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ def slowest_command(options: _SlowestOptions) -> int:
 
 
 async def _slowest(bench: Workbench, interruption: Interruption, options: _SlowestOptions) -> int:
-    from app.features.slowest.engine import ANSWER_S, WORTH_SHOWING, figures_of, hung_members, plan_reading
-    from app.features.slowest.presentation import plan_text, siblings_json, siblings_table, slowest_text
+    from app.features.slowest.engine import ANSWER_S, WORTH_SHOWING, compare_members, hung_members, plan_reading
+    from app.features.slowest.presentation import members_json, members_table, plan_text, slowest_text
 
     plan = plan_reading(bench, await bench.hardware.find(options.array), options.rounds)
     say(plan_text(plan))
     if options.dry_run:
         nodes = [drive.device or "" for drive in plan.drives]
         if options.as_json:
-            shown: dict[str, float | None] = {"shows_percent": 100 * plan.shows, "answer_limit_s": ANSWER_S}
-            shown[f"rounds_for_{100 * WORTH_SHOWING:.0f}_percent"] = plan.rounds_worth
+            shown: dict[str, float | None] = {"shows_percent": 100 * plan.detectable_share, "answer_limit_s": ANSWER_S}
+            shown[f"rounds_for_{100 * WORTH_SHOWING:.0f}_percent"] = plan.rounds_needed
             print_json(dry_run=True, drives=nodes, seconds=plan.seconds, **shown)
         else:
             lines(nodes)
@@ -68,15 +68,15 @@ async def _slowest(bench: Workbench, interruption: Interruption, options: _Slowe
     reads = await _read(bench, interruption, plan, options.seed)
     if interruption.is_requested():
         return INTERRUPTED
-    comparisons = figures_of(plan, reads)
+    comparisons = compare_members(plan, reads)
     hung = hung_members(reads)
     if not comparisons and not hung:
         say("It was stopped before three rounds were whole.")
         return INTERRUPTED
     if options.as_json:
-        print_json(dry_run=False, drives=siblings_json(plan, reads, comparisons))
+        print_json(dry_run=False, drives=members_json(plan, reads, comparisons))
     else:
-        lines(table_lines(siblings_table(plan, reads, comparisons)))
+        lines(table_lines(members_table(plan, reads, comparisons)))
     say(slowest_text(reads, comparisons))
     return FOUND if hung or any(comparison.is_slow for comparison in comparisons) else DONE
 

@@ -1,4 +1,4 @@
-"""Read the members of an array, or the drives of a controller, in turn: which hang, and which are slow."""
+"""Reads the members of an array, or the drives of a controller, in turn to find slow and hung ones."""
 
 from __future__ import annotations
 
@@ -27,55 +27,58 @@ from backends.text import clean
 from backends.values import dataclass
 
 ROUNDS = 5
-"""Times each member is read unless somebody says more."""
+"""Default number of reads of each member."""
 
 SECONDS, GENTLE_SECONDS = 2, 10
-"""Of a reading, on an array that rests and on one that is in use."""
+"""Seconds of one reading, on an idle array and on one in use."""
 
 GENTLE_IOPS = {"hdd": 5}
-"""Reads a second of a member in use, by its media: 5 % of its time at 10 ms each."""
+"""Reads per second of a member in use, by media: 5 % of its time at 10 ms each."""
 
 GENTLE_IOPS_FLASH = 100
-"""The same of flash: 5 % at half a millisecond each."""
+"""Reads per second of a flash member in use: 5 % of its time at half a millisecond each."""
 
 ANSWER_S = 10.0
-"""Seconds within which a read must come back. A drive that takes longer is reported as hung: a sound one takes
-milliseconds, one that repeats a bad sector up to 7 s where it limits that (SCT ERC), and the kernel resets it after
-30 s (/sys/block/*/device/timeout)."""
+"""Seconds after which an unanswered read counts as hung.
+
+A healthy drive answers in milliseconds, one that retries a bad sector within 7 s if it limits that (SCT ERC). The
+kernel resets a drive after 30 s (/sys/block/*/device/timeout)."""
 
 END_S = 45.0
-"""Seconds that a stopped fio is given, SIGKILL after 40 s included. What the kernel holds longer is left to it."""
+"""Seconds that a stopped fio is given, including SIGKILL after 40 s. A process that the kernel blocks longer is left to
+it."""
 
 WORTH_SHOWING = 0.1
-"""The share for which a plan says how many rounds it takes."""
+"""The difference (as a share) for which a plan says how many rounds it takes."""
 
 _READ_S, _READ_SPREAD = {"hdd": 0.0135}, {"hdd": 0.55}
-"""Of a random read by media: its mean in seconds, and its standard deviation as a share. An estimate for 7,200 turns a
-minute: half a turn is 4.2 ms, a seek 8 to 9 ms, and both vary evenly."""
+"""Mean time of a random read in seconds, and its standard deviation as a share, by media.
+
+An estimate for 7,200 rpm: half a turn is 4.2 ms, a seek 8 to 9 ms, and both vary evenly."""
 
 _READ_S_FLASH, _READ_SPREAD_FLASH = 1e-4, 0.3
-"""The same of flash, an estimate."""
+"""The same estimates for flash."""
 
 _BETWEEN = 0.01
-"""Standard deviation of one drive's mean from one reading to the next beside that of its reads, an estimate."""
+"""Standard deviation of a drive's mean between readings, in addition to that of its reads (an estimate)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberPlan:
-    """What is read, and how."""
+    """The drives to read, and how."""
 
     target: Target
-    """The array or the card."""
+    """The array or the controller."""
     drives: tuple[Drive, ...]
-    """Its members, each with a node of its own."""
+    """Its members, each with its own block device."""
     rounds: int = ROUNDS
-    """Times each is read."""
+    """Number of reads of each member."""
     gently: bool = False
-    """Whether the array is in use."""
+    """Whether the array is in use, so that reads are limited."""
 
     @property
     def seconds(self) -> int:
-        """Of reading in all."""
+        """Total seconds of reading."""
         return len(self.drives) * self.rounds * self.reading_s
 
     @property
@@ -85,17 +88,17 @@ class MemberPlan:
 
     @property
     def scatter(self) -> float:
-        """Expected standard deviation of one member's figure from round to round, as a share: that of the worst."""
+        """Expected standard deviation of a member's result between rounds, as a share, of the worst member."""
         return max((_scatter(drive.media, self.reading_s, gently=self.gently) for drive in self.drives), default=0.0)
 
     @property
-    def shows(self) -> float:
-        """By which share a member has to be slower to be found in most cases. See `detectable`."""
+    def detectable_share(self) -> float:
+        """How much slower (as a share) a member has to be to be found in most cases. See `detectable`."""
         return detectable(len(self.drives), self.rounds, self.scatter)
 
     @property
-    def rounds_worth(self) -> int | None:
-        """Rounds that it takes to show WORTH_SHOWING; None where no number that may be asked for does."""
+    def rounds_needed(self) -> int | None:
+        """Rounds needed to show WORTH_SHOWING; None if no allowed number is enough."""
         return rounds_to_show(WORTH_SHOWING, len(self.drives), self.scatter)
 
 
@@ -104,11 +107,11 @@ class MemberRead:
     """One reading of one member."""
 
     round: int
-    """From 1 on."""
+    """Number of the round, from 1."""
     device: str
-    """Its node."""
+    """Block device of the member."""
     latency_ns: float | None
-    """Mean latency of a read; None where one did not come back within ANSWER_S."""
+    """Mean latency of a read; None if a read did not return within ANSWER_S."""
 
 
 def _scatter(media: Media, seconds: int, *, gently: bool) -> float:
@@ -120,7 +123,7 @@ def _scatter(media: Media, seconds: int, *, gently: bool) -> float:
 
 
 def plan_reading(bench: Workbench, device: Array | Controller | Drive, rounds: int = ROUNDS) -> MemberPlan:
-    """How the members of an array or a card are read. Raises BlockedError of too few, NotFoundError for a drive."""
+    """Return the plan. Raises BlockedError if too few members have a block device, NotFoundError for a drive."""
     members = members_of(bench, device)
     if len(members) < FEWEST:
         raise BlockedError(
@@ -133,7 +136,7 @@ def plan_reading(bench: Workbench, device: Array | Controller | Drive, rounds: i
 
 
 def members_of(bench: Workbench, device: Array | Controller | Drive) -> list[Drive]:
-    """Drives with nodes of their own below an array or a card, each once. Raises NotFoundError for a drive."""
+    """Return the member drives that have a block device, each once. Raises NotFoundError for a drive."""
     inventory = bench.session.inventory
     wanted: list[Drive] = []
     match device:
@@ -153,7 +156,7 @@ def members_of(bench: Workbench, device: Array | Controller | Drive) -> list[Dri
 
 
 def _request(drive: Drive, *, gently: bool) -> BenchmarkRequest:
-    """A short reading of one drive."""
+    """Return the request for a short reading of one drive."""
     fields = {"rw": "randread", "bs": "4k", "iodepth": "1", "ramp": "0", "runtime": str(SECONDS)}
     if gently:
         rate = GENTLE_IOPS.get(drive.media.value, GENTLE_IOPS_FLASH)
@@ -165,19 +168,19 @@ def _request(drive: Drive, *, gently: bool) -> BenchmarkRequest:
 async def member_reads(
     bench: Workbench, plan: MemberPlan, stopped: Callable[[], bool], seed: int | None = None
 ) -> AsyncGenerator[MemberRead, None]:
-    """Yield every reading as it ends, each round in an order that is drawn; no further one once it is `stopped`.
+    """Yield every reading when it ends, in random order within each round, until `stopped`.
 
-    A member that hangs is reported when ANSWER_S are over, before fio has ended, and is not read again. Where fewer
-    than FEWEST others are left, the round is the last. Close it with `aclosing`.
+    A hung member is reported after ANSWER_S, before fio has ended, and is not read again. If fewer than FEWEST other
+    members are left, the round is the last. Close it with `aclosing`.
 
-    Raises RefusedError and ToolFailedError where a member may not or cannot be read, and what a run raises.
+    Raises RefusedError if a member may not be read, ToolFailedError if it cannot be read, and the errors of a run.
     """
-    chance = random.Random(seed)
+    generator = random.Random(seed)
     jobs = [_request(drive, gently=plan.gently) for drive in plan.drives]
     for number in range(1, plan.rounds + 1):
         if number > 1 and len(jobs) < FEWEST:
             return
-        for job in chance.sample(jobs, len(jobs)):
+        for job in generator.sample(jobs, len(jobs)):
             if stopped():
                 return
             try:
@@ -209,7 +212,7 @@ async def member_reads(
 
 
 class _Reading:
-    """One reading under way; on exit fio has ended."""
+    """One reading in progress. fio has ended when the context exits."""
 
     def __init__(self, bench: Workbench, ready: RunPlan, seconds: float) -> None:
         self._bench = bench
@@ -226,19 +229,19 @@ class _Reading:
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             await asyncio.wait({self._run}, timeout=END_S)
-        self._run.cancel()  # of no effect on one that is over
+        self._run.cancel()  # no effect on a finished run
         await asyncio.wait({self._run})
         if not self._run.cancelled():
-            self._run.exception()  # it was raised by `figures`, or another error is
+            self._run.exception()  # Mark it as retrieved: `figures` or another error was raised.
 
     async def hangs(self) -> bool:
-        """Return whether a read does not come back in time; fio is asked to end then."""
+        """Return whether a read does not return in time. In that case fio is asked to end."""
         begun = asyncio.ensure_future(self._begun.wait())
         try:
             await asyncio.wait({self._run, begun}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             begun.cancel()
-        # From here on only fio takes time: what its run needed before, a slow tool too, says nothing of the drive.
+        # The time before this point, such as that of a slow tool, is not the drive's.
         await asyncio.wait({self._run}, timeout=self._seconds + ANSWER_S)
         if self._run.done():
             return False
@@ -246,22 +249,22 @@ class _Reading:
         return True
 
     async def figures(self) -> RunResult:
-        """Return the figures. Raises what the run raises."""
+        """Return the results. Raises the errors of the run."""
         return (await self._run).figures
 
 
 def hung_members(reads: Sequence[MemberRead]) -> tuple[str, ...]:
-    """Return the nodes of members of which a read did not come back, in the order in which they were found."""
+    """Return the block devices of members with an unanswered read, in the order in which they were found."""
     return tuple(dict.fromkeys(read.device for read in reads if read.latency_ns is None))
 
 
-def figures_of(plan: MemberPlan, reads: Sequence[MemberRead]) -> tuple[MemberComparison, ...]:
-    """Return each member that answers against the others, the slowest first, by whole rounds; () of too few."""
+def compare_members(plan: MemberPlan, reads: Sequence[MemberRead]) -> tuple[MemberComparison, ...]:
+    """Return each answering member compared with the others over complete rounds, slowest first; () if too few."""
     hung = hung_members(reads)
     nodes = [node for drive in plan.drives if (node := drive.device or "") not in hung]
     rounds: dict[int, dict[str, float]] = {}
     for read in reads:
         if read.latency_ns is not None and read.device in nodes:
             rounds.setdefault(read.round, {})[read.device] = read.latency_ns
-    whole = [{node: fields[node] for node in nodes} for fields in rounds.values() if len(fields) == len(nodes)]
-    return against_siblings(whole) if len(nodes) >= FEWEST and len(whole) >= FEWEST_ROUNDS else ()
+    complete = [{node: fields[node] for node in nodes} for fields in rounds.values() if len(fields) == len(nodes)]
+    return against_siblings(complete) if len(nodes) >= FEWEST and len(complete) >= FEWEST_ROUNDS else ()

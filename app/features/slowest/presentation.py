@@ -1,4 +1,4 @@
-"""Members that were read in turn, in words and rows: each against its siblings. Pure."""
+"""Members read in turn, in words and rows, each compared with the others. No I/O."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ COLUMNS = (
 )
 
 
-def siblings_table(plan: MemberPlan, reads: Sequence[MemberRead], figures: Sequence[MemberComparison]) -> Table:
-    """Return one row a member: hung ones, then the slowest; before there are figures, what was read so far."""
+def members_table(plan: MemberPlan, reads: Sequence[MemberRead], figures: Sequence[MemberComparison]) -> Table:
+    """Return one row per member: hung ones, then the slowest first. Before there are results, the readings so far."""
     drives = {drive.device or "": drive for drive in plan.drives}
     hung = hung_members(reads)
     if figures:
@@ -41,52 +41,52 @@ def siblings_table(plan: MemberPlan, reads: Sequence[MemberRead], figures: Seque
 
 def _hung_row(drive: Drive) -> Row:
     answer = Cell(f"over {engine.ANSWER_S:.0f} s", Tone.ATTENTION)
-    cells = (drive.device or "", clean(drive.model or "", 40), answer, "", "", Cell("hung", Tone.ATTENTION))
-    return Row(key=drive.device or "", cells=cells)
+    return _row(drive, answer, "", "", Cell("hung", Tone.ATTENTION))
 
 
 def _compared_row(drive: Drive, comparison: MemberComparison) -> Row:
     tone = Tone.ATTENTION if comparison.is_slow else Tone.PLAIN
-    return Row(
-        key=comparison.name,
-        cells=(
-            comparison.name,
-            clean(drive.model or "", 40),
-            units.latency(comparison.value),
-            Cell(f"{100 * comparison.slower:+.1f} %", tone),
-            Cell(f"[{100 * comparison.low:+.1f}, {100 * comparison.high:+.1f}]", tone),
-            Cell("slow", tone) if comparison.is_slow else "",
-        ),
+    return _row(
+        drive,
+        units.latency(comparison.value),
+        Cell(f"{100 * comparison.slower:+.1f} %", tone),
+        Cell(f"[{100 * comparison.low:+.1f}, {100 * comparison.high:+.1f}]", tone),
+        Cell("slow", tone) if comparison.is_slow else "",
     )
 
 
 def _read_row(drive: Drive, reads: Sequence[MemberRead]) -> Row:
-    own = [log(read.latency_ns) for read in reads if read.device == drive.device and read.latency_ns is not None]
-    latency = units.latency(exp(fmean(own))) if own else ""
-    times = f"read {units.plural(len(own), 'time')}" if own else ""
-    return Row(key=drive.device or "", cells=(drive.device or "", clean(drive.model or "", 40), latency, times, "", ""))
+    latencies = [log(read.latency_ns) for read in reads if read.device == drive.device and read.latency_ns is not None]
+    latency = units.latency(exp(fmean(latencies))) if latencies else ""
+    times = f"read {units.plural(len(latencies), 'time')}" if latencies else ""
+    return _row(drive, latency, times, "", "")
+
+
+def _row(drive: Drive, *cells: str | Cell) -> Row:
+    node = drive.device or ""
+    return Row(key=node, cells=(node, clean(drive.model or "", 40), *cells))
 
 
 def plan_text(plan: MemberPlan) -> str:
-    """Return `4 drives in 5 rounds: 40 s of reading, gently.`, and which difference that can show."""
+    """Return `4 drives in 5 rounds: 40 s of reading, gently.`, and the difference that this can show."""
     gently = ", gently" if plan.gently else ""
     length = f"{len(plan.drives)} drives in {plan.rounds} rounds: {units.duration(plan.seconds)} of reading{gently}."
     return f"{length} {power_text(plan)}"
 
 
 def power_text(plan: MemberPlan) -> str:
-    """Return which difference the plan can show, and how many rounds a smaller one takes."""
-    shown = f"Finds a member that is {100 * plan.shows:.0f} % slower in 8 of 10 cases or more."
-    if plan.shows <= WORTH_SHOWING:
+    """Return the difference that the plan can show, and how many rounds a smaller one takes."""
+    shown = f"Finds a member that is {100 * plan.detectable_share:.0f} % slower in 8 of 10 cases or more."
+    if plan.detectable_share <= WORTH_SHOWING:
         return shown
     worth = f"{100 * WORTH_SHOWING:.0f} %"
-    if plan.rounds_worth is None:
+    if plan.rounds_needed is None:
         return f"{shown} {worth} cannot be shown with these drives."
-    return f"{shown} {worth} takes {plan.rounds_worth} rounds."
+    return f"{shown} {worth} takes {plan.rounds_needed} rounds."
 
 
 def slowest_text(reads: Sequence[MemberRead], figures: Sequence[MemberComparison]) -> str:
-    """Return which members hang and which are slow, as sentences."""
+    """Return the hung and the slow members as sentences."""
     hung, slow = hung_members(reads), [comparison.name for comparison in figures if comparison.is_slow]
     lines = [hung_text(hung)] if hung else []
     if slow:
@@ -99,14 +99,14 @@ def slowest_text(reads: Sequence[MemberRead], figures: Sequence[MemberComparison
 
 
 def hung_text(nodes: Sequence[str]) -> str:
-    """Return which members did not answer, as a sentence."""
+    """Return the members that did not answer, as a sentence."""
     return f"Hung, no answer to a read within {engine.ANSWER_S:.0f} s: {', '.join(nodes)}."
 
 
-def siblings_json(
+def members_json(
     plan: MemberPlan, reads: Sequence[MemberRead], figures: Sequence[MemberComparison]
 ) -> list[json_schema.Json]:
-    """Return the members as data: hung ones, the judged ones, and where nothing is judged those that answered."""
+    """Return the members as JSON: hung ones, then the compared ones, or all others if none could be compared."""
     drives = {drive.device or "": drive for drive in plan.drives}
     hung, judged = hung_members(reads), {comparison.name: comparison for comparison in figures}
     rest = judged or [node for node in drives if node not in hung]

@@ -1,4 +1,4 @@
-"""The members of an array read in turn: one row each, with how far it lies above its siblings."""
+"""The screen that reads the members of an array in turn: one row each, with its difference from the others."""
 
 from __future__ import annotations
 
@@ -10,8 +10,15 @@ from textual.app import ComposeResult
 
 from app.core.analysis.slow_member import MemberComparison
 from app.core.session.state import Session
-from app.features.slowest.engine import MemberPlan, MemberRead, figures_of, hung_members, member_reads, plan_reading
-from app.features.slowest.presentation import plan_text, siblings_table, slowest_text
+from app.features.slowest.engine import (
+    MemberPlan,
+    MemberRead,
+    compare_members,
+    hung_members,
+    member_reads,
+    plan_reading,
+)
+from app.features.slowest.presentation import members_table, plan_text, slowest_text
 from app.tui.base import WorkbenchScreen
 from app.tui.feature_hooks import BackgroundWork
 from app.tui.render import columns, rows
@@ -32,14 +39,14 @@ EXPLAINED = (
 
 
 class MemberReadings(BackgroundWork):
-    """The readings of this start of raidbench, by what has the members."""
+    """The tests of this session, by array or controller."""
 
     def __init__(self) -> None:
         self.by_target: dict[Target, SlowMemberTest] = {}
 
 
 def show_slowest(app: AppInterface, device: Device) -> None:
-    """Open the sheet on which the members of the array, or the drives of the card, are read in turn."""
+    """Open the screen on which the members of the array, or the drives of the controller, are read in turn."""
     work = app.background.setdefault(SlowestScreen.NAME, MemberReadings())
     assert isinstance(work, MemberReadings)
     reading = work.by_target.get(device.target)
@@ -55,37 +62,37 @@ def show_slowest(app: AppInterface, device: Device) -> None:
 
 
 class SlowMemberTest:
-    """Reads the members of one array or card; goes on whichever screen is in front."""
+    """Reads the members of one array or controller. It continues while other screens are shown."""
 
     def __init__(self, app: AppInterface, plan: MemberPlan) -> None:
         self._app = app
         self.plan = plan
-        """What is read."""
+        """The drives to read."""
         self.reads: list[MemberRead] = []
-        """What was read by now."""
+        """The readings so far."""
         self.figures: tuple[MemberComparison, ...] = ()
-        """Each against the others, once all is read."""
+        """Each member compared with the others, once all are read."""
         self.running = False
-        """Whether it goes on."""
+        """Whether the test is in progress."""
         self._stopped = False
         self._result = ""
 
     @property
-    def words(self) -> str:
-        """How far it is, or what came of it."""
+    def status_text(self) -> str:
+        """The progress, or the result."""
         if self.running:
-            whole = f"{len(self.reads)} of {len(self.plan.drives) * self.plan.rounds} readings"
-            return f"{plan_text(self.plan)} {'Stopping' if self._stopped else 'Reading'}: {whole} are over."
+            count = f"{len(self.reads)} of {len(self.plan.drives) * self.plan.rounds} readings"
+            return f"{plan_text(self.plan)} {'Stopping' if self._stopped else 'Reading'}: {count} are over."
         return self._result or f"{plan_text(self.plan)} r begins."
 
     def start(self) -> None:
-        """Read all of them, from the beginning."""
+        """Read all members, from the beginning."""
         self.reads, self.figures, self._result = [], (), ""
         self.running, self._stopped = True, False
         self._app.run_worker(self._read(), group="bench")
 
     def stop(self) -> None:
-        """End it after the reading that is under way, which ends at once."""
+        """Stop the test. The current reading ends at once."""
         self._stopped = True
         self._app.workbench.jobs.stop()
 
@@ -95,12 +102,12 @@ class SlowMemberTest:
                 async for read in reads:
                     self.reads.append(read)
                     self._app.refresh_screen()
-            whole = len(self.reads) == len(self.plan.drives) * self.plan.rounds
-            whole = whole or (bool(hung_members(self.reads)) and not self._stopped)
-            self.figures = figures_of(self.plan, self.reads) if whole else ()
+            is_complete = len(self.reads) == len(self.plan.drives) * self.plan.rounds
+            is_complete = is_complete or (bool(hung_members(self.reads)) and not self._stopped)
+            self.figures = compare_members(self.plan, self.reads) if is_complete else ()
             text = slowest_text(self.reads, self.figures)
-            self._result = text if whole else "Stopped before all was read: nothing is judged."
-            if whole:
+            self._result = text if is_complete else "Stopped before all was read: nothing is judged."
+            if is_complete:
                 self._app.notify(text, title=f"Members of {self.plan.target}")
         except RaidbenchError as error:
             self._result = "Not read to the end: nothing is judged."
@@ -111,7 +118,7 @@ class SlowMemberTest:
 
 
 class SlowestScreen(WorkbenchScreen):
-    """One row a member, the slowest first once all is read."""
+    """One row per member, slowest first once all are read."""
 
     NAME: ClassVar[str] = "slowest"
     DEFAULT_CSS = """
@@ -128,31 +135,31 @@ class SlowestScreen(WorkbenchScreen):
         self._shown: tuple[Sequence[MemberRead], tuple[MemberComparison, ...]] | None = None
 
     def body(self) -> ComposeResult:
-        """What goes on, and the members."""
+        """Compose the progress, the explanation and the table of members."""
         plan = self._reading.plan
-        shown = siblings_table(plan, (), ())
+        shown = members_table(plan, (), ())
         with Pane(f"Members of {plan.target}, each against its siblings", id="slowest-pane"):
-            yield TextParagraphs(self._reading.words, "title", id="slowest-words")
+            yield TextParagraphs(self._reading.status_text, "title", id="slowest-words")
             yield TextParagraphs(EXPLAINED, "muted", id="slowest-help")
             yield KeyedTable(columns(shown), rows(shown), id="slowest-members")
 
     def on_mount(self) -> None:
-        """The list has the keys."""
+        """Focus the table and show the state."""
         self.query_one(KeyedTable).focus()
         self.show(self.workbench_app.session)
 
     def show(self, session: Session) -> None:
-        """How far it is, and what was read by now."""
+        """Show the progress and the readings so far."""
         reading = self._reading
-        self.query_one("#slowest-words", TextParagraphs).say(reading.words, "title")
+        self.query_one("#slowest-words", TextParagraphs).say(reading.status_text, "title")
         now = (tuple(reading.reads), reading.figures)
         if now != self._shown:
             self._shown = now
-            shown = siblings_table(reading.plan, reading.reads, reading.figures)
+            shown = members_table(reading.plan, reading.reads, reading.figures)
             self.query_one(KeyedTable).rows = rows(shown)
 
     def action_run(self) -> None:
-        """Read all of them."""
+        """Read all members."""
         if self._reading.running or self.workbench_app.workbench.jobs.running:
             self.say("A job is running already: x stops it.")
             return
@@ -160,7 +167,7 @@ class SlowestScreen(WorkbenchScreen):
         self.show(self.workbench_app.session)
 
     def action_stop(self) -> None:
-        """End the reading."""
+        """Stop the test."""
         if self._reading.running:
             self._reading.stop()
             self.show(self.workbench_app.session)
@@ -168,5 +175,5 @@ class SlowestScreen(WorkbenchScreen):
             self.say("Nothing is being read.")
 
     def action_back(self) -> None:
-        """Back to where it was opened."""
+        """Return to the previous screen."""
         self.dismiss()

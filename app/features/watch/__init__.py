@@ -1,4 +1,4 @@
-"""Watch: what changed since last time."""
+"""The feature `watch`: report changes since the last watch."""
 
 from app.doors import DoorCommand, FeatureDoor
 

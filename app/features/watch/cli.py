@@ -1,4 +1,4 @@
-"""`watch`: what a night looks at: what has changed, the check, the drift of a file, a baseline where it is idle."""
+"""`watch`: a nightly check for changes, findings, drift from a file, and an idle baseline."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
     from app.features.apply.drift import Drift
     from app.features.check.finding import Finding, RuleResult
     from app.features.check.runner import CheckResult
-    from app.features.watch.finding_status import Compared, News, ReportedFinding
+    from app.features.watch.finding_status import News, ReportedFinding, WatchComparison
 
 DRIFT = "drift"
-"""What differences from a file are kept as, beside the ids of rules."""
+"""Rule id of differences from a file in the saved findings."""
 
 IDLE_SHARE, IDLE_SECONDS = 0.05, 10.0
-"""A device is idle that is busy for no more of so long."""
+"""A device counts as idle if it is busy for at most this share of so many seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Watched:
-    """What a watch found without a load."""
+class _WatchResult:
+    """The result of a watch, without the baseline."""
 
     changed: tuple[str, ...] | None
-    """What has changed since the last one; None where there was none."""
+    """Changes since the last watch; None if there was none."""
     checked: CheckResult
-    """What the rules say."""
+    """Results of the check rules."""
     drifts: tuple[Drift, ...]
-    """What differs from the file."""
+    """Differences from the file."""
     skipped: str
-    """Why the baseline is not measured, "" where it is or none was named."""
-    compared: Compared
+    """Why the baseline is not measured; "" if it is measured or none was named."""
+    compared: WatchComparison
     """Which findings and differences are new, worse or known."""
 
 
@@ -79,10 +79,10 @@ def watch_command(
     from app.features.check.runner import require_known_rules
 
     ignore = require_known_rules(ignored)
-    watched = on_workbench(_watch, file, baseline, ignore)
-    _print_result(watched, as_json=as_json)
-    status = FOUND if watched.compared.has_news else UNDECIDED if watched.compared.news else DONE
-    if baseline is not None and not watched.skipped:
+    result = on_workbench(_watch, file, baseline, ignore)
+    _print_result(result, as_json=as_json)
+    status = FOUND if result.compared.has_news else UNDECIDED if result.compared.news else DONE
+    if baseline is not None and not result.skipped:
         from app.features.history.baseline_cli import CheckOptions, check_baseline
 
         with prose_to_stderr():
@@ -93,7 +93,7 @@ def watch_command(
 
 async def _watch(
     bench: Workbench, _: Interruption, file: Path | None, baseline: str | None, ignore: frozenset[str]
-) -> _Watched:
+) -> _WatchResult:
     from app.features.check.collector import gather, readings_of
     from app.features.check.runner import evaluate
     from app.features.watch import last_watch
@@ -106,12 +106,12 @@ async def _watch(
     recorded = current().machine is not None
     before = None if recorded else last_watch.load(kept)
     if not recorded:
-        last_watch.keep(kept, now)
+        last_watch.save(kept, now)
     checked = evaluate(await gather(bench.host, inventory, readings), ignore=ignore, problems=problems)
     drifts = await _drifts(bench, file)
     skipped = "" if baseline is None else await _why_skipped(bench, baseline)
     compared = _compare(checked, drifts, None if recorded else bench.paths.state / "watched-findings.json")
-    return _Watched(
+    return _WatchResult(
         changed=None if before is None else tuple(last_watch.changes_since(before, now)),
         checked=checked,
         drifts=drifts,
@@ -120,8 +120,8 @@ async def _watch(
     )
 
 
-def _compare(checked: CheckResult, drifts: tuple[Drift, ...], kept: Path | None) -> Compared:
-    """Return which warnings, faults and differences are new since the last watch, and keep them for the next one."""
+def _compare(checked: CheckResult, drifts: tuple[Drift, ...], kept: Path | None) -> WatchComparison:
+    """Return which warnings, faults and differences are new since the last watch, and save them for the next one."""
     from app.features.check.finding import Severity
     from app.features.check.rule_table import RULES
     from app.features.watch import finding_status
@@ -132,7 +132,7 @@ def _compare(checked: CheckResult, drifts: tuple[Drift, ...], kept: Path | None)
     silent = [problem.where for problem in checked.problems]
     compared = finding_status.compare(findings, before, time.time(), rules=(*RULES, DRIFT), silent=silent)
     if kept is not None:
-        finding_status.keep(kept, compared.keep)
+        finding_status.save(kept, compared.to_store)
     return compared
 
 
@@ -165,7 +165,7 @@ async def _drifts(bench: Workbench, file: Path | None) -> tuple[Drift, ...]:
 
 
 async def _why_skipped(bench: Workbench, name: str) -> str:
-    """Why a baseline is not measured now, "" where it is. Raises RefusedError for one that writes, NotFoundError."""
+    """Return why a baseline is not measured now, or "". Raises RefusedError if it writes, NotFoundError."""
     from app.core.analysis.past_runs.earlier_runs import node_of
     from app.core.fio.job import Job
     from app.features.history.baselines import Baselines
@@ -185,7 +185,7 @@ async def _why_skipped(bench: Workbench, name: str) -> str:
 
 
 async def _busy_share(bench: Workbench, name: str) -> float | None:
-    """Share of ten seconds in which a disk had something to do; None where nobody counts."""
+    """Return the share of ten seconds in which a disk was busy; None if the kernel has no counters for it."""
     from app.core.benchmark.device_stats.diskstats import parse, since
     from app.core.benchmark.device_stats.sampler import PATH
 
@@ -199,46 +199,45 @@ async def _busy_share(bench: Workbench, name: str) -> float | None:
     return None if now is None else since(before, now).busy_ms / (IDLE_SECONDS * 1000)
 
 
-def _print_result(watched: _Watched, *, as_json: bool) -> None:
+def _print_result(result: _WatchResult, *, as_json: bool) -> None:
     from app.features.apply import presentation
     from app.features.check import presentation as check_view
     from app.features.watch.finding_status import News
 
     if as_json:
         print_json(
-            changed=None if watched.changed is None else list(watched.changed),
-            **check_view.findings_json(watched.checked),
-            drift=[presentation.drift_json(drift) for drift in watched.drifts],
+            changed=None if result.changed is None else list(result.changed),
+            **check_view.findings_json(result.checked),
+            drift=[presentation.drift_json(drift) for drift in result.drifts],
             news=[
-                {"id": rule, "where": where, "news": news.value}
-                for (rule, where), news in watched.compared.news.items()
+                {"id": rule, "where": where, "news": news.value} for (rule, where), news in result.compared.news.items()
             ],
-            baseline_skipped=watched.skipped or None,
+            baseline_skipped=result.skipped or None,
         )
         return
-    if watched.changed is None:
+    if result.changed is None:
         say("This is the first watch: the next one tells what has changed.")
-    elif watched.changed:
-        lines(f"changed   {clean(name, 300)}" for name in watched.changed)
+    elif result.changed:
+        lines(f"changed   {clean(name, 300)}" for name in result.changed)
     else:
         say("Nothing has changed since the last watch.")
-    for result in watched.checked.findings:
-        text = f"{clean(result.outcome.where, 200)}: {clean(result.outcome.message, 500)}"
-        news = watched.compared.news.get(_finding(result).key)
-        lines([f"{result.rule.severity.value:<8}  {result.rule.id}  {text}{_news_text(news)}"])
+    for finding in result.checked.findings:
+        text = f"{clean(finding.outcome.where, 200)}: {clean(finding.outcome.message, 500)}"
+        news = result.compared.news.get(_finding(finding).key)
+        lines([f"{finding.rule.severity.value:<8}  {finding.rule.id}  {text}{_news_text(news)}"])
     lines(
-        f"{presentation.drift_line(drift)}{_news_text(watched.compared.news.get(_difference(drift).key))}"
-        for drift in watched.drifts
+        f"{presentation.drift_line(drift)}{_news_text(result.compared.news.get(_difference(drift).key))}"
+        for drift in result.drifts
     )
-    if News.REMINDER in watched.compared.news.values():
+    if News.REMINDER in result.compared.news.values():
         say("This is a reminder: a week has passed since the known findings were last reported.")
-    if watched.skipped:
-        say(f"The baseline is skipped, which is no night: {clean(watched.skipped, 300)}.")
-    say(f"{check_view.summary(watched.checked)} {plural(len(watched.drifts), 'difference')} from the file.")
+    if result.skipped:
+        say(f"The baseline is skipped, which is no night: {clean(result.skipped, 300)}.")
+    say(f"{check_view.summary(result.checked)} {plural(len(result.drifts), 'difference')} from the file.")
 
 
 def _news_text(news: News | None) -> str:
-    """Return what is appended to the line of a finding; notes are not compared."""
+    """Return the text appended to the line of a finding; "" for notes, which are not compared."""
     return "" if news is None else f" ({news.value})"
 
 

@@ -1,4 +1,4 @@
-"""Which findings of a watch are new, worse or known, and what is kept for the next watch to decide that."""
+"""Decides which findings of a watch are new, worse or known, and stores them for the next watch."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _FORMAT = 1
 _LARGEST = 4 << 20
 
 WEEK = 6.5 * 86400
-"""Seconds after which findings are reminded of: seven nights, of which each begins at a random minute."""
+"""Seconds after which known findings are repeated: 6.5 days, because each night's watch starts at a random minute."""
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?: ?(?:%|°C))?", re.ASCII)
 _STEP = 5.0
-"""Percent or degrees by which a value has to grow to be worse: smaller steps are the ordinary change of a day."""
+"""Percent or degrees by which a value must grow to count as worse. Smaller steps are normal within a day."""
 
 
 class News(StrEnum):
-    """What a finding is compared with the last watch."""
+    """Status of a finding compared with the last watch."""
 
     NEW = "new"
     WORSE = "worse"
@@ -37,24 +37,24 @@ class News(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedFinding:
-    """A finding, or a difference from a file, as it is compared from watch to watch."""
+    """A finding, or a difference from a file, in the form that is compared between watches."""
 
     rule: str
     """Id of the rule, or `drift`."""
     where: str
-    """Its place."""
+    """Address or place of the finding."""
     rank: int
-    """Its severity, the least first."""
+    """Severity as a number, lowest first."""
     evidence: str
-    """What says so."""
+    """Evidence of the finding, with its values."""
 
     @property
     def key(self) -> tuple[str, str]:
-        """What makes it the same finding on another day."""
+        """What identifies the finding on another day."""
         return self.rule, self.where
 
     def is_worse_than(self, before: ReportedFinding) -> bool:
-        """Return whether its severity, its words or its numbers say that it is worse, or something else."""
+        """Return whether severity, words or numbers make it worse than before, or different."""
         if self.rank != before.rank or _without_numbers(self.evidence) != _without_numbers(before.evidence):
             return self.rank >= before.rank
         pairs = zip(_NUMBER.findall(self.evidence), _NUMBER.findall(before.evidence), strict=True)
@@ -73,26 +73,26 @@ def _has_grown(now: str, then: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedFindings:
-    """What the watches before have reported."""
+    """Findings that earlier watches have reported."""
 
     findings: tuple[ReportedFinding, ...] = ()
-    """As they were when they were last reported as new or worse."""
+    """The findings as they were when last reported as new or worse."""
     reminded: float | None = None
-    """When all of them were last reported, as seconds since 1970; None if never."""
+    """When all of them were last reported, in seconds since the epoch; None if never."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    """What a watch has to report."""
+class WatchComparison:
+    """The result of a comparison with the last watch."""
 
     news: Mapping[tuple[str, str], News] = field(default_factory=dict)
-    """By the key of a finding."""
-    keep: ReportedFindings = ReportedFindings()
-    """What the next watch compares with."""
+    """Status of each finding, by its key."""
+    to_store: ReportedFindings = ReportedFindings()
+    """Findings to store for the next watch."""
 
     @property
     def has_news(self) -> bool:
-        """Return whether anything has to be reported again: it is new, it is worse or a week has passed."""
+        """Return whether anything has to be reported: a new or worse finding, or a weekly reminder."""
         return any(news is not News.KNOWN for news in self.news.values())
 
 
@@ -103,11 +103,11 @@ def compare(
     *,
     rules: Iterable[str],
     silent: Iterable[str] = (),
-) -> Compared:
-    """Return what is new since the last watch. No I/O.
+) -> WatchComparison:
+    """Return which findings are new since the last watch. No I/O.
 
-    `rules`: ids of all rules there are, by which a finding of a renamed rule is known again. `silent`: places and
-    backends that gave no answer this time: their findings are kept, so that they are not new when they answer again.
+    `rules`: ids of all existing rules, to recognise a finding whose rule was renamed. `silent`: places and backends
+    that gave no answer. Their findings are kept, so that they are not new when they answer again.
     """
     current = _merge_findings(findings)
     old = {entry.key: entry for entry in before.findings}
@@ -124,13 +124,13 @@ def compare(
         kept.append(finding if then is None or worse or finding.rank < then.rank else replace(then, rule=finding.rule))
     absent = tuple(silent)
     kept += [earlier for key, earlier in old.items() if key not in news and _is_at(earlier.where, absent)]
-    return Compared(
-        news=news, keep=ReportedFindings(findings=tuple(kept), reminded=now if due or not old else reminded)
+    return WatchComparison(
+        news=news, to_store=ReportedFindings(findings=tuple(kept), reminded=now if due or not old else reminded)
     )
 
 
 def _merge_findings(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
-    """Return the findings with those of one rule at one place as one."""
+    """Return the findings with those of one rule at one place merged."""
     merged: dict[tuple[str, str], ReportedFinding] = {}
     for finding in sorted(findings, key=lambda entry: entry.evidence):
         other = merged.get(finding.key)
@@ -140,14 +140,14 @@ def _merge_findings(findings: Iterable[ReportedFinding]) -> tuple[ReportedFindin
 
 
 def _is_at(where: str, places: Iterable[str]) -> bool:
-    """Return whether a place is one of some places or backends, or belongs to one by its address."""
+    """Return whether a place is, or belongs to, one of the given places or backends."""
     return any(where == name or where.startswith((f"{name}:", f"{name}/")) for name in places)
 
 
 def _renamed_entry(
     finding: ReportedFinding, old: Mapping[tuple[str, str], ReportedFinding], rules: frozenset[str]
 ) -> dict[tuple[str, str], ReportedFinding]:
-    """Return the entry of a finding whose rule had another id, which no rule has now: same place, same evidence."""
+    """Return the stored entry of a finding whose rule id no longer exists: same place, same evidence."""
     if finding.key in old:
         return {}
     gone = (then for (rule, where), then in old.items() if where == finding.where and rule not in rules)
@@ -156,7 +156,7 @@ def _renamed_entry(
 
 
 def load(file: Path) -> ReportedFindings:
-    """Return what the last watch kept; nothing if the file is missing or broken: then all findings are new."""
+    """Return the findings that the last watch stored; none, so that all are new, if the file is not usable."""
     try:
         document = json.loads(read_own(file))
         if document["format"] != _FORMAT:
@@ -178,12 +178,12 @@ def load(file: Path) -> ReportedFindings:
         return ReportedFindings()
 
 
-def keep(file: Path, standing: ReportedFindings) -> None:
-    """Keep it in one step. Never raises: without it the next watch reports all findings as new."""
+def save(file: Path, reported: ReportedFindings) -> None:
+    """Store the findings in one step. Never raises: without the file the next watch reports all findings as new."""
     rows = [
         {"rule": finding.rule, "where": finding.where, "rank": finding.rank, "evidence": finding.evidence}
-        for finding in standing.findings
+        for finding in reported.findings
     ]
-    text = json.dumps({"format": _FORMAT, "reminded": standing.reminded, "findings": rows}, separators=(",", ":"))
+    text = json.dumps({"format": _FORMAT, "reminded": reported.reminded, "findings": rows}, separators=(",", ":"))
     if len(text) <= _LARGEST:
         write_private(file, text)

@@ -1,4 +1,4 @@
-"""What a watch found set, kept to tell the next one what has changed since; nothing else depends on it."""
+"""The settings and versions that a watch stores, so that the next one can report changes."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ _LARGEST = 8 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchState:
-    """A machine's settings and versions at one moment."""
+    """Settings and versions of a machine at one moment."""
 
     kernel: str
-    """Its release."""
+    """Release of the kernel."""
     settings: Mapping[str, Mapping[str, str]]
-    """Values by key, by address."""
+    """Values by address and key."""
     firmware: Mapping[str, str]
-    """Of cards and drives, by address."""
+    """Firmware versions of controllers and drives, by address."""
 
 
 def remember(kernel: str, inventory: Inventory, readings: Mapping[Target, Mapping[str, Reading]]) -> WatchState:
-    """What is to be remembered of a look. Pure."""
-    things: tuple[Controller | Drive, ...] = (*inventory.controllers, *inventory.drives)
+    """Return the state to store of a scan. No I/O."""
+    devices: tuple[Controller | Drive, ...] = (*inventory.controllers, *inventory.drives)
     return WatchState(
         kernel=kernel,
         settings={
             str(target): {key: reading.now for key, reading in values.items() if reading.now is not None}
             for target, values in readings.items()
         },
-        firmware={str(device.target): device.firmware for device in things if device.firmware},
+        firmware={str(device.target): device.firmware for device in devices if device.firmware},
     )
 
 
 def changes_since(before: WatchState, now: WatchState) -> Iterator[str]:
-    """What has changed, a clause each: versions first, then what came and went, then settings. Pure."""
+    """Yield the changes: versions first, then added and removed devices, then settings. No I/O."""
     if before.kernel != now.kernel:
         yield f"kernel {before.kernel or '?'} -> {now.kernel or '?'}"
     for address, version in now.firmware.items():
@@ -58,7 +58,7 @@ def changes_since(before: WatchState, now: WatchState) -> Iterator[str]:
 
 
 def load(file: Path) -> WatchState | None:
-    """What the last watch kept; None where there is nothing that can be read. Never raises."""
+    """Return the state that the last watch stored; None if it cannot be read. Never raises."""
     try:
         document = json.loads(read_own(file))
         if document["format"] != _FORMAT:
@@ -70,8 +70,8 @@ def load(file: Path) -> WatchState | None:
         return None
 
 
-def keep(file: Path, now: WatchState) -> None:
-    """Keep it, as a whole. Never raises: without it the next watch has nothing to compare with."""
+def save(file: Path, now: WatchState) -> None:
+    """Replace the stored state. Never raises: without it the next watch has nothing to compare with."""
     fields = {"format": _FORMAT, "kernel": now.kernel, "settings": now.settings, "firmware": now.firmware}
     text = json.dumps(fields, separators=(",", ":"))
     if len(text) <= _LARGEST:

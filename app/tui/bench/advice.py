@@ -1,4 +1,4 @@
-"""Advice on the Bench screen: the key that follows a piece of it, and the sheet that lists all of it."""
+"""Advice on the Bench screen: the key that follows it, and the list of all advice."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _JOB: Final = (
     "stripe-read-modify-write",
     "depth-beyond-device",
 )
-"""Advice that other fields of the job follow."""
+"""Keys of advice that is followed by changing job fields."""
 
 FOLLOWED: Final[Mapping[str, str]] = MappingProxyType(
     {**dict.fromkeys(_JOB, "bench.edit"), "unwritten-flash": "bench.precondition", "not-steady": "bench.steady"}
@@ -45,12 +45,12 @@ _COMMANDS: Final = {command.id: command for command in COMMANDS}
 
 
 def command_of(advice: Advice) -> CommandSpec | None:
-    """The command that follows it; None where that is done elsewhere."""
+    """Return the command that follows the advice; None if no command of the screens does."""
     return _COMMANDS.get(FOLLOWED.get(advice.key, ""))
 
 
 def advice_with_keys(advice: tuple[Advice, ...]) -> tuple[Advice, ...]:
-    """The same, each saying in the end which key does it."""
+    """Return the advice, each with the key that follows it."""
     return tuple(
         advised
         if (command := command_of(advised)) is None
@@ -60,7 +60,7 @@ def advice_with_keys(advice: tuple[Advice, ...]) -> tuple[Advice, ...]:
 
 
 class AdviceScreen(OverlayScreen):
-    """A sheet of advice, the worst first."""
+    """A list of advice, most important first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("i", "dismiss", show=False, id="advice.close")]
     TITLE = "Advice (esc closes)"
@@ -71,5 +71,5 @@ class AdviceScreen(OverlayScreen):
         self._advice = advice
 
     def body(self) -> ComposeResult:
-        """Return the pieces of advice."""
+        """Compose the pieces of advice."""
         yield Details(groups(advice_facts(advice_with_keys(self._advice))))

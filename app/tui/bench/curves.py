@@ -1,9 +1,9 @@
-"""What a job's graphs are drawn of: points that grow sample by sample, and marks on their time axis. Pure."""
+"""The data of a job's graphs: points that are added with each sample, and marks on the time axis. No I/O."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 
 from app.core.fio.stalls import IoStallDetector
@@ -14,31 +14,31 @@ from backends.values import dataclass
 from widgets.chart import HeatInterval, TimeMark
 from widgets.text_utils.symbols import ATTENTION, BUSY, CHANGED, STEADY
 
-# -- the points of a running job, grown sample by sample --------------------------------------------------------------
+# -- points of a running job ------------------------------------------------------------------------------------------
 
 Points = tuple[tuple[float, float | None], ...]
 
 LATENCIES = ("p50_ns", "p99_ns", "p99_9_ns", "max_ns")
-"""What is drawn and counted of the latencies of an interval."""
+"""Latencies of an interval that are drawn and counted."""
 
 _ABOUT = 1e-3
-"""Seconds by which sums of intervals may be off."""
+"""Tolerance in seconds for sums of intervals."""
 
 
 @dataclass(slots=True)
 class CurveFigures:
-    """Figures of one curve so far, kept point by point: a long run costs no more than a short one."""
+    """Statistics of one curve, updated with each point, so that a long run costs no more than a short one."""
 
     now: float | None = None
-    """The last."""
+    """The last value."""
     low: float | None = None
-    """Smallest of the measured phase."""
+    """Smallest value of the measured phase."""
     high: float | None = None
-    """Largest of the measured phase."""
+    """Largest value of the measured phase."""
     high_at: float | None = None
-    """When that was, seconds of the run."""
+    """Time of the largest value, in seconds of the run."""
     count: int = 0
-    """Values of the measured phase."""
+    """Number of values of the measured phase."""
     total: float = 0.0
     """Their sum."""
 
@@ -48,7 +48,7 @@ class CurveFigures:
         return self.total / self.count if self.count else None
 
     def add(self, value: float | None, *, measured: bool, at: float = 0.0) -> None:
-        """One more point, at this second of the run."""
+        """Add a point at this second of the run."""
         self.now = value
         if value is not None and measured:
             self.count += 1
@@ -60,30 +60,30 @@ class CurveFigures:
 
 @dataclass(slots=True)
 class Curves:
-    """Points grown sample by sample, so that a long run costs no more per sample than a short one."""
+    """Points of all curves of a run. A sample is added at constant cost, however long the run is."""
 
     part: str = ""
-    """The target or section of the job whose points these are; "" for the whole run."""
+    """The target or section of the job to draw; "" for the complete run."""
     taken: int = 0
-    """Samples of the run that are in."""
+    """Number of samples that were added."""
     ramp: float = 0.0
     """Seconds of ramp before the measured phase."""
     settled: float = 0.0
-    """Seconds of waiting for the steady state between the two."""
+    """Seconds of waiting for the steady state, between ramp and measured phase."""
     first: Sample | None = None
-    """The oldest sample that is in."""
+    """The oldest sample that was added."""
     series: dict[str, list[tuple[float, float | None]]] = field(default_factory=dict)
     """Points by name: `read iops`, `write iops`, `read rate`, `p50_ns`, ..."""
     spreads: dict[str, CurveFigures] = field(default_factory=dict)
-    """Their figures by the same names, and the latencies of each direction: `read p50_ns`."""
+    """Statistics by the same names, and the latencies of each direction: `read p50_ns`."""
     heat: list[HeatInterval] = field(default_factory=list)
-    """How the latencies of each interval are spread, both directions together."""
+    """Latency distribution of each interval, both directions together."""
     still: IoStallDetector = field(default_factory=IoStallDetector)
-    """When nothing was completed."""
+    """Intervals in which no I/O completed."""
     parts: tuple[tuple[str, PartSample], ...] = ()
     """Each target or section of the job with its name, in the last interval; empty for one section on one target."""
     measured: bool = False
-    """Whether a sample of the measured phase is in."""
+    """Whether a sample of the measured phase was added."""
     _deviations: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -92,7 +92,7 @@ class Curves:
         return self.ramp + self.settled
 
     def take(self, samples: tuple[Sample, ...], ramp: float) -> None:
-        """Add the samples that are new; a shorter tuple begins anew."""
+        """Add the new samples. A shorter tuple starts again."""
         first = samples[0] if samples else None
         if len(samples) < self.taken or first is not self.first:
             self.taken, self.first, self.settled = 0, first, 0.0
@@ -123,11 +123,11 @@ class Curves:
                 for key in LATENCIES:
                     self._count(f"{name} {key}", at, getattr(direction, key))
         both = sample.transfers
-        if both or not self.part:  # a section that waits for its phase, or has ended, does not stand still
+        if both or not self.part:  # A section before its phase or after its end is not stalled.
             self.still.add(sample)
         self.parts = parts_of(sample)
         self.heat.append(_heat(at, sample.seconds, both))
-        # One picture for both directions: the slower of the two, so that nothing bad hides behind the other.
+        # One graph for both directions shows the slower one, so that a fast direction hides nothing.
         for name in LATENCIES:
             values = [value for direction in both if (value := getattr(direction, name)) is not None]
             if both:
@@ -142,47 +142,47 @@ class Curves:
 
     @property
     def until(self) -> float:
-        """The end of the last interval, seconds of the run; 0 before the first."""
+        """End of the last interval in seconds of the run; 0 before the first."""
         return max((points[-1][0] for points in self.series.values() if points), default=0.0)
 
     def deviation(self, name: str) -> float:
-        """Standard deviation of one curve of the measured phase beside its find_stalls; 0 where too few are left."""
+        """Return the standard deviation of a curve when measured, without its stalls; 0 with fewer than two values."""
         if name not in self._deviations:
-            still = [(self.measured_from + stall.at, stall.seconds) for stall in self.still.stalls]
+            stalls = [(self.measured_from + stall.at, stall.seconds) for stall in self.still.stalls]
             values = [
                 value
                 for at, value in self.points(name)
                 if value is not None
                 and at > self.measured_from
-                and not any(_ABOUT < at - since < seconds + _ABOUT for since, seconds in still)
+                and not any(_ABOUT < at - since < seconds + _ABOUT for since, seconds in stalls)
             ]
             self._deviations[name] = statistics.stdev(values) if len(values) > 1 else 0.0
         return self._deviations[name]
 
     def points(self, name: str) -> Points:
-        """The points of one curve."""
+        """Return the points of one curve."""
         return tuple(self.series.get(name, ()))
 
 
 def part_of(sample: Sample, name: str) -> Sample:
-    """Return the interval of one target or section of the job alone; it has no direction while the part does no I/O."""
-    own = dict(parts_of(sample)).get(name, PartSample())
-    return replace(sample, read=own.read, write=own.write, trim=own.trim)
+    """Return the interval of one target or section of the job. It has no direction while that part does no I/O."""
+    part = dict(parts_of(sample)).get(name, PartSample())
+    return replace(sample, read=part.read, write=part.write, trim=part.trim)
 
 
 def parts_of(sample: Sample) -> tuple[tuple[str, PartSample], ...]:
-    """Return the targets or sections that an interval is the sum of, each with its name; empty for one of one."""
+    """Return the targets or sections that an interval is the sum of, by name; empty for one section on one target."""
     sections = tuple((section.name, section) for section in sample.sections)
     return sections or tuple((target.target, target) for target in sample.targets)
 
 
 def ramp_of(start: RunStarted) -> float:
-    """Seconds of ramp of a run."""
+    """Return the seconds of ramp of a run."""
     return float(start.job.get("ramp", "").rstrip("s") or 0)
 
 
 def _heat(at: float, seconds: float, both: Sequence[DirectionSample]) -> HeatInterval:
-    """The spreads of both directions, added."""
+    """Return the sum of the latency distributions of both directions."""
     filled = [direction for direction in both if direction.spread]
     if len(filled) == 1:
         return HeatInterval(at=at, seconds=seconds, first=filled[0].spread_from, counts=filled[0].spread)
@@ -195,26 +195,25 @@ def _heat(at: float, seconds: float, both: Sequence[DirectionSample]) -> HeatInt
 
 
 _RAMP = ("╵", "|")
-"""A line where the ramp ends, and the one without UTF-8."""
+"""Mark at the end of the ramp, in UTF-8 and in ASCII."""
 
 
 def marks_of(curves: Curves, *, ascii: bool) -> tuple[TimeMark, ...]:
-    """What the samples themselves tell: the end of the ramp, when it was steady, and where I/O stood still."""
-    return tuple(_marks(curves, ascii=ascii))
-
-
-def _marks(curves: Curves, *, ascii: bool) -> Iterator[TimeMark]:
+    """Return the marks from the samples: the end of the ramp, the start of measuring, and stalls."""
+    marks: list[TimeMark] = []
     if curves.ramp and curves.until > curves.ramp:
-        yield TimeMark(at=curves.ramp, sign=_RAMP[ascii], bad=False)
+        marks.append(TimeMark(at=curves.ramp, sign=_RAMP[ascii], bad=False))
     if curves.settled and curves.measured:
-        yield TimeMark(at=curves.measured_from, sign=STEADY.shown(ascii=ascii), text="measuring", bad=False)
-    for still in curves.still.stalls:
-        text = f"stall {still.seconds:.1f} s"
-        yield TimeMark(at=curves.measured_from + still.at, sign=ATTENTION.shown(ascii=ascii), text=text)
+        sign = STEADY.shown(ascii=ascii)
+        marks.append(TimeMark(at=curves.measured_from, sign=sign, text="measuring", bad=False))
+    for stall in curves.still.stalls:
+        text = f"stall {stall.seconds:.1f} s"
+        marks.append(TimeMark(at=curves.measured_from + stall.at, sign=ATTENTION.shown(ascii=ascii), text=text))
+    return tuple(marks)
 
 
 def event_marks(happened: Iterable[RunEvent], *, ascii: bool) -> tuple[TimeMark, ...]:
-    """What befell the devices below: background work that began or ended, a write cache that became another."""
+    """Return marks for device events: background work that began or ended, and a changed write cache."""
     return tuple(
         TimeMark(
             at=event.at,
@@ -229,10 +228,10 @@ def event_marks(happened: Iterable[RunEvent], *, ascii: bool) -> tuple[TimeMark,
 def change_marks(
     session: Session, start: RunStarted, passed: float, now: float, *, ascii: bool
 ) -> tuple[TimeMark, ...]:
-    """Settings of any device that were changed while a run went on.
+    """Return marks for settings of any device that were changed during a run.
 
-    `passed`: seconds of the run by its own clock; `now`: the session's at that moment. A simulated run's clock may go
-    faster.
+    `passed`: seconds of the run by its own clock. `now`: time of the session at that moment. The clock of a simulated
+    run may be faster.
     """
     marks = []
     for record in session.changes:

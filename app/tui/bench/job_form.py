@@ -1,4 +1,4 @@
-"""Every field of a job, each with its own complaint; below them the job that they make, and how it differs."""
+"""The job form: every field of a job with its error, the resulting job, and its difference from the profile."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from widgets.guarded_dialog import Clock, GuardedDialog
 from widgets.text_field import TextField
 
 SECONDS = (0, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 43200, 86400)
-"""Times that a person would choose."""
+"""Usual durations in seconds."""
 
 PERCENT_STEP = 5
 
@@ -33,15 +33,15 @@ _PERCENTS = ("rwmixread", "percentage_random", "size_percent", "offset_percent")
 _NUMBERS = (values.parse_number, values.parse_seconds)
 
 
-def steps(field: JobField) -> bool:
-    """Whether + and - go to another value of it."""
+def has_steps(field: JobField) -> bool:
+    """Return whether + and - change the value of a field."""
     return field.is_size or field.parse in _NUMBERS
 
 
 def step_value(field: JobField, text: str, *, up: bool) -> str:
-    """The text of the next value: twice or half of a size or count, the next round time, 5 % of a share.
+    """Return the text of the next value: double or half of a size or count, the next usual duration, 5 % of a share.
 
-    What is no number yet begins at the least.
+    Text that is no number counts as 0.
     """
     try:
         now = field.parse(text) if text.strip() else 0
@@ -62,41 +62,41 @@ def step_value(field: JobField, text: str, *, up: bool) -> str:
 
 
 def _doubled(number: int) -> int:
-    """The power of two above it."""
+    """Return the next larger power of two."""
     return int(1 << number.bit_length())
 
 
 def _halved(number: int) -> int:
-    """The power of two below it, 1 at the least."""
+    """Return the next smaller power of two, at least 1."""
     return int(1 << max(0, (number - 1).bit_length() - 1)) if number > 1 else 1
 
 
-# -- fields of the job form: one of a few words, or a number that + and - change --------------------------------------
+# -- fields: a choice, or text with steps -----------------------------------------------------------------------------
 
 _PLAIN = Job().texts()
-"""What stands in the fields of a job of which nobody said anything."""
+"""Field texts of a job without any settings."""
 
 DEFAULT = "default"
-"""What an empty choice is called."""
+"""Label of an empty choice."""
 
 
 class FieldRow(Horizontal):
-    """A field behind its label, which is bright where the field has another value than before."""
+    """A field after its label. The label is bright if the value differs from the profile."""
 
     other: reactive[bool] = reactive(False)
-    """Whether it has."""
+    """Whether the value differs."""
 
     def __init__(self, field: JobField, value: str) -> None:
         super().__init__((ChoiceField if field.choices else StepInput)(field, value))
         self._label = f"{field.label}, {field.unit}" if field.unit else field.label
 
     def render(self) -> Content:
-        """The label: the row draws it, which takes no widget."""
+        """Render the label. The row draws it, so that no further widget is needed."""
         return Content.styled(self._label, "bold $text-accent" if self.other else "")
 
 
 class ChoiceField(Widget, can_focus=True):
-    """One of the words that a field takes: space the next, [ the one before, enter a list of them."""
+    """A field with a fixed list of values: space chooses the next, [ the previous, enter opens the list."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,right_square_bracket,plus", "cycle(1)", "Next", show=False),
@@ -109,7 +109,7 @@ class ChoiceField(Widget, can_focus=True):
     """
 
     class Changed(Message):
-        """Another word was chosen."""
+        """Another value was chosen."""
 
         def __init__(self, key: str, value: str) -> None:
             super().__init__()
@@ -117,7 +117,7 @@ class ChoiceField(Widget, can_focus=True):
             self.value = value
 
     value: reactive[str] = reactive("", init=False)
-    """The word chosen."""
+    """The chosen value."""
 
     def __init__(self, field: JobField, value: str) -> None:
         super().__init__(id=f"field-{field.key}")
@@ -126,20 +126,20 @@ class ChoiceField(Widget, can_focus=True):
         self.set_reactive(ChoiceField.value, value)
 
     def render(self) -> Content:
-        """The word, and that there are others."""
+        """Render the value with a sign for the list."""
         return Content(f"{self.value or DEFAULT}  {'v' if getattr(self.app, 'ascii', False) else '▾'}")
 
     def watch_value(self, value: str) -> None:
-        """Tells the form."""
+        """Report the value to the form."""
         self.post_message(self.Changed(self.field.key, value))
 
     def action_cycle(self, step: int) -> None:
-        """The next word or the one before."""
+        """Choose the next or previous value."""
         at = self._values.index(self.value) if self.value in self._values else 0
         self.value = self._values[(at + step) % len(self._values)]
 
     def action_choose(self) -> None:
-        """A list of the words."""
+        """Open the list of values."""
         items = tuple(ChoiceItem(value=word, label=word or DEFAULT, help=self.field.help) for word in self._values)
 
         def chosen(value: str | None) -> None:
@@ -150,14 +150,14 @@ class ChoiceField(Widget, can_focus=True):
 
 
 class StepInput(TextField):
-    """A text; of a number + and - make the next round one."""
+    """A text field in which + and - step a number."""
 
     def __init__(self, field: JobField, value: str) -> None:
         super().__init__(value, id=f"field-{field.key}", compact=True)
         self.field = field
 
     async def _on_key(self, event: events.Key) -> None:
-        if event.character in ("+", "-") and steps(self.field):
+        if event.character in ("+", "-") and has_steps(self.field):
             event.prevent_default()
             event.stop()
             self.value = step_value(self.field, self.value, up=event.character == "+")
@@ -167,7 +167,7 @@ class StepInput(TextField):
 
 
 class FoldedFields(Static, can_focus=True):
-    """Stands for the fields that are not shown; space, enter or a click shows them."""
+    """A line for the hidden fields; space, enter or a click shows them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space,enter", "unfold", "Show", show=False)]
     DEFAULT_CSS = """
@@ -176,22 +176,22 @@ class FoldedFields(Static, can_focus=True):
     """
 
     class Opened(Message):
-        """They are wanted."""
+        """The hidden fields are to be shown."""
 
     def action_unfold(self) -> None:
-        """Tell the form."""
+        """Ask the form to show the hidden fields."""
         self.post_message(self.Opened())
 
     def on_click(self) -> None:
-        """As the keys."""
+        """Show the hidden fields, as the keys do."""
         self.action_unfold()
 
 
-# -- every field of a job, each with its own complaint; below them the job that they make, and how it differs ---------
+# -- the form: all fields with their errors, the resulting job, and its difference ------------------------------------
 
 
 class JobForm(GuardedDialog[Job | None]):
-    """Edits a job; returns it, or None when left."""
+    """Edits a job. The result is the job, or None if the dialog is cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave", id="form.leave"),
@@ -217,17 +217,17 @@ class JobForm(GuardedDialog[Job | None]):
     """
 
     def __init__(self, job: Job, *, base: tuple[str, Job] | None = None, clock: Clock = time.monotonic) -> None:
-        """`base`: name and job of the profile that it began as, None without one."""
+        """`base`: name and job of the profile to compare with; None without one."""
         super().__init__(clock=clock)
         self.changed_fields: set[str] = set()
-        """Fields that were changed by hand, whatever they hold in the end."""
+        """Fields that the user changed, whatever their final value."""
         self._texts = job.texts()
         self._rows: dict[str, FieldRow] = {}
-        self._complaints: dict[str, Static] = {}
+        self._problem_lines: dict[str, Static] = {}
         self._name, self._base = ("", self._texts) if base is None else (base[0], base[1].texts())
 
     def compose(self) -> ComposeResult:
-        """A line for each field in its group, as far as it says something; what it makes, the answers."""
+        """Compose the fields in groups, without hidden ones, the resulting job, and the buttons."""
         rows = {field.key: FieldRow(field, self._texts[field.key]) for field in FIELDS}
         self._rows = {key: rows[key] for keys in GROUPS.values() for key in keys}
         silent = [key for key in self._rows if key not in COMMON and self._texts[key] == _PLAIN[key]]
@@ -258,14 +258,14 @@ class JobForm(GuardedDialog[Job | None]):
                 yield Button("Leave", id="leave", compact=True)
 
     def on_mount(self) -> None:
-        """Starts in the first field."""
+        """Focus the first field."""
         super().on_mount()
         self.query_one(f"#field-{FIELDS[0].key}").focus()
         self._judge()
 
     @on(FoldedFields.Opened)
     def _unfold(self) -> None:
-        """Show every field, and go to the first that was not shown."""
+        """Show every field and focus the first one that was hidden."""
         hidden = [key for key, row in self._rows.items() if not row.display]
         for row in (*self._rows.values(), *self.query(".heading")):
             row.display = True
@@ -273,16 +273,16 @@ class JobForm(GuardedDialog[Job | None]):
         self.query_one(f"#field-{hidden[0]}").focus()
 
     def on_resize(self) -> None:
-        """Leaves room for what stands below the fields."""
+        """Leave room for the lines below the fields."""
         self.query_one(VerticalScroll).styles.max_height = self._room(self.size.height)
 
     @staticmethod
     def _room(height: int) -> int:
-        """Lines for the fields on a terminal of so many."""
+        """Return the lines for the fields on a terminal of this height."""
         return max(3, height * 96 // 100 - 11)
 
     def on_descendant_focus(self) -> None:
-        """A sentence on the field one is in."""
+        """Show the help of the focused field."""
         focused = self.focused
         key = (focused.id or "").removeprefix("field-") if focused is not None else ""
         for field in FIELDS:
@@ -291,15 +291,15 @@ class JobForm(GuardedDialog[Job | None]):
                 self.query_one("#form-help", Static).update(field.help + legal, layout=False)
 
     @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
+    def _text_changed(self, event: Input.Changed) -> None:
         self._take((event.input.id or "").removeprefix("field-"), event.value)
 
     @on(ChoiceField.Changed)
-    def _chosen(self, event: ChoiceField.Changed) -> None:
+    def _choice_changed(self, event: ChoiceField.Changed) -> None:
         self._take(event.key, event.value)
 
     def _take(self, key: str, text: str) -> None:
-        if text != self._texts[key]:  # a field tells of itself when it appears, too
+        if text != self._texts[key]:  # A field also posts a message when it appears.
             self.changed_fields.add(key)
         self._texts[key] = text
         self._judge()
@@ -307,7 +307,7 @@ class JobForm(GuardedDialog[Job | None]):
     def _judge(self) -> dict[str, str]:
         problems = dict(field_problems(self._texts))
         for field in FIELDS:
-            self._complain(field.key, problems.get(field.key, ""))
+            self._show_problem(field.key, problems.get(field.key, ""))
             self._rows[field.key].other = self._differs(field)
         wrong = f"not a job yet: {', '.join(field.label for field in FIELDS if field.key in problems)}"
         summary = wrong if problems else Job.from_fields(self._texts).describe()
@@ -315,11 +315,11 @@ class JobForm(GuardedDialog[Job | None]):
         self.query_one("#form-difference", Static).update(self._difference(), layout=False)
         return problems
 
-    def _complain(self, key: str, text: str) -> None:
-        """Say below a field what is wrong with it; "" for nothing."""
-        line = self._complaints.get(key)
+    def _show_problem(self, key: str, text: str) -> None:
+        """Show the error of a field below it; "" for none."""
+        line = self._problem_lines.get(key)
         if line is None and text:
-            line = self._complaints[key] = Static(id=f"complaint-{key}", classes="complaint", markup=False)
+            line = self._problem_lines[key] = Static(id=f"complaint-{key}", classes="complaint", markup=False)
             self.mount(line, after=self._rows[key])
         if line is not None and line.content != text:
             line.update(text)
@@ -329,7 +329,7 @@ class JobForm(GuardedDialog[Job | None]):
         return self._texts[field.key].strip() != self._base[field.key]
 
     def _difference(self) -> str:
-        """What is other than in the profile: `other than randread-4k: Queue depth 64 -> 8`."""
+        """Return the difference from the profile: `other than randread-4k: Queue depth 64 -> 8`."""
         others = [
             f"{field.label} {self._base[field.key] or DEFAULT} -> {self._texts[field.key].strip() or DEFAULT}"
             for field in FIELDS
@@ -340,7 +340,7 @@ class JobForm(GuardedDialog[Job | None]):
     @on(Input.Submitted)
     @on(Button.Pressed, "#accept")
     def action_accept(self) -> None:
-        """Return the job, or go to the first field that is wrong."""
+        """Return the job, or focus the first field with an error."""
         if not self.listening:
             return
         problems = self._judge()
@@ -355,5 +355,5 @@ class JobForm(GuardedDialog[Job | None]):
 
     @on(Button.Pressed, "#leave")
     def action_leave(self) -> None:
-        """Leave the job as it was."""
+        """Cancel the dialog."""
         self.dismiss(None)

@@ -1,4 +1,4 @@
-"""What is to be measured and how: the profile, the fields of the job, a job file, the target, the steady state."""
+"""Selection of the next run: profile, job fields, job file, target, and steady state."""
 
 from __future__ import annotations
 
@@ -28,57 +28,57 @@ from widgets.field_dialog import TextDialog
 
 
 class JobSelectionScreen(WorkbenchScreen):
-    """Holds a job and a target, and lets a person choose others."""
+    """A screen with a job and a target, which the user can change."""
 
     def __init__(self) -> None:
         super().__init__()
         self.job: Job = profile("randread-4k").job
-        """The job to be run."""
+        """The job to run."""
         self.profile: str | None = "randread-4k"
-        """Its name, None once a field was changed."""
+        """Name of its profile; None once a field was changed."""
         self.runtime_named = False
-        """Whether its run time was named, by hand or by a job file."""
+        """Whether the user or a job file set the run time."""
         self.where = "."
-        """Device node, or folder or file of a scratch file."""
+        """Device node, or folder or file for a scratch file."""
         self.target_name: str | None = None
         """Address of a device; None for a scratch file."""
         self.beside: tuple[NamedTarget, ...] = ()
         """Other devices that are measured at the same time."""
         self.steady: SteadyPlan | None = None
-        """What to do about the steady state; None measures at once."""
+        """Steady-state plan; None measures at once."""
         self._origin: str | None = None
         self._chosen = False
 
     def show_job(self) -> None:
-        """Bring what tells of job and target up to date."""
+        """Update the display of job and target."""
         raise NotImplementedError
 
     def begin_with_options(self) -> None:
-        """Take the job and the place that the workbench was started with."""
+        """Use the job and the scratch folder of the start options."""
         options = self.workbench_app.options
         if options.profile in PROFILES:
             self.profile, self.job = options.profile, profile(options.profile).job
         self.where = options.scratch
 
     def take_device(self, name: str, device: str, beside: tuple[NamedTarget, ...] = ()) -> None:
-        """Measure this device from now on, and others at the same time."""
+        """Select a device, and other devices to measure at the same time."""
         self.target_name, self.where, self.beside, self._chosen = name, device, beside, True
         self.show_job()
 
     def take_first_array(self, session: Session) -> None:
-        """On a simulated machine a scratch file would tell nothing: begin with the first array that is free."""
+        """On a simulated machine, where a scratch file is meaningless, select the first free array."""
         if self._chosen or not session.simulated:
             return
         free = [array for array in session.inventory.arrays if array.device is not None and not array.uses]
         cards = {controller.target for controller in session.inventory.controllers if controller.pci is not None}
-        free.sort(key=lambda array: array.controller not in cards)  # those of a card before the kernel's own
+        free.sort(key=lambda array: array.controller not in cards)  # arrays of a PCI controller first
         if free and free[0].device is not None:
             self.take_device(str(free[0].target), free[0].device)
 
     def request(self) -> BenchmarkRequest:
-        """What `r` would measure."""
+        """Return the request that `r` would run."""
         job = self.job
-        if self.target_name is None:  # a scratch file has a size, whatever the job says
+        if self.target_name is None:  # A scratch file needs a size, which the job may not have.
             job = with_size(job, self.scratch_size)
         name = self.target_name or self.where
         return BenchmarkRequest(
@@ -97,7 +97,7 @@ class JobSelectionScreen(WorkbenchScreen):
         return self.job.reach or self.workbench_app.options.scratch_size or DEFAULT_SIZE
 
     def action_profile(self) -> None:
-        """Choose a workload."""
+        """Choose a profile."""
         choices = tuple(
             ChoiceItem(
                 value=workload.name,
@@ -138,7 +138,7 @@ class JobSelectionScreen(WorkbenchScreen):
         self.app.push_screen(form, edited)
 
     def action_steady(self) -> None:
-        """Choose what to do about the steady state."""
+        """Choose the steady-state plan."""
         base = self.workbench_app.options.steady
 
         def chosen(value: str | None) -> None:
@@ -149,7 +149,7 @@ class JobSelectionScreen(WorkbenchScreen):
         self.app.push_screen(ChoiceDialog("Steady state", steady_choices(base), steady_way(self.steady)), chosen)
 
     def action_open(self) -> None:
-        """Take the job from a fio job file."""
+        """Open a fio job file."""
         help = "Options are taken from an allow-list; what cannot be taken is named."
         self.app.push_screen(TextDialog("fio job file", help=help), self._read_jobfile)
 
@@ -168,7 +168,7 @@ class JobSelectionScreen(WorkbenchScreen):
             self._import(content, SHIPPED)
 
     async def _import_as_installed(self, content: bytes) -> None:
-        """Take the job of a file with options that not every fio has."""
+        """Import a job file with options that not every fio has."""
         self._import(content, await option_table(self.workbench_app.workbench.host))
 
     def _import(self, content: bytes, table: OptionTable) -> None:
@@ -186,7 +186,7 @@ class JobSelectionScreen(WorkbenchScreen):
             )
 
     def _take_job(self, imported: Imported, chosen: str | None) -> None:
-        """Take all sections of a job file, or the chosen one; None takes nothing."""
+        """Use all sections of a job file, or the chosen one; None changes nothing."""
         if chosen is None:
             return
         try:
@@ -232,7 +232,7 @@ class JobSelectionScreen(WorkbenchScreen):
 
 
 def section_choices(imported: Imported) -> tuple[ChoiceItem, ...]:
-    """Return what can be run of a job file of several sections: all of them, or one alone."""
+    """Return the choices for a job file with several sections: all of them, or one alone."""
     return (
         ChoiceItem(
             value=_ALL_SECTIONS,
@@ -248,7 +248,7 @@ def section_choices(imported: Imported) -> tuple[ChoiceItem, ...]:
 
 
 _ALL_SECTIONS = ""
-"""Stands for all sections; no section of a job file has an empty name."""
+"""Value of the choice of all sections; no section of a job file has an empty name."""
 
 _SCRATCH = ChoiceItem(
     value="", label="scratch file", help="A file that is made for the run and removed afterwards: safe."

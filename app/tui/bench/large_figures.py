@@ -1,4 +1,4 @@
-"""The large figures of a run: of the interval with their means while it goes on, of all of it once it is over. Pure."""
+"""The large metrics of a run: of the last interval with means while it runs, totals once it is over. No I/O."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from widgets.text_utils import units
 from widgets.text_utils.text import clean, shorten
 
 Cells = tuple[tuple[str, str], ...]
-"""Figures, each with what stands beside it."""
+"""Metrics, each with the text next to it."""
 
 _ALL = 10_000
 _NAME = 18
-"""Columns that the name of a target has."""
+"""Columns for the name of a target."""
 _BLANK: Cells = (("", ""),) * 6
 _NOTHING = CurveFigures()
 _LATENCIES = (("p50_ns", "p50", "good"), ("p99_ns", "p99", "warning"), ("p99_9_ns", "p99.9", "bad"))
 
 
 def figure_columns(*, running: bool, names: tuple[str, ...]) -> tuple[FigureColumn, ...]:
-    """What the figures are; a mean has a place beside each while a job runs."""
+    """Return the columns of the metrics. While a job runs, each has room for its mean."""
     mean = "mean" if running else ""
     of = f" {names[0]}" if len(names) == 1 else ""
     return (
@@ -34,35 +34,27 @@ def figure_columns(*, running: bool, names: tuple[str, ...]) -> tuple[FigureColu
 
 
 def directions_of(curves: Curves) -> tuple[str, ...]:
-    """What a running job does: `read`, `write` or both."""
+    """Return the directions of a running job: `read`, `write` or both."""
     return tuple(name for name in DIRECTIONS if f"{name} iops" in curves.spreads)
 
 
 def running_figures(curves: Curves, most: int = _ALL) -> tuple[FigureRow, ...]:
-    """A row for each direction: the last interval, and the mean of what is measured; then each of several targets.
+    """Return a row for each direction, with the last interval and the mean, then one for each of several targets.
 
-    `most`: rows of targets that there is room for.
+    `most`: rows of targets that fit.
     """
-    whole = [(name, _curve_cells(curves, name)) for name in directions_of(curves)]
-    parts = [
-        (part, name, _interval_cells(side))
-        for part, sample in curves.parts
-        for name in DIRECTIONS
-        if (side := sample.side(name)) is not None
-    ]
-    return _sum_first(whole, parts, most)
+    sums = [(name, _curve_cells(curves, name)) for name in directions_of(curves)]
+    parts = ((part, name, sample.side(name)) for part, sample in curves.parts for name in DIRECTIONS)
+    shown = [(part, name, _interval_cells(side)) for part, name, side in parts if side is not None]
+    return _sum_first(sums, shown, most)
 
 
 def ended_figures(figures: RunResult, most: int = _ALL) -> tuple[tuple[str, ...], tuple[FigureRow, ...]]:
-    """The directions of a finished run, and a row for each, then for each of several targets: fio's own totals."""
-    whole = [(name, _run_cells(side)) for name in DIRECTIONS if (side := figures.side(name)) is not None]
-    parts = [
-        (part, name, _run_cells(side))
-        for part, own in parts_of_run(figures)
-        for name in DIRECTIONS
-        if (side := own.side(name)) is not None
-    ]
-    return tuple(name for name, _ in whole), _sum_first(whole, parts, most)
+    """Return the directions of a finished run, and rows of fio's totals: for each direction, then for each target."""
+    sums = [(name, _run_cells(side)) for name in DIRECTIONS if (side := figures.side(name)) is not None]
+    parts = ((part, name, result.side(name)) for part, result in parts_of_run(figures) for name in DIRECTIONS)
+    shown = [(part, name, _run_cells(side)) for part, name, side in parts if side is not None]
+    return tuple(name for name, _ in sums), _sum_first(sums, shown, most)
 
 
 def parts_of_run(figures: RunResult) -> tuple[tuple[str, PartFigures], ...]:
@@ -72,14 +64,14 @@ def parts_of_run(figures: RunResult) -> tuple[tuple[str, PartFigures], ...]:
 
 
 def _sum_first(
-    whole: Sequence[tuple[str, Cells]], parts: Sequence[tuple[str, str, Cells]], most: int
+    sums: Sequence[tuple[str, Cells]], parts: Sequence[tuple[str, str, Cells]], most: int
 ) -> tuple[FigureRow, ...]:
-    """The figures of all together, then as many of the others as there is room for."""
-    rows = [("all" if parts else "", direction, cells) for direction, cells in whole]
+    """Return the rows of the sums, then as many rows of parts as fit."""
+    rows = [("all" if parts else "", direction, cells) for direction, cells in sums]
     shown = parts if len(parts) <= most else parts[: most - 1]
     rows += [(shorten(clean(target), _NAME), direction, cells) for target, direction, cells in shown]
     figure_rows = [
-        FigureRow(name=name if len(whole) == 1 else f"{name} {direction}".strip(), cells=cells)
+        FigureRow(name=name if len(sums) == 1 else f"{name} {direction}".strip(), cells=cells)
         for name, direction, cells in rows
     ]
     if len(shown) < len(parts):

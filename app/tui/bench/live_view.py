@@ -1,4 +1,4 @@
-"""A running or finished job as the curves and figures of the Bench screen, and its steady state. Pure."""
+"""Data of the Bench screen for a running or finished job: charts, progress, and steady state. No I/O."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from widgets.text_utils import units
 from widgets.text_utils.symbols import ATTENTION
 from widgets.text_utils.text import shorten
 
-# -- what may be done about the steady state of a run, as a list to choose from ---------------------------------------
+# -- choices for the steady state -------------------------------------------------------------------------------------
 
 _WAYS = {"": (False, False), "until": (True, False), "early": (False, True), "both": (True, True)}
 
 
 def steady_choices(base: SteadyPlan) -> tuple[ChoiceItem, ...]:
-    """The ways there are; rounds and cap are those of `base`."""
+    """Return the choices for the steady state, with the rounds and the cap of `base`."""
     rule = f"{base.window} rounds of {base.round_s} s range over 20 % of their mean at most and drift by 10 % at most"
     cap = units.duration(base.cap_s)
     return (
@@ -52,21 +52,21 @@ def steady_choices(base: SteadyPlan) -> tuple[ChoiceItem, ...]:
 
 
 def steady_way(plan: SteadyPlan | None) -> str:
-    """The choice that a plan is."""
+    """Return the choice that a plan corresponds to."""
     flags = (False, False) if plan is None else (plan.until, plan.end_early)
     return next(value for value, choice_flags in _WAYS.items() if choice_flags == flags)
 
 
 def steady_plan(base: SteadyPlan, value: str) -> SteadyPlan | None:
-    """The plan that a choice is; None for none."""
+    """Return the plan of a choice; None for measuring at once."""
     until, end_early = _WAYS[value]
     return replace(base, until=until, end_early=end_early) if until or end_early else None
 
 
-# -- a running or finished job as the curves and figures that the Bench screen shows ----------------------------------
+# -- charts and lines of a job ----------------------------------------------------------------------------------------
 
 _AFTER_THE_RAMP = "latencies count after the ramp"
-"""fio counts none before."""
+"""fio reports no latencies before."""
 
 
 def throughput_chart(
@@ -80,7 +80,7 @@ def throughput_chart(
     over: bool = False,
     close: bool = False,
 ) -> ChartData:
-    """The upper graph: IOPS or bytes per second of reads, writes and trims, and what they are compared with."""
+    """Return the upper graph: IOPS or bytes per second of reads, writes and trims, with references."""
     unit = "rate" if rate else "iops"
     colors = {"read": "$primary", "write": "$warning", "trim": "$error"}
     series = tuple(
@@ -101,7 +101,7 @@ def throughput_chart(
 def _chart(
     curves: Curves, total: float | None, marks: tuple[TimeMark, ...], waiting: str, *, over: bool = False
 ) -> ChartData:
-    """Return what all graphs of a job have in common."""
+    """Return the parts that all graphs of a job have in common."""
     return ChartData(
         marks=marks,
         shaded_until=curves.measured_from if total is not None else 0.0,
@@ -114,7 +114,7 @@ def _chart(
 
 
 def baseline_references(run: RunRecord, curves: Curves, *, rate: bool) -> tuple[Reference, ...]:
-    """The baseline's means, in the band of a standard deviation of its intervals as soon as these are known."""
+    """Return the baseline's means, with a band of one standard deviation of its intervals once these are read."""
     unit = "rate" if rate else "iops"
     sides = [(name, side) for name in DIRECTIONS if (side := run.figures.side(name)) is not None and side.iops]
     return tuple(
@@ -130,7 +130,7 @@ def baseline_references(run: RunRecord, curves: Curves, *, rate: bool) -> tuple[
 def heat_chart(
     curves: Curves, *, total: float | None, marks: tuple[TimeMark, ...] = (), waiting: str = WAITING
 ) -> ChartData:
-    """The lower graph the other way: how the latencies of each interval are spread."""
+    """Return the lower graph as a heat map: the latency distribution of each interval."""
     return replace(_chart(curves, total, marks, waiting), heat=tuple(curves.heat))
 
 
@@ -142,17 +142,17 @@ def latency_chart(
     waiting: str = WAITING,
     over: bool = False,
 ) -> ChartData:
-    """The lower graph: percentiles of the latency of each interval, and its largest as points."""
+    """Return the lower graph: latency percentiles of each interval, and the maximum as points."""
     names = (("p50", "p50_ns", "$success"), ("p99", "p99_ns", "$warning"), ("p99.9", "p99_9_ns", "$error"))
     lines = [Series(name=name, points=curves.points(key), color=color) for name, key, color in names]
     most = Series(name="max", points=curves.points("max_ns"), color="$foreground", joined=False)
     text = _AFTER_THE_RAMP if curves.taken and not curves.measured else waiting
-    series = (most, *lines)  # the lines over the points
+    series = (most, *lines)  # Lines are drawn over the points.
     return replace(_chart(curves, total, marks, text, over=over), series=series, shaded_text="ramp", bands=True)
 
 
 def progress(active: ActiveRun, now: float) -> Progress:
-    """How far the job has come, over all its phases."""
+    """Return the progress of the job over all its phases."""
     within = active.passed(now)
     planned = active.start.planned_seconds
     waits = active.start.steady is not None and active.start.steady.until
@@ -183,12 +183,12 @@ def progress(active: ActiveRun, now: float) -> Progress:
 
 
 def machine_line(steady: SteadyStateResult | None, fio: float | None, host: float | None) -> str:
-    """How the run stands to the steady state rule, and who works how much."""
+    """Return the line about the steady state and the CPU use of fio and host."""
     return " · ".join(filter(None, (steady_text(steady) if steady is not None else "", cpu_line(fio, host))))
 
 
 def chart_seconds(active: ActiveRun) -> float | None:
-    """Length of the graphs' time axis: the whole run where it is known, None to follow what comes."""
+    """Return the seconds of the time axis: the complete run if known; None to follow the samples."""
     if active.phase not in (Phase.RAMP, Phase.MEASURING, Phase.STOPPING):
         return None
     waits = active.start.steady is not None and active.start.steady.until
@@ -198,7 +198,7 @@ def chart_seconds(active: ActiveRun) -> float | None:
 
 
 def advice_line(advice: tuple[Advice, ...], width: int, *, ascii: bool = False) -> str:
-    """How much advice there is, the key that follows the worst of it, and that; `i` shows the rest."""
+    """Return the number of pieces of advice, the key for the most important one, and its text; `i` shows the rest."""
     if not advice:
         return ""
     command = command_of(advice[0])
@@ -207,13 +207,13 @@ def advice_line(advice: tuple[Advice, ...], width: int, *, ascii: bool = False) 
 
 
 def short_progress(session: Session, active: ActiveRun, now: float) -> str:
-    """The running job in the header of every screen: `randread-4k 42 % ETA 35 s`; of an A/B all of its runs."""
+    """Return the progress for every header: `randread-4k 42 % ETA 35 s`. For an A/B it covers all runs."""
     state = progress(active, now)
     mark = active.start.mark
     record = None if mark is None else session.experiment(mark.experiment)
     if record is not None:
-        whole = ab_progress(session, record, state.eta or 0.0)
-        return f"A/B {whole.begun}/{whole.planned} ETA {units.duration(round(whole.left or 0.0))}"
+        ab = ab_progress(session, record, state.eta or 0.0)
+        return f"A/B {ab.begun}/{ab.planned} ETA {units.duration(round(ab.left or 0.0))}"
     name = active.start.profile or "custom job"
     if state.fraction is None:
         return f"{name}: {state.phase}"
@@ -224,18 +224,18 @@ _JOIN = " · "
 
 
 def target_line(inventory: Inventory, targets: Sequence[RunTarget], values: Mapping[str, str], *, wide: bool) -> str:
-    """`ssd · raid5 · sdb · through · none · 64K`; where it is `wide` the settings are named.
+    """Return `ssd · raid5 · sdb · through · none · 64K`; with names of the settings if `wide`.
 
-    Of several, which are measured at the same time: `2 targets · ssd, vmstore · through, back`.
+    For several targets, which are measured at the same time: `2 targets · ssd, vmstore · through, back`.
     """
     parts = [target_texts(inventory, target.device, target.target) for target in targets]
     if len(parts) > 1:
-        parts = [(f"{len(parts)} targets", ", ".join(own for own, *_ in parts))]
+        parts = [(f"{len(parts)} targets", ", ".join(name for name, *_ in parts))]
     return _JOIN.join((*parts[0], *telling_settings(values, named=wide)))
 
 
 def job_line(profile: str | None, title: str, plan: SteadyPlan | None) -> str:
-    """The workload's name, the job, and what is done about the steady state."""
+    """Return the name of the profile, the job, and its steady-state plan."""
     named = f"{profile}: {title}" if profile else title
     text = "" if plan is None else plan.describe()
     return _JOIN.join(filter(None, (named, text)))

@@ -1,4 +1,4 @@
-"""The members of the array under test as rows of a table: each of them, or what they have in common. Pure."""
+"""The members of the measured array as table rows: each member, or a summary. No I/O."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ COLUMNS = (
     TableColumn(key="role", label="Role", priority=3),
     TableColumn(key="model", label="Model", priority=9),
 )
-"""What is shown of a member: its name, a bar of its share, figures; a narrow terminal leaves the model out first."""
+"""Columns of the member table: name, bar of its share, metrics. A narrow terminal leaves out the model first."""
 
 WIDE_BAR, NARROW_BAR = 20, 10
-"""Cells of the bar of a share, in a wide and a narrow terminal; the largest share fills it."""
+"""Cells of a share's bar in a wide and a narrow terminal. The largest share fills it."""
 
 SUMMARY = 4
-"""Rows of a summary: smallest, median, largest, and the one that stands out."""
+"""Rows of a summary: smallest, median, largest, and the outlier."""
 
 _WORDS = ("model", "role")
 
 _BAD = ("faulty", "gone", "removed")
 
 _ODD = 1.0 - 1.0 / UNEVEN
-"""How unlike the median a figure of a member is that deviates."""
+"""Distance from the median at which a member counts as deviating."""
 
 Figure = Callable[[MemberStats], float | None]
 
@@ -55,11 +55,11 @@ _LOAD: tuple[Figure, ...] = (
 def member_table(
     members: Sequence[MemberStats], *, most: int, bar: int, ascii: bool = False
 ) -> tuple[tuple[TableColumn, ...], tuple[TableRow, ...]]:
-    """At most `most` rows (4 at the least): all members, or a summary of the deepest, which are the disks.
+    """Return columns and at most `most` rows (at least 4): all members, or a summary of the deepest, the disks.
 
-    `bar`: cells of a share's bar. Columns of words in which nothing stands are left out.
+    `bar`: cells of a share's bar. Empty text columns are left out.
     """
-    rows = _rows(members, most, _Face(members, bar, ascii))
+    rows = _rows(members, most, _MemberRows(members, bar, ascii))
     kept = [
         at for at, column in enumerate(COLUMNS) if column.key not in _WORDS or any(plain(row.cells[at]) for row in rows)
     ]
@@ -67,19 +67,20 @@ def member_table(
     return tuple(COLUMNS[at] for at in kept), shown
 
 
-class _Face:
-    """How members of one array are drawn: bars by the largest share, the one that deviates with a sign."""
+class _MemberRows:
+    """Draws the members of one array: bars relative to the largest share, and a sign on the deviating member."""
 
     def __init__(self, members: Sequence[MemberStats], bar: int, ascii: bool) -> None:
         self._bar, self._ascii = bar, ascii
         self._sums = {
-            depth: _sum([iops(member) for member in members if member.depth == depth]) for depth in _depths(members)
+            depth: _sum([iops(member) for member in members if member.depth == depth])
+            for depth in {member.depth for member in members}
         }
         self._most = max((share for member in members if (share := self._share_of(member)) is not None), default=0.0)
-        self._odd = {odd.device for depth in self._sums if (odd := deviating(members, depth)) is not None}
+        self._odd = {odd.device for depth in self._sums if (odd := find_deviating(members, depth)) is not None}
 
     def row(self, member: MemberStats, name: str = "") -> TableRow:
-        """The row of a member; of what several have in common, with what to call that."""
+        """Return the row of a member, or of a summary with its `name`."""
         text, failed = role_text(member), member.role in _BAD
         name = name or "  " * member.depth + member.device
         if member.device in self._odd:
@@ -101,8 +102,8 @@ class _Face:
         )
 
     def _share_of(self, member: MemberStats) -> float | None:
-        own, whole = iops(member), self._sums.get(member.depth)
-        return own / whole if own is not None and whole else None
+        member_iops, total = iops(member), self._sums.get(member.depth)
+        return member_iops / total if member_iops is not None and total else None
 
     def _share(self, share: float | None) -> Text:
         if share is None:
@@ -112,7 +113,7 @@ class _Face:
 
 
 def iops(member: MemberStats) -> float | None:
-    """Reads and writes per second; None when it is not counted."""
+    """Return reads and writes per second; None if they are not counted."""
     return None if member.read_iops is None else member.read_iops + (member.write_iops or 0.0)
 
 
@@ -121,21 +122,17 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return sum(counted) if len(counted) == len(values) else None
 
 
-def _depths(members: Sequence[MemberStats]) -> set[int]:
-    return {member.depth for member in members}
-
-
-def _rows(members: Sequence[MemberStats], most: int, face: _Face) -> tuple[TableRow, ...]:
+def _rows(members: Sequence[MemberStats], most: int, face: _MemberRows) -> tuple[TableRow, ...]:
     if len(members) <= most:
         return tuple(face.row(member) for member in members)
-    deepest = max(_depths(members))
+    deepest = max(member.depth for member in members)
     disks = [member for member in members if member.depth == deepest]
     above = [member for member in members if member.depth < deepest]
     shown = above if len(above) + SUMMARY <= most else []
     return (*(face.row(member) for member in shown), *_summary(disks, face))
 
 
-def _summary(disks: Sequence[MemberStats], face: _Face) -> tuple[TableRow, ...]:
+def _summary(disks: Sequence[MemberStats], face: _MemberRows) -> tuple[TableRow, ...]:
     steps: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
         (f"least of {len(disks)}", min),
         ("median", statistics.median),
@@ -154,7 +151,7 @@ def _summary(disks: Sequence[MemberStats], face: _Face) -> tuple[TableRow, ...]:
             queue=_statistic(disks, lambda disk: disk.queue, of),
         )
         rows.append(face.row(together, name))
-    return (*rows, face.row(outlier(disks)))
+    return (*rows, face.row(find_outlier(disks)))
 
 
 def _statistic(disks: Sequence[MemberStats], figure: Figure, of: Callable[[list[float]], float]) -> float | None:
@@ -162,33 +159,33 @@ def _statistic(disks: Sequence[MemberStats], figure: Figure, of: Callable[[list[
     return of(values) if values else None
 
 
-def deviating(members: Sequence[MemberStats], depth: int) -> MemberStats | None:
-    """The member of a depth that failed, or that bears a load unlike the others'; None where all are alike.
+def find_deviating(members: Sequence[MemberStats], depth: int) -> MemberStats | None:
+    """Return the member at a depth that failed, or whose load differs from the others; None if all are alike.
 
-    A member whose role says why it is unlike the others is passed over.
+    A member whose role explains the difference is ignored.
     """
     row = [member for member in members if member.depth == depth]
     lost = next((member for member in row if member.role in _BAD), None)
     plain = [member for member in row if not member.role]
     if lost is not None or len(plain) < 2 or (_sum([iops(member) for member in plain]) or 0.0) < ENOUGH_IOPS:
         return lost
-    odd = outlier(plain)
+    odd = find_outlier(plain)
     return odd if _oddness(odd, plain) >= _ODD else None
 
 
-def outlier(disks: Sequence[MemberStats]) -> MemberStats:
-    """The member that one has to know of: one that failed, else the one whose load is least like the median's."""
+def find_outlier(disks: Sequence[MemberStats]) -> MemberStats:
+    """Return the most notable member: a failed one, or the one whose load differs most from the median."""
     failed = next((disk for disk in disks if disk.role in _BAD), None)
     return failed or max(disks, key=lambda disk: _oddness(disk, disks))
 
 
 def _oddness(disk: MemberStats, disks: Sequence[MemberStats]) -> float:
-    """How unlike the median of all its load is, in the figure that differs most."""
+    """Return how much its load differs from the median, for the metric that differs most."""
     return max(_distance(figure(disk), _statistic(disks, figure, statistics.median)) for figure in _LOAD)
 
 
 def _distance(value: float | None, middle: float | None) -> float:
-    """How unlike two figures are: 0 alike, 1 one of them nothing."""
+    """Return the relative difference of two values: 0 if they are equal, 1 if one of them is 0."""
     if value is None or middle is None:
         return 0.0
     larger = max(value, middle)

@@ -1,4 +1,4 @@
-"""A run of before, opened again: its figures, its graphs and what was said of it, as they stood at its end."""
+"""A finished run, opened again: its results, graphs and notes as they were at its end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from widgets.sparse_screen import BufferedScreen
 
 
 class RunScreen(GraphKeys, ModalScreen[None], BufferedScreen[None]):
-    """The graphs of a finished run over the whole terminal; f has every figure, esc goes back."""
+    """The graphs of a finished run over the full terminal. `f` shows every result, escape closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,h,q,enter", "dismiss", "Close", id="run.close"),
@@ -48,7 +48,7 @@ class RunScreen(GraphKeys, ModalScreen[None], BufferedScreen[None]):
     """
 
     def __init__(self, run: RunRecord, folder: Path, session: Session) -> None:
-        """`session`: the one that the run is of, which lies in `folder`."""
+        """`session`: the session of the run, in `folder`."""
         super().__init__()
         self._run = run
         self._folder = folder
@@ -56,11 +56,11 @@ class RunScreen(GraphKeys, ModalScreen[None], BufferedScreen[None]):
 
     @property
     def graphs(self) -> RunGraphs:
-        """The figures and graphs."""
+        """The metrics and graphs."""
         return self.query_one(RunGraphs)
 
     def compose(self) -> ComposeResult:
-        """What was measured, its graphs, what was said of it."""
+        """Compose the target, the graphs and the summary."""
         yield Static("", id="run-title", classes="run-line", markup=False)
         yield Static("", id="run-job", classes="run-line", markup=False)
         yield RunGraphs()
@@ -69,11 +69,11 @@ class RunScreen(GraphKeys, ModalScreen[None], BufferedScreen[None]):
         yield Static(_keys(), id="run-keys", classes="run-line", markup=False)
 
     def on_mount(self) -> None:
-        """Reads its samples."""
+        """Read the samples of the run."""
         self.graphs.show_run(self._run, self._folder, self._session)
 
     def on_resize(self) -> None:
-        """What stands in one line has another length."""
+        """Fit the one-line texts to the new width."""
         start, width = self._run.start, self.size.width - 2
         target = target_line(self._session.inventory, start.all_targets, settings_in_force(start), wide=width >= 96)
         self.query_one("#run-title", Static).update(clean_lines(f"{self._run.id} · {target}"))
@@ -83,17 +83,17 @@ class RunScreen(GraphKeys, ModalScreen[None], BufferedScreen[None]):
         self.query_one("#run-advice").display = bool(text)
 
     def say(self, message: str) -> None:
-        """A short notice."""
+        """Show a short notice."""
         self.app.notify(message)
 
     def action_figures(self) -> None:
-        """Every figure of it."""
+        """Show every result of the run."""
         from app.tui.runs.figures import FiguresScreen
 
         self.app.push_screen(FiguresScreen(self._run, self._folder, ascii=bool(getattr(self.app, "ascii", False))))
 
 
 def _keys() -> str:
-    """The keys and what they are for."""
+    """Return the keys of the screen with their labels."""
     shown = [f"{command.shown_keys.split()[0]} {command.label}" for command in COMMANDS if command.id in GRAPH_COMMANDS]
     return "  ".join((*shown, "f All figures", "esc Back"))

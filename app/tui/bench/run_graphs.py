@@ -1,4 +1,4 @@
-"""The graphs of a run, and the keys of whatever shows them."""
+"""The graphs of a run, and the actions of the screens that show them."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ from widgets.scale import time_end
 from widgets.text_utils.text import clean, shorten
 
 ZOOMS = (300.0, 120.0, 60.0, 30.0, 10.0)
-"""Seconds that can be shown in place of all."""
+"""Window lengths in seconds that the graphs can show instead of the complete run."""
 
 WIDE, HIGH = 110, 14
-"""Columns and rows from which the picture of all latencies has a place beside the graphs."""
+"""Columns and rows from which the percentile plot fits next to the graphs."""
 
 FIGURES_EVERY = 0.45
-"""Seconds of the run for which the large figures stand: nobody reads any that change faster."""
+"""Seconds of the run between two updates of the large metrics; faster ones could not be read."""
 
 _LEAST_GRAPHS = 10
-"""Lines that two graphs, the heading of the figures and the figures of all targets together need."""
+"""Lines for two graphs, the heading of the metrics, and the row of all targets together."""
 
 _PART = 24
-"""Columns that the name of a part has in the title of a graph."""
+"""Columns for the name of a part in the title of a graph."""
 
 _Recorded = tuple[Path, str, str]
-"""Curves on disk: folder of the session, run, and part of it ("" for the whole run)."""
+"""Key of curves on disk: session folder, run, and part ("" for the complete run)."""
 
 _KEPT = 8
-"""Runs whose curves are kept: reading those of an hour takes seconds."""
+"""Runs whose curves are cached, because reading those of an hour takes seconds."""
 
 
 class RunGraphs(Vertical):
-    """Draws samples as they come, or those that a finished run left on disk.
+    """Draws the samples of a running job, or those that a finished run left on disk.
 
-    `draw` shows curves that somebody else grows, `show_run` reads those of a run that is over.
+    `draw` shows curves that the caller updates; `show_run` reads those of a finished run.
     """
 
     DEFAULT_CSS = """
@@ -73,24 +73,25 @@ class RunGraphs(Vertical):
         self._curves = Curves()
         self._total: float | None = None
         self._baseline: RunRecord | None = None
-        self._beneath = Curves()
+        self._baseline_curves = Curves()
         self._happened: tuple[TimeMark, ...] = ()
         self._figures: RunResult | None = None
         self._run: RunRecord | None = None
-        self._whole = Curves()
-        self._part = ""
+        self._run_curves = Curves()
+        self.part = ""
+        """The target or section whose graphs are drawn; "" for the complete run."""
         self._samples: tuple[Sample, ...] = ()
         self._folder: Path | None = None
         self._waiting = ""
-        self._told = -1.0
+        self._figures_at = -1.0
         self._rate = False
-        self._close = False
+        self._tight_axis = False
         self._fitted = False
-        self._wanted: _Recorded | None = None
-        self._known: dict[_Recorded, Curves] = {}
+        self._requested: _Recorded | None = None
+        self._cache: dict[_Recorded, Curves] = {}
 
     def compose(self) -> ComposeResult:
-        """Large figures; throughput, and below it latency in one of two ways; all latencies beside them at the end."""
+        """Compose the metrics, the throughput graph, the latency graph or heat map, and the percentile plot."""
         yield FigureRows(id="figures")
         with Horizontal():
             with Vertical(id="over-time"):
@@ -100,8 +101,8 @@ class RunGraphs(Vertical):
             yield PlotWorker(id="percentiles", ascii=self._ascii)
 
     def on_mount(self) -> None:
-        """Draws as the app does."""
-        # Asking for widgets by name costs more than drawing a sample does.
+        """Cache the widgets and set the ASCII mode of the charts."""
+        # Querying widgets by name takes longer than drawing a sample.
         self._throughput = self.query_one("#throughput", LineChart)
         self._latency = self.query_one("#latency", LineChart)
         self._heat = self.query_one(HeatChart)
@@ -114,20 +115,20 @@ class RunGraphs(Vertical):
         return bool(getattr(self.app, "ascii", False))
 
     def on_resize(self, event: events.Resize) -> None:
-        """The picture of all latencies stands beside the graphs only where both can be read."""
+        """Show the percentile plot next to the graphs only if both can be read."""
         self.set_class(event.size.width >= WIDE and event.size.height >= HIGH, "-wide")
-        if len(self._figure_rows.rows) > 1:  # how many targets have a row depends on the height
-            self._told = -1.0
+        if len(self._figure_rows.rows) > 1:  # The number of target rows depends on the height.
+            self._figures_at = -1.0
             self._show_figures()
 
     @property
     def charts(self) -> tuple[LineChart, ...]:
-        """Those over time."""
+        """The graphs over time."""
         return self._throughput, self._latency, self._heat
 
     @property
     def frozen(self) -> bool:
-        """Whether they stand still."""
+        """Whether the graphs are frozen."""
         return any(chart.frozen for chart in self.charts)
 
     def draw(
@@ -143,13 +144,12 @@ class RunGraphs(Vertical):
     ) -> None:
         """Show these curves.
 
-        `total`: seconds of the time axis; None to follow what comes. `run`: the one that is over; with it no figure of
-        an interval is shown. `folder`: that of its session. `samples`: the intervals of a run that is not over; the
-        curves of one of its parts are drawn from them. `happened`: beside what the samples tell. `waiting`: what is
-        said while there is nothing to draw.
+        `total`: seconds of the time axis; None to follow the samples. `run`: the finished run; with it no metrics of an
+        interval are shown. `folder`: folder of its session. `samples`: intervals of a running job, from which the
+        curves of its parts are drawn. `happened`: further marks. `waiting`: text while there is nothing to draw.
         """
-        self._wanted = None
-        self._whole, self._total, self._run = curves, total, run
+        self._requested = None
+        self._run_curves, self._total, self._run = curves, total, run
         self._samples, self._folder = samples, folder
         self._figures = None if run is None else run.figures
         self._happened, self._waiting = happened, waiting
@@ -158,65 +158,60 @@ class RunGraphs(Vertical):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The targets or sections of the job that have figures of their own; empty for one."""
-        parts = self._whole.parts if self._figures is None else parts_of_run(self._figures)
+        """The targets or sections of the job with their own results; empty if there is only one."""
+        parts = self._run_curves.parts if self._figures is None else parts_of_run(self._figures)
         return tuple(name for name, _ in parts)
 
-    @property
-    def part(self) -> str:
-        """The target or section whose graphs are drawn; "" for the whole run."""
-        return self._part
-
     def switch_part(self, step: int) -> bool:
-        """Draw the next part of the run, or the one before with -1; return whether the run has parts."""
+        """Draw the next part of the run, or the previous one with -1; return whether the run has parts."""
         names = ("", *self.parts)
-        at = names.index(self._part) if self._part in names else 0
-        self._part = names[(at + step) % len(names)]
+        at = names.index(self.part) if self.part in names else 0
+        self.part = names[(at + step) % len(names)]
         self._choose_curves()
         self._redraw()
         return len(names) > 1
 
     def _choose_curves(self) -> None:
-        """Take the curves of the part that is shown, and begin to read them where they are on disk only."""
-        if self._part not in self.parts:
-            self._part = ""
-        if not self._part:
-            self._curves = self._whole
-            if self._wanted is not None:  # a part that is still being read must not take its place
-                self._wanted = (*self._wanted[:2], "")
+        """Select the curves of the shown part. Start reading them if they are only on disk."""
+        if self.part not in self.parts:
+            self.part = ""
+        if not self.part:
+            self._curves = self._run_curves
+            if self._requested is not None:  # A part that is still being read must not replace it.
+                self._requested = (*self._requested[:2], "")
         elif self._run is None:
-            if self._curves.part != self._part:
-                self._curves = Curves(part=self._part)
-            self._curves.take(self._samples, self._whole.ramp)
+            if self._curves.part != self.part:
+                self._curves = Curves(part=self.part)
+            self._curves.take(self._samples, self._run_curves.ramp)
         elif self._folder is not None:
-            self._wanted = (self._folder, self._run.id, self._part)
-            self._curves = self._known.get(self._wanted) or Curves(part=self._part)
-            if self._wanted not in self._known:
+            self._requested = (self._folder, self._run.id, self.part)
+            self._curves = self._cache.get(self._requested) or Curves(part=self.part)
+            if self._requested not in self._cache:
                 self._waiting = _READING
-                self._begin_to_read(self._wanted, self._run)
+                self._start_reading(self._requested, self._run)
 
     def compare_with(self, baseline: RunRecord | None, folder: Path | None) -> None:
-        """Draw this run of the session in `folder` beneath: its means at once, its spread when its samples are read."""
+        """Draw this run as a reference: its means at once, its deviation once its samples in `folder` are read."""
         if baseline is not self._baseline:
-            self._baseline, self._beneath = baseline, Curves()
+            self._baseline, self._baseline_curves = baseline, Curves()
             if baseline is not None and folder is not None:
-                self.run_worker(partial(self._read_beneath, baseline, folder), thread=True, group="beneath")
+                self.run_worker(partial(self._read_baseline, baseline, folder), thread=True, group="beneath")
 
-    def _read_beneath(self, run: RunRecord, folder: Path) -> None:
-        self.app.call_from_thread(self._take_beneath, run, read_curves(run, folder))
+    def _read_baseline(self, run: RunRecord, folder: Path) -> None:
+        self.app.call_from_thread(self._take_baseline, run, read_curves(run, folder))
 
-    def _take_beneath(self, run: RunRecord, curves: Curves) -> None:
+    def _take_baseline(self, run: RunRecord, curves: Curves) -> None:
         if run is self._baseline and self.is_mounted:
-            self._beneath = curves
+            self._baseline_curves = curves
             self._redraw()
 
     def show_run(self, run: RunRecord, folder: Path, session: Session) -> None:
-        """Show a run that is over, of a session and its folder: its curves come once they are read."""
+        """Show a finished run of a session in `folder`. Its curves appear once they are read."""
         wanted = (folder, run.id, "")
-        if self._wanted is not None and self._wanted[:2] == wanted[:2]:
+        if self._requested is not None and self._requested[:2] == wanted[:2]:
             return
-        self._part = ""
-        curves = self._known.get(wanted)
+        self.part = ""
+        curves = self._cache.get(wanted)
         shown = curves or Curves()
         waiting = _READING if curves is None else _NOTHING
         baseline = None if session.baseline in (None, run.id) else session.run(session.baseline or "")
@@ -225,12 +220,12 @@ class RunGraphs(Vertical):
         self.draw(
             shown, total=time_axis_seconds(run, shown), run=run, folder=folder, happened=happened, waiting=waiting
         )
-        self._wanted = wanted
+        self._requested = wanted
         if curves is None:
-            self._begin_to_read(wanted, run, session)
+            self._start_reading(wanted, run, session)
 
-    def _begin_to_read(self, wanted: _Recorded, run: RunRecord, session: Session | None = None) -> None:
-        """Read the curves of a run in a thread; `session`: the one to take the marks from."""
+    def _start_reading(self, wanted: _Recorded, run: RunRecord, session: Session | None = None) -> None:
+        """Read the curves of a run in a thread. `session`: source of the marks."""
         read = partial(self._read_run, wanted, run, session)
         self.run_worker(read, thread=True, group="recorded", exclusive=True)
 
@@ -239,15 +234,15 @@ class RunGraphs(Vertical):
         self.app.call_from_thread(self._take_run, wanted, run, session, read_curves(run, folder, part))
 
     def _take_run(self, wanted: _Recorded, run: RunRecord, session: Session | None, curves: Curves) -> None:
-        while len(self._known) >= _KEPT:
-            del self._known[next(iter(self._known))]
-        self._known[wanted] = curves
-        if self._wanted is None or self._wanted[:2] != wanted[:2] or not self.is_mounted:
+        while len(self._cache) >= _KEPT:
+            del self._cache[next(iter(self._cache))]
+        self._cache[wanted] = curves
+        if self._requested is None or self._requested[:2] != wanted[:2] or not self.is_mounted:
             return
-        if session is not None:  # the whole run, which its parts share the time axis with
-            self._whole, self._total = curves, time_axis_seconds(run, curves)
+        if session is not None:  # The complete run; its parts use the same time axis.
+            self._run_curves, self._total = curves, time_axis_seconds(run, curves)
             self._happened = past_run_marks(run, session, curves, ascii=self._ascii)
-        if self._wanted == wanted:
+        if self._requested == wanted:
             self._curves, self._waiting = curves, _NOTHING
         self._redraw()
 
@@ -258,66 +253,69 @@ class RunGraphs(Vertical):
         if not self.frozen:
             self._show_figures()
         throughput, latency, heat = self.charts
-        of = f" of {shorten(clean(self._part), _PART)}" if self._part else ""
+        of = f" of {shorten(clean(self.part), _PART)}" if self.part else ""
         throughput.title = ("MiB/s" if self._rate else "IOPS") + of
         latency.title, heat.title = f"Latency{of}", f"Latency heat map{of}"
         baseline, rate, waiting = self._baseline, self._rate, self._waiting
-        # Nothing is known of how a part of the baseline scatters, so its graphs have none beneath.
-        beneath = () if baseline is None or self._part else baseline_references(baseline, self._beneath, rate=rate)
+        # The deviation of a part of the baseline is unknown, so parts have no reference.
+        references = (
+            () if baseline is None or self.part else baseline_references(baseline, self._baseline_curves, rate=rate)
+        )
         marks = (*marks_of(curves, ascii=self._ascii), *self._happened)
         ended = over is not None
         throughput.data = throughput_chart(
             curves,
             rate=rate,
             total=total,
-            references=beneath,
+            references=references,
             marks=marks,
             waiting=waiting,
             over=ended,
-            close=self._close,
+            close=self._tight_axis,
         )
-        marks = tuple(replace(mark, text="") for mark in marks)  # said once, in the upper graph
+        marks = tuple(replace(mark, text="") for mark in marks)  # only the upper graph shows the texts
         latency.data = latency_chart(curves, total=total, marks=marks, waiting=waiting, over=ended)
         if heat.display:
             heat.data = heat_chart(curves, total=total, marks=marks, waiting=waiting)
         run = self._run if over is not None else None
-        if run is not None and self._part:
-            run = _run_with_part(run, self._part)
+        if run is not None and self.part:
+            run = _run_with_part(run, self.part)
         drawn = run is not None and any(side.bins for _, side in measured_directions(run.figures))
         self.set_class(drawn, "-over")
         if run is not None and drawn:
-            below = None if self._part else self._baseline
-            state = (run.id, run.start.at, self._part, None if below is None else below.id)
+            below = None if self.part else self._baseline
+            state = (run.id, run.start.at, self.part, None if below is None else below.id)
             self.query_one(PlotWorker).make(partial(_latency_plot, run, below), state)
         else:
             self.remove_class("-percentiles")
 
     def _show_figures(self) -> None:
-        shown, until = self._figure_rows, self._whole.until
-        if self._figures is None and shown.rows and self._told <= until < self._told + FIGURES_EVERY:
+        shown, until = self._figure_rows, self._run_curves.until
+        if self._figures is None and shown.rows and self._figures_at <= until < self._figures_at + FIGURES_EVERY:
             return
-        self._told = until
+        self._figures_at = until
         most = max(1, self.size.height - _LEAST_GRAPHS)
         if self._figures is None:
-            names, rows = directions_of(self._whole), running_figures(self._whole, most)
+            names, rows = directions_of(self._run_curves), running_figures(self._run_curves, most)
         else:
             names, rows = ended_figures(self._figures, most)
         shown.columns = figure_columns(running=self._figures is None, names=names)
         shown.rows = rows
 
     def switch_unit(self) -> None:
-        """IOPS or MiB/s."""
+        """Switch between IOPS and MiB/s."""
         self._rate = not self._rate
         self._redraw()
 
     def switch_range(self) -> None:
-        """From zero, or only what the values need: what an A/B decides is a dot or two of the former."""
-        self._close = not self._close
+        """Start the axis at zero, or show only the range of the values, where small differences are visible."""
+        self._tight_axis = not self._tight_axis
         self._redraw()
 
     def switch_lower(self) -> None:
-        """Latency as percentiles over time, or how all of it is spread; at the end of a run its curve of percentiles,
-        where that has no place beside them.
+        """Switch the lower graph between percentiles over time and heat map.
+
+        At the end of a run, its percentile plot is the third view if it has no room next to the graphs.
         """
         ways = ["", "-heat"]
         if self.has_class("-over") and not self.has_class("-wide"):
@@ -329,12 +327,12 @@ class RunGraphs(Vertical):
         self._redraw()
 
     def switch_scale(self) -> None:
-        """Linear or logarithmic latency."""
+        """Switch between linear and logarithmic latency."""
         chart = self._latency
         chart.log_scale = not chart.log_scale
 
     def switch_fit(self) -> bool:
-        """All of the job's time, or only what there is of it; True for the latter."""
+        """Show the planned time of the job, or only the measured time; return True for the latter."""
         self._fitted = not self._fitted
         for chart in self.charts:
             chart.window = 0.0
@@ -342,54 +340,54 @@ class RunGraphs(Vertical):
         return self._fitted
 
     def freeze(self, still: bool) -> None:
-        """Hold the graphs still, or let them go."""
+        """Freeze or unfreeze the graphs."""
         for chart in self.charts:
             chart.frozen = still
 
     def zoom(self, step: int) -> str:
-        """Show less time, or more with -1; a sentence where it goes no further."""
-        window, whole = self.charts[0].window, self._total or self._curves.until
-        closer = [seconds for seconds in ZOOMS if seconds < (window or whole)]
-        wider = [seconds for seconds in reversed(ZOOMS) if window < seconds < whole]
+        """Show a shorter window, or a longer one with -1; return a sentence if that is not possible."""
+        window, total = self.charts[0].window, self._total or self._curves.until
+        closer = [seconds for seconds in ZOOMS if seconds < (window or total)]
+        wider = [seconds for seconds in reversed(ZOOMS) if window < seconds < total]
         if step > 0 and not closer:
             return f"No closer than {ZOOMS[-1]:.0f} s." if window else "There is nothing to be shown closer yet."
         if step < 0 and not window:
             return "All of the time is shown."
-        to = closer[0] if step > 0 else next(iter(wider), 0.0)
+        window_s = closer[0] if step > 0 else next(iter(wider), 0.0)
         for chart in self.charts:
-            chart.window = to
+            chart.window = window_s
         return ""
 
 
 _READING = "reading what fio wrote ..."
 _NOTHING = "no sample was kept of this run"
-"""Of a run whose raw output is gone, or that was over before its first interval."""
+"""For a run without raw output, or one that ended before its first interval."""
 
 
 def _latency_plot(run: RunRecord, baseline: RunRecord | None) -> StaticPlot | None:
-    """All latencies of a run by percentile, over those of the baseline."""
+    """Return the latencies of a run by percentile, together with those of the baseline."""
     draw = action("plots.run")
     return None if draw is None else draw(run, baseline)
 
 
 def _run_with_part(run: RunRecord, part: str) -> RunRecord:
-    """Return the run with the figures of one of its parts in place of all."""
-    own = dict(parts_of_run(run.figures)).get(part)
-    if run.end is None or own is None:
+    """Return the run with the results of one of its parts."""
+    result = dict(parts_of_run(run.figures)).get(part)
+    if run.end is None or result is None:
         return run
-    figures = replace(run.figures, read=own.read, write=own.write, trim=own.trim, sync=own.sync)
+    figures = replace(run.figures, read=result.read, write=result.write, trim=result.trim, sync=result.sync)
     return replace(run, end=replace(run.end, figures=figures))
 
 
 def read_curves(run: RunRecord, folder: Path, part: str = "") -> Curves:
-    """Return the curves of a run, or of one of its parts, from what fio wrote."""
+    """Return the curves of a run, or of one of its parts, from fio's output."""
     curves = Curves(part=part)
     curves.take(intervals(run, folder), ramp_of(run.start))
     return curves
 
 
 def past_run_marks(run: RunRecord, session: Session, curves: Curves, *, ascii: bool) -> tuple[TimeMark, ...]:
-    """What happened beside a run that is over."""
+    """Return the marks for events during a finished run."""
     if run.end is None:
         return ()
     changed = change_marks(session, run.start, curves.until, run.end.at, ascii=ascii)
@@ -397,14 +395,14 @@ def past_run_marks(run: RunRecord, session: Session, curves: Curves, *, ascii: b
 
 
 def time_axis_seconds(run: RunRecord, curves: Curves) -> float | None:
-    """Seconds of a finished run's time axis: all that was planned, or what there is of one that ended before."""
+    """Return the seconds of a finished run's time axis: the planned time, or the measured time if it ended early."""
     if run.figures.status is not RunStatus.OK:
         return curves.until or None
     waited = run.figures.steady.waited_s if run.figures.steady is not None else 0.0
     return max(run.start.planned_seconds + waited, curves.until)
 
 
-# -- the keys of whatever shows the graphs of a run: the Bench screen, and a run that is opened again -----------------
+# -- actions of the screens with graphs: Bench, and a finished run ----------------------------------------------------
 
 GRAPH_COMMANDS = (
     "bench.heat",
@@ -416,10 +414,10 @@ GRAPH_COMMANDS = (
     "bench.zoom-in",
     "bench.zoom-out",
 )
-"""Commands that these actions are for."""
+"""Commands that these actions implement."""
 
 
-class _Showing(Protocol):
+class _GraphScreen(Protocol):
     @property
     def graphs(self) -> RunGraphs: ...
 
@@ -427,34 +425,34 @@ class _Showing(Protocol):
 
 
 class GraphKeys:
-    """Actions on the graphs; a screen that has them has `graphs` and `say`."""
+    """Actions on the graphs, for a screen with `graphs` and `say`."""
 
-    def action_heat(self: _Showing) -> None:
-        """Latency as percentiles, or how all of it is spread."""
+    def action_heat(self: _GraphScreen) -> None:
+        """Switch between latency percentiles and heat map."""
         self.graphs.switch_lower()
 
-    def action_zoom(self: _Showing, step: int) -> None:
-        """Show less or more time."""
+    def action_zoom(self: _GraphScreen, step: int) -> None:
+        """Show a shorter or longer window."""
         if message := self.graphs.zoom(step):
             self.say(message)
 
-    def action_fit(self: _Showing) -> None:
-        """Show the time that there is, or all that the job takes."""
+    def action_fit(self: _GraphScreen) -> None:
+        """Show the measured time, or the planned time of the job."""
         self.graphs.switch_fit()
 
-    def action_part(self: _Showing, step: int) -> None:
-        """Draw the graphs of the next section or target, or of the whole run again."""
+    def action_part(self: _GraphScreen, step: int) -> None:
+        """Draw the graphs of the next section or target, or of the complete run again."""
         if not self.graphs.switch_part(step):
             self.say("The job has one section on one target, so these graphs show all of it.")
 
-    def action_unit(self: _Showing) -> None:
-        """IOPS or MiB/s."""
+    def action_unit(self: _GraphScreen) -> None:
+        """Switch between IOPS and MiB/s."""
         self.graphs.switch_unit()
 
-    def action_range(self: _Showing) -> None:
-        """The upper graph from zero, or only what its values need."""
+    def action_range(self: _GraphScreen) -> None:
+        """Start the upper graph at zero, or show only the range of its values."""
         self.graphs.switch_range()
 
-    def action_scale(self: _Showing) -> None:
-        """Linear or logarithmic latency."""
+    def action_scale(self: _GraphScreen) -> None:
+        """Switch between linear and logarithmic latency."""
         self.graphs.switch_scale()

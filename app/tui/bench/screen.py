@@ -1,4 +1,4 @@
-"""Choosing a job, running it, watching it."""
+"""The Bench screen: choose a job, run it, watch it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from app.tui.bench.summary import (
 )
 from app.tui.bench.write_confirmation import confirm_run
 from app.tui.header_text import TALL
-from app.tui.notices import sentences
+from app.tui.notices import join_sentences
 from backends.errors import RaidbenchError
 from backends.sizes import size_words
 from backends.text import clean
@@ -47,15 +47,14 @@ from widgets.chart_data import WAITING
 from widgets.static_table import StaticTable
 
 WIDE = 96
-"""Columns from which settings are named and bars are long."""
+"""Columns from which settings are shown with names and bars are long."""
 
 MEMBER_ROWS = ((50, 16), (30, 8), (0, 4))
-"""Lines of the terminal, and how many rows of members leave the graphs enough of them."""
+"""Terminal heights, and the number of member rows that leave enough room for the graphs."""
 
 MEMBERS_EVERY = 0.95
-"""Seconds of the run for which the figures of the members stand: nobody reads a table that changes faster, and all of
-its lines have to be drawn and sent.
-"""
+"""Seconds of the run between two updates of the member table. Faster updates could not be read, and all of its lines
+have to be drawn and sent."""
 
 ADVICE_LINES = 2
 """Lines of advice on a tall terminal."""
@@ -66,32 +65,32 @@ _IDLE = "r runs the job; p chooses another, T the target."
 
 
 _SEVERITIES = {RunStatus.OK: "information", RunStatus.STOPPED: "warning", RunStatus.FAILED: "error"}
-"""How the end of a run is told on another screen."""
+"""Severity of the notice about the end of a run, on other screens."""
 
 
 class BenchScreen(GraphKeys, JobSelectionScreen):
-    """The job, its figures and graphs, progress and what the run says. A run goes on whichever screen is in front."""
+    """The job, its metrics and graphs, progress and messages. A run continues on any screen."""
 
     NAME: ClassVar[str] = "bench"
 
     def __init__(self) -> None:
         super().__init__()
         self.pending = False
-        """Whether a job was asked for and is not over."""
+        """Whether a job was requested and has not ended."""
         self.not_run = ""
-        """Whether the job as it stands was asked for and did not begin, in words."""
+        """Why the requested job did not start, in words; "" if none was requested."""
         self.shown: str | None = None
-        """The run whose figures are shown."""
+        """Id of the run whose results are shown."""
         self._curves = Curves()
         self._values: dict[str, str] = {}
         self._members_at = -1.0
         self._ended: str | None = None
         self._advice: tuple[Advice, ...] = ()
-        self._foreseen: object = None
+        self._advice_state: object = None
         self._why_not = ""
 
     def body(self) -> ComposeResult:
-        """From the target down to the message line."""
+        """Compose the screen from the target down to the message line."""
         yield Static("", id="target", markup=False)
         yield Static("", id="job", markup=False)
         yield RunGraphs(id="graphs")
@@ -103,18 +102,18 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
 
     @property
     def graphs(self) -> RunGraphs:
-        """The figures and graphs."""
+        """The metrics and graphs."""
         return self.query_one(RunGraphs)
 
     @property
     def place(self) -> str:
-        """What goes on here, which decides what the keys are good for: nothing of it takes the focus."""
+        """The state that decides which keys are useful. No widget of this screen takes the focus."""
         if self.workbench_app.session.active is not None:
             return "bench-running"
         return "bench-idle" if self._ended is None else "bench-ended"
 
     def on_mount(self) -> None:
-        """Takes the job and the place to begin with."""
+        """Select the initial job and target."""
         self.begin_with_options()
         self.query_one(ProgressLine).ascii = self.workbench_app.ascii
         wanted = self.workbench_app.wanted_device
@@ -122,12 +121,12 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self.take_device(*wanted)
 
     def on_resize(self, event: events.Resize) -> None:
-        """What is told in one line has another length."""
+        """Fit the one-line texts to the new width."""
         self.show_advice(self._advice)
         self.show_job()
 
     def show(self, session: Session) -> None:
-        """Graphs and figures of the running job, or of the last one."""
+        """Show graphs and metrics of the running job, or of the last one."""
         self.take_first_array(session)
         self.show_job()
         active = session.active
@@ -141,7 +140,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self._show_experiment(session)
 
     def _show_experiment(self, session: Session) -> None:
-        """Which run of which pair goes on, and what the pairs show so far; at the end, what they have shown."""
+        """Show the progress of an A/B and its interim result; at its end the final result."""
         record = session.experiments[-1] if session.experiments else None
         if record is None:
             return
@@ -154,11 +153,11 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self.show_message(ended_line(session, record, brief=self.has_class("-short")))
 
     def show_message(self, text: str) -> None:
-        """Say something of the run."""
+        """Show a message about the run."""
         self.put("#message", text)
 
     def show_job(self) -> None:
-        """Target with its settings in force, and the job: what is measured now, whatever is chosen for later."""
+        """Show target, effective settings and job: those of the running job, or the chosen ones."""
         app, session = self.workbench_app, self.workbench_app.session
         app.job_choice = (self.job, self.profile)
         wide = self.size.width >= WIDE
@@ -168,14 +167,14 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             target = target_line(session.inventory, start.all_targets, settings_in_force(start), wide=wide)
             job = job_line(start.profile, start.title, start.steady)
         else:
-            self._foresee(session)
+            self._request_advice(session)
             target = target_line(session.inventory, self._targets(), self._values, wide=wide)
             job = job_line(self.profile, self.job.describe(), self.steady)
         self.put("#target", target)
         self.put("#job", job)
 
     def _targets(self) -> tuple[RunTarget, ...]:
-        """What would be measured, as a run has it."""
+        """Return the targets of the chosen job, as a run records them."""
         if self.target_name is None:
             return (RunTarget(target=self._scratch_text()),)
         return tuple(RunTarget(target=target.name, device=target.where) for target in self.request().targets)
@@ -227,20 +226,18 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self.show_advice(active.advice)
 
     def show_advice(self, advice: tuple[Advice, ...]) -> None:
-        """The advisor's line; no line where nothing is to be said."""
+        """Show the line of advice; hide it without advice."""
         self._advice = advice
         self.query_one("#advice").set_class(bool(advice), "-said")
         room = (self.size.width - 2) * (ADVICE_LINES if self.size.height >= TALL else 1)
         self.put("#advice", advice_line(advice, room, ascii=self.workbench_app.ascii))
 
-    def _foresee(self, session: Session) -> None:
-        """Read the settings of the target and ask the advisor about the job as it stands, once for each job, target
-        and state of the devices.
-        """
+    def _request_advice(self, session: Session) -> None:
+        """Read the settings of the target and request advice, once per combination of job, target and device state."""
         wanted = (self.job, self.where, self.target_name, self.beside, session.inventory, session.changes)
-        if session.probing or session.active is not None or self._foreseen == wanted:
+        if session.probing or session.active is not None or self._advice_state == wanted:
             return
-        self._foreseen, self.not_run = wanted, ""
+        self._advice_state, self.not_run = wanted, ""
         self.run_worker(self._ask_advice(wanted), group="advice", exclusive=True)
 
     async def _ask_advice(self, wanted: object) -> None:
@@ -250,15 +247,15 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         )
         advice = await bench.jobs.preview_advice(self.request())
         missing = await bench.jobs.why_not()
-        self._why_not = "" if missing is None else f"r cannot run it: {sentences(missing.message, missing.hint)}"
+        self._why_not = "" if missing is None else f"r cannot run it: {join_sentences(missing.message, missing.hint)}"
         if self._why_not and bench.session.active is None and self.shown is None and not self.pending:
             self.show_message(self._why_not)
-        if self._foreseen == wanted and bench.session.active is None and not self.pending:
+        if self._advice_state == wanted and bench.session.active is None and not self.pending:
             self.show_advice(advice)
             self.show_job()
 
     def _show_members(self, members: tuple[MemberStats, ...]) -> None:
-        """What each member of the array does, as far as there is room beside the graphs."""
+        """Show the load of each member of the array, as far as there is room next to the graphs."""
         if self.graphs.frozen and members:
             return
         most = next(rows for height, rows in MEMBER_ROWS if self.size.height >= height)
@@ -267,10 +264,10 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         table.columns, table.rows = member_table(members, most=most, bar=bar, ascii=self.workbench_app.ascii)
 
     def show_ended(self, run: RunRecord) -> None:
-        """What is left of a run when it is over."""
+        """Show the results of a finished run."""
         if self._ended == run.id:
             return
-        if self.shown != run.id:  # over before anything of it was drawn
+        if self.shown != run.id:  # The run ended before its first sample was drawn.
             self.shown, self._curves = run.id, Curves()
         self._ended = run.id
         session = self.workbench_app.session
@@ -292,16 +289,18 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         )
 
     def action_run(self) -> None:
-        """Prepare the job, ask where that is needed, run it."""
+        """Prepare the job, ask if necessary, and run it."""
         self._start(self.request)
 
     def action_precondition(self) -> None:
-        """Write all of the target twice, then the job until it is steady; asked for by itself."""
+        """Write the complete target twice, then run the job until it is steady, after confirmation."""
 
         def request() -> BenchmarkRequest:
             wanted = self.request()
             job, name = wanted.job, wanted.profile
-            if not job.writes or job.sections:  # reading changes nothing about a drive, and sections do not settle
+            if (
+                not job.writes or job.sections
+            ):  # Reading does not precondition a drive, and several sections do not become steady together.
                 job, name = replace(profile(WORKLOAD).job, size=job.size), WORKLOAD
             plan = self.workbench_app.options.steady
             precondition = precondition_request(wanted.where, wanted.name, job, plan, profile=name)
@@ -315,7 +314,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             return
         self.pending, self.not_run = True, ""
         self.show_message("looking at the target ...")
-        # On the app, so that looking at another screen does not end the run.
+        # The app owns the worker, so that the run continues when another screen is shown.
         self.app.run_worker(self._run(request), group="bench", exit_on_error=True)
 
     async def _run(self, request: Callable[[], BenchmarkRequest]) -> None:
@@ -324,27 +323,27 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             ready = await bench.jobs.prepare(request())
             self.show_advice(ready.advice)
             if not await confirm_run(self.workbench_app, ready):
-                self._say_not_run("not started")
+                self._show_not_run("not started")
                 return
             record = await bench.jobs.measure(ready, confirm=ready.confirm_text)
             self.show_ended(record)
             self.show_job()
-            if not self.is_current:  # in front, the summary tells it
+            if not self.is_current:  # This screen shows the summary itself.
                 text = "\n".join(filter(None, (result_line(record.figures), record.figures.hint)))
                 self.say(text, severity=_SEVERITIES[record.figures.status], title=f"{record.id} is over")
         except RaidbenchError as error:
             self.workbench_app.show_error(error, title="Not measured")
-            self._say_not_run("not measured")  # the notice says why, once
+            self._show_not_run("not measured")  # The notice has the reason.
         finally:
             self.pending = False
 
-    def _say_not_run(self, text: str) -> None:
-        """Say it, and again whenever the screen is shown anew."""
+    def _show_not_run(self, text: str) -> None:
+        """Show why the job did not run, also when the screen is shown again."""
         self.not_run = text
         self.show_message(text)
 
     def action_stop(self) -> None:
-        """End the running job in good order."""
+        """End the running job."""
         if not self.workbench_app.workbench.jobs.running:
             self.say("No job is running.")
             return
@@ -353,7 +352,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self.show_message(f"stopping: fio brings its I/O to an end and sums up{then}")
 
     def action_baseline(self) -> None:
-        """Mark the run shown here as baseline."""
+        """Mark the shown run as baseline."""
         session = self.workbench_app.session
         run_id = self.shown or (session.runs[-1].id if session.runs else None)
         if run_id is None:
@@ -367,7 +366,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self.say(f"{run_id} is {'no longer ' if session.baseline == run_id else ''}the baseline.")
 
     def action_compare(self) -> None:
-        """Show the run beside the baseline, or the run before it that measured the same."""
+        """Compare the run with the baseline, or with the previous run of the same job and target."""
         session, folder = self.workbench_app.session, self.workbench_app.workbench.folder
         run = None if self.shown is None else session.run(self.shown)
         other = None if run is None else comparison_run(run, session)
@@ -380,12 +379,12 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self.app.push_screen(CompareScreen(a, b, session.runs, session.runs, session.experiments))
 
     def action_advice(self) -> None:
-        """All that is said of the job, of the running one or of the one whose figures are shown."""
+        """Show all advice on the running job or on the shown run."""
         if not self._advice:
             self.say("There is nothing to be said against this job so far.")
             return
         self.app.push_screen(AdviceScreen(self._advice))
 
     def action_freeze(self) -> None:
-        """Hold the graphs still, or let them go."""
+        """Freeze or unfreeze the graphs."""
         self.graphs.freeze(not self.graphs.frozen)

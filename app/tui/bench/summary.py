@@ -1,4 +1,4 @@
-"""A run that is over, and an experiment, in a few lines: figures, what speaks against them, what to do next. No I/O."""
+"""A finished run, or an experiment, in a few lines: results, caveats, and the next step. No I/O."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from app.core.session.state import ExperimentRecord, RunRecord, Session
 
 
 def summary_lines(run: RunRecord) -> tuple[str, ...]:
-    """Which run, what it measured, what caches served of it, why it ended, what speaks against it."""
+    """Return the run, its results, what caches served, why it ended, and the caveats."""
     caches = cache_line(run.figures.caches)
     return (f"{run.id} {result_line(run.figures)}", *((caches,) if caches else ()), *run_end_texts(run.figures))
 
 
 def next_step_text(run: RunRecord, session: Session) -> str:
-    """`Next: B measure against another value, c compare with r1, E export`; of a run that failed, r again."""
+    """Return `Next: B measure against another value, c compare with r1, E export`; for a failed run, `r` again."""
     if run.figures.status is RunStatus.FAILED:
         return "Next: r run it again, e change the job, T choose another target."
     other = comparison_run(run, session)
     compare = f"c compare with {other.id}" if other is not None else "r run it again"
-    if run.start.sections:  # an A/B judges one section
+    if run.start.sections:  # an A/B compares jobs of one section
         return f"Next: {compare}, ] show each section alone, E export."
     return f"Next: B measure against another value, {compare}, E export."
 
 
 def comparison_run(run: RunRecord, session: Session) -> RunRecord | None:
-    """Return the baseline, else the last run before this one with the same job and target; None without one."""
+    """Return the baseline, or the last earlier run with the same job and target; None without one."""
     baseline = session.run(session.baseline) if session.baseline is not None else None
     if baseline is not None and baseline.id != run.id:
         return baseline
@@ -41,32 +41,33 @@ def comparison_run(run: RunRecord, session: Session) -> RunRecord | None:
 
 
 def _same_job(record: RunRecord, other: RunRecord) -> bool:
-    """Whether they measured the same, whatever the settings were."""
+    """Return whether both runs have the same job and target, whatever the settings were."""
     (where, job, _, subject), (other_where, other_job, _, other_subject) = condition(record), condition(other)
     return (where, job, subject) == (other_where, other_job, other_subject)
 
 
-# -- a running or finished experiment as the lines that screens show --------------------------------------------------
+# -- lines about an experiment ----------------------------------------------------------------------------------------
 
 
 def running_experiment(session: Session) -> ExperimentRecord | None:
-    """Return the experiment that has not ended; after a crash it never will."""
+    """Return the experiment that has not ended. After a crash it never will."""
     last = session.experiments[-1] if session.experiments else None
     return last if last is not None and last.end is None else None
 
 
 def progress_line(session: Session, record: ExperimentRecord, left_of_run: float = 0.0) -> str:
-    """`A/B e1: run 5 of 12, pair 3, B read-ahead · 6 min left at most · read IOPS -18.0 % [-19.1, -16.9], not yet
-    decided`. `left_of_run`: seconds of the run that goes on.
+    """Return `A/B e1: run 5 of 12, pair 3, B read-ahead · 6 min left at most · read IOPS -18.0 % [-19.1, -16.9]`.
+
+    `left_of_run`: seconds left of the current run.
     """
     start = record.start
     marks = [run.start.mark for run in session.runs if run.start.mark is not None]
-    own = [mark for mark in marks if mark.experiment == record.id]
-    if not own:
+    run_marks = [mark for mark in marks if mark.experiment == record.id]
+    if not run_marks:
         return f"A/B {record.id}: about to begin"
-    now = own[-1]
+    now = run_marks[-1]
     value = start.a if now.letter == "A" else start.b
-    at = f"run {len(own)} of {len(start.order)}, pair {now.pair} of {start.pairs}, {now.letter} {value}"
+    at = f"run {len(run_marks)} of {len(start.order)}, pair {now.pair} of {start.pairs}, {now.letter} {value}"
     resting = "" if session.active is not None else ", at rest"
     left = ab_progress(session, record, left_of_run).left_text
     shown = interim_text(session, record.id)
@@ -74,6 +75,6 @@ def progress_line(session: Session, record: ExperimentRecord, left_of_run: float
 
 
 def ended_line(session: Session, record: ExperimentRecord, *, brief: bool = False) -> str:
-    """What it has shown, or why it has not; whether the old value is back. `brief`: in a line or two."""
+    """Return the result of an experiment and whether the old value is restored. `brief`: one or two lines."""
     comparison = stored_comparison(session, record.id)
     return experiment_brief(record, comparison) if brief else " ".join(experiment_lines(record, comparison))

@@ -1,4 +1,4 @@
-"""The question before a job that writes to a device."""
+"""The confirmation dialog of a job that writes to a device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def confirm_run(app: AppInterface, ready: RunPlan) -> bool:
-    """Return whether the user confirms a job that writes to a device; a refused job only shows its reasons."""
+    """Return whether the user confirms a job that writes to a device. A refused job only shows its reasons."""
     if ready.refused:
         where = ", ".join(target.where for target in ready.request.targets)
         title = f"{ready.job.describe()} on {where}"
@@ -31,7 +31,7 @@ async def confirm_run(app: AppInterface, ready: RunPlan) -> bool:
 
 
 def _overwrite_confirmation(app: AppInterface, ready: RunPlan) -> Confirmation:
-    """The question before one device or several are written to."""
+    """Return the dialog for overwriting one or several devices."""
     devices = list(map(_shown, ready.overwritten))
     lost = "it" if len(devices) == 1 else "them"
     losses = (f"It trims {loss}" for site in ready.overwritten if (loss := ready.loss_of(site)))
@@ -49,14 +49,14 @@ def _overwrite_confirmation(app: AppInterface, ready: RunPlan) -> Confirmation:
             *ready.notes,
         ),
         evidence=tuple(value for site in ready.overwritten for value in _content_text(site)),
-        devices=tuple(plate.sentence for plate in ready.labels),
+        devices=tuple(label.sentence for label in ready.labels),
         required=ready.confirm_text or "",
         apply_label="Overwrite" if ready.job.writes_data else "Trim",
     )
 
 
 def _content_text(site: ResolvedTarget) -> tuple[str, ...]:
-    """Return what is on a device and would be lost."""
+    """Return the content of a device that would be lost."""
     content = () if site.judgement is None else site.judgement.verdict.content
     return content or (f"nothing: {_shown(site)} is blank",)
 
@@ -70,12 +70,12 @@ def _wear(app: AppInterface, ready: RunPlan) -> tuple[str, ...]:
 
 
 def _precondition_confirmation(app: AppInterface, ready: RunPlan) -> Confirmation:
-    """The question before all of a device, or of a file, is written."""
+    """Return the dialog for writing a device or a file completely."""
     fills, device = ready.request.fills, ready.only.device or ready.request.where
     shown = device if ready.only.scratch is None else str(ready.only.scratch.path)
     loss = " All data on it is lost. There is no undo." if ready.destructive else " The file stays."
-    whole = size_words(fills * ready.size)
-    all_of_it = f"writes all {size_words(ready.size)} of it {fills} times in order, {whole} in all"
+    total = size_words(fills * ready.size)
+    all_of_it = f"writes all {size_words(ready.size)} of it {fills} times in order, {total} in all"
     workload = ready.job.describe().partition(f" · {ready.job.runtime} s")[0]
     then = f"then {workload} until steady, for {units.duration(ready.job.runtime)} at most"
     return Confirmation(
@@ -87,7 +87,7 @@ def _precondition_confirmation(app: AppInterface, ready: RunPlan) -> Confirmatio
         if ready.destructive
         else ready.notes,
         evidence=_content_text(ready.only) if ready.destructive else (),
-        devices=tuple(plate.sentence for plate in ready.labels),
+        devices=tuple(label.sentence for label in ready.labels),
         required=ready.confirm_text or "",
         apply_label="Overwrite" if ready.destructive else "Write",
     )

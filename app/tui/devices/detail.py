@@ -1,4 +1,4 @@
-"""One device: its settings, all that is known of it, and what was done with it, each behind a tab."""
+"""The detail of one device: settings, facts and history, each in a tab."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from widgets.keyed_table import KeyedTable
 from widgets.text_panel import Line, TextPanel
 
 TABS = {"settings": "Settings", "facts": "Facts", "history": "History"}
-"""Names of the tabs, in the order in which `t` shows them."""
+"""Titles of the tabs, in the order in which `t` shows them."""
 
 
 class TabLine(TextPanel):
-    """The tabs, the present one inverse, and the key that switches."""
+    """The tabs, the current one inverse, and the key that switches."""
 
     DEFAULT_CSS = "TabLine { & > .lines--heading { text-style: bold reverse; } }"
 
@@ -28,20 +28,20 @@ class TabLine(TextPanel):
         self._shown = ""
 
     def show(self, tabs: tuple[str, ...], shown: str) -> None:
-        """Which there are, and which is shown."""
+        """Set the tabs and the current one."""
         if (tabs, shown) != (self._tabs, self._shown):
             self._tabs, self._shown = tabs, shown
             self.changed()
 
     def lay_out(self, width: int) -> list[Line]:
-        """One line."""
+        """Return the line of tabs."""
         pieces = [("heading" if tab == self._shown else "label", f" {TABS[tab]} ") for tab in self._tabs]
         room = width - sum(len(text) for _, text in pieces)
         return [(*pieces, ("muted", "t switches".rjust(room) if room > 10 else ""))]
 
 
 class FactsPane(VerticalScroll):
-    """Facts in groups, that one may scroll through."""
+    """Facts in groups, scrollable."""
 
     BINDINGS = [("j", "scroll_down"), ("k", "scroll_up"), ("g", "scroll_home"), ("G", "scroll_end")]  # noqa: RUF012
 
@@ -50,48 +50,48 @@ class FactsPane(VerticalScroll):
         self._details = Details(id="facts")
 
     def compose(self) -> ComposeResult:
-        """The facts."""
+        """Compose the facts."""
         yield self._details
 
     def show(self, facts: tuple[Facts, ...], *, anew: bool) -> None:
-        """Show facts; of another device `anew` from the top."""
+        """Show facts. `anew`: they belong to another device, so scroll to the top."""
         self._details.groups = render.groups(facts)
         if anew:
             self.scroll_home(animate=False)
 
 
 class DeviceDetail(Vertical):
-    """Title, tabs, and what the present tab shows."""
+    """Title, tabs, and the content of the current tab."""
 
     def __init__(self) -> None:
         super().__init__(id="detail")
         self.tab = "settings"
-        """The present one."""
+        """The current tab."""
         self.facts_apart = False
-        """Whether there is room for the facts beside the rest."""
+        """Whether the facts have their own pane next to the others."""
         self._history: KeyedTable | None = None
 
     def compose(self) -> ComposeResult:
-        """The first two; what was done is made when somebody asks."""
+        """Compose tabs, settings and facts. The history is created when it is first shown."""
         yield TabLine()
         yield self.make_panel()
         yield FactsPane(id="facts-scroll")
 
     def make_panel(self) -> SettingsPanel:
-        """What shows its settings."""
+        """Return the panel of settings."""
         return SettingsPanel()
 
     def on_mount(self) -> None:
-        """The first tab."""
+        """Show the first tab."""
         self.show_tab(self.tab)
 
     @property
     def tabs(self) -> tuple[str, ...]:
-        """Those that there are: facts that stand beside need none."""
+        """The available tabs. Facts in their own pane need no tab."""
         return tuple(tab for tab in TABS if tab != "facts" or not self.facts_apart)
 
     def show_tab(self, tab: str) -> None:
-        """Show another one; the keys go with it."""
+        """Show another tab. The focus follows if it was inside."""
         inside = self.holds_focus
         self.tab = tab if tab in self.tabs else self.tabs[0]
         self.query_one(TabLine).show(self.tabs, self.tab)
@@ -103,13 +103,13 @@ class DeviceDetail(Vertical):
             self.screen.set_focus(self.entrance)
 
     def next_tab(self) -> None:
-        """Show the next one."""
+        """Show the next tab."""
         tabs = self.tabs
         self.show_tab(tabs[(tabs.index(self.tab) + 1) % len(tabs)])
 
     @property
     def history(self) -> KeyedTable:
-        """The table of what was done with it."""
+        """The table of the device's history."""
         if self._history is None:
             self._history = KeyedTable(id="history", empty="nothing was changed or measured here in this session")
             self.mount(self._history)
@@ -117,18 +117,18 @@ class DeviceDetail(Vertical):
 
     @property
     def holds_focus(self) -> bool:
-        """Whether the keys go into it."""
+        """Whether the focus is inside."""
         focused = self.screen.focused
         return focused is not None and self in focused.ancestors
 
     @property
     def entrance(self) -> Widget:
-        """What takes the keys of the present tab."""
+        """The widget of the current tab that takes the focus."""
         if self.tab == "history":
             return self.history
         return self.query_one(SettingsPanel).table if self.tab == "settings" else self.query_one(FactsPane)
 
     def show_history(self, table: Table) -> None:
-        """What was done with it."""
+        """Show the device's history."""
         self.history.columns = render.columns(table)
         self.history.rows = render.rows(table)

@@ -1,4 +1,4 @@
-"""The list of devices, and the rows that it shows."""
+"""The list of devices and its rows."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from backends.settings import Reading
 from widgets.keyed_table import KeyedTable, TableCell, TableRow
 from widgets.table_layout import plain
 
-# -- devices and settings as the rows that the Devices screen shows ---------------------------------------------------
+# -- rows of devices and settings -------------------------------------------------------------------------------------
 
 SHOWN = ("setting", "now", "staged", "risk", "effect")
-"""Columns of the table of settings; the values that one may have stand in the list that enter opens."""
+"""Columns of the settings table. The legal values are in the list that Enter opens."""
 
 
 _FOLDS = {ExpandState.NOTHING: "  ", ExpandState.CLOSED: "▸ ", ExpandState.OPEN: "▾ "}
 
 
 def list_rows(table: Table, staged: Container[str] = ()) -> tuple[TableRow, ...]:
-    """The rows of the list: what hangs from another stands further in, and where something is staged is a mark."""
+    """Return the rows of the list: children indented, rows with staged values marked."""
     return tuple([_table_row(row, row.key in staged) for row in table.rows])
 
 
@@ -66,7 +66,7 @@ def _banner_cells(row: Row, banner: tuple[str | TableCell, ...]) -> tuple[str | 
 
 
 def next_value(reading: Reading, current: str | None, step: int) -> str | None:
-    """The legal value after or before `current`; None where there is nothing to step through."""
+    """Return the legal value after or before `current`; None if there are no steps."""
     if reading.choices:
         values = [choice.value for choice in reading.choices]
         if current not in values:
@@ -81,47 +81,47 @@ def next_value(reading: Reading, current: str | None, step: int) -> str | None:
         return str(span.minimum)
     if number <= 0 or span.maximum - span.minimum <= 16 * span.step:
         number += step * span.step
-    else:  # powers of two walk a wide span in a few keys
+    else:  # Doubling crosses a wide range with few key presses.
         number = number * 2 if step > 0 else number // 2
         number -= (number - span.minimum) % span.step
     return str(min(max(number, span.minimum), span.maximum))
 
 
-def unfolded_text(whole: bool) -> str:
-    """What is said once everything was opened, or closed again."""
-    if whole:
+def expansion_text(all_shown: bool) -> str:
+    """Return the message after expanding or collapsing all rows."""
+    if all_shown:
         return "Every drive is shown; * closes again what is well."
     return "Members that are well are told in words; * shows every drive."
 
 
-# -- the list of devices: a table whose branches open and close, sorted, filtered, the cursor on its row --------------
+# -- the list of devices ----------------------------------------------------------------------------------------------
 
 
 class DeviceList(KeyedTable):
-    """Controllers, arrays and drives."""
+    """Controllers, arrays and drives in a table whose branches expand and collapse."""
 
     def __init__(self, columns: Collection[str] = (), order: str = "address") -> None:
         super().__init__(id="devices", empty="looking for hardware ...")
         self.shown: tuple[str, ...] = tuple(columns) or USUAL
-        """Keys of the columns, as far as there is room."""
+        """Keys of the columns to show if there is room."""
         self.listing = DeviceListOptions(order=order if order in ORDERS else "address")
-        """What of the list is shown."""
+        """Order, filter and expanded rows of the list."""
         self.filter_text = ""
-        """What the filter wants."""
+        """Text of the filter."""
         self.table = Table(columns=COLUMNS)
-        """What is shown, before it is drawn."""
+        """The list before it is rendered."""
         self._inventory = Inventory()
         self._tuned: Mapping[Target, TuningCells] = {}
         self._staged: Collection[str] = ()
         self._texts: dict[str, str] | None = None
-        self._stood: str | None = None
-        self._thing: Device | None = None
-        self._gone_to: AttentionItem | None = None
+        self._pinned_key: str | None = None
+        self._pinned_device: Device | None = None
+        self._visited_item: AttentionItem | None = None
 
     def show(self, inventory: Inventory, tuned: Mapping[Target, TuningCells], staged: Collection[str]) -> None:
-        """Bring the rows up to date. The cursor stays on its row; until somebody moved it, on the first.
+        """Update the rows. The cursor stays on its row; until the user moves it, on the first row.
 
-        A row that is not there for now keeps it: what was chosen is no other thing meanwhile.
+        It also stays on a row that is missing for now, so that the selection does not change to another device.
         """
         before = self._inventory
         if inventory is before and tuned is self._tuned and staged == self._staged:
@@ -130,8 +130,8 @@ class DeviceList(KeyedTable):
             self._texts = None
         self._inventory, self._tuned, self._staged = inventory, tuned, staged
         self._fill(anew=inventory is not before)
-        if self._stood is not None:
-            self._stand_on(self._current_key(self._stood))
+        if self._pinned_key is not None:
+            self._pin(self._current_key(self._pinned_key))
 
     def _fill(self, *, anew: bool = False) -> None:
         if self.filter_text.strip():
@@ -144,7 +144,7 @@ class DeviceList(KeyedTable):
         else:
             self.listing = replace(self.listing, matching=None, named=frozenset())
         sought = tuple(self.filter_text.lower().split())
-        if sought != self.sought:  # what the filter wants stands out
+        if sought != self.sought:  # highlight the filter's words
             self.sought = sought
             self.refresh()
         self.table = devices_table(self._inventory, self.listing, self._tuned).only(*self.shown)
@@ -153,46 +153,46 @@ class DeviceList(KeyedTable):
             self.columns = columns
         self.rows = list_rows(self.table, self._staged)
         if anew:
-            self.fit()  # other devices: nobody watches a column that would jump
-        if self._stood is None and self.rows:
+            self.fit()  # Columns may change width only when the devices change.
+        if self._pinned_key is None and self.rows:
             self.cursor = self.rows[0].key
 
     def _rearrange(self) -> None:
-        """The same devices in another way: where the cursor is then, it stays."""
+        """Update the rows for the same devices, and keep the cursor at its present row."""
         self._fill()
-        if self._stood is not None:
+        if self._pinned_key is not None:
             self.pin_cursor()
 
     def pin_cursor(self) -> None:
-        """From now on the cursor is on this row, whatever comes before it."""
-        self._stand_on(self.cursor)
+        """Keep the cursor on its present row, whatever rows are added above it."""
+        self._pin(self.cursor)
 
-    def _stand_on(self, key: str | None) -> None:
+    def _pin(self, key: str | None) -> None:
         device = self._inventory.find((key or "").removesuffix(OTHERS))
-        self._thing = device or (self._thing if key == self._stood else None)
-        self.cursor = self._stood = key
+        self._pinned_device = device or (self._pinned_device if key == self._pinned_key else None)
+        self.cursor = self._pinned_key = key
 
     def _current_key(self, key: str) -> str | None:
-        """Where that is now: a disk may have turned out to be an array's or a drive's, once its card has answered."""
-        at, node = key.removesuffix(OTHERS), getattr(self._thing, "device", None)
+        """Return the present row of a key: a disk may turn out to be an array once its controller answers."""
+        at, node = key.removesuffix(OTHERS), getattr(self._pinned_device, "device", None)
         views = () if node is None else self._inventory.at(node)
         value = next((name for name in (key, at, *(str(view.target) for view in views)) if name in self._index), None)
-        gone = self._thing is not None and self._inventory.find(at) is None and not views
+        gone = self._pinned_device is not None and self._inventory.find(at) is None and not views
         return value or (key if gone else self.cursor)
 
     @property
     def selected(self) -> str | None:
-        """The address under the cursor; of the array where one row stands for several of its members."""
+        """The address under the cursor; that of the array if the row stands for several members."""
         return None if self.cursor is None else self.cursor.removesuffix(OTHERS)
 
     @property
-    def beside(self) -> str:
-        """What is known of the selected row and has no column for want of room."""
+    def hidden_text(self) -> str:
+        """Values of the selected row whose columns do not fit."""
         shown = frozenset(position.column.key for position in self._place())
         return "" if self.cursor is None else hidden_cells_text(self.table, self.cursor, shown)
 
     def filter(self, text: str) -> None:
-        """Show only what holds these words, the cursor on what is called so, else on the first that matches."""
+        """Show only rows with these words. The cursor goes to the best match of the name, or to the first match."""
         self.filter_text = text
         self._rearrange()
         names = self.listing.matching or frozenset()
@@ -202,17 +202,17 @@ class DeviceList(KeyedTable):
             self.pin_cursor()
 
     def sort(self, order: str) -> None:
-        """In another order."""
+        """Sort by another key."""
         self.listing = replace(self.listing, order=order)
         self._rearrange()
 
     def choose(self, columns: Collection[str]) -> None:
-        """Other columns."""
+        """Show other columns."""
         self.shown = tuple(columns)
         self._rearrange()
 
     def open_branch(self) -> bool:
-        """Show what hangs from the row; False where nothing is hidden."""
+        """Expand the row; return False if nothing is hidden."""
         row = self._current_row()
         if row is None or row.fold is not ExpandState.CLOSED:
             return False
@@ -220,25 +220,25 @@ class DeviceList(KeyedTable):
         key = row.key.removesuffix(OTHERS)
         keeps = key in self.listing.closed and not row.key.endswith(OTHERS)
         opens_itself = any(
-            trouble.key == key for trouble in attention_items(self._inventory)
-        )  # no finding opens a branch
+            item.key == key for item in attention_items(self._inventory)
+        )  # Findings of the check do not expand a branch, only device states do.
         opened = self.listing.opened if keeps and opens_itself else self.listing.opened | {key}
         self.listing = replace(self.listing, opened=opened, closed=self.listing.closed - {key})
         self._rearrange()
         return True
 
     def toggle_all(self) -> bool:
-        """Show all that hangs from anything, or again only what wants a look; whether all is shown now."""
+        """Expand all rows, or collapse those without findings; return whether all are expanded now."""
         self.pin_cursor()
-        whole = not self.listing.expanded
-        self.listing = replace(self.listing, expanded=whole, opened=frozenset(), closed=frozenset())
+        all_shown = not self.listing.expanded
+        self.listing = replace(self.listing, expanded=all_shown, opened=frozenset(), closed=frozenset())
         self._fill()
-        stood = self._stood or ""
-        self._stand_on(stood if stood in self._index else str(getattr(self._thing, "array", None) or self.cursor))
-        return whole
+        pinned = self._pinned_key or ""
+        self._pin(pinned if pinned in self._index else str(getattr(self._pinned_device, "array", None) or self.cursor))
+        return all_shown
 
     def close_branch(self) -> bool:
-        """Hide what hangs from the row, or go to what the row hangs from; False at the top."""
+        """Collapse the row, or go to its parent; return False at the top."""
         row = self._current_row()
         if row is None:
             return False
@@ -252,7 +252,7 @@ class DeviceList(KeyedTable):
         at = self._index[row.key]
         above = next((row_above for row_above in reversed(rows[:at]) if row_above.depth < row.depth), None)
         if above is not None:
-            self._stand_on(above.key)
+            self._pin(above.key)
         return above is not None
 
     def _current_row(self) -> Row | None:
@@ -260,24 +260,26 @@ class DeviceList(KeyedTable):
         return None if at is None else self.table.rows[at]
 
     def next_trouble(self, items: Sequence[AttentionItem]) -> tuple[int, AttentionItem] | None:
-        """Go to the next of what wants a look, and its place among them from 0; None where all is well.
+        """Go to the next finding and return its index and the finding; None if there is none.
 
-        The one after the last that was gone to, as long as the cursor is on it; else the first.
+        The next one follows the last visited finding if the cursor is still there; if not, it is the first.
         """
         if not items:
             return None
-        is_continued = self._gone_to is not None and self._gone_to in items and self.selected == self._gone_to.key
-        keys = [trouble.key for trouble in items]
-        if is_continued and self._gone_to is not None:
-            at = items.index(self._gone_to) + 1
+        is_continued = (
+            self._visited_item is not None and self._visited_item in items and self.selected == self._visited_item.key
+        )
+        keys = [item.key for item in items]
+        if is_continued and self._visited_item is not None:
+            at = items.index(self._visited_item) + 1
         else:
             at = keys.index(self.selected) + 1 if self.selected in keys else 0
-        self._gone_to = items[at % len(items)]
-        self.go_to(self._gone_to.key)
-        return at % len(items), self._gone_to
+        self._visited_item = items[at % len(items)]
+        self.go_to(self._visited_item.key)
+        return at % len(items), self._visited_item
 
     def next_match(self, step: int) -> bool:
-        """Go to the next row that the filter wants itself; False where there is none."""
+        """Go to the next row that matches the filter itself; return False if there is none."""
         names = self.listing.matching or frozenset()
         keys = [row.key for row in self.rows if row.key in names]
         if not keys:
@@ -288,7 +290,7 @@ class DeviceList(KeyedTable):
         return True
 
     def go_to(self, key: str) -> None:
-        """Put the cursor on a row, opening what hides it."""
+        """Put the cursor on a row, and expand the rows that hide it."""
         if key not in self._index:
             above = getattr(self._inventory.find(key), "array", None)
             self.filter_text = ""
@@ -296,20 +298,20 @@ class DeviceList(KeyedTable):
             self.listing = replace(self.listing, opened=opened, closed=frozenset())
             self._rearrange()
         if key in self._index:
-            self._stand_on(key)
+            self._pin(key)
 
     @property
     def count(self) -> str:
-        """How many of what is shown match, of how many there are; "" without a filter."""
+        """Number of matches and of devices; "" without a filter."""
         matching_keys = self.listing.matching
         if matching_keys is None or self._texts is None:
             return ""
         return f"{sum(row.key in matching_keys for row in self.table.rows)} of {len(self._texts)} match"
 
     def on_click(self, event: events.Click) -> None:
-        """From now on the cursor is where somebody put it."""
+        """Keep the cursor on the clicked row."""
         super().on_click(event)
-        event.prevent_default()  # or the table hears of it once more
+        event.prevent_default()  # or the table would handle it twice
         self.pin_cursor()
 
     def _move_to(self, index: int, direction: int) -> None:
@@ -318,7 +320,7 @@ class DeviceList(KeyedTable):
 
 
 def _name_distance(row: Row, text: str) -> int:
-    """How far the name of a row is from what was typed: the same, begins so, holds it, or is called otherwise."""
+    """Return how far the name of a row is from the typed text: equal, starts with it, contains it, or neither."""
     cell = row.cells[0]
     name, wanted = (cell.text if isinstance(cell, Cell) else cell).lower(), text.strip().lower()
     return (name != wanted) + (not name.startswith(wanted)) + (wanted not in name)

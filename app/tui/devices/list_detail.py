@@ -1,4 +1,4 @@
-"""A list of devices and the selected one: beside it where there is room, else over it."""
+"""A list of devices and the selected device, next to the list or in its place."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.core.presentation.device import capacity_text, kind_text, state_cell
 from app.core.presentation.device_tree import DeviceTreeNode, state_reason
 from app.tui.base import WorkbenchScreen
 from app.tui.devices.detail import DeviceDetail
-from app.tui.devices.device_list import DeviceList, unfolded_text
+from app.tui.devices.device_list import DeviceList, expansion_text
 from app.tui.devices.settings_panel import SettingsPanel
 from app.tui.render import MARKS
 from backends.display_names import name_of
@@ -18,17 +18,18 @@ from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
 
 BESIDE = 118
-"""Columns from which the device is shown beside the list: three fifths of them hold how a device is tuned."""
+"""Columns from which the device is shown next to the list. The list gets three fifths, enough for the settings of a
+device."""
 
 
 class ListDetailScreen(WorkbenchScreen):
-    """What the screens of devices have in common, whoever's devices they are."""
+    """Base class of the screens that list devices, of this or another host."""
 
     AUTO_FOCUS = "#devices"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (BESIDE, "-beside")]  # noqa: RUF012
 
     def body(self) -> ComposeResult:
-        """The list; the selected device."""
+        """Compose the list and the selected device."""
         options = self.workbench_app.options
         with Pane(self.list_title, id="devices-pane"):
             yield DeviceList(options.devices_columns, options.devices_order)
@@ -37,11 +38,11 @@ class ListDetailScreen(WorkbenchScreen):
 
     @property
     def list_title(self) -> str:
-        """What stands above the list."""
+        """Title of the list."""
         return "Devices"
 
     def make_detail(self) -> DeviceDetail:
-        """What shows the selected device."""
+        """Return the widget for the selected device."""
         return DeviceDetail()
 
     @property
@@ -56,35 +57,35 @@ class ListDetailScreen(WorkbenchScreen):
 
     @property
     def panel(self) -> SettingsPanel:
-        """Its settings."""
+        """Settings of the selected device."""
         return self.query_one(SettingsPanel)
 
     def note(self, text: str) -> None:
-        """What stands in the frame of the list."""
+        """Set the note in the frame of the list."""
         self.query_one("#devices-pane", Pane).note = text
 
     def show_title(self, device: Device | None, otherwise: str) -> None:
-        """Name the selected device above it; of a row about none, `otherwise`."""
+        """Show the name of the selected device above it; `otherwise` for a row without a device."""
         self.query_one("#detail-pane", Pane).title = otherwise if device is None else title_text(device)
 
     def show_hidden_cells(self) -> None:
-        """What the row has no column for, where the device is not shown beside the list."""
-        self.hint(self.devices.beside if self._one_of_them and not self.detail.holds_focus else "")
+        """Show values of the row whose columns do not fit, if the device is not shown next to the list."""
+        self.hint(self.devices.hidden_text if self._shows_one_pane and not self.detail.holds_focus else "")
 
     @property
-    def _one_of_them(self) -> bool:
-        """Whether there is room for the list or the device only."""
+    def _shows_one_pane(self) -> bool:
+        """Whether only the list or the device fits."""
         return self.size.width < BESIDE
 
-    # Textual calls the handlers of every class of a screen, the nearest first: none of them calls the next.
+    # Textual calls the handlers of every class in the MRO, so a handler must not call super().
 
     def on_resize(self, event: events.Resize) -> None:
-        """Whatever has the keys stays in sight."""
+        """Keep the focused part visible."""
         self.set_class(self.detail.holds_focus, "-inside")
         self.call_after_refresh(self.show_hidden_cells)
 
     def on_descendant_focus(self) -> None:
-        """Where there is room for one only, it is the one with the keys."""
+        """Show the focused part if only one of them fits."""
         self.set_class(self.detail.holds_focus, "-inside")
         self.show_hidden_cells()
 
@@ -93,50 +94,50 @@ class ListDetailScreen(WorkbenchScreen):
         self.enter_row()
 
     def enter_row(self) -> None:
-        """What Enter on a row does: it goes into its device."""
+        """Handle Enter on a row: go to its device."""
         self.go_inside()
 
     def go_inside(self) -> None:
-        """To the device that is selected."""
+        """Focus the selected device."""
         self.devices.pin_cursor()
         self.add_class("-inside")
         self.set_focus(self.detail.entrance)
 
     def leave_inside(self) -> None:
-        """Back to the list."""
+        """Return to the list."""
         self.remove_class("-inside")
         self.set_focus(self.devices)
 
     def action_into(self) -> None:
-        """Open the branch, or go into the device."""
+        """Expand the row, or go to the device."""
         if not self.detail.holds_focus and not self.devices.open_branch():
             self.go_inside()
 
     def action_back(self) -> None:
-        """One step back: out of the device, out of the branch, out of the list."""
+        """Go back one step: from the device to the list, to the parent row, or out of the list."""
         if self.detail.holds_focus:
             self.leave_inside()
         elif not self.devices.close_branch():
             self.leave_list()
 
     def leave_list(self) -> None:
-        """One step back from the top of the list."""
+        """Go back one step from the top of the list."""
         super().action_back()
 
     def action_tab(self) -> None:
         """Show the next tab of the device."""
         self.detail.next_tab()
-        if self._one_of_them and not self.detail.holds_focus:
+        if self._shows_one_pane and not self.detail.holds_focus:
             self.go_inside()
 
     def action_unfold(self) -> None:
-        """Show every member of every array, or again only what wants a look."""
+        """Expand every array, or collapse those without findings."""
         self.leave_inside()
-        self.say(unfolded_text(self.devices.toggle_all()))
+        self.say(expansion_text(self.devices.toggle_all()))
 
 
 def title_text(device: Device) -> str:
-    """Name, level, size and state of a device."""
+    """Return name, level, size and state of a device."""
     branch = DeviceTreeNode(device=device, why=state_reason(device) if isinstance(device, Array) else "")
     state = state_cell(branch)
     sign = "" if state.mark is None else f"{MARKS[state.mark]} "

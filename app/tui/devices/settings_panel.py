@@ -1,4 +1,4 @@
-"""The settings of a selected device: as they are read, and as they are shown and staged."""
+"""The settings of the selected device: reading, display and staging."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ if TYPE_CHECKING:
     from app.tui.feature_hooks import FileDifference
 
 LEAST = {"setting": 20, "now": 16, "wanted": 10, "staged": 10}
-"""Cells to which these columns are cut before another one is left out: how a label begins tells it from others, and
-`▲ write-through` is whole."""
+"""Width to which these columns shrink before another one is left out. The start of a label is enough to recognise it,
+and `▲ write-through` fits."""
 
 PRIORITY = {"risk": 1, "effect": 2}
-"""What goes first where there is no room for all: the help below the table has it too."""
+"""Columns that are left out first if there is no room. The help below the table has their content too."""
 
 _JOINT = "|"
-"""Between target and key in the row keys of a part that is not the first."""
+"""Separator of target and key in the row keys of parts with a heading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetSettings:
-    """The settings of one target, as they were read."""
+    """The settings of one target as they were read."""
 
     target: str
-    """Its address."""
+    """Address of the target."""
     heading: str = ""
-    """Stands above them; "" for the thing's own."""
+    """Heading above the settings; "" for the device's own."""
     settings: tuple[Setting, ...] = ()
     """Declared settings."""
     readings: dict[str, Reading]
-    """Values by key."""
+    """Readings by key."""
     scope: Scope = Scope.ARRAY
-    """What kind of thing it is."""
+    """Scope of the target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +62,27 @@ class SettingPosition:
     """The setting under the cursor."""
 
     part: TargetSettings
-    """Where it belongs."""
+    """The part that contains it."""
     setting: Setting
-    """What it is."""
+    """The setting."""
     reading: Reading
-    """What it says."""
+    """Its reading."""
 
 
-def settings_columns(*, staged: bool = True, effect: bool = True, wanted: bool = False) -> tuple[TableColumn, ...]:
-    """The columns of the table of settings; that of what is `staged` only where something is, or was.
-
-    `effect`: whether any of them takes effect later than at once; `wanted`: whether a file has another value of any.
-    """
-    columns = render.columns(Table(columns=COLUMNS).only(*shown_columns(staged=staged, effect=effect, wanted=wanted)))
+def settings_columns(keys: Sequence[str] = SHOWN) -> tuple[TableColumn, ...]:
+    """Return the columns of the table of settings."""
+    columns = render.columns(Table(columns=COLUMNS).only(*keys))
     return tuple(
         replace(column, least=LEAST.get(column.key), priority=PRIORITY.get(column.key, 0)) for column in columns
     )
 
 
-def shown_columns(*, staged: bool, effect: bool = True, wanted: bool = False) -> tuple[str, ...]:
-    """Their keys."""
+def shown_columns(*, staged: bool, effect: bool, wanted: bool = False) -> tuple[str, ...]:
+    """Return the keys of the columns that have something to show.
+
+    `staged`: whether a value is or was staged. `effect`: whether a setting takes effect later than at once.
+    `wanted`: whether the state file has another value for a setting.
+    """
     left_out = {"staged": not staged, "effect": not effect}
     shown = [key for key in SHOWN if not left_out.get(key)]
     if wanted:
@@ -90,22 +91,25 @@ def shown_columns(*, staged: bool, effect: bool = True, wanted: bool = False) ->
 
 
 class SettingsPanel(Vertical):
-    """A table of settings over a word of help. An array shows its block device's queue settings, too."""
+    """A table of settings above a help text. The queue settings of an array's block device are listed too."""
 
     def __init__(self) -> None:
         super().__init__(id="settings-panel")
         self.parts: tuple[TargetSettings, ...] = ()
-        """What is shown."""
+        """The settings that are shown."""
         self.outcomes: dict[str, dict[str, Cell]] = {}
-        """How changes ended: target -> key -> words; shown until something else is staged there."""
+        """Outcomes of changes: target -> key -> cell. Shown until another value is staged there."""
         self.of: str | None = None
-        """The address of the device that they are of."""
+        """Address of the device that they belong to."""
         self.wanted: Callable[[], str | None] = lambda: self.of
-        """The address of the device that keys are meant for: while its settings are not shown yet, none is staged."""
+        """Returns the address of the selected device. Nothing is staged while the settings of another device are shown.
+        """
 
     def compose(self) -> ComposeResult:
-        """Table and help."""
-        yield KeyedTable(settings_columns(staged=False, effect=False), id="settings", empty="looking for hardware ...")
+        """Compose the table and the help."""
+        yield KeyedTable(
+            settings_columns(shown_columns(staged=False, effect=False)), id="settings", empty="looking for hardware ..."
+        )
         yield SettingHelp()
 
     @property
@@ -118,20 +122,20 @@ class SettingsPanel(Vertical):
         return cast("AppInterface", self.app)
 
     def staged_at(self, target: str) -> Mapping[str, str]:
-        """What is staged of a target, by key."""
+        """Return the staged values of a target, by key."""
         return self._app.staged.get(target, {})
 
     def drifts_at(self, target: str) -> Mapping[str, FileDifference]:
-        """What the file of settings wants of a target otherwise, by key."""
+        """Return the differences of a target from the state file, by key."""
         return self._app.drifted.at(target)
 
     def show(self, parts: tuple[TargetSettings, ...], *, of: str | None) -> None:
-        """Show these settings, which the device at the address `of` has."""
+        """Show these settings of the device at the address `of`."""
         self.parts, self.of = parts, of
         self.fill()
 
     def fill(self) -> None:
-        """Bring the rows up to date with what is staged and what became of it."""
+        """Update the rows with staged values and outcomes."""
         rows: list[TableRow] = []
         staged = any(self.staged_at(part.target) or self.outcomes.get(part.target) for part in self.parts)
         later = any(
@@ -146,6 +150,7 @@ class SettingsPanel(Vertical):
             for part in self.parts
             for key, drift in drifts[part.target].items()
         )
+        keys = shown_columns(staged=staged, effect=later, wanted=differs)
         for part in self.parts:
             table = settings_table(
                 part.settings,
@@ -156,16 +161,16 @@ class SettingsPanel(Vertical):
                 wanted={key: drift.wanted for key, drift in drifts[part.target].items()},
                 brief=True,
             )
-            own = render.rows(table.only(*shown_columns(staged=staged, effect=later, wanted=differs)))
+            part_rows = render.rows(table.only(*keys))
             if not part.heading:
-                rows += own
-            elif own:
+                rows += part_rows
+            elif part_rows:
                 rows.append(TableRow(key=part.target, cells=(part.heading,), separator=True))
                 rows += [
                     TableRow(key=f"{part.target}{_JOINT}{row.key}", cells=row.cells, dim=row.dim, tone=row.tone)
-                    for row in own
+                    for row in part_rows
                 ]
-        columns = settings_columns(staged=staged, effect=later, wanted=differs)
+        columns = settings_columns(keys)
         if columns != self.table.columns:
             self.table.columns = columns
         self.table.rows = tuple(rows)
@@ -174,20 +179,20 @@ class SettingsPanel(Vertical):
     @property
     def place(self) -> tuple[str, str] | None:
         """Target and key of the setting under the cursor."""
-        spot = self._spot()
-        return None if spot is None else (spot.part.target, spot.setting.key)
+        position = self._position()
+        return None if position is None else (position.part.target, position.setting.key)
 
     def point_at(self, target: str, key: str) -> None:
-        """Put the cursor on a setting, if it is among them; what was just staged is shown by now."""
+        """Put the cursor on a setting if it is shown, and update the rows."""
         self.fill()
         for part in self.parts:
             if part.target == target and key in part.readings:
                 self.table.cursor = f"{target}{_JOINT}{key}" if part.heading else key
 
     def show_pending_result(self, target: str, key: str, cell: Cell | None, *, now: str | None = None) -> None:
-        """Say at once what becomes of a setting, None for nothing; `now`: the value that was just read back.
+        """Show the state of a change at once, None to clear it. `now`: the value that was read back.
 
-        All else of what was read stands until everything is read again.
+        All other readings stay until everything is read again.
         """
         ended = self.outcomes.setdefault(target, {})
         if cell is None:
@@ -199,7 +204,7 @@ class SettingsPanel(Vertical):
         self.fill()
 
     def clear_results(self) -> None:
-        """Say nothing more of what became of settings."""
+        """Remove the outcomes of changes."""
         self.outcomes.clear()
         self.fill()
 
@@ -208,44 +213,44 @@ class SettingsPanel(Vertical):
         self._help()
 
     def _help(self) -> None:
-        """What the setting under the cursor is about."""
-        spot = self._spot()
+        """Show the help of the setting under the cursor."""
+        position = self._position()
         help = self.query_one(SettingHelp)
-        if spot is None:
+        if position is None:
             help.show(None)
         else:
-            staged = self.staged_at(spot.part.target).get(spot.setting.key)
-            help.show(spot, staged, self._drift_text(spot))
+            staged = self.staged_at(position.part.target).get(position.setting.key)
+            help.show(position, staged, self._drift_text(position))
 
-    def _drift_text(self, spot: SettingPosition) -> str:
-        """What the state file wants of a setting, and why it cannot simply be set; "" where it wants nothing else."""
-        drift = self.drifts_at(spot.part.target).get(spot.setting.key)
-        if drift is None or drift.wanted == spot.reading.now:
+    def _drift_text(self, position: SettingPosition) -> str:
+        """Return the value of the state file for a setting, and why it cannot be set; "" if there is no difference."""
+        drift = self.drifts_at(position.part.target).get(position.setting.key)
+        if drift is None or drift.wanted == position.reading.now:
             return ""
-        wanted = value_text(spot.setting, spot.reading, drift.wanted)
+        wanted = value_text(position.setting, position.reading, drift.wanted)
         return f"{self._app.drifted.name}, line {drift.line}, wants {wanted}" + (
             f": {drift.why}." if drift.why else "."
         )
 
     def stage_wanted(self) -> bool:
-        """Stage the value of the state file for the setting under the cursor; False where that is so or staged.
+        """Stage the state file's value for the setting under the cursor; return False if it is set or staged.
 
-        What destroys data is not chosen by one key: its reason is told.
+        A value that destroys data is not staged by one key; the reason is shown instead.
         """
-        spot = self._spot()
-        if spot is None or self.wanted() != self.of or not (text := self._drift_text(spot)):
+        position = self._position()
+        if position is None or self.wanted() != self.of or not (text := self._drift_text(position)):
             return False
-        drift = self.drifts_at(spot.part.target)[spot.setting.key]
-        if self._staged_value(spot) == drift.wanted:
+        drift = self.drifts_at(position.part.target)[position.setting.key]
+        if self._staged_value(position) == drift.wanted:
             return False
         if not drift.settable:
             self._app.notify_transient(text)
-        elif (staged := self._changeable()) is not None:
+        elif (staged := self._require_changeable()) is not None:
             self._stage(staged, drift.wanted)
         return True
 
-    def _spot(self) -> SettingPosition | None:
-        """The setting under the cursor."""
+    def _position(self) -> SettingPosition | None:
+        """Return the setting under the cursor."""
         key = self.table.cursor or ""
         target, joint, name = key.partition(_JOINT)
         for part in self.parts:
@@ -258,8 +263,8 @@ class SettingsPanel(Vertical):
                 return SettingPosition(part, setting, reading)
         return None
 
-    def _changeable(self) -> SettingPosition | None:
-        """The setting under the cursor, if it may be changed; says why not. From elsewhere the table is entered."""
+    def _require_changeable(self) -> SettingPosition | None:
+        """Return the setting under the cursor, or None after saying why not. An unfocused table is only focused."""
         table = self.table
         if self.screen.focused is not table:
             if table.rows:
@@ -270,26 +275,26 @@ class SettingsPanel(Vertical):
             return None
         if not self.parts and table.empty:
             self._app.notify_transient(f"There is nothing to choose yet: {table.empty}")
-        spot = self._spot()
-        if spot is not None and spot.reading.availability.why_not is not None:
+        position = self._position()
+        if position is not None and position.reading.availability.why_not is not None:
             self.app.notify(
-                f"{spot.setting.label} cannot be changed: {spot.reading.availability.why_not}.",
+                f"{position.setting.label} cannot be changed: {position.reading.availability.why_not}.",
                 severity="warning",
                 markup=False,
             )
             return None
-        return spot
+        return position
 
-    def _staged_value(self, spot: SettingPosition) -> str | None:
-        return self.staged_at(spot.part.target).get(spot.setting.key, spot.reading.now)
+    def _staged_value(self, position: SettingPosition) -> str | None:
+        return self.staged_at(position.part.target).get(position.setting.key, position.reading.now)
 
-    def _stage(self, spot: SettingPosition, value: str | None) -> None:
-        self.outcomes.get(spot.part.target, {}).pop(spot.setting.key, None)
-        self._app.stage(spot.part.target, spot.setting.key, None if value == spot.reading.now else value)
+    def _stage(self, position: SettingPosition, value: str | None) -> None:
+        self.outcomes.get(position.part.target, {}).pop(position.setting.key, None)
+        self._app.stage(position.part.target, position.setting.key, None if value == position.reading.now else value)
         self.fill()
 
     def changeable(self) -> Iterator[tuple[str, Setting]]:
-        """Rows that may be changed, and their settings."""
+        """Yield the row keys and settings that can be changed."""
         for part in self.parts:
             for setting in part.settings:
                 reading = part.readings.get(setting.key)
@@ -297,61 +302,56 @@ class SettingsPanel(Vertical):
                     yield f"{part.target}{_JOINT}{setting.key}" if part.heading else setting.key, setting
 
     def cycle(self, step: int) -> None:
-        """Stage the value after or before."""
-        spot = self._changeable()
-        if spot is None:
+        """Stage the next or previous value."""
+        position = self._require_changeable()
+        if position is None:
             return
-        value = next_value(spot.reading, self._staged_value(spot), step)
+        value = next_value(position.reading, self._staged_value(position), step)
         if value is not None:
-            self._stage(spot, value)
+            self._stage(position, value)
 
     def unstage(self) -> None:
-        """Take the staged value of the setting back."""
-        spot = self._spot()
-        if spot is not None and self.wanted() == self.of:
-            self._stage(spot, None)
+        """Unstage the value of the setting."""
+        position = self._position()
+        if position is not None and self.wanted() == self.of:
+            self._stage(position, None)
 
     @on(KeyedTable.RowSelected)
     def _row_selected(self) -> None:
-        if self.screen.is_active:  # a second Enter, before anybody saw what the first has opened
+        if self.screen.is_active:  # Ignore a second Enter before the dialog of the first one is visible.
             self.choose()
 
     def choose(self) -> None:
         """Open the list of legal values, or a field for a number."""
-        spot = self._changeable()
-        if spot is not None:
-            from app.tui.devices.staged_changes import value_dialog
+        position = self._require_changeable()
+        if position is None:
+            return
+        from app.tui.devices.staged_changes import value_dialog
 
-            self.app.push_screen(
-                value_dialog(spot.setting, spot.reading, self._staged_value(spot)), self._stage_chosen(spot)
-            )
-
-    def _stage_chosen(self, spot: SettingPosition) -> Callable[[str | None], None]:
         def take(value: str | None) -> None:
             if value is not None:
-                self._stage(spot, value)
+                self._stage(position, value)
 
-        return take
+        dialog = value_dialog(position.setting, position.reading, self._staged_value(position))
+        self.app.push_screen(dialog, take)
 
 
 def _with_value(part: TargetSettings, key: str, now: str) -> TargetSettings:
-    """The same with another value of one setting; what is in force of it is not known yet."""
+    """Return the part with another value of one setting. Its effective value is not known yet."""
     reading = part.readings.get(key)
     if reading is None or reading.now == now:
         return part
     return replace(part, readings={**part.readings, key: replace(reading, now=now, effective=None)})
 
 
-# -- the settings of a selected device as they are read ---------------------------------------------------------------
-
-# Its own, and those of the queue that it is to the kernel.
+# -- reading the settings of a device ---------------------------------------------------------------------------------
 
 Read = Callable[[Target], Awaitable[Mapping[str, Reading]]]
-"""Asks for the settings of a target."""
+"""Reads the settings of a target."""
 
 
 async def parts_of(workbench: Workbench, inventory: Inventory, device: Device, read: Read) -> list[TargetSettings]:
-    """Its own settings and those of its queue. Raises RaidbenchError."""
+    """Return the settings of a device and those of its queue. Raises RaidbenchError if they cannot be read."""
     queue = inventory.twin(device)
     parts = [await _part(workbench, device, read)]
     return parts if queue is None else [*parts, await _part(workbench, queue, read, f"Queue of {queue.device}")]
@@ -360,10 +360,10 @@ async def parts_of(workbench: Workbench, inventory: Inventory, device: Device, r
 async def read_again(
     machine: MachineBackends, shown: Sequence[TargetSettings], moved: Container[Target], target: Target
 ) -> Mapping[str, Reading]:
-    """Settings after some were set on the targets that `moved`: what was read back then is not asked again.
+    """Return the settings of a target after changes on the targets in `moved`, without reading known values again.
 
-    The kernel's own are read whatever was set, which takes no program. Any other target's are those that are `shown`,
-    and so is what a backend need not ask for the setting. Raises RaidbenchError.
+    Settings of the kernel are always read, because that runs no program. Other unchanged targets keep the `shown`
+    readings, as do values that a backend need not read again. Raises RaidbenchError if they cannot be read.
     """
     readings = next((part.readings for part in shown if part.target == str(target)), None)
     if readings is not None and target not in moved and target.backend != KERNEL:
@@ -385,7 +385,7 @@ async def _part(workbench: Workbench, device: Device, read: Read, heading: str =
 
 
 def settings_by_key(parts: Sequence[TargetSettings]) -> dict[str, tuple[Setting, Reading]]:
-    """Return the settings of a device by key: its own before the queue's."""
+    """Return the settings of a device by key. Its own settings have priority over those of its queue."""
     return {
         setting.key: (setting, part.readings[setting.key])
         for part in sorted(parts, key=lambda part: not part.heading.startswith("Queue"))
@@ -395,7 +395,7 @@ def settings_by_key(parts: Sequence[TargetSettings]) -> dict[str, tuple[Setting,
 
 
 def vendor_defect(device: Device, error: Exception) -> RaidbenchError:
-    """Return the error that reports a defect of a vendor module, which must not end the workbench."""
+    """Return the error that reports a crash in a vendor module, so that the workbench continues."""
     return RaidbenchError(
         f"{device.target} cannot be read: its backend stopped with {type(error).__name__}: {error}",
         hint="This is a defect of raidbench or of the vendor module.",
@@ -403,11 +403,11 @@ def vendor_defect(device: Device, error: Exception) -> RaidbenchError:
 
 
 def changeable_first(parts: Sequence[TargetSettings]) -> tuple[TargetSettings, ...]:
-    """Return the queue's settings first where none of the drive's own can be changed: a tool is missing."""
+    """Return the queue's settings first if none of the device's own can be changed, because a tool is missing."""
     if len(parts) < 2 or _is_changeable(parts[0]) or not _is_changeable(parts[1]):
         return tuple(parts)
-    own, queue = parts
-    return queue, replace(own, heading=f"Of {own.target} itself")
+    device_part, queue = parts
+    return queue, replace(device_part, heading=f"Of {device_part.target} itself")
 
 
 def _is_changeable(part: TargetSettings) -> bool:
@@ -415,32 +415,32 @@ def _is_changeable(part: TargetSettings) -> bool:
 
 
 class SettingHelp(TextPanel):
-    """Name and effect, why it cannot be changed or is not in force, what it does, and its values on one line."""
+    """Help on a setting: name, effect, why it is fixed or not in effect, description, and its values in one line."""
 
     def __init__(self) -> None:
         super().__init__(id="setting-help")
         self._shown: tuple[SettingPosition | None, str | None, str] = (None, None, "")
 
-    def show(self, spot: SettingPosition | None, staged: str | None = None, file: str = "") -> None:
-        """Show another setting, None for none. `staged`: its staged value; `file`: what the state file wants of it."""
-        if (spot, staged, file) != self._shown:
-            self._shown = (spot, staged, file)
+    def show(self, position: SettingPosition | None, staged: str | None = None, file: str = "") -> None:
+        """Show another setting, None for none. `staged`: its staged value. `file`: text about the state file."""
+        if (position, staged, file) != self._shown:
+            self._shown = (position, staged, file)
             self.changed()
 
     def lay_out(self, width: int) -> list[Line]:
-        """Return the lines. The values come before the sentences: where it is low, these are cut."""
-        spot, staged, file = self._shown
-        if spot is None:
+        """Return the lines. The values come before the description, which is cut on a low terminal."""
+        position, staged, file = self._shown
+        if position is None:
             return []
-        setting, reading = spot.setting, spot.reading
-        when = f"  {effect_text(setting.effect, spot.part.scope)}, {kept_text(setting.persistence)}"
+        setting, reading = position.setting, position.reading
+        when = f"  {effect_text(setting.effect, position.part.scope)}, {kept_text(setting.persistence)}"
         lines: list[Line] = [(("title", clean(setting.label)), ("label", clean(when)))]
         if reading.availability.why_not is not None:
             lines += _wrap_lines(f"Cannot be changed: {reading.availability.why_not}.", "warning", width)
         if (why := effective_reason_text(setting, reading)) is not None:
             lines += _wrap_lines(why, "warning" if reading.overruled else "label", width)
         lines += _wrap_lines(file, "warning", width) if file else []
-        lines += _values(spot, staged, width)
+        lines += _values(position, staged, width)
         return [*lines, *_wrap_lines(setting.explained, "label", width)]
 
 
@@ -448,10 +448,10 @@ def _wrap_lines(text: str, tone: str, width: int) -> list[Line]:
     return [((tone, line),) for line in wrap(text, width)]
 
 
-def _values(spot: SettingPosition, staged: str | None, width: int) -> list[Line]:
-    """The legal values; the present one and the staged one stand out, and they alone where there are too many."""
-    named = legal_labels(spot.setting, spot.reading)
-    tones = {spot.reading.now: "title", staged: "accent"}
+def _values(position: SettingPosition, staged: str | None, width: int) -> list[Line]:
+    """Return the lines of legal values with the present and staged one highlighted; only those if there are many."""
+    named = legal_labels(position.setting, position.reading)
+    tones = {position.reading.now: "title", staged: "accent"}
     if sum(width_of(label) + 3 for _, label in named) > 2 * width:
         marked = [pair for pair in named if pair[0] in tones]
         named = [*marked, (None, f"{len(named) - len(marked)} others, Enter lists them")]

@@ -1,4 +1,4 @@
-"""What the list of devices is sorted by and which columns it has: chosen, and kept for the next time."""
+"""Order and columns of the device list: chosen by the user, and saved in the configuration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def choose_order(app: AppInterface, devices: DeviceList) -> None:
-    """Ask what the list of devices is to be sorted by."""
+    """Ask for the order of the device list."""
 
     def sort(order: str | None) -> None:
         if order is not None:
@@ -27,7 +27,7 @@ def choose_order(app: AppInterface, devices: DeviceList) -> None:
 
 
 async def choose_columns(app: AppInterface, devices: DeviceList) -> None:
-    """Ask which columns the list is to have, one after the other, until somebody leaves the dialog."""
+    """Ask which columns to show, one at a time, until the user leaves the dialog."""
     key: str | None = devices.shown[0]
     while key is not None:
         shown = devices.shown
@@ -43,7 +43,7 @@ async def choose_columns(app: AppInterface, devices: DeviceList) -> None:
 
 
 def _keep(app: AppInterface, key: str, value: str | tuple[str, ...]) -> None:
-    """Write a choice into the configuration, for the next time."""
+    """Save a choice in the configuration."""
     path = app.options.config
     try:
         if path is not None:

@@ -1,4 +1,4 @@
-"""From a value that is chosen to staged ones, to the question, to verified ones, and back."""
+"""Stages values, confirms, applies and verifies changes, and undoes them."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
     from app.tui.devices.settings_panel import SettingsPanel
 
-# -- what is opened to choose another value of a setting --------------------------------------------------------------
+# -- dialogs for another value ----------------------------------------------------------------------------------------
 
 
 def value_dialog(setting: Setting, reading: Reading, value: str | None) -> Screen[str | None]:
-    """The list of legal values, or a field for a number or a text; in it the value that is staged or in force."""
+    """Return the list of legal values, or a field for a number or text. It starts with the staged or present value."""
     if reading.choices:
         return ChoiceDialog(setting.label, _items(setting, reading), value)
     help = setting.with_help(setting.help)
@@ -68,25 +68,25 @@ def _items(setting: Setting, reading: Reading) -> tuple[ChoiceItem, ...]:
     )
 
 
-# -- planned changes as the dialog says them that asks before they are applied ----------------------------------------
+# -- content of the review dialog -------------------------------------------------------------------------------------
 
 TIERS: Mapping[ConfirmationLevel, DialogTier] = {
     ConfirmationLevel.HARMLESS: "harmless",
     ConfirmationLevel.RISKY: "risky",
     ConfirmationLevel.DESTRUCTIVE: "destructive",
 }
-"""What the dialog calls them."""
+"""Names of the confirmation levels in the dialog."""
 
 
 def confirmation(
     changes: tuple[Change, ...],
-    plates: Mapping[Target, DeviceLabel],
+    labels: Mapping[Target, DeviceLabel],
     *,
     title: str = "",
     trial_label: str = "",
     names: Mapping[Target, str] = MappingProxyType({}),
 ) -> Confirmation:
-    """The review dialog's contents for planned changes; `plates`: of every target, `names`: as the list has them."""
+    """Return the content of the review dialog. `labels`: labels of all targets. `names`: their names in the list."""
     targets = sorted({_name_and_address(change.target, names) for change in changes})
     count = units.plural(len(changes), "change")
     commands = tuple(
@@ -97,7 +97,7 @@ def confirmation(
         tier=TIERS[confirmation_level(worst(change.risk for change in changes))],
         devices=tuple(
             dict.fromkeys(
-                plates[change.target].sentence
+                labels[change.target].sentence
                 for change in changes
                 if confirmation_level(change.risk) is not ConfirmationLevel.HARMLESS
             )
@@ -107,7 +107,7 @@ def confirmation(
         commands=commands,
         risks=view.risk_texts(changes),
         required=confirm_token(
-            plates[change.target]
+            labels[change.target]
             for change in changes
             if confirmation_level(change.risk) is ConfirmationLevel.DESTRUCTIVE
         ),
@@ -116,7 +116,7 @@ def confirmation(
 
 
 def _name_and_address(target: Target, names: Mapping[Target, str]) -> str:
-    """`ssd (megaraid:/c0/v1)`: the name that is in sight, and the address that is meant."""
+    """Return `ssd (megaraid:/c0/v1)`: the name in the list and the address."""
     return f"{names[target]} ({target})" if target in names else str(target)
 
 
@@ -130,34 +130,34 @@ def _planned_change(change: Change, names: Mapping[Target, str]) -> PlannedChang
     )
 
 
-# -- from staged values to verified ones, and back: plan, show, ask, do, say how it ended -----------------------------
+# -- plan, review, apply, verify and undo -----------------------------------------------------------------------------
 
 
 def _target_and_key(change: Change) -> tuple[Target, str]:
     return change.target, change.key
 
 
-ENDS_WITH_IT = "This machine is simulated: leaving takes a trial back."
-"""The word about a trial where nothing real can be lost."""
+TRIAL_ENDS_ON_EXIT = "This machine is simulated: leaving takes a trial back."
+"""Note about a trial on a simulated machine."""
 
 
 class ChangeController:
-    """Reviews, applies and undoes. Writes run on the app in a group that nothing cancels."""
+    """Reviews, applies and undoes changes. Writes run on the app, in a worker group that nothing cancels."""
 
     def __init__(self, app: AppInterface, panel: SettingsPanel, changed: Callable[[tuple[Change, ...]], None]) -> None:
-        """`panel` shows what becomes of each setting; `changed` looks at what changes may have moved."""
+        """`panel` shows the outcome of each setting. `changed` scans the devices that changes may have moved."""
         self._app = app
         self._panel = panel
         self._changed = changed
 
     async def review(self) -> None:
-        """Plan all that is staged, show it, apply it after the yes."""
+        """Plan all staged changes, show them, and apply them after confirmation."""
         try:
             changes = await self._plan_staged()
         except RaidbenchError as error:
             self._app.show_error(error, title="Cannot be planned")
             return
-        except Exception as error:  # a vendor module of somebody else's must not end the workbench
+        except Exception as error:  # A defect in a vendor module must not end the workbench.
             defect = f"Planning stopped with {type(error).__name__}: {error}"
             self._app.show_error(RaidbenchError(defect, hint="Nothing was changed."), title="Cannot be planned")
             return
@@ -169,24 +169,24 @@ class ChangeController:
         label = (
             f"Trial, {seconds:.0f} s" if bench.host.capabilities.shares_watchdog or bench.changes.watches_itself else ""
         )
-        plates = await self._plates(changes)
-        question = confirmation(changes, plates, trial_label=label, names=self._names(changes))
+        labels = await self._labels(changes)
+        question = confirmation(changes, labels, trial_label=label, names=self._names(changes))
         if bench.changes.watches_itself and question.trial_label:
-            question = replace(question, summary=f"{question.summary} {ENDS_WITH_IT}".strip())
+            question = replace(question, summary=f"{question.summary} {TRIAL_ENDS_ON_EXIT}".strip())
         value_dialog = ConfirmDialog(question)
         if await self._app.push_screen_wait(value_dialog):
             trial = seconds if value_dialog.trial_chosen else None
-            # Never in an exclusive group: a newer worker would cancel a write half-way.
+            # Never use an exclusive group: a newer worker would cancel a write half-way.
             self._app.run_worker(self._apply(changes, trial), group="write", exit_on_error=True)
 
     async def _plan_staged(self) -> tuple[Change, ...]:
-        """Every staged change, each target's in the order of its settings. Raises RaidbenchError."""
+        """Return every staged change, a target's in the order of its settings. Raises RaidbenchError."""
         bench = self._app.workbench
         changes: list[Change] = []
-        # A copy: more may be staged while a slow tool is asked.
+        # Copy: more values may be staged while a slow tool runs.
         staged = {target: dict(values) for target, values in self._app.staged.items()}
         for address, values in staged.items():
-            device = bench.session.inventory.find(address)  # not waiting for backends that still think
+            device = bench.session.inventory.find(address)  # without waiting for slow backends
             planned_device = device if device is not None else await bench.hardware.find(address)
             keys = [setting.key for setting in bench.hardware.settings(planned_device.target) if setting.key in values]
             changes += await bench.hardware.plan_to_show(planned_device.target, {key: values[key] for key in keys})
@@ -210,7 +210,7 @@ class ChangeController:
                         verified.add(_target_and_key(change))
                         app.stage(str(change.target), change.key, None)
                         self._say_setting(left, names, len(changes))
-                        self._tell_moved(change, ended)
+                        self._report_moved(change, ended)
                     else:
                         verified.discard(_target_and_key(change))
                         self._say(f"{view.subject_text(change)}: {ended.message}", severity="error", title=ended.result)
@@ -229,14 +229,14 @@ class ChangeController:
             self._panel.clear_results()
             self._changed(changes)
 
-    def _tell_moved(self, change: Change, ended: ChangeEnded) -> None:
-        """Say which other settings moved along with a change."""
+    def _report_moved(self, change: Change, ended: ChangeEnded) -> None:
+        """Report the other settings that moved along with a change."""
         others = replace(ended, moved=tuple(setting for setting in ended.moved or () if not setting.restored))
         for sentence in view.moved_texts(others, change.key):
             self._say(sentence, severity="warning")
 
     async def undo(self, ids: tuple[str, ...]) -> None:
-        """Show how changes are taken back, newest first, and do it after the yes."""
+        """Show how changes are undone, newest first, and undo them after confirmation."""
         try:
             plans = tuple([await self._app.workbench.changes.plan_undo(change_id) for change_id in ids])
         except RaidbenchError as error:
@@ -246,13 +246,13 @@ class ChangeController:
         title = (
             f"Undo {view.change_clause(plans[0], names)}" if len(ids) == 1 else f"Undo {len(ids)} changes, newest first"
         )
-        plates = await self._plates(plans)
-        question = confirmation(plans, plates, title=title, names=names)
+        labels = await self._labels(plans)
+        question = confirmation(plans, labels, title=title, names=names)
         if await self._app.push_screen_wait(ConfirmDialog(question)):
-            self._app.run_worker(self._take_back(plans, ids, plates), group="write", exit_on_error=True)
+            self._app.run_worker(self._undo_changes(plans, ids, labels), group="write", exit_on_error=True)
 
     def _say_setting(self, left: Sequence[Change], names: Mapping[Target, str], of: int) -> None:
-        """Say which of the changes is being made: a tool takes seconds."""
+        """Show which change is being applied, because a tool takes seconds."""
         if left:
             change = left[0]
             count = "" if of == 1 else f"{of - len(left) + 1} of {of}: "
@@ -263,7 +263,7 @@ class ChangeController:
         self._panel.show_pending_result(str(change.target), change.key, cell, now=now)
 
     def _names(self, changes: tuple[Change, ...]) -> dict[Target, str]:
-        """What the list calls what is changed."""
+        """Return the names of the changed targets in the list."""
         inventory = self._app.workbench.session.inventory
         devices = {change.target: inventory.find(str(change.target)) for change in changes}
         return {
@@ -272,13 +272,13 @@ class ChangeController:
             if device is not None
         }
 
-    async def _plates(self, changes: tuple[Change, ...]) -> dict[Target, DeviceLabel]:
+    async def _labels(self, changes: tuple[Change, ...]) -> dict[Target, DeviceLabel]:
         return {change.target: await self._app.workbench.hardware.device_label(change.target) for change in changes}
 
-    async def _take_back(
-        self, plans: tuple[Change, ...], ids: tuple[str, ...], plates: Mapping[Target, DeviceLabel]
+    async def _undo_changes(
+        self, plans: tuple[Change, ...], ids: tuple[str, ...], labels: Mapping[Target, DeviceLabel]
     ) -> None:
-        """Do it; the dialog had the words of those targets typed whose data it destroys."""
+        """Undo the changes. The dialog has asked for the tokens of targets whose data this destroys."""
         bench = self._app.workbench
         names = self._names(plans)
         for plan, change_id in zip(plans, ids, strict=True):
@@ -288,7 +288,7 @@ class ChangeController:
             self._show_result(change, SETTING)
             self._app.notify_transient(f"Taking back {view.change_clause(plan, names)} ...")
             try:
-                ended = await bench.changes.undo(change_id, confirm=plates[plan.target].token, shown=plan)
+                ended = await bench.changes.undo(change_id, confirm=labels[plan.target].token, shown=plan)
             except RaidbenchError as error:
                 self._show_result(change, None)
                 self._app.show_error(error, title=f"The change of {setting} was not undone")
@@ -302,7 +302,7 @@ class ChangeController:
             self._say(
                 f"The change of {setting} is undone and verified: now {view.change_value_text(plan, ended.now)}.{also}"
             )
-            self._tell_moved(change, ended)
+            self._report_moved(change, ended)
         self._changed(plans)
 
     def _say(self, message: str, *, severity: str = "information", title: str = "") -> None:
@@ -310,6 +310,6 @@ class ChangeController:
 
 
 def _listed_device(inventory: Inventory, listed: Device) -> Device:
-    """What the list shows in the place of a disk: the array or the vendor's drive that it is."""
+    """Return the device that the list shows in place of a disk: its array or vendor's drive."""
     device = None if isinstance(listed, Controller) else listed.device
     return listed if device is None else next(iter(inventory.at(device)), listed)

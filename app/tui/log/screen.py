@@ -1,4 +1,4 @@
-"""The session as it was: every command, change, run and note, and what was said meanwhile."""
+"""The Log screen: commands, changes, runs, notes and notices of the session."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TONES: Final[dict[SeverityLevel, Tone]] = {
 
 
 class LogScreen(WorkbenchScreen):
-    """A log that folds, that leaves out what was only read, and that can be searched."""
+    """The log, whose entries fold. It can hide read-only commands and be searched."""
 
     NAME: ClassVar[str] = "log"
 
@@ -45,17 +45,17 @@ class LogScreen(WorkbenchScreen):
         self._found = 0
 
     def body(self) -> ComposeResult:
-        """The log and its search line."""
+        """Compose the log and its search field."""
         with Pane("Log", id="log-pane"):
             yield LogView(id="log", ascii=self.workbench_app.ascii)
             yield TextField(placeholder="search", id="search", compact=True)
 
     def on_mount(self) -> None:
-        """The log has the keys."""
+        """Focus the log."""
         self.query_one(LogView).focus()
 
     def show(self, session: Session) -> None:
-        """Add what is new, each in its time."""
+        """Add new events and notices, in order of time."""
         messages = self.workbench_app.notices.messages
         if len(session.events) < self._events or len(messages) < self._notices:
             self._entries, self._events, self._notices = [], 0, 0
@@ -73,7 +73,7 @@ class LogScreen(WorkbenchScreen):
         self._show_chosen()
 
     def show_notices(self) -> None:
-        """What is said goes into the log at once."""
+        """Add new notices to the log at once."""
         super().show_notices()
         if self.query(LogView):
             self.show(self.workbench_app.session)
@@ -85,7 +85,7 @@ class LogScreen(WorkbenchScreen):
         self._show_titles()
 
     def _show_titles(self) -> None:
-        """What is shown, how much of it, and what a search has found."""
+        """Show the selection, the number of entries, and the number of search matches."""
         pane, view = self.query_one("#log-pane", Pane), self.query_one(LogView)
         pane.title = f"Log: {self._choice.description}"
         hidden = len(self._entries) - len(view.entries)
@@ -98,13 +98,13 @@ class LogScreen(WorkbenchScreen):
             pane.note = f"nothing matches among {self._choice.description}"
 
     def action_filter_events(self) -> None:
-        """What happened, changes, runs, what was said, everything."""
+        """Show the next selection: events, changes, runs, notices, or everything."""
         choices = list(EventChoice)
         self._choice = choices[(choices.index(self._choice) + 1) % len(choices)]
         self._show_chosen()
 
     def action_note(self) -> None:
-        """Write something down."""
+        """Write a note."""
 
         def written(text: str | None) -> None:
             if text:
@@ -116,7 +116,7 @@ class LogScreen(WorkbenchScreen):
         self.app.push_screen(TextDialog("Note", help="A line in the session and its report."), written)
 
     def action_search(self) -> None:
-        """Open the search line."""
+        """Open the search field."""
         self.open_field(self.query_one("#search", Input))
 
     @on(Input.Changed, "#search")
@@ -134,7 +134,7 @@ class LogScreen(WorkbenchScreen):
         self.action_next_match(1)
 
     def action_back(self) -> None:
-        """Leave the search."""
+        """Close the search."""
         field = self.query_one("#search", Input)
         if not field.display:
             super().action_back()
@@ -143,19 +143,19 @@ class LogScreen(WorkbenchScreen):
         self.set_focus(self.query_one(LogView))
 
     def action_next_match(self, step: int) -> None:
-        """Go to another match."""
+        """Go to the next or previous match."""
         view = self.query_one(LogView)
         if not view.search:
             self.say("Nothing is searched for: / begins a search.")
         view.action_match(step)
 
     def action_save(self) -> None:
-        """Write the report now."""
+        """Write the report of the session."""
         self.workbench_app.ask_export()
 
 
 def log_entry(index: int, event: LoggedEvent, session: Session | None = None) -> LogEntry:
-    """One event as a line that unfolds."""
+    """Return an event as a line that unfolds."""
     event_words = describe_event(event, session)
     head = f"{units.clock(event.at)}  {event_words.head}"
     return LogEntry(
@@ -164,7 +164,7 @@ def log_entry(index: int, event: LoggedEvent, session: Session | None = None) ->
 
 
 def notice_entry(index: int, notice: Notice) -> LogEntry:
-    """What was said as a line that unfolds."""
+    """Return a notice as a line that unfolds."""
     first, *body = notice.text.splitlines() or [""]
     head = f"{units.clock(notice.at)}  {first}"
     return LogEntry(key=f"said{index}", head=head, body=tuple(body), kind=NOTICE, tone=TONES[_TONES[notice.severity]])

@@ -1,8 +1,8 @@
-"""Two runs side by side, each with its repeats, and the verdict in large words."""
+"""The Compare screen: two runs, each with its repeats, and the verdict in large words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
-from app.core.analysis.comparison import Comparison, compare
+from app.core.analysis.comparison import compare
 from app.core.presentation.comparison import comparison_table, differing_table
 from app.core.presentation.comparison_text import caveat_texts, comparison_sentence, count_text
 from app.core.presentation.raw_data import intervals
@@ -38,14 +38,14 @@ from widgets.static_table import StaticTable
 from widgets.text_panel import Line, TextPanel, TextParagraphs
 from widgets.text_utils.text import clean, width_of, wrap
 
-# -- the verdicts of a comparison in large words, with what each rests on ---------------------------------------------
+# -- verdicts ---------------------------------------------------------------------------------------------------------
 
 _GAP = "   "
 _BETWEEN = "        "
 
 
 class VerdictLines(TextPanel):
-    """The headline's verdict, then that of its tail: beside it where there is room."""
+    """The verdict of the main metric, then that of its tail latency, next to it if there is room."""
 
     DEFAULT_CSS = """
     VerdictLines {
@@ -59,14 +59,14 @@ class VerdictLines(TextPanel):
         self._verdicts = verdicts
 
     def lay_out(self, width: int) -> list[Line]:
-        """One line where all fits; why the headline is not decided wraps below."""
+        """Return one line if everything fits. The reason for an undecided verdict is wrapped below."""
         verdict_lines = [_pieces(verdict, large=at == 0) for at, verdict in enumerate(self._verdicts)]
-        together = tuple(
+        together_line = tuple(
             piece for at, line in enumerate(verdict_lines) for piece in ((("value", _BETWEEN),) if at else ()) + line
         )
         lines = (
-            [together]
-            if _width(together) <= width
+            [together_line]
+            if _width(together_line) <= width
             else [line for line in verdict_lines for line in _break_line(line, width)]
         )
         reasons = [verdict.reason for verdict in self._verdicts[:1] if verdict.reason]
@@ -89,19 +89,17 @@ def _width(line: Line) -> int:
 
 
 def _break_line(line: Line, width: int) -> list[Line]:
-    """The interval on a line of its own where it does not fit behind the rest."""
+    """Return the line with the interval on its own line if it does not fit."""
     if _width(line) <= width or len(line) < 2:
         return [line]
     kind, text = line[-1]
     return [line[:-1], ((kind, text.strip()),)]
 
 
-# -- two runs side by side, each with its repeats ---------------------------------------------------------------------
-
-# What they show first, then the figures, then what else differs.
+# -- the screen -------------------------------------------------------------------------------------------------------
 
 _UNITS = (Unit.IOPS, Unit.RATE)
-"""What a timeline counts, in turn."""
+"""Units of the timeline, in turn."""
 
 
 class ComparedRun(NamedTuple):
@@ -109,13 +107,13 @@ class ComparedRun(NamedTuple):
 
     run: RunRecord
     name: str
-    """`r3`, or `SESSION/r3` of another session."""
+    """`r3`, or `SESSION/r3` for another session."""
     folder: Path
-    """The folder of its session."""
+    """Folder of its session."""
 
 
 class CompareScreen(WorkbenchScreen):
-    """The verdict, its interval, the figures, what differs, and both runs over time."""
+    """The verdict, its interval, the metrics, the differences, and both runs over time."""
 
     NAME: ClassVar[str] = "compare"
     DEFAULT_CSS = """
@@ -137,9 +135,9 @@ class CompareScreen(WorkbenchScreen):
         b_session: Sequence[RunRecord],
         experiments: Sequence[ExperimentRecord] = (),
     ) -> None:
-        """`a_session` and `b_session`: the runs of the session of each, among which their repeats are.
+        """`a_session` and `b_session`: runs of the session of each side, which contain its repeats.
 
-        `experiments`: those of the first one's session.
+        `experiments`: those of the session of `a`.
         """
         super().__init__()
         self._sides = (a, b)
@@ -147,10 +145,10 @@ class CompareScreen(WorkbenchScreen):
         self._samples: dict[tuple[Path, str], tuple[Sample, ...]] = {}
         self._kind: StaticPlotKind | None = None
         self._unit = 0
-        self._goes_on = False
+        self._is_continued = False
 
     def body(self) -> ComposeResult:
-        """All in one pane that scrolls where it is too high."""
+        """Compose everything in one pane that scrolls."""
         comparison = self._comparison
         a, b = (side.name for side in self._sides)
         headings = side_names(comparison, a, b)
@@ -171,27 +169,28 @@ class CompareScreen(WorkbenchScreen):
             yield StaticTable(columns(targets), rows(targets), id="compared-targets")
             yield TextParagraphs("What differs" if differing.rows else "Nothing that was recorded differs.", "heading")
             yield StaticTable(columns(differing), rows(differing), id="compared-sides")
-            yield TextParagraphs("\n".join(_sentences(comparison)), id="compared-words")
+            paragraphs = (comparison_sentence(comparison), " ".join(caveat_texts(comparison)))
+            yield TextParagraphs("\n".join(paragraphs), id="compared-words")
             yield PlotWorker(id="compared-picture", ascii=ascii)
 
     def on_mount(self) -> None:
-        """The picture comes when it is made."""
+        """Focus the pane and request the plot."""
         self.query_one("#compared-scroll").focus()
         self._draw()
 
     def show(self, session: Session) -> None:
-        """What is compared has ended: nothing of it changes, unless more pairs are being measured."""
-        if self._goes_on:
+        """Close the screen when more pairs are measured. The compared runs themselves do not change."""
+        if self._is_continued:
             self.call_after_refresh(self.dismiss)
 
     def action_switch(self) -> None:
-        """Both over time: with IOPS, or with MiB/s."""
+        """Show both runs over time, in IOPS or MiB/s."""
         self._unit = (self._unit + 1) % len(_UNITS) if self._kind is StaticPlotKind.TIMELINE else 0
         self._kind = StaticPlotKind.TIMELINE
         self._show_drawn()
 
     def action_percentiles(self) -> None:
-        """All latencies by percentile, or both runs over time."""
+        """Switch between latency percentiles and both runs over time."""
         shown = self.query_one("#compared-picture", PlotWorker).picture
         by_percentile = shown is not None and isinstance(shown.data, PercentileData)
         self._kind = StaticPlotKind.TIMELINE if by_percentile else StaticPlotKind.PERCENTILES
@@ -202,22 +201,22 @@ class CompareScreen(WorkbenchScreen):
         self.query_one("#compared-picture").scroll_visible(animate=False)
 
     def action_explore(self) -> None:
-        """Pictures of both: the arms of an A/B, else the two runs."""
+        """Open plots of the sides of an A/B, or of the two runs."""
         a, b = self._sides
         mark, other = a.run.start.mark, b.run.start.mark
-        together = mark is not None and other is not None and mark.experiment == other.experiment
-        own = self.workbench_app.session
+        same_experiment = mark is not None and other is not None and mark.experiment == other.experiment
+        session = self.workbench_app.session
         self.workbench_app.do(
             "plots.explore",
-            session=own if a.folder == self.workbench_app.workbench.folder else Session(runs=(a.run,)),
+            session=session if a.folder == self.workbench_app.workbench.folder else Session(runs=(a.run,)),
             folder=a.folder,
             marked=[(side.folder, side.run) for side in self._sides],
             cursor=(b.folder, b.run),
-            first=mark.experiment if mark is not None and together else "",
+            first=mark.experiment if mark is not None and same_experiment else "",
         )
 
     def action_more(self) -> None:
-        """Measure the pairs that the plan of the A/B has left, after showing all that will be done."""
+        """Measure the remaining pairs of the A/B's plan, after confirmation."""
         mark, other = (side.run.start.mark for side in self._sides)
         if mark is None or other is None or mark.experiment != other.experiment:
             self.say("These runs are no A/B: B on Devices or Bench measures a staged value in pairs.")
@@ -229,21 +228,21 @@ class CompareScreen(WorkbenchScreen):
             self.run_worker(self._go_on(mark.experiment), group="ab", exclusive=True)
 
     async def _go_on(self, experiment: str) -> None:
-        begun = self.workbench_app.do("ab.go_on", experiment)
-        self._goes_on = begun is not None and await begun
+        measuring = self.workbench_app.do("ab.go_on", experiment)
+        self._is_continued = measuring is not None and await measuring
 
     def action_back(self) -> None:
-        """Back to where it was opened."""
+        """Return to the previous screen."""
         self.dismiss()
 
     def _draw(self) -> None:
-        """The picture that is wanted."""
+        """Request the chosen plot."""
         unit = _UNITS[self._unit]
         view = self.query_one("#compared-picture", PlotWorker)
         view.make(partial(self._picture, self._kind, unit), (self._kind, unit))
 
     def _picture(self, kind: StaticPlotKind | None, unit: Unit) -> StaticPlot | None:
-        """In a thread: an hour of intervals takes seconds. Without a choice what tells most and is there."""
+        """Return the chosen plot, or the most informative one. Runs in a thread, because reading takes seconds."""
         draw = action("plots.sides")
         if draw is None:
             return None
@@ -267,8 +266,3 @@ def _mark(drawn: DrawnDifference) -> IntervalMark:
         threshold=drawn.threshold,
         tone=TONES[drawn.tone],
     )
-
-
-def _sentences(comparison: Comparison) -> Iterator[str]:
-    yield comparison_sentence(comparison)
-    yield " ".join(caveat_texts(comparison))

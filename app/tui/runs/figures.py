@@ -1,4 +1,4 @@
-"""Every figure of one run, its course as high as a line, its settings, and where fio's own words lie."""
+"""All results of one run, a sparkline of its course, its settings, and fio's raw output."""
 
 from __future__ import annotations
 
@@ -34,57 +34,57 @@ from widgets.text_utils.sparkline import spark
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
 
-# -- how runs went over time, as high as a line: read once from what fio wrote, one run after another -----------------
+# -- sparklines from fio's output, read one run at a time -------------------------------------------------------------
 
 WIDTH = 10
-"""Cells of a spark."""
+"""Cells of a sparkline."""
 
 MOST = 40
-"""Runs that are read for their sparks when the list is shown, the newest: each takes up to a second."""
+"""Most runs whose sparklines are read for the list, newest first. Each takes up to a second."""
 
 Place = tuple[Path, RunRecord]
 """A run and the folder of its session."""
 
 
 class Sparks:
-    """The sparks of runs that are over. What was read is kept for as long as the program runs."""
+    """Sparklines of finished runs, cached while the program runs."""
 
     def __init__(self, *, ascii_only: bool) -> None:
         self._ascii = ascii_only
-        self._known: dict[tuple[Path, str], str] = {}
+        self._cache: dict[tuple[Path, str], str] = {}
 
     def __len__(self) -> int:
-        """How many are known."""
-        return len(self._known)
+        """Return the number of cached sparklines."""
+        return len(self._cache)
 
     def of(self, folder: Path, run: RunRecord) -> str:
-        """The spark of a run; "" where it is not known."""
-        return self._known.get((folder, run.id), "")
+        """Return the sparkline of a run; "" if it was not read."""
+        return self._cache.get((folder, run.id), "")
 
     def missing(self, runs: Iterable[Place]) -> list[Place]:
-        """Those of these runs that are over and were not read, the newest first."""
+        """Return the finished runs without a sparkline, newest first."""
         newest = sorted(runs, key=lambda run: run[1].start.at, reverse=True)[:MOST]
-        return [(where, run) for where, run in newest if run.end is not None and (where, run.id) not in self._known]
+        return [(where, run) for where, run in newest if run.end is not None and (where, run.id) not in self._cache]
 
-    def read(self, runs: Iterable[Place], goes_on: Callable[[], bool], report: Callable[[], None]) -> None:
-        """Read these, as long as it may go on; after each it is told. Blocks: for a thread of its own."""
+    def read(self, runs: Iterable[Place], may_continue: Callable[[], bool], report: Callable[[], None]) -> None:
+        """Read the sparklines while `may_continue`, and call `report` after each. Blocks, so call it in a thread."""
         for where, run in runs:
-            if not goes_on():
+            if not may_continue():
                 return
             measured = [sample for sample in intervals(run, where) if sample.phase is Phase.MEASURING]
             values = [sum(side.iops for side in sample.transfers) if sample.transfers else None for sample in measured]
-            self._known[where, run.id] = spark(values, WIDTH, ascii_only=self._ascii)
+            self._cache[where, run.id] = spark(values, WIDTH, ascii_only=self._ascii)
             report()
 
 
-# -- every figure of one run, its settings, and where fio's own words lie ---------------------------------------------
+# -- all results of one run -------------------------------------------------------------------------------------------
 
 RAW_LIMIT = 64 * 1024
-"""Bytes of fio's last words shown with `r`."""
+"""Most bytes of fio's output that `r` shows, from its end."""
 
 
 class FiguresScreen(OverlayScreen):
-    """A sheet with all figures; r shows fio's raw output."""
+    """A sheet with all results; `r` shows fio's raw output."""
 
     LAST_LINE: ClassVar[str] = "r raw output  esc close"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("r", "raw", "Raw output", id="figures.raw")]
@@ -103,7 +103,7 @@ class FiguresScreen(OverlayScreen):
         self._raw = False
 
     def body(self) -> ComposeResult:
-        """Return figures, members, circumstances and raw output."""
+        """Compose results, members, conditions and raw output."""
         yield Details(self._figures(), classes="told")
         yield StaticTable(*self._members(), classes="told")
         yield Details(self._circumstances(), classes="told")
@@ -132,7 +132,7 @@ class FiguresScreen(OverlayScreen):
         return tuple(sections)
 
     def action_raw(self) -> None:
-        """Show fio's own output, or the figures again."""
+        """Show fio's raw output, or the results again."""
         self._raw = not self._raw
         self.query(".told").set(display=not self._raw)
         text = self._read_raw() if self._raw else ""
@@ -153,14 +153,14 @@ class FiguresScreen(OverlayScreen):
         return clean_lines(text[last + 1 :] if last >= 0 else text, lines=2000)
 
 
-# -- the runs of earlier sessions of this machine ---------------------------------------------------------------------
+# -- earlier sessions -------------------------------------------------------------------------------------------------
 
 EARLIER_SESSIONS = 50
-"""How many earlier sessions are read at most."""
+"""Most earlier sessions that are read."""
 
 
 def earlier_sessions(bench: Workbench) -> dict[Path, Session]:
-    """By their folders, oldest first; one that cannot be read is passed over. Blocks."""
+    """Return earlier sessions by folder, oldest first. An unreadable session is skipped. Blocks."""
     sessions: dict[Path, Session] = {}
     for folder in reversed(session_folders(bench.paths)[:EARLIER_SESSIONS]):
         if folder != bench.folder:
@@ -170,11 +170,11 @@ def earlier_sessions(bench: Workbench) -> dict[Path, Session]:
 
 
 def runs_by_name(sessions: Mapping[Path, Session]) -> dict[str, Place]:
-    """The runs of sessions by `SESSION/r3`."""
+    """Return the runs of sessions by `SESSION/r3`."""
     return {f"{folder.name}/{run.id}": (folder, run) for folder, session in sessions.items() for run in session.runs}
 
 
 def count_earlier_sessions(bench: Workbench) -> int:
-    """How many of these sessions have runs on disk."""
+    """Return how many earlier sessions have runs on disk."""
     earlier = [folder for folder in session_folders(bench.paths)[:EARLIER_SESSIONS] if folder != bench.folder]
     return sum(any((folder / "runs").glob("*")) for folder in earlier)

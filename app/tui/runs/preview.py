@@ -1,4 +1,4 @@
-"""The run under the cursor below the list: its figures, both graphs small, and what is told of it."""
+"""The run under the cursor below the list: its results, two small graphs, and its facts."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from widgets.static_table import StaticTable
 from widgets.text_utils import units
 
 PAUSE = 0.25
-"""Seconds for which the cursor stays on a run before its curves are read."""
+"""Seconds that the cursor rests on a run before its curves are read."""
 
 _KEPT = 16
 
 
 class RunPreview(Pane):
-    """Shows one run; its curves come when they are read, unless something is being measured."""
+    """Shows one run. Its curves are read unless something is being measured."""
 
     DEFAULT_CSS = """
     RunPreview {
@@ -44,18 +44,18 @@ class RunPreview(Pane):
     """
 
     def __init__(self, *, ascii: bool, may_read: Callable[[], bool]) -> None:
-        """`may_read`: whether reading would disturb nothing that is measured."""
+        """`may_read`: whether reading would not disturb a measurement."""
         super().__init__("Run", id="runs-preview")
         self._ascii = ascii
         self._may_read = may_read
         self._shown: tuple[Path, str] | None = None
         self._folder = Path()
-        self._put_off = False  # its curves are read once nothing is measured
+        self._is_postponed = False  # reading the curves was postponed because something is measured
         self._baseline: RunRecord | None = None
-        self._known: dict[tuple[Path, str], Curves] = {}
+        self._cache: dict[tuple[Path, str], Curves] = {}
 
     def compose(self) -> ComposeResult:
-        """Figures above, graphs and facts side by side below."""
+        """Compose the results, and below them graphs and facts."""
         yield StaticTable(id="preview-figures")
         with Horizontal(id="preview-below"):
             with Vertical(id="preview-graphs"):
@@ -73,13 +73,13 @@ class RunPreview(Pane):
         session: Sequence[RunRecord],
         experiments: Sequence[ExperimentRecord] = (),
     ) -> None:
-        """Show a run of the session in `folder`; None shows nothing. `session`, `experiments`: of it."""
+        """Show a run of the session in `folder`; None shows nothing. `session`, `experiments`: of that session."""
         self.display = run is not None
         if run is None:
             self._shown = None
             return
         self.title = f"{name}: {run.start.workload} on {run.start.target}, {units.moment(run.start.at)[:16]}"
-        # The rows of several targets or sections have their names in this column.
+        # This column names the targets or sections of several rows.
         named = ("Run",) if run.figures.targets or run.figures.sections else ()
         shown = with_titles(without_empty_columns(figures_table((run,))), (*named, *PREVIEWED))
         table = self.query_one(StaticTable)
@@ -88,21 +88,21 @@ class RunPreview(Pane):
         key = (folder, run.id)
         self._baseline = baseline if baseline is not None and baseline.id != run.id else None
         if key == self._shown:
-            if self._put_off and self._may_read():
-                self._begin_to_read(run, folder)
+            if self._is_postponed and self._may_read():
+                self._start_reading(run, folder)
             return
-        self._shown, self._folder, self._put_off = key, folder, False
+        self._shown, self._folder, self._is_postponed = key, folder, False
         self.query_one(VerticalScroll).scroll_home(animate=False)
-        curves = self._known.get(key)
+        curves = self._cache.get(key)
         self._draw(run, curves or Curves())
         if curves is None and run.end is not None:
-            self.set_timer(PAUSE, partial(self._begin_to_read, run, folder))
+            self.set_timer(PAUSE, partial(self._start_reading, run, folder))
 
-    def _begin_to_read(self, run: RunRecord, folder: Path) -> None:
+    def _start_reading(self, run: RunRecord, folder: Path) -> None:
         if self._shown != (folder, run.id):
             return
-        self._put_off = not self._may_read()
-        if not self._put_off:
+        self._is_postponed = not self._may_read()
+        if not self._is_postponed:
             self.run_worker(partial(self._read, run, folder), thread=True, group="preview", exclusive=True)
 
     def _read(self, run: RunRecord, folder: Path) -> None:
@@ -110,9 +110,9 @@ class RunPreview(Pane):
 
     def _take(self, run: RunRecord, folder: Path, curves: Curves) -> None:
         key = (folder, run.id)
-        while len(self._known) >= _KEPT:
-            del self._known[next(iter(self._known))]
-        self._known[key] = curves
+        while len(self._cache) >= _KEPT:
+            del self._cache[next(iter(self._cache))]
+        self._cache[key] = curves
         if key == self._shown and self.is_mounted:
             self._draw(run, curves)
 
@@ -122,10 +122,10 @@ class RunPreview(Pane):
         if not has_curves:
             return
         total, marks = time_axis_seconds(run, curves), marks_of(curves, ascii=self._ascii)
-        beneath: tuple[Reference, ...] = ()
+        references: tuple[Reference, ...] = ()
         if self._baseline is not None:
-            kept = self._known.get((self._folder, self._baseline.id), Curves())
-            beneath = baseline_references(self._baseline, kept, rate=False)
-        iops = throughput_chart(curves, rate=False, total=total, references=beneath, marks=marks, over=True)
+            kept = self._cache.get((self._folder, self._baseline.id), Curves())
+            references = baseline_references(self._baseline, kept, rate=False)
+        iops = throughput_chart(curves, rate=False, total=total, references=references, marks=marks, over=True)
         self.query_one("#preview-iops", LineChart).data = iops
         self.query_one("#preview-latency", LineChart).data = latency_chart(curves, total=total, marks=marks, over=True)

@@ -1,4 +1,4 @@
-"""All runs, two of them side by side, and all figures of one."""
+"""The Runs screen: all runs, with a comparison of two and the results of one."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from widgets.plot_render.plot_data import MOST_CURVES
 from widgets.text_utils import units
 
 _FRAME = 3
-"""Lines of the list beside its rows: frame and headings."""
+"""Lines of the list in addition to its rows: frame and headings."""
 
 _HINT_LINES = 2
 
 
 class RunsScreen(WorkbenchScreen):
-    """The list of runs, and the one under the cursor below it."""
+    """The list of runs, and below it the run under the cursor."""
 
     NAME: ClassVar[str] = "runs"
 
@@ -47,7 +47,7 @@ class RunsScreen(WorkbenchScreen):
         self._verdicts: tuple[object, dict[str, Cell | None]] = (None, {})
 
     def body(self) -> ComposeResult:
-        """The list, a line of help, the run under the cursor."""
+        """Compose the list, a hint, and the preview."""
         ascii = self.workbench_app.ascii
         self._sparks = Sparks(ascii_only=ascii)
         with Pane("Runs", id="runs-list"):
@@ -56,11 +56,11 @@ class RunsScreen(WorkbenchScreen):
         yield RunPreview(ascii=ascii, may_read=self._may_read)
 
     def on_mount(self) -> None:
-        """The table has the keys."""
+        """Focus the table."""
         self.query_one(KeyedTable).focus()
 
     def show(self, session: Session) -> None:
-        """Rows of this session, and of earlier ones when asked for."""
+        """Show the runs of this session, and those of earlier ones if requested."""
         signature = (
             session.runs,
             session.experiments,
@@ -84,7 +84,7 @@ class RunsScreen(WorkbenchScreen):
         pane.note = self._count_text(len(listed))
         hint = self._hint(session)
         self.put("#runs-hint", hint)
-        # As high as its rows, so that the run below them has the room; alone it has all of it.
+        # The list is as high as its rows and leaves the room to the preview; an empty list uses all of it.
         pane.styles.height = len(listed) + _FRAME + (_HINT_LINES if hint else 0) if listed else "1fr"
         pane.set_class(not listed, "-alone")
         self._preview()
@@ -95,7 +95,7 @@ class RunsScreen(WorkbenchScreen):
         return f"{marked}{units.plural(count, 'run')}" if count else ""
 
     def _empty_text(self) -> str:
-        """Why there is nothing, and the keys that change it."""
+        """Return why there are no runs, and the keys that help."""
         earlier = count_earlier_sessions(self.workbench_app.workbench)
         text = "no run yet in this session: 2 goes to Bench, r runs its job"
         have = units.plural(earlier, "earlier session has", "earlier sessions have")
@@ -106,7 +106,7 @@ class RunsScreen(WorkbenchScreen):
             folder: Replicates(self._runs_of(folder, runs)) for folder in {folder for folder, _ in runs.values()}
         }
         active = None if session.active is None else session.active.start.id
-        against = self._against(session, repeats)
+        against = self._baseline_cells(session, repeats)
         return [
             ListedRun(
                 record=run,
@@ -120,8 +120,8 @@ class RunsScreen(WorkbenchScreen):
             for key, (folder, run) in runs.items()
         ]
 
-    def _against(self, session: Session, repeats_of: dict[Path, Replicates]) -> dict[str, Cell | None]:
-        """What the runs of this session show against its baseline; worked out anew when a run was added."""
+    def _baseline_cells(self, session: Session, repeats_of: dict[Path, Replicates]) -> dict[str, Cell | None]:
+        """Return how the runs of this session compare with its baseline. Cached until a run is added."""
         baseline = None if session.baseline is None else session.run(session.baseline)
         if baseline is None:
             return {}
@@ -138,20 +138,20 @@ class RunsScreen(WorkbenchScreen):
         return self.workbench_app.workbench.folder or Path()
 
     def _may_read(self) -> bool:
-        """Whether reading what fio wrote would disturb nothing that is measured."""
+        """Return whether reading fio's output would not disturb a measurement."""
         return not self.workbench_app.measuring
 
     def _read_sparks(self, runs: dict[str, Place]) -> None:
         missing = self._sparks.missing(runs.values())
         reading = any(worker.group == "sparks" and not worker.is_finished for worker in self.workers)
         if missing and not reading and self._may_read():
-            read = partial(self._sparks.read, missing, self._goes_on, self._read_one)
+            read = partial(self._sparks.read, missing, self._may_continue, self._show_spark)
             self.run_worker(read, thread=True, group="sparks")
 
-    def _goes_on(self) -> bool:
+    def _may_continue(self) -> bool:
         return self.has_widgets and self.is_current and self.app.is_running and self._may_read()
 
-    def _read_one(self) -> None:
+    def _show_spark(self) -> None:
         self.app.call_from_thread(self.on_screen_resume)
 
     @on(KeyedTable.RowHighlighted)
@@ -159,7 +159,7 @@ class RunsScreen(WorkbenchScreen):
         self._preview()
 
     def _preview(self) -> None:
-        """Bring the lower half up to date."""
+        """Update the preview."""
         session = self.workbench_app.session
         runs, key = self._all_runs(session), self.query_one(KeyedTable).cursor or ""
         folder, run = runs.get(key, (Path(), None))
@@ -168,12 +168,12 @@ class RunsScreen(WorkbenchScreen):
         self.query_one(RunPreview).show_run(run, key, folder, baseline, beside, session.experiments)
 
     def _hint(self, session: Session) -> str:
-        """What the last experiment has shown; nothing without one."""
+        """Return the result of the last experiment; "" without one."""
         last = session.experiments[-1] if session.experiments else None
         return "" if last is None or last.end is None else f"{last.id}: {ended_line(session, last)}"
 
     def _runs_of(self, folder: Path, runs: dict[str, Place]) -> tuple[RunRecord, ...]:
-        """The runs of one session."""
+        """Return the runs of one session."""
         return tuple(run for where, run in runs.values() if where == folder)
 
     def _all_runs(self, session: Session) -> dict[str, Place]:
@@ -182,7 +182,7 @@ class RunsScreen(WorkbenchScreen):
         return runs
 
     def action_mark(self) -> None:
-        """Mark the run, or take its mark away; of more than can be told apart the first mark goes."""
+        """Mark or unmark the run. Beyond the number of curves that can be told apart, the oldest mark is removed."""
         key = self.query_one(KeyedTable).cursor
         if key is None:
             return
@@ -193,9 +193,9 @@ class RunsScreen(WorkbenchScreen):
         self.on_screen_resume()
 
     def action_compare(self) -> None:
-        """The two runs marked last side by side; without marks the A/B that the run under the cursor belongs to."""
+        """Compare the two runs marked last; without marks, the A/B of the run under the cursor."""
         runs = self._all_runs(self.workbench_app.session)
-        marked = [key for key in self._marked if key in runs][-2:] or self._both_letters(runs)
+        marked = [key for key in self._marked if key in runs][-2:] or self._experiment_runs(runs)
         if len(marked) != 2:
             self.say("Mark two runs with space, then c.")
             return
@@ -204,8 +204,8 @@ class RunsScreen(WorkbenchScreen):
         beside = (self._runs_of(a.folder, runs), self._runs_of(b.folder, runs))
         self.app.push_screen(CompareScreen(a, b, *beside, session.experiments))
 
-    def _both_letters(self, runs: dict[str, Place]) -> list[str]:
-        """A run of each letter of the experiment that the run under the cursor belongs to, A first."""
+    def _experiment_runs(self, runs: dict[str, Place]) -> list[str]:
+        """Return a run of each letter of the experiment of the run under the cursor, A first."""
         folder, run = runs.get(self.query_one(KeyedTable).cursor or "", (Path(), None))
         mark = None if run is None else run.start.mark
         if mark is None:
@@ -219,11 +219,11 @@ class RunsScreen(WorkbenchScreen):
 
     @on(KeyedTable.RowSelected)
     def _selected(self) -> None:
-        if self.is_active:  # a second Enter, before anybody saw what the first has opened
+        if self.is_active:  # Ignore a second Enter before the dialog of the first one is visible.
             self.action_figures()
 
     def action_figures(self) -> None:
-        """The graphs of the run under the cursor, and from there all its figures."""
+        """Open the graphs of the run under the cursor, which lead to all its results."""
         key = self.query_one(KeyedTable).cursor
         session = self.workbench_app.session
         runs = self._all_runs(session)
@@ -236,7 +236,7 @@ class RunsScreen(WorkbenchScreen):
             self.app.push_screen(RunScreen(run, folder, (self._earlier or {}).get(folder, session)))
 
     def action_explore(self) -> None:
-        """Pictures of the marked runs, else of what the run under the cursor belongs to."""
+        """Open plots of the marked runs, or of the experiment or run under the cursor."""
         session = self.workbench_app.session
         runs = self._all_runs(session)
         folder, run = runs.get(self.query_one(KeyedTable).cursor or "", (self._own_folder, None))
@@ -249,7 +249,7 @@ class RunsScreen(WorkbenchScreen):
         )
 
     def action_history(self) -> None:
-        """The runs of all sessions that measured the same as the run under the cursor."""
+        """Show the runs of all sessions with the same job and target as the run under the cursor."""
         key = self.query_one(KeyedTable).cursor
         runs = self._all_runs(self.workbench_app.session)
         if key is None or key not in runs:
@@ -258,7 +258,7 @@ class RunsScreen(WorkbenchScreen):
         self.workbench_app.do("history.show", *runs[key])
 
     def action_baseline(self) -> None:
-        """Mark the run under the cursor as baseline, or take the mark away."""
+        """Mark or unmark the run under the cursor as baseline."""
         key = self.query_one(KeyedTable).cursor
         if key is None or "/" in key:
             self.say("Only a run of this session can be the baseline.")

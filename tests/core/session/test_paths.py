@@ -84,7 +84,7 @@ def test_a_configuration_file_that_a_user_put_there_counts(own: Path) -> None:
 async def test_the_doctor_says_where_things_are_then(janes: Path, tmp_path: Path) -> None:
     chosen = Paths.of("")
     kept = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=chosen.config)
-    said = [finding.detail for finding in await examine(FakeHost({}), kept, {}) if finding.what == "environment"]
+    said = [finding.detail for finding in await examine(FakeHost({}), kept, {}) if finding.name == "environment"]
     assert said == [
         f"HOME is {janes}, where others may write: sessions are kept in {kept.sessions}, "
         "and /etc/raidbench/config.toml is the configuration"
@@ -93,4 +93,4 @@ async def test_the_doctor_says_where_things_are_then(janes: Path, tmp_path: Path
 
 async def test_the_doctor_says_nothing_of_a_home_of_its_own(own: Path, tmp_path: Path) -> None:
     kept = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=own / "config.toml")
-    assert all(finding.what != "environment" for finding in await examine(FakeHost({}), kept, {}))
+    assert all(finding.name != "environment" for finding in await examine(FakeHost({}), kept, {}))

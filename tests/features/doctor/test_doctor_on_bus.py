@@ -45,7 +45,7 @@ async def told(folder: Path, cards: Cards) -> list[DoctorItem]:
     host = FakeHost(files, links=links)
     host.reached = replace(MADE_UP, opens_devices=False)
     found = await examine(host, paths(folder), {"megaraid": cards, "areca": Cards()})
-    return [one for one in found if one.what in ("vendors", "megaraid")]
+    return [one for one in found if one.name in ("vendors", "megaraid")]
 
 
 async def test_one_of_two_controllers_that_does_not_answer_is_named(tmp_path: Path) -> None:

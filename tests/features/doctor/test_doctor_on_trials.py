@@ -60,7 +60,7 @@ async def finding(folder: Path, side: Side | None = None, capabilities: Capabili
 
 async def test_trials_work_where_a_watchdog_can_be_armed(tmp_path: Path, rehearsals: Rehearsals) -> None:
     found = await finding(tmp_path)
-    assert (found.grade, found.what, found.detail[:5], found.advice) == (DoctorStatus.OK, "trials", "work:", "")
+    assert (found.grade, found.name, found.detail[:5], found.advice) == (DoctorStatus.OK, "trials", "work:", "")
     assert rehearsals.of == [paths(tmp_path)]
 
 
@@ -94,6 +94,6 @@ async def test_where_nothing_is_watched_nothing_is_started(tmp_path: Path, rehea
 
 async def test_the_examination_has_it(tmp_path: Path) -> None:
     (tmp_path / "journal").touch()
-    found = {one.what: one for one in await engine.examine(LocalHost(), paths(tmp_path), {})}
+    found = {one.name: one for one in await engine.examine(LocalHost(), paths(tmp_path), {})}
     assert found["trials"].grade is DoctorStatus.MISSING
     assert "The journal cannot be written: Not a directory" in found["trials"].detail

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.features.watch.finding_status import WEEK, News, ReportedFinding, ReportedFindings, compare, keep, load
+from app.features.watch.finding_status import WEEK, News, ReportedFinding, ReportedFindings, compare, load, save
 
 BAD = ReportedFinding(rule="drive-errors", where="megaraid:/c0/e1/s1", rank=1, evidence="Errors: 3 media")
 RULES = ("drive-errors", "drive-hot")
@@ -22,7 +22,7 @@ def before(*findings: ReportedFinding, reminded: float | None = NOON) -> Reporte
 def test_a_finding_is_new_once_and_then_known() -> None:
     first = compare([BAD], ReportedFindings(), NOON, rules=RULES)
     assert (first.news, first.has_news) == ({BAD.key: News.NEW}, True)
-    second = compare([BAD], first.keep, NOON + 86400, rules=RULES)
+    second = compare([BAD], first.to_store, NOON + 86400, rules=RULES)
     assert (second.news, second.has_news) == ({BAD.key: News.KNOWN}, False)
 
 
@@ -55,7 +55,7 @@ def test_a_value_that_creeps_is_compared_with_the_one_that_was_reported() -> Non
     for percent in (82, 84):
         step = compare([replace(BAD, evidence=f"Full: {percent} %")], kept, NOON, rules=RULES)
         assert step.news == {BAD.key: News.KNOWN}
-        kept = step.keep
+        kept = step.to_store
     assert compare([replace(BAD, evidence="Full: 85 %")], kept, NOON, rules=RULES).has_news
 
 
@@ -64,26 +64,26 @@ def test_known_findings_are_reminded_of_once_a_week() -> None:
     assert not compare([BAD], kept, NOON + WEEK - 1, rules=RULES).has_news
     weekly = compare([BAD], kept, NOON + WEEK, rules=RULES)
     assert weekly.news == {BAD.key: News.REMINDER}
-    assert not compare([BAD], weekly.keep, NOON + WEEK + 86400, rules=RULES).has_news
+    assert not compare([BAD], weekly.to_store, NOON + WEEK + 86400, rules=RULES).has_news
 
 
 def test_a_clock_set_back_delays_the_reminder_by_a_week_at_most() -> None:
     kept = before(BAD, reminded=NOON + 10 * WEEK)
     first = compare([BAD], kept, NOON, rules=RULES)
     assert not first.has_news
-    assert compare([BAD], first.keep, NOON + WEEK, rules=RULES).has_news
+    assert compare([BAD], first.to_store, NOON + WEEK, rules=RULES).has_news
 
 
 def test_what_was_mended_and_fails_again_is_new() -> None:
     gone = compare([], before(BAD), NOON, rules=RULES)
-    assert (gone.news, gone.keep.findings) == ({}, ())
-    assert compare([BAD], gone.keep, NOON, rules=RULES).has_news
+    assert (gone.news, gone.to_store.findings) == ({}, ())
+    assert compare([BAD], gone.to_store, NOON, rules=RULES).has_news
 
 
 @pytest.mark.parametrize(("silent", "news"), [("megaraid:/c0", News.KNOWN), ("megaraid", News.KNOWN), ("md", News.NEW)])
 def test_what_gave_no_answer_for_a_night_is_known_when_it_answers_again(silent: str, news: News) -> None:
     gone = compare([], before(BAD), NOON, rules=RULES, silent=[silent])
-    assert compare([BAD], gone.keep, NOON, rules=RULES).news == {BAD.key: news}
+    assert compare([BAD], gone.to_store, NOON, rules=RULES).news == {BAD.key: news}
 
 
 def test_a_finding_of_a_rule_that_got_another_id_is_known() -> None:
@@ -96,12 +96,12 @@ def test_a_finding_of_a_rule_that_got_another_id_is_known() -> None:
 def test_two_findings_of_one_rule_at_one_place_are_one() -> None:
     pair = [BAD, replace(BAD, evidence="Errors: 7 other")]
     first = compare(pair, ReportedFindings(), NOON, rules=RULES)
-    assert not compare(pair[::-1], first.keep, NOON, rules=RULES).has_news
+    assert not compare(pair[::-1], first.to_store, NOON, rules=RULES).has_news
 
 
 def test_what_is_kept_is_found_again(tmp_path: Path) -> None:
     file = tmp_path / "state" / "w.json"
-    keep(file, before(BAD))
+    save(file, before(BAD))
     assert load(file) == before(BAD)
     assert file.stat().st_mode & 0o077 == 0
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.features.watch.last_watch import WatchState, changes_since, keep, load
+from app.features.watch.last_watch import WatchState, changes_since, load, save
 
 BEFORE = WatchState(
     kernel="6.12.0",
@@ -41,7 +41,7 @@ def test_a_value_that_nobody_tells_by_now_is_no_change() -> None:
 
 
 def test_what_is_kept_is_found_again(tmp_path: Path) -> None:
-    keep(tmp_path / "state" / "w.json", BEFORE)
+    save(tmp_path / "state" / "w.json", BEFORE)
     assert load(tmp_path / "state" / "w.json") == BEFORE
     assert [one.name for one in (tmp_path / "state").iterdir()] == ["w.json"]
 

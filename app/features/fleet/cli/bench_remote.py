@@ -153,7 +153,7 @@ class RemoteRunControl:
             self._loop.remove_reader(self._input)
             watch.cancel()
 
-    def tell_result(self, run: dict[str, Any]) -> None:
+    def send_result(self, run: dict[str, Any]) -> None:
         """A line with the run, and the start that it belongs to."""
         self.tell(LineKind.RESULT, run=run, go=self._at, mono=round(time.monotonic(), 6))
 
