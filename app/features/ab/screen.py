@@ -11,11 +11,10 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from app.core.analysis.noise import RunNoise
 from app.core.analysis.pair_design import QUICK, STANDARD, UNTIL
 from app.core.analysis.sample_groups import pairs_of
 from app.core.analysis.stats import THRESHOLD_PERCENT
-from app.core.benchmark.runner import BenchmarkRequest, RunPlan
+from app.core.benchmark.runner import BenchmarkRequest
 from app.core.fio.job import Job
 from app.core.fio.profiles import PROFILES, profile
 from app.core.presentation import change as view
@@ -29,7 +28,6 @@ from app.features.ab.presentation import order_text, plan_noise_text, threshold_
 from app.tui.bench.summary import ended_line
 from app.tui.bench.write_confirmation import confirm_run
 from app.tui.devices.staged_changes import confirmation
-from backends.change import Change
 from backends.device_label import DeviceLabel
 from backends.errors import BlockedError, RaidbenchError, RefusedError
 from backends.model import Controller
@@ -151,121 +149,114 @@ _PLANS: dict[str, tuple[tuple[InterimAnalysis, ...], float | None, str]] = {
 """Name, looks, width and what it is good for."""
 
 
-class ExperimentController:
-    """Asks, then measures. The runs go on whichever screen is in front."""
-
-    def __init__(self, app: AppInterface) -> None:
-        self._app = app
-
-    async def begin(self, address: str, key: str, value: str) -> None:
-        """Plan, ask, measure, tell; whatever cannot be is told."""
-        try:
-            plan = await self._choose_plan(address, key, value)
-            if plan is not None:
-                await self._ask(plan)
-        except RaidbenchError as error:
-            self._app.show_error(error, title="No A/B")
-
-    async def go_on(self, experiment: str) -> bool:
-        """The same with the pairs that an experiment's plan has left; whether they are measured."""
-        try:
-            return await self._ask(await self._remaining_plan(experiment))
-        except RaidbenchError as error:
-            self._app.show_error(error, title="No more pairs")
-            return False
-
-    async def _ask(self, plan: AbPlan) -> bool:
-        """Show all that will be done, and begin if that is wanted. Raises RaidbenchError."""
-        plate = await self._app.workbench.hardware.device_label(plan.change.target)
-        if not await self._app.push_screen_wait(ConfirmDialog(review(plan, plate))):
-            return False
-        if not await confirm_run(self._app, plan.ready):
-            return False
-        device = plan.ready.request
-        self._app.measure_device(device.name, device.where)
-        self._app.run_worker(self._run(plan), group="bench", exit_on_error=True)
-        return True
-
-    async def _remaining_plan(self, experiment: str) -> AbPlan:
-        """What is left of the plan of an experiment of this session, by the job of its runs. Raises RaidbenchError."""
-        bench = self._app.workbench
-        runs = [run.start for run in bench.session.runs if run.start.mark and run.start.mark.experiment == experiment]
-        record = bench.session.experiment(experiment)
-        if record is None or not runs:
-            raise RefusedError(f"{experiment} is not of this session.", hint="`raidbench ab --more` goes on with it.")
-        begun, change = runs[0], await bench.hardware.plan(record.start.target, record.start.key, record.start.b)
-        where = begun.device if begun.device is not None and not begun.target.startswith("/") else begun.target
-        job = Job.from_fields(begun.job)
-        request = BenchmarkRequest(
-            where=where, name=begun.target, job=job, profile=begun.profile, steady=begun.steady, length_agreed=True
-        )
-        ready = await bench.jobs.prepare(request)
-        record, done = resumable_experiment(bench.session, experiment, change, ready)
-        noise = known_noise(bench, ready)
-        return plan_ab(change, ready, rest_seconds=self._rest, goes_on=record, done=done, noise=noise)
-
-    async def _choose_plan(self, address: str, key: str, value: str) -> AbPlan | None:
-        """The plan with the chosen number of pairs; None if no number was chosen."""
-        bench = self._app.workbench
-        device = await bench.hardware.find(address)
-        if isinstance(device, Controller) or device.device is None:
-            raise BlockedError(
-                f"{address} has no block device to measure.", hint="`raidbench ab --on` measures another."
-            )
-        change = await bench.hardware.plan(device.target, key, value)
-        name = self._app.options.profile
-        known_name = name if name in PROFILES else next(iter(PROFILES))
-        job, profile_name = self._app.job_choice or (profile(known_name).job, name)
-        if job.sections:
-            raise BlockedError(
-                f"An A/B judges one section, and the job on the Bench screen has {len(job.sections)}.",
-                hint="Open the job file again with o and choose one section.",
-            )
-        ready = await bench.jobs.prepare(
-            BenchmarkRequest(where=device.device, name=address, job=job, profile=profile_name, length_agreed=True)
-        )
-        noise = known_noise(bench, ready)
-        plans = {name: self._plan(change, ready, name, noise) for name in _PLANS}
-        dialog = ExperimentDialog("How many pairs", _choices(plans))
-        chosen = await self._app.push_screen_wait(dialog)
-        return None if chosen is None else replace(plans[chosen], threshold_percent=dialog.threshold)
-
-    def _plan(self, change: Change, ready: RunPlan, name: str, noise: RunNoise | None) -> AbPlan:
-        looks, until, _ = _PLANS[name]
-        return plan_ab(change, ready, looks=looks, until_percent=until, rest_seconds=self._rest, noise=noise)
-
-    @property
-    def _rest(self) -> float | None:
-        """Seconds before each run: nothing simulated comes to rest."""
-        return REST_SECONDS if self._app.workbench.host.capabilities.live else None
-
-    async def _run(self, plan: AbPlan) -> None:
-        try:
-            record = await run_experiment(self._app.workbench, plan, confirm=plan.ready.confirm_text)
-        except RaidbenchError as error:
-            self._app.show_error(error, title="The A/B ended")
-            return
-        good = record.end is not None and record.end.restored
-        self._app.notify(
-            ended_line(self._app.session, record, brief=True),
-            title=f"{record.id} is over",
-            severity="information" if good else "error",
-            timeout=15,
-        )
-        self._app.refresh_screen()
-        self._show_picture(record)
-
-    def _show_picture(self, record: ExperimentRecord) -> None:
-        """Both values as pictures, where somebody watched it to its end and a pair is whole."""
-        folder, session = self._app.workbench.folder, self._app.session
-        if folder is None or getattr(self._app.front, "NAME", "") != "bench" or not pairs_of(session, record.id).a:
-            return
-        self._app.do("plots.explore", session=session, folder=folder, first=record.id)
+async def _begin(app: AppInterface, address: str, key: str, value: str) -> None:
+    """Plan, ask, measure, tell; whatever cannot be is told."""
+    try:
+        plan = await _choose_plan(app, address, key, value)
+        if plan is not None:
+            await _ask(app, plan)
+    except RaidbenchError as error:
+        app.show_error(error, title="No A/B")
 
 
 async def go_on(app: AppInterface, experiment: str) -> bool:
-    """Measure the pairs that an experiment's plan has left; return whether they are measured."""
-    return await ExperimentController(app).go_on(experiment)
+    """The same with the pairs that an experiment's plan has left; whether they are measured."""
+    try:
+        return await _ask(app, await _remaining_plan(app, experiment))
+    except RaidbenchError as error:
+        app.show_error(error, title="No more pairs")
+        return False
+
+
+async def _ask(app: AppInterface, plan: AbPlan) -> bool:
+    """Show all that will be done, and begin if that is wanted. Raises RaidbenchError."""
+    plate = await app.workbench.hardware.device_label(plan.change.target)
+    if not await app.push_screen_wait(ConfirmDialog(review(plan, plate))):
+        return False
+    if not await confirm_run(app, plan.ready):
+        return False
+    device = plan.ready.request
+    app.measure_device(device.name, device.where)
+    app.run_worker(_run(app, plan), group="bench", exit_on_error=True)
+    return True
+
+
+async def _remaining_plan(app: AppInterface, experiment: str) -> AbPlan:
+    """What is left of the plan of an experiment of this session, by the job of its runs. Raises RaidbenchError."""
+    bench = app.workbench
+    runs = [run.start for run in bench.session.runs if run.start.mark and run.start.mark.experiment == experiment]
+    record = bench.session.experiment(experiment)
+    if record is None or not runs:
+        raise RefusedError(f"{experiment} is not of this session.", hint="`raidbench ab --more` goes on with it.")
+    begun, change = runs[0], await bench.hardware.plan(record.start.target, record.start.key, record.start.b)
+    where = begun.device if begun.device is not None and not begun.target.startswith("/") else begun.target
+    job = Job.from_fields(begun.job)
+    request = BenchmarkRequest(
+        where=where, name=begun.target, job=job, profile=begun.profile, steady=begun.steady, length_agreed=True
+    )
+    ready = await bench.jobs.prepare(request)
+    record, done = resumable_experiment(bench.session, experiment, change, ready)
+    noise = known_noise(bench, ready)
+    return plan_ab(change, ready, rest_seconds=_rest_of(app), goes_on=record, done=done, noise=noise)
+
+
+async def _choose_plan(app: AppInterface, address: str, key: str, value: str) -> AbPlan | None:
+    """The plan with the chosen number of pairs; None if no number was chosen."""
+    bench = app.workbench
+    device = await bench.hardware.find(address)
+    if isinstance(device, Controller) or device.device is None:
+        raise BlockedError(f"{address} has no block device to measure.", hint="`raidbench ab --on` measures another.")
+    change = await bench.hardware.plan(device.target, key, value)
+    name = app.options.profile
+    known_name = name if name in PROFILES else next(iter(PROFILES))
+    job, profile_name = app.job_choice or (profile(known_name).job, name)
+    if job.sections:
+        raise BlockedError(
+            f"An A/B judges one section, and the job on the Bench screen has {len(job.sections)}.",
+            hint="Open the job file again with o and choose one section.",
+        )
+    ready = await bench.jobs.prepare(
+        BenchmarkRequest(where=device.device, name=address, job=job, profile=profile_name, length_agreed=True)
+    )
+    noise = known_noise(bench, ready)
+    rest = _rest_of(app)
+    plans = {
+        name: plan_ab(change, ready, looks=looks, until_percent=until, rest_seconds=rest, noise=noise)
+        for name, (looks, until, _) in _PLANS.items()
+    }
+    dialog = ExperimentDialog("How many pairs", _choices(plans))
+    chosen = await app.push_screen_wait(dialog)
+    return None if chosen is None else replace(plans[chosen], threshold_percent=dialog.threshold)
+
+
+def _rest_of(app: AppInterface) -> float | None:
+    """Seconds before each run: nothing simulated comes to rest."""
+    return REST_SECONDS if app.workbench.host.capabilities.live else None
+
+
+async def _run(app: AppInterface, plan: AbPlan) -> None:
+    try:
+        record = await run_experiment(app.workbench, plan, confirm=plan.ready.confirm_text)
+    except RaidbenchError as error:
+        app.show_error(error, title="The A/B ended")
+        return
+    good = record.end is not None and record.end.restored
+    app.notify(
+        ended_line(app.session, record, brief=True),
+        title=f"{record.id} is over",
+        severity="information" if good else "error",
+        timeout=15,
+    )
+    app.refresh_screen()
+    _show_picture(app, record)
+
+
+def _show_picture(app: AppInterface, record: ExperimentRecord) -> None:
+    """Both values as pictures, where somebody watched it to its end and a pair is whole."""
+    folder, session = app.workbench.folder, app.session
+    if folder is None or getattr(app.front, "NAME", "") != "bench" or not pairs_of(session, record.id).a:
+        return
+    app.do("plots.explore", session=session, folder=folder, first=record.id)
 
 
 def begin_staged(app: AppInterface, say: Callable[[str], None]) -> None:
@@ -276,7 +267,7 @@ def begin_staged(app: AppInterface, say: Callable[[str], None]) -> None:
     elif len(staged) != 1:
         say("Stage exactly one value for an A/B: it is measured against the one in force.")
     else:
-        app.run_worker(ExperimentController(app).begin(*staged[0]), group="ab", exclusive=True)
+        app.run_worker(_begin(app, *staged[0]), group="ab", exclusive=True)
 
 
 def _choices(plans: Mapping[str, AbPlan]) -> tuple[ChoiceItem, ...]:

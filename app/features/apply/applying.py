@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import field
 
@@ -170,8 +170,7 @@ async def _require_confirmed(
         if plate.word not in state.confirms.get(change.target, ()):
             raise RefusedError(
                 f"{change.label} of {change.target} to {clean(change.after, 60)} risks data or service, and the file"
-                " does"
-                f" not confirm it. {plate.sentence}",
+                f" does not confirm it. {plate.sentence}",
                 hint=f'Its table in the file wants: confirm = "{plate.word}"',
             )
         plates[change.target] = plate
@@ -231,11 +230,12 @@ async def apply_set(
     while waiting and not stopped:
         begun = len(steps)
         try:
-            async for change, ended in _apply(bench, waiting, trial):
-                steps.append(StepOutcome(change=change, ended=ended))
-                stopped = asked_to_stop() or (ended.result != "verified" and not keep_going)
-                if stopped:
-                    break
+            async with aclosing(bench.changes.apply_all(waiting, trial=trial)) as outcomes:
+                async for change, ended in outcomes:
+                    steps.append(StepOutcome(change=change, ended=ended))
+                    stopped = asked_to_stop() or (ended.result != "verified" and not keep_going)
+                    if stopped:
+                        break
         except RaidbenchError as error:
             trouble = error
             if not keep_going:
@@ -258,25 +258,13 @@ async def apply_set(
     elif not failed and not stopped:
         kept, unkept = await _write_rules(bench, plan.keeps)
         return ApplyResult(steps=tuple(steps), left=tuple(waiting), kept=kept, unkept=unkept)
-    return ApplyResult(steps=tuple(steps), left=_changes_not_begun(planned, steps), trouble=trouble)
+    places = {_place_of(step.change) for step in steps}
+    left = tuple(change for change in planned if _place_of(change) not in places)
+    return ApplyResult(steps=tuple(steps), left=left, trouble=trouble)
 
 
 def _place_of(change: Change) -> Place:
     return change.target, change.key
-
-
-def _changes_not_begun(changes: Sequence[Change], steps: Sequence[StepOutcome]) -> tuple[Change, ...]:
-    """What was planned and not begun."""
-    begun = {_place_of(step.change) for step in steps}
-    return tuple(change for change in changes if _place_of(change) not in begun)
-
-
-async def _apply(
-    bench: Workbench, changes: Sequence[Change], trial: float | None
-) -> AsyncIterator[tuple[Change, ChangeEnded]]:
-    async with aclosing(bench.changes.apply_all(changes, trial=trial)) as outcomes:
-        async for change, ended in outcomes:
-            yield change, ended
 
 
 async def _undo_changes(bench: Workbench, steps: Sequence[StepOutcome], before: Collection[str]) -> list[StepOutcome]:

@@ -130,7 +130,10 @@ class DriftScan:
                 await self._compare_setting(table, things, key, value, "set")
             for key, value in table.expect.items():
                 await self._compare_setting(table, things, key, value, "expect")
-        changes = await self._plan() if self._plans else self._block_doubtful()
+        changes = await self._plan() if self._plans else ()
+        if not self._plans:  # the values that are legal now block the others
+            for home, key in self._doubtful:
+                self._block(home, key, f"{legal_text(self._read[home][key])} here and now")
         return DesiredState(
             drifts=tuple(self._drifts),
             values=self._values,
@@ -226,12 +229,6 @@ class DriftScan:
                 raise
             self._doubtful.append((home, setting.key))
             return value
-
-    def _block_doubtful(self) -> tuple[Change, ...]:
-        """Let the values that are legal now block the others, where nobody may plan."""
-        for home, key in self._doubtful:
-            self._block(home, key, f"{legal_text(self._read[home][key])} here and now")
-        return ()
 
     def _block(self, home: Target, key: str, why: str) -> None:
         """A setting is not set from this file for now: what it is already would not stay so."""

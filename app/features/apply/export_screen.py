@@ -48,59 +48,51 @@ def export_settings(
 ) -> None:
     """Ask where the settings of what a filter has `matches`, else of the `device` under the cursor, are written to."""
     things = chosen(inventory, device, matches)
-    if things:
-        twins = {twin.target for twin in map(inventory.twin, things) if twin is not None}
-        SettingsExport(app, things, sum(device.target not in twins for device in things)).ask()
-    else:
+    if not things:
         say("There is no device under the cursor.")
+        return
+    twins = {twin.target for twin in map(inventory.twin, things) if twin is not None}
+    rows = sum(device.target not in twins for device in things)  # as the list counts them
+    first = things[0]
+    subject = f"{clean(name_of(first), 40)} ({first.target})" if rows == 1 else plural(rows, "device")
 
-
-class SettingsExport:
-    """Asks for the file, reads what is not at hand, writes."""
-
-    def __init__(self, app: AppInterface, things: Sequence[Thing], rows: int) -> None:
-        """`rows`: how many devices that are, as the list counts them."""
-        self._app, self._things, self._rows = app, things, rows
-
-    def ask(self) -> None:
-        """Ask where to."""
-        first = self._things[0]
-        subject = f"{clean(name_of(first), 40)} ({first.target})" if self._rows == 1 else plural(self._rows, "device")
-        dialog = TextDialog(f"Write the settings of {subject} to", "settings.toml", help=HELP)
-        self._app.push_screen(dialog, self._named)
-
-    def _named(self, name: str | None) -> None:
+    def named(name: str | None) -> None:
         if name:
-            self._app.run_worker(self._export(Path(name).expanduser()), group="export")
+            app.run_worker(_export(app, things, rows, Path(name).expanduser()), group="export")
 
-    async def _export(self, file: Path) -> None:
-        from app.features.apply.exporting import export_targets
+    app.push_screen(TextDialog(f"Write the settings of {subject} to", "settings.toml", help=HELP), named)
 
-        bench = self._app.workbench
-        self._app.notify_transient(f"Reading {plural(self._rows, 'device')} ...")  # a card may take seconds for a drive
-        try:
-            with bench.hardware.machine.using_last_scan():
-                targets, troubles = await export_targets(bench, self._things)
-        except Exception as error:  # a vendor module of somebody else's must not end the workbench
-            self._failed(RaidbenchError(f"Reading stopped with {type(error).__name__}: {error}"))
-            return
-        for trouble in troubles:
-            self._app.notify(trouble, severity="warning")
-        if not targets:
-            self._app.notify_transient("Nothing of it can be set: there is nothing to write.")
-            return
-        self._app.run_worker(lambda: self._write(file, targets), thread=True, group="export")
 
-    def _write(self, file: Path, targets: Sequence[ExportedTarget]) -> None:
-        from app.features.apply.exporting import write_settings
+async def _export(app: AppInterface, things: Sequence[Thing], rows: int, file: Path) -> None:
+    from app.features.apply.exporting import export_targets
 
-        try:
-            write_settings(file, targets)
-        except RaidbenchError as error:
-            self._app.call_from_thread(self._failed, error)
-        else:
-            path = file.absolute()
-            self._app.call_from_thread(self._app.notify_copyable, f"The settings are in {path}.", str(path))
+    bench = app.workbench
+    app.notify_transient(f"Reading {plural(rows, 'device')} ...")  # a card may take seconds for a drive
+    try:
+        with bench.hardware.machine.using_last_scan():
+            targets, troubles = await export_targets(bench, things)
+    except Exception as error:  # a vendor module of somebody else's must not end the workbench
+        _report_failure(app, RaidbenchError(f"Reading stopped with {type(error).__name__}: {error}"))
+        return
+    for trouble in troubles:
+        app.notify(trouble, severity="warning")
+    if targets:
+        app.run_worker(lambda: _write(app, file, targets), thread=True, group="export")
+    else:
+        app.notify_transient("Nothing of it can be set: there is nothing to write.")
 
-    def _failed(self, error: RaidbenchError) -> None:
-        self._app.show_error(error, title="No settings were written")
+
+def _write(app: AppInterface, file: Path, targets: Sequence[ExportedTarget]) -> None:
+    from app.features.apply.exporting import write_settings
+
+    try:
+        write_settings(file, targets)
+    except RaidbenchError as error:
+        app.call_from_thread(_report_failure, app, error)
+    else:
+        path = file.absolute()
+        app.call_from_thread(app.notify_copyable, f"The settings are in {path}.", str(path))
+
+
+def _report_failure(app: AppInterface, error: RaidbenchError) -> None:
+    app.show_error(error, title="No settings were written")

@@ -253,31 +253,18 @@ def write_settings(file: Path, targets: Sequence[ExportedTarget]) -> None:
 
     Raises DesiredError, NotFoundError, RefusedError, StorageError, ToolFailedError.
     """
-    older = _read_older(file)
-    if older is None:
-        write_file(file, document_of(targets), force=False)
-    else:
-        document = document_of(targets, _text_of(file, older))
-        replace_whole(str(file.absolute()), document.encode(), older)
-
-
-def _read_older(file: Path) -> bytes | None:
-    """What is in the file; None where there is none. Raises NotFoundError where it cannot be read."""
     shown = clean(str(file), 300)
     try:
-        return read_input(file, LARGEST)
+        older = read_input(file, LARGEST)
+        document = document_of(targets, older.decode("utf-8"))
     except FileNotFoundError:
-        return None
+        write_file(file, document_of(targets), force=False)
+        return
+    except UnicodeDecodeError:
+        raise RefusedError(f"{shown} is no text.", hint="Name another file.") from None
     except OSError as error:
         if error.errno == errno.EFBIG:
             why = f"{shown} is larger than {LARGEST >> 10} KiB and no file of settings."
             raise RefusedError(why, hint="Name another.") from None
         raise NotFoundError(f"{shown} cannot be read: {error.strerror}.") from None
-
-
-def _text_of(file: Path, data: bytes) -> str:
-    """The text of an older file. Raises RefusedError where it is none."""
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise RefusedError(f"{clean(str(file), 300)} is no text.", hint="Name another file.") from None
+    replace_whole(str(file.absolute()), document.encode(), older)

@@ -67,7 +67,7 @@ async def readings_of(machine: MachineBackends, inventory: Inventory) -> tuple[R
 async def gather(host: Host, inventory: Inventory, readings: Mapping[Target, Mapping[str, Reading]]) -> SystemSnapshot:
     """The whole snapshot of a machine whose devices were looked for already."""
     cards = {controller.pci for controller in inventory.controllers if controller.pci is not None}
-    nvme = await _nvme(host)
+    nvme = {name: address for name, address in (await _nvme(host, "address")).items() if ":" in address}
     blocks, slots, nodes, caps, timer = await asyncio.gather(
         _blocks(host), _slots(host, {*cards, *nvme.values()}), _nodes(host), _caps(host), host.list(_TIMERS)
     )
@@ -79,7 +79,7 @@ async def gather(host: Host, inventory: Inventory, readings: Mapping[Target, Map
         blocks=blocks,
         slots=slots,
         nvme=nvme,
-        nvme_states=await _nvme_states(host),
+        nvme_states=await _nvme(host, "state"),
         links=await _links(host, blocks),
         filesystem_errors=await _filesystem_errors(host),
         resync_limit=int(limit) if limit.isascii() and limit.isdigit() else None,
@@ -141,13 +141,9 @@ def _paths_below(path: str, paths: Iterable[str]) -> list[str]:
     return [name for name in paths if name.startswith(f"{path}/")]
 
 
-async def _nvme(host: Host) -> dict[str, str]:
-    texts = await host.read_many(await host.list("/sys/class/nvme/nvme*/address"))
-    return {path.split("/")[4]: clean(text) for path, text in texts.items() if ":" in text}
-
-
-async def _nvme_states(host: Host) -> dict[str, str]:
-    texts = await host.read_many(await host.list("/sys/class/nvme/nvme*/state"))
+async def _nvme(host: Host, name: str) -> dict[str, str]:
+    """Return the file of that name of each NVMe controller, by kernel name."""
+    texts = await host.read_many(await host.list(f"/sys/class/nvme/nvme*/{name}"))
     return {path.split("/")[4]: clean(text) for path, text in texts.items() if text.strip()}
 
 

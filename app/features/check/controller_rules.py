@@ -5,7 +5,6 @@ from __future__ import annotations
 from app.features.advice.condition_rules import POLICIES
 from app.features.check.finding import FAULT, NOTE, WARN, Finding, RuleOutput, UnknownResult, rule
 from app.features.check.snapshot import PciSlot, SystemSnapshot, fact
-from backends.model import Array
 from backends.pci import Link, rate_of
 from backends.settings import NOT_UNDERSTOOD
 
@@ -223,18 +222,15 @@ def drive_caches(snapshot: SystemSnapshot) -> RuleOutput:
                 where=str(array.target), why="its drives cache; whether the card has a battery is not told"
             )
         elif card.protection.state in LOST:
-            yield _unprotected_cache(snapshot, array, f"{card.protection.kind} {card.protection.state}")
-
-
-def _unprotected_cache(snapshot: SystemSnapshot, array: Array, guard: str) -> Finding:
-    return Finding(
-        where=str(array.target),
-        message="The drives' own write caches are on behind a card without protection: a power cut loses what they"
-        " hold.",
-        evidence=f"drive_cache on, {guard}",
-        do="Set drive_cache to off unless the drives have capacitors of their own.",
-        staged=snapshot.staged(array.target, "drive_cache", "off"),
-    )
+            guard = f"{card.protection.kind} {card.protection.state}"
+            yield Finding(
+                where=str(array.target),
+                message="The drives' own write caches are on behind a card without protection: a power cut loses what"
+                " they hold.",
+                evidence=f"drive_cache on, {guard}",
+                do="Set drive_cache to off unless the drives have capacitors of their own.",
+                staged=snapshot.staged(array.target, "drive_cache", "off"),
+            )
 
 
 @rule(

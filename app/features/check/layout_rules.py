@@ -154,8 +154,7 @@ def fs_unset(snapshot: SystemSnapshot) -> RuleOutput:
             yield Finding(
                 where=mount.where(),
                 message=f"The filesystem knows of no stripe, and {array.target} has one of"
-                f" {exact_text(unit[0]) if unit else '?'}:"
-                " large files begin anywhere in it.",
+                f" {exact_text(unit[0]) if unit else '?'}: large files begin anywhere in it.",
                 evidence=f"{mount.fstype} mounted without {'sunit and swidth' if mount.fstype == 'xfs' else 'stripe'}",
                 do="Mount it with " + _options(array, unit[0] if unit else 0, mount.fstype) + ".",
             )
@@ -181,8 +180,7 @@ def ashift(snapshot: SystemSnapshot) -> RuleOutput:
             yield Finding(
                 where=str(array.target),
                 message=f"The pool writes in sectors of {1 << int(text)} bytes, its disks have {max(sectors)}: each"
-                " small"
-                " write makes a disk read first.",
+                " small write makes a disk read first.",
                 evidence=f"ashift {text}, physical sector {max(sectors)}",
                 do="Only a pool made anew has another ashift; `zpool create -o ashift=12`.",
             )
@@ -205,8 +203,7 @@ def volblocksize(snapshot: SystemSnapshot) -> RuleOutput:
             yield Finding(
                 where=str(array.target),
                 message=f"Blocks of {exact_text(int(text))} are fewer bytes than a row of the {data} data disks:"
-                " parity and"
-                " padding take more room and more I/Os than they should.",
+                " parity and padding take more room and more I/Os than they should.",
                 evidence=f"volblocksize {text}, ashift {shift}, {data} data disks",
                 do="Make a volume with larger blocks and copy the data.",
             )
@@ -221,8 +218,7 @@ def bitmap(snapshot: SystemSnapshot) -> RuleOutput:
             yield Finding(
                 where=str(array.target),
                 message=f"A bit of the bitmap stands for {exact_text(int(match[1]) << 10)}: random writes often"
-                " wait until"
-                " it is set on all members.",
+                " wait until it is set on all members.",
                 evidence=f"Bitmap: {fact(array, 'Bitmap')}",
                 do="Set bitmap to none, then make it again with `mdadm --grow --bitmap=internal --bitmap-chunk=128M`.",
             )

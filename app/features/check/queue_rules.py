@@ -79,8 +79,7 @@ def large_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
             yield Finding(
                 where=str(target),
                 message=f"The kernel reads {exact_text(int(text) << 10)} ahead on flash: what reads here and there"
-                " through"
-                " the page cache reads much that nobody wants.",
+                " through the page cache reads much that nobody wants.",
                 evidence=f"queue/read_ahead_kb: {text}",
                 do="Set read_ahead_kb to 128 unless large files are all that is read.",
                 staged=snapshot.staged(target, "read_ahead_kb", "128"),

@@ -54,12 +54,11 @@ class CheckFindings(CheckTracker):
         """What wants a look, the gravest first. Made once: the header asks with every sample of a job."""
         last_inventory, checked, items = self._cached
         if last_inventory is not inventory or checked is not self.checked:
-            items = super().troubles(inventory) if self.checked is None else _with_check(inventory, self.checked)
+            if self.checked is None:
+                items = super().troubles(inventory)
+            else:
+                from app.features.check.presentation import checked_troubles
+
+                items = checked_troubles(inventory, self.checked)
             self._cached = (inventory, self.checked, items)
         return items
-
-
-def _with_check(inventory: Inventory, checked: CheckResult) -> tuple[AttentionItem, ...]:
-    from app.features.check.presentation import checked_troubles
-
-    return checked_troubles(inventory, checked)

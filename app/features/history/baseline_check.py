@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
+from types import MappingProxyType
 
+from app.cli.exit_status import DONE, FOUND, UNDECIDED
 from app.core.analysis.caveats import blocking_caveats, weakening_caveats
 from app.core.analysis.comparison import differing_values
 from app.core.analysis.control_chart import ControlChart, night_chart
@@ -21,6 +23,24 @@ from app.features.history.baselines import Baseline
 from backends.values import dataclass
 
 _OTHER_EACH_TIME = ("boot_id",)
+
+STATUS: Mapping[RegressionVerdict, int] = MappingProxyType(
+    {
+        RegressionVerdict.WORSE: FOUND,
+        # A mail a night about what was told would teach everybody not to read them, and 0 would say that all is well.
+        RegressionVerdict.STILL_WORSE: UNDECIDED,
+        RegressionVerdict.NOT_WORSE: DONE,
+        RegressionVerdict.NOT_DECIDED: UNDECIDED,
+        RegressionVerdict.REFUSED: UNDECIDED,
+    }
+)
+"""Of one check."""
+
+
+def status_of_history(standings: Iterable[RegressionVerdict]) -> int:
+    """Of many series: what is worse is told before what still is; nobody asked whether the others decide anything."""
+    worse = {RegressionVerdict.WORSE, RegressionVerdict.STILL_WORSE}.intersection(standings)
+    return max((STATUS[verdict] for verdict in worse), default=DONE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

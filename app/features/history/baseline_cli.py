@@ -28,10 +28,9 @@ from app.core.presentation.table import without_empty_columns
 from app.core.session.state import RunRecord
 from app.core.session.store import LoadedSession
 from app.core.workbench import Workbench
-from app.features.history.baseline_check import check_runs
+from app.features.history.baseline_check import STATUS, check_runs
 from app.features.history.baseline_presentation import baseline_json, baselines_table, check_json, check_text
 from app.features.history.baselines import Baseline, Baselines, baseline_of
-from app.features.history.regression_status import STATUS
 from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError, RaidbenchError
 from backends.text import clean
 from backends.values import dataclass

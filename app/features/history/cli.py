@@ -19,8 +19,8 @@ from app.core.analysis.past_runs.earlier_runs import Condition, PastRun
 from app.core.analysis.past_runs.series import RunSeries, series_of
 from app.core.presentation.table import without_empty_columns
 from app.doors import action
+from app.features.history.baseline_check import status_of_history
 from app.features.history.presentation import change_lines, episode_lines, history_document, history_table
-from app.features.history.regression_status import status_of_history
 from backends.errors import InvalidValueError
 from backends.text import clean
 from widgets.text_utils import units

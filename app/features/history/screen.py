@@ -148,6 +148,16 @@ class HistoryScreen(WorkbenchScreen):
     def _chosen(self) -> PastRun | None:
         return self._runs.get(self.query_one(KeyedTable).cursor or "")
 
+    def _chosen_record(self) -> tuple[PastRun, Session, RunRecord] | None:
+        """Return the run under the cursor with its session and its record; None, after a message, until it is read."""
+        run = self._chosen()
+        session = None if run is None else self._sessions.get(run.session)
+        record = None if run is None or session is None else session.run(run.id)
+        if run is None or session is None or record is None:
+            self.say("The session of this run is still being read.")
+            return None
+        return run, session, record
+
     def _folder(self, run: PastRun) -> Path:
         bench = self.workbench_app.workbench
         own = bench.folder
@@ -183,23 +193,19 @@ class HistoryScreen(WorkbenchScreen):
 
     def action_open(self) -> None:
         """Open the graphs of the run under the cursor again."""
-        run = self._chosen()
-        record = None if run is None or run.session not in self._sessions else self._sessions[run.session].run(run.id)
-        if run is None or record is None:
-            self.say("The session of this run is still being read.")
-        elif record.end is None:
+        if (chosen := self._chosen_record()) is None:
+            return
+        run, session, record = chosen
+        if record.end is None:
             self.say(f"{run.name} never ended, so there is nothing to open.")
         else:
-            self.app.push_screen(RunScreen(record, self._folder(run), self._sessions[run.session]))
+            self.app.push_screen(RunScreen(record, self._folder(run), session))
 
     def action_explore(self) -> None:
         """Pictures of all sessions of what the run under the cursor measured."""
-        run = self._chosen()
-        session = None if run is None else self._sessions.get(run.session)
-        record = None if run is None or session is None else session.run(run.id)
-        if run is None or session is None or record is None:
-            self.say("The session of this run is still being read.")
+        if (chosen := self._chosen_record()) is None:
             return
+        run, session, record = chosen
         folder = self._folder(run)
         self.workbench_app.do("plots.explore", session=session, folder=folder, cursor=(folder, record), everywhere=True)
 

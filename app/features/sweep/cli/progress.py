@@ -71,10 +71,8 @@ def status_line(session: Session, speed: float = 1.0) -> str:
     if record is None:
         return "no sweep"
     at = record.current.step.number if record.current is not None else record.done
-    left = seconds_left(record, time.time())
-    if not record.ended:
-        left /= speed  # until a step is over nobody knows how fast the simulation really is
-    parts = [f"step {at}/{len(record.steps)}", f"{units.duration(round(left))} left"]
+    left = units.duration(round(seconds_left(record, time.time(), speed)))
+    parts = [f"step {at}/{len(record.steps)}", f"{left} left"]
     if session.active is not None:
         parts.append(progress_text(session.active, time.time()))
     elif record.current is not None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from app.core.changes.arrays.array_journal import ArrayJournalEntry, ArrayStage
 from app.core.changes.arrays.candidates import candidates_of, plan_array
-from app.core.session.events import ChangeEnded
 from app.core.session.sweep_steps import MADE, Assignment, Step, SweepArray, SweepArrays, SweepCell, SweepDrive
 from app.features.sweep.engine.array_preparation import (
     NotPreparedError,
@@ -18,6 +16,7 @@ from app.features.sweep.engine.array_preparation import (
     prepare_array,
     wait_until_whole,
 )
+from app.features.sweep.engine.cell_settings import note_restored
 from app.features.sweep.engine.order import Standing, pending_state_of
 from app.features.sweep.engine.raid_levels import array_request, array_text
 from app.features.sweep.engine.targets import legal_value
@@ -133,7 +132,13 @@ class ArrayLifecycle:
         bench, making = self._bench, self._sweep_arrays
         drives = (await self._drives(making))[: array.members]
         if array.is_single_drive:
-            await self._use_single_drive(standing, drives[0])
+            match = ArrayMatch(
+                standing=ArrayMatchState.WHOLE,
+                words=f"{drives[0].place} is measured as it is.",
+                target=drives[0].drive,
+                device=drives[0].place,
+            )
+            await self._prepare(_Present(standing=standing, found=match, alone=True), array)
             return
         request = array_request(array, drives, making.policies)
         try:
@@ -146,33 +151,24 @@ class ArrayLifecycle:
         except RaidbenchError as error:
             raise ArrayMismatchError(error.message, hint=error.hint, evidence=error.evidence) from error
         await bench.hardware.probe()
-        self._present = present = _Present(standing=standing, found=match)
+        await self._prepare(_Present(standing=standing, found=match), array)
+
+    async def _prepare(self, present: _Present, array: SweepArray) -> None:
+        """Prepare an array, or the drive alone, to be measured; what is in the way is kept as its failure."""
+        making, match = self._sweep_arrays, present.found
+        self._present = present
         try:
             if wrong := [text for key, text in match.differs.items() if key in making.policies]:
                 raise NotPreparedError(" ".join(wrong))
-            await prepare_array(bench, match, array, self._stop, assume_clean=making.assume_clean)
+            if not present.alone:
+                await prepare_array(self._bench, match, array, self._stop, assume_clean=making.assume_clean)
             self._present = replace(present, initial=await self._initial_settings(match))
         except (StorageError, DeviceGoneError):
             raise
         except RaidbenchError as error:
-            failure = RaidbenchError(f"{array_text(array)}: {error.message}", hint=error.hint, evidence=error.evidence)
+            head = "" if present.alone else f"{array_text(array)}: "
+            failure = RaidbenchError(f"{head}{error.message}", hint=error.hint, evidence=error.evidence)
             self._present = replace(present, failure=failure)
-
-    async def _use_single_drive(self, standing: Standing, drive: Candidate) -> None:
-        """Have a drive measured as it is, without an array."""
-        match = ArrayMatch(
-            standing=ArrayMatchState.WHOLE,
-            words=f"{drive.place} is measured as it is.",
-            target=drive.drive,
-            device=drive.place,
-        )
-        present = _Present(standing=standing, found=match, alone=True)
-        try:
-            self._present = replace(present, initial=await self._initial_settings(match))
-        except (StorageError, DeviceGoneError):
-            raise
-        except RaidbenchError as error:
-            self._present = replace(present, failure=error)
 
     async def _drives(self, making: SweepArrays) -> tuple[Candidate, ...]:
         """The drives of the sweep as they are now. Raises ArrayEndsSweepError where one is not as it was confirmed."""
@@ -262,9 +258,7 @@ class ArrayLifecycle:
         for change in bench.session.changes:
             left = change.end is None or change.id in in_force
             if left and change.id in record.changes and change.change.target not in kept:
-                message = "the array that had it was made for the sweep, and is deleted"
-                bench.emit(ChangeEnded(at=time.time(), id=change.id, result="restored", now=None, message=message))
-                bench.changes.journal.write_outcome(change.id, bench.require_recording(), "restored")
+                note_restored(bench, change.id, None, "the array that had it was made for the sweep, and is deleted")
 
 
 def _find_drive(there: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from typing import TYPE_CHECKING
 
+from app.core.benchmark.idle_wait import wait_for_stop
 from app.core.benchmark.run_plan import BenchmarkRequest
 from app.core.fio.job import Job
 from app.core.fio.render import FILL_BLOCK
@@ -93,9 +93,7 @@ async def wait_until_whole(bench: Workbench, match: ArrayMatch, stop: asyncio.Ev
             far = "" if task.progress is None else f", {task.progress:.0%}"
             state = "" if part.state is State.OPTIMAL else f" ({part.state.value})"
             bench.note(f"Waiting for {part.target}{state}: {task.kind}{far}.")
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LOOK_EVERY if bench.host.capabilities.live else IN_A_HURRY):
-                await stop.wait()
+        await wait_for_stop(stop, LOOK_EVERY if bench.host.capabilities.live else IN_A_HURRY)
 
 
 async def disturbance_text(bench: Workbench, match: ArrayMatch) -> str:

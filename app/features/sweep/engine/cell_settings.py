@@ -7,6 +7,7 @@ import contextlib
 import time
 from collections.abc import Mapping, Sequence
 
+from app.core.benchmark.idle_wait import wait_for_stop
 from app.core.changes.revert import PendingValueState, pending_state, pending_state_of
 from app.core.changes.side_effects import moved_settings_of
 from app.core.session.events import ChangeEnded
@@ -14,6 +15,7 @@ from app.core.session.state import ChangeRecord
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Assignment, NeededFeature
 from app.core.workbench import Workbench
+from app.features.sweep.engine.array_preparation import IN_A_HURRY
 from app.features.sweep.engine.targets import is_active
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RaidbenchError, RefusedError, ToolFailedError
 from backends.model import Array, Controller, Target
@@ -96,9 +98,7 @@ async def wait_for_tasks(bench: Workbench, address: str, stop: asyncio.Event) ->
             return
         if time.monotonic() - began > LONGEST:
             raise BlockedError(f"{address} is still busy after 12 h: {device.tasks[0].kind}.")
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LOOK_EVERY if bench.host.capabilities.live else 0.2):
-                await stop.wait()
+        await wait_for_stop(stop, LOOK_EVERY if bench.host.capabilities.live else IN_A_HURRY)
         await bench.hardware.probe()
 
 
@@ -293,7 +293,7 @@ def _changes_in_force(bench: Workbench, record: SweepRecord, original: Assignmen
 
 async def _restore(bench: Workbench, original: Assignment, mine: Sequence[ChangeRecord]) -> bool:
     """Back to the value before; whether that took a change. Raises RaidbenchError."""
-    reading = await _read(bench, original)
+    reading = (await _readings(bench, [original]))[original.target][original.key]
     changed = False
     rest = list(mine)
     if reading.now != original.value:
@@ -311,19 +311,14 @@ async def _restore(bench: Workbench, original: Assignment, mine: Sequence[Change
             raise SettingNotAppliedError(_failure_text(ended))
         changed, rest = True, rest[1:]
     for earlier in rest:
-        _note_restored(bench, earlier, original.value)
+        note_restored(bench, earlier.id, original.value, "the value before the sweep is back")
     return changed
 
 
-def _note_restored(bench: Workbench, change: ChangeRecord, now: str) -> None:
-    """An earlier change of the same setting has nothing left to be taken back."""
-    message = "the value before the sweep is back"
-    bench.emit(ChangeEnded(at=time.time(), id=change.id, result="restored", now=now, message=message))
-    bench.changes.journal.write_outcome(change.id, bench.require_recording(), "restored")
-
-
-async def _read(bench: Workbench, assignment: Assignment) -> Reading:
-    return (await _readings(bench, [assignment]))[assignment.target][assignment.key]
+def note_restored(bench: Workbench, change_id: str, now: str | None, message: str) -> None:
+    """Record in session and journal that a change has nothing left to be undone."""
+    bench.emit(ChangeEnded(at=time.time(), id=change_id, result="restored", now=now, message=message))
+    bench.changes.journal.write_outcome(change_id, bench.require_recording(), "restored")
 
 
 async def _readings(bench: Workbench, wanted: Sequence[Assignment]) -> dict[Target, Mapping[str, Reading]]:

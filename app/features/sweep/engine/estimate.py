@@ -70,8 +70,11 @@ def _rates(design: Design) -> int:
     return 0 if design.curve is None else len(design.curve.percents)
 
 
-def seconds_left(record: SweepRecord, now: float) -> float:
-    """Estimated time to the end: planned, corrected by how long the steps so far really took."""
+def seconds_left(record: SweepRecord, now: float, speed: float = 1.0) -> float:
+    """Return the estimated time to the end: planned, corrected by how long the steps so far really took.
+
+    `speed`: how many times as fast a simulation runs. It counts until a step is over: then its real pace is known.
+    """
     cells = {cell.id: cell for cell in record.cells}
     todo = record.todo
     planned = _seconds(todo, cells, record.design, record.design.originals)
@@ -80,7 +83,7 @@ def seconds_left(record: SweepRecord, now: float) -> float:
     if over and record.seconds > 0:
         pace = record.seconds / max(1.0, sum(_run(cells[step.cell], record.design.rest) for step in over))
     passed = 0.0 if record.current is None else max(0.0, now - record.current.since)
-    return max(0.0, (planned + _curve_left(record)) * pace - passed)
+    return max(0.0, (planned + _curve_left(record)) * pace - passed) / (1.0 if record.ended else speed)
 
 
 def _curve_left(record: SweepRecord) -> float:

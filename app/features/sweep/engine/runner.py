@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
+from app.core.benchmark.idle_wait import wait_for_stop
 from app.core.benchmark.runner import BenchmarkRequest, RunPlan
 from app.core.changes.revert import with_unrestored
 from app.core.fio.error_messages import is_lasting
@@ -338,9 +339,7 @@ class SweepRunner:
         """Quiet before a run, so that none inherits another's; a simulated array has none to come to."""
         if not self._bench.host.capabilities.live:
             return
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(pause_before(step, cell, self.record.design)):
-                await self._stopping.wait()
+        await wait_for_stop(self._stopping, pause_before(step, cell, self.record.design))
 
 
 _ASKED = "It was asked to stop."

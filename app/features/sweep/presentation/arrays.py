@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from app.core.presentation.json_schema import Json, pick
 from app.core.presentation.table import FactLine, Facts, Tone
 from app.core.session.sweep_record import SweepRecord
-from app.core.session.sweep_steps import Design, SweepArray
+from app.core.session.sweep_steps import Design
 from app.features.sweep.engine.order import arrays_in_order
 from app.features.sweep.engine.raid_levels import array_text
 from backends.sizes import size_words
@@ -21,15 +21,10 @@ ONCE = (
 )
 
 
-def array_name(array: SweepArray) -> str:
-    """`raid50, 3 spans, strip 64 KiB`."""
-    return array_text(array)
-
-
 def array_name_of(record: SweepRecord, array_id: str) -> str:
     """The same by its id; the id of one that the design does not have."""
     arrays = () if record.design.making is None else record.design.making.arrays
-    return next((array_name(array) for array in arrays if array.id == array_id), array_id)
+    return next((array_text(array) for array in arrays if array.id == array_id), array_id)
 
 
 def array_plan_facts(design: Design) -> tuple[Facts, ...]:
@@ -63,9 +58,9 @@ def _arrays(design: Design) -> Iterator[FactLine]:
         often = units.plural(times[array.id], "time")
         part = "" if array.members is None else f" of {units.plural(array.members, 'drive')}"
         if array.is_single_drive:
-            yield FactLine(array_name(array), f"{size}, {often}; {array.prepared}")
+            yield FactLine(array_text(array), f"{size}, {often}; {array.prepared}")
             continue
-        yield FactLine(array_name(array), f"{size}{part}, made {often}, about {seconds} each; {array.prepared}")
+        yield FactLine(array_text(array), f"{size}{part}, made {often}, about {seconds} each; {array.prepared}")
         yield from (FactLine("", f"  {line}") for line in array.steps)
     yield FactLine("", "Names and UUIDs are others each time.", Tone.DIM)
     if making.policies:
@@ -89,7 +84,7 @@ def array_result_facts(record: SweepRecord) -> Facts:
         refused = record.refused.get(array.id)
         text = array.prepared if refused is None else f"left out, its maker refused it: {refused}"
         part = "" if array.members is None else f"the first {units.plural(array.members, 'drive')}; "
-        facts.append(FactLine(array_name(array), part + text, Tone.PLAIN if refused is None else Tone.ATTENTION))
+        facts.append(FactLine(array_text(array), part + text, Tone.PLAIN if refused is None else Tone.ATTENTION))
     if making.once:
         facts.append(FactLine("", ONCE))
     return Facts(heading="Arrays", facts=tuple(facts))

@@ -35,10 +35,8 @@ def latency_text(mean: LogMeanInterval | None) -> str:
     return f"{units.latency(mean.mean)} [{units.latency(mean.low)}, {units.latency(mean.high)}]"
 
 
-def goal_text(goal: Saturation | None) -> str:
+def goal_text(goal: Saturation) -> str:
     """What a search looks for, after "Most IOPS"."""
-    if goal is None:
-        return ""
     return "" if goal.p99_ns is None else f"with a p99 of at most {units.latency(goal.p99_ns)}"
 
 

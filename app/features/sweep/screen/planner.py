@@ -14,7 +14,8 @@ from app.core.fio.profiles import PROFILES, profile
 from app.core.session.state import Session
 from app.core.session.sweep_steps import Design
 from app.features.sweep.engine.plan_expansion import expand
-from app.features.sweep.engine.targets import TargetFacts
+from app.features.sweep.engine.risk_assessment import assess_risk
+from app.features.sweep.engine.targets import TargetFacts, inspect_targets
 from app.features.sweep.screen.draft import LEVEL_AXIS, Draft, DraftAxis, axes_of
 from app.features.sweep.screen.plan_choices import PlanChoices
 from app.features.sweep.screen.plan_view import (
@@ -118,7 +119,7 @@ class SweepPlanner(PlanChoices):
                 return
         self._say_plan("reading the settings of the target ...")
         try:
-            self._known = await sweeping(self.workbench_app).look(self.plan(), self.named)
+            self._known = await inspect_targets(self.workbench_app.workbench, self.plan(), self.named)
         except RaidbenchError as error:
             self._say_plan(error.message, error.hint)
         else:
@@ -146,7 +147,7 @@ class SweepPlanner(PlanChoices):
 
     async def _survey(self, design: Design, facts: TargetFacts) -> None:
         try:
-            surveyed = await sweeping(self.workbench_app).survey(design, facts)
+            surveyed = await assess_risk(self.workbench_app.workbench, design, facts)
         except RaidbenchError as error:
             self._say_plan(error.message, error.hint)
             return
@@ -176,9 +177,6 @@ class SweepPlanner(PlanChoices):
         self.query_one("#sweep-job", Static).update(clean_lines(text))
 
     @on(KeyedTable.RowHighlighted, "#sweep-axes")
-    def _row_highlighted(self) -> None:
-        self._help()
-
     def _help(self) -> None:
         line = self.query_one("#sweep-help", TextParagraphs)
         axis = self._axis()

@@ -37,26 +37,20 @@ def grid(shown: MatrixView) -> MatrixGrid:
     )
 
 
-def left_seconds(record: SweepRecord, now: float, speed: float) -> float:
-    """Time to its end; until a step is over nobody knows how fast a simulation really is."""
-    return seconds_left(record, now) / (1.0 if record.ended else speed)
-
-
 def sweep_progress(record: SweepRecord, now: float, speed: float = 1.0) -> Progress:
     """How far the sweep is, and how long it will still take. `speed`: that of a simulation."""
     at = record.current.step.number if record.current is not None else record.done
-    left = left_seconds(record, now, speed)
     return Progress(
         phase=f"step {at} of {len(record.steps)}",
         fraction=record.done / len(record.steps) if record.steps else None,
-        eta=left,
+        eta=seconds_left(record, now, speed),
     )
 
 
 def header_text(record: SweepRecord, now: float, speed: float = 1.0) -> str:
     """A running sweep in the header of every screen: `sweep 12/48 ETA 20 min`."""
     at = record.current.step.number if record.current is not None else record.done
-    return f"sweep {at}/{len(record.steps)} ETA {units.duration(round(left_seconds(record, now, speed)))}"
+    return f"sweep {at}/{len(record.steps)} ETA {units.duration(round(seconds_left(record, now, speed)))}"
 
 
 def state_text(record: SweepRecord, *, running: bool, stopping: bool = False) -> tuple[str, Tone]:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:  # what a sweep needs is imported when there is one: every scr
     from app.core.session.sweep_steps import Design
     from app.features.sweep.engine.live_log import Follower
     from app.features.sweep.engine.plan import SweepPlan
-    from app.features.sweep.engine.risk_assessment import RiskAssessment
-    from app.features.sweep.engine.targets import TargetFacts
     from app.tui.app_interface import AppInterface
 
 EVERY = 0.25
@@ -71,21 +69,11 @@ class SweepController(BackgroundWork):
         """How many times as fast the simulation runs; None of a real machine."""
         return self._app.options.sweep_speed if self._app.workbench.simulated else None
 
-    async def look(self, plan: SweepPlan, named: Mapping[str, str]) -> TargetFacts:
-        """What has to be known of the targets. Raises RaidbenchError."""
-        from app.features.sweep.engine.targets import inspect_targets
-
-        return await inspect_targets(self._app.workbench, plan, named)
-
-    async def survey(self, design: Design, facts: TargetFacts) -> RiskAssessment:
-        """What a sweep puts at risk. Raises RaidbenchError."""
-        from app.features.sweep.engine.risk_assessment import assess_risk
-
-        return await assess_risk(self._app.workbench, design, facts)
-
     async def begin(self, plan: SweepPlan, named: Mapping[str, str], seed: int) -> bool:
         """Look anew, ask, put the design on disk, hand it over; whether it runs. Whatever cannot be is told."""
         from app.features.sweep.engine.plan_expansion import expand
+        from app.features.sweep.engine.risk_assessment import assess_risk
+        from app.features.sweep.engine.targets import inspect_targets
         from app.features.sweep.screen.plan_view import question
         from widgets.confirm import ConfirmDialog
 
@@ -93,8 +81,8 @@ class SweepController(BackgroundWork):
             if self.running:
                 raise RefusedError("A sweep is running already.", hint="x stops it.")
             self._process_starter()
-            facts = await self.look(plan, named)
-            surveyed = await self.survey(expand(plan, facts, seed), facts)
+            facts = await inspect_targets(self._app.workbench, plan, named)
+            surveyed = await assess_risk(self._app.workbench, expand(plan, facts, seed), facts)
             commands = () if surveyed.refused else await self._commands(surveyed.design)
             asked = question(surveyed, commands, self.speed)
             if not await self._app.push_screen_wait(ConfirmDialog(asked)) or surveyed.refused:
