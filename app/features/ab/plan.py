@@ -172,7 +172,6 @@ def plan_null(
     pairs: int = NULL_PAIRS,
     threshold_percent: float = THRESHOLD_PERCENT,
     rest_seconds: float | None = REST_SECONDS,
-    seed: int | None = None,
     noise: RunNoise | None = None,
 ) -> AbPlan:
     """The plan of an experiment in which nothing is set: what the same against itself scatters by.
@@ -180,7 +179,7 @@ def plan_null(
     Raises InvalidValueError.
     """
     same = Change(target=target, key="", label=SAME_SET_UP, before=AS_IT_IS, after=AS_IT_IS, writes=(), undo=())
-    plan = _draw_plan(same, ready, one_look(pairs), rest_seconds, seed)
+    plan = _draw_plan(same, ready, one_look(pairs), rest_seconds, None)
     return replace(plan, threshold_percent=threshold_percent, noise=noise)
 
 

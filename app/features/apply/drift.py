@@ -87,10 +87,6 @@ class DesiredState:
     trouble: RaidbenchError | None = None
     """Why some of them could not be planned, where that is no fault of their values: a tool that does not answer."""
 
-    def settable(self) -> tuple[Drift, ...]:
-        """Differences that `apply` sets."""
-        return tuple(drift for drift in self.drifts if drift.settable)
-
     def unsettable(self) -> tuple[Drift, ...]:
         """Differences that it does not set."""
         return tuple(drift for drift in self.drifts if not drift.settable)

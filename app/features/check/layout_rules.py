@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from app.features.check.finding import NOTE, WARN, Finding, RuleOutput, UnknownResult, rule
-from app.features.check.snapshot import BlockDevice, SystemSnapshot, fact, unit_of
+from app.features.check.snapshot import BlockDevice, SystemSnapshot, alignment_of, fact
 from backends.model import Array, Drive, Level
 from backends.raid import PARITY
 from backends.sizes import exact_text
 from backends.topology import kernel_name
+from backends.topology.mounts import Mount
 
 RAIDZ = {Level.RAIDZ1: 1, Level.RAIDZ2: 2, Level.RAIDZ3: 3}
 
@@ -71,16 +72,16 @@ def off_stripe(snapshot: SystemSnapshot) -> RuleOutput:
             yield UnknownResult(where=name, why=f"the strip of {array.target} is not told")
         if array is None or array.level not in PARITY or not array.strip_bytes or start % array.strip_bytes:
             continue
-        unit = unit_of(array)
-        if unit is None:
+        stripe = alignment_of(array)
+        if stripe is None:
             yield UnknownResult(where=name, why="how many drives carry data is not told")
-        elif start % unit[0]:
+        elif start % stripe:
             yield Finding(
                 where=name,
-                message=f"It begins inside a full stripe of {exact_text(unit[0])}: aligned large writes are parts of"
+                message=f"It begins inside a full stripe of {exact_text(stripe)}: aligned large writes are parts of"
                 " two stripes.",
                 evidence=f"start {start // 512} sectors",
-                do=f"Make it anew at a multiple of {exact_text(unit[0])} where large writes matter.",
+                do=f"Make it anew at a multiple of {exact_text(stripe)} where large writes matter.",
             )
 
 
@@ -104,36 +105,34 @@ def kernel_misaligned(snapshot: SystemSnapshot) -> RuleOutput:
             )
 
 
-def _filesystem_stripe(snapshot: SystemSnapshot, index: int) -> tuple[Array, int, str] | None:
-    """Array beneath a mount, the bytes that the filesystem takes for a stripe (0 for none), and the option's words."""
-    mount = snapshot.mounts[index]
+def _filesystem_stripe(snapshot: SystemSnapshot, mount: Mount) -> tuple[Array, int, int, str] | None:
+    """Return the array below a mount, its alignment, the filesystem's stripe (0 for none), and the mount option.
+
+    Both in bytes. None for other filesystems, and without a striped array.
+    """
     if not mount.source.startswith("/dev/") or mount.fstype not in ("xfs", "ext4"):
         return None
     array = snapshot.striped_at(snapshot.block_called(kernel_name(mount.source)))
-    if array is None or unit_of(array) is None:
+    if array is None or (unit := alignment_of(array)) is None:
         return None
     options = dict(option.partition("=")[::2] for option in mount.options)
-    text = {"xfs": "swidth", "ext4": "stripe"}[mount.fstype]
-    output = options.get(text, "")
-    return (
-        (array, int(output) * (512 if mount.fstype == "xfs" else 1), f"{text}={output}")
-        if output.isdigit()
-        else (array, 0, "")
-    )
+    name = {"xfs": "swidth", "ext4": "stripe"}[mount.fstype]
+    value = options.get(name, "")
+    number = int(value) * (512 if mount.fstype == "xfs" else 1) if value.isdigit() else 0
+    return array, unit, number, f"{name}={value}"
 
 
 @rule(WARN, "fs-stripe-other", "a filesystem was made for another stripe", "xfs(5), sunit and swidth; ext4(5), stripe")
 def fs_other(snapshot: SystemSnapshot) -> RuleOutput:
     """A filesystem that was made for another stripe than the array has."""
-    for index, mount in enumerate(snapshot.mounts):
-        match = _filesystem_stripe(snapshot, index)
-        if match is None or not match[1]:
+    for mount in snapshot.mounts:
+        match = _filesystem_stripe(snapshot, mount)
+        if match is None or not match[2]:
             continue
-        array, number, text = match
-        unit = unit_of(array)
-        stripe = (array.strip_bytes or 0) * (array.data_drives or 0) or (unit[0] if unit else 0)
+        array, unit, number, text = match
+        stripe = (array.strip_bytes or 0) * (array.data_drives or 0) or unit
         fits = {number} if mount.fstype == "xfs" else {number * size for size in _EXT4_BLOCKS}
-        if stripe not in fits and not (unit and unit[0] in fits):
+        if fits.isdisjoint((stripe, unit)):
             yield Finding(
                 where=mount.where(),
                 message=f"The filesystem was made for another stripe than the {exact_text(stripe)} of {array.target}:"
@@ -146,17 +145,16 @@ def fs_other(snapshot: SystemSnapshot) -> RuleOutput:
 @rule(NOTE, "fs-stripe-unset", "a filesystem on parity knows of no stripe", "xfs(5), sunit and swidth; ext4(5), stripe")
 def fs_unset(snapshot: SystemSnapshot) -> RuleOutput:
     """A filesystem on an array with parity that knows of no stripe."""
-    for index, mount in enumerate(snapshot.mounts):
-        match = _filesystem_stripe(snapshot, index)
-        if match is not None and not match[1] and match[0].level in PARITY:
-            array = match[0]
-            unit = unit_of(array)
+    for mount in snapshot.mounts:
+        match = _filesystem_stripe(snapshot, mount)
+        if match is not None and not match[2] and match[0].level in PARITY:
+            array, unit = match[:2]
             yield Finding(
                 where=mount.where(),
-                message=f"The filesystem knows of no stripe, and {array.target} has one of"
-                f" {exact_text(unit[0]) if unit else '?'}: large files begin anywhere in it.",
+                message=f"The filesystem knows of no stripe, and {array.target} has one of {exact_text(unit)}: large"
+                " files begin anywhere in it.",
                 evidence=f"{mount.fstype} mounted without {'sunit and swidth' if mount.fstype == 'xfs' else 'stripe'}",
-                do="Mount it with " + _options(array, unit[0] if unit else 0, mount.fstype) + ".",
+                do="Mount it with " + _options(array, unit, mount.fstype) + ".",
             )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from app.features.check.finding import FAULT, NOTE, WARN, Finding, RuleOutput, UnknownResult, rule
 from app.features.check.snapshot import SystemSnapshot, fact, fact_number
-from backends.model import Array, Controller, Drive, Media
+from backends.model import Array, Controller, Drive, Media, State
 
 DISK_RATE = 3.0
 """Gb/s that no hard disk needs more than: it carries 300 MB/s (Serial ATA, 8b/10b encoding)."""
@@ -209,7 +209,7 @@ def paused(snapshot: SystemSnapshot) -> RuleOutput:
                 yield _paused(str(device.target), f"The {task.kind} is paused{done}", f"task {task.kind}, paused{done}")
     for array in snapshot.inventory.arrays:
         text = fact(array, "Task") or ""
-        if text.startswith("frozen") and snapshot.lacks_members(array):
+        if text.startswith("frozen") and array.state in (State.DEGRADED, State.REBUILDING):
             yield _paused(str(array.target), "The rebuild is frozen", f"Task: {text}")
 
 

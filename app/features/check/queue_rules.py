@@ -6,7 +6,7 @@ import re
 
 from app.features.advice.condition_rules import PERFORMANCE
 from app.features.check.finding import FAULT, NOTE, WARN, Finding, RuleOutput, UnknownResult, rule
-from app.features.check.snapshot import SystemSnapshot, fact, unit_of
+from app.features.check.snapshot import SystemSnapshot, alignment_of, fact
 from backends.model import Array, Media
 from backends.sizes import exact_text
 
@@ -74,7 +74,7 @@ def large_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
     for device in snapshot.things():
         target = snapshot.queue_of(device)
         text = snapshot.now(target, "read_ahead_kb") or ""
-        striped = isinstance(device, Array) and (unit_of(device) or (0,))[0] >= 1 << 20
+        striped = isinstance(device, Array) and (alignment_of(device) or 0) >= 1 << 20
         if text.isdigit() and int(text) >= 4096 and snapshot.media(device) in FLASH and not striped:
             yield Finding(
                 where=str(target),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from app.core.presentation.attention_list import ProposedChange
-from backends.model import Array, Controller, Drive, Inventory, Media, State, Target
+from backends.model import Array, Controller, Drive, Inventory, Media, Target
 from backends.pci import Link
 from backends.raid import PARITY, PARITY_IN_SPANS, full_stripe
 from backends.settings import Reading
@@ -117,7 +117,7 @@ class SystemSnapshot:
     def things(self) -> Iterator[Array | Drive]:
         """Arrays and drives, each once: not the second view of a disk, nor its second path."""
         twins = self.inventory.twins
-        yield from (array for array in self.inventory.arrays)
+        yield from self.inventory.arrays
         yield from (drive for drive in self.inventory.drives if drive.target not in twins)
 
     def now(self, target: Target, key: str) -> str | None:
@@ -155,10 +155,6 @@ class SystemSnapshot:
         """Its drives, as far as they are known."""
         targets = set(array.members)
         return tuple(drive for drive in self.inventory.drives if drive.target in targets)
-
-    def lacks_members(self, array: Array) -> bool:
-        """Return whether an array has less redundancy than it is made for, and waits for a rebuild."""
-        return array.state in (State.DEGRADED, State.REBUILDING)
 
     def controller(self, device: Array | Drive) -> Controller | None:
         """The card it hangs from."""
@@ -209,20 +205,17 @@ class SystemSnapshot:
         return next((array for array in arrays if array.strip_bytes), arrays[0] if arrays else None)
 
 
-def unit_of(array: Array) -> tuple[int, str] | None:
-    """Bytes that a part of an array ought to begin at a multiple of, and what those are called; None if not known.
+def alignment_of(array: Array) -> int | None:
+    """Return the bytes that a part of an array ought to begin at a multiple of; None if not known.
 
     Of levels with parity the full stripe, of one span where there are several; of others the strip.
     """
-    if array.strip_bytes is None:
-        return None
-    if array.level not in PARITY:
-        return array.strip_bytes, "strip"
+    if array.strip_bytes is None or array.level not in PARITY:
+        return array.strip_bytes
     data = array.data_drives
     if array.level in PARITY_IN_SPANS and data:
         data = data // array.spans if array.spans and data % array.spans == 0 else None
-    stripe = full_stripe(array.strip_bytes, data)
-    return None if stripe is None else (stripe, "full stripe")
+    return full_stripe(array.strip_bytes, data)
 
 
 def fact(device: Controller | Array | Drive, label: str) -> str | None:

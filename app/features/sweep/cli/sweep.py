@@ -28,9 +28,8 @@ from app.core.presentation.noise_text import noise_json
 from app.core.presentation.risk_text import ConfirmationLevel, confirmation_level
 from app.core.session.flag_files import STOP, is_being_written
 from app.core.workbench import Workbench
-from app.features.sweep.cli.attach import follow
+from app.features.sweep.cli.attach import SweepFollower, follow
 from app.features.sweep.cli.background import HURRY, hand_over
-from app.features.sweep.cli.progress import SweepFollower
 from app.features.sweep.cli.text import order_lines, plan_lines, report, status_of
 from app.features.sweep.engine.builtin_plans import plan_files
 from app.features.sweep.engine.plan import SweepPlan

@@ -11,7 +11,6 @@ from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import MADE, Assignment, Design, Purpose, Step, SweepCell
 from app.features.sweep.engine.order import arrays_in_order, measured_seconds
 from app.features.sweep.engine.saturation import LEAST_RUNS, bases, family
-from backends.values import dataclass
 
 HALVINGS = 3
 """Depths that a search tries between two doublings, about."""
@@ -25,16 +24,6 @@ DELETE_SECONDS = 1.0
 """An array that is taken apart, and looked at before and after."""
 RESTART_SECONDS = 300.0
 """A server that boots."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SwitchCount:
-    """How often a setting changes on the way, coming back included."""
-
-    setting: Assignment
-    """Which, with its value before."""
-    times: int
-    """How often."""
 
 
 def seconds_of(design: Design) -> float:
@@ -94,18 +83,17 @@ def _curve_left(record: SweepRecord) -> float:
     return runs * sum(_run(cell, record.design.rest) for cell in bases(record))
 
 
-def switches(design: Design) -> tuple[SwitchCount, ...]:
-    """How often every touched setting changes, slow ones first."""
+def switches(design: Design) -> tuple[tuple[Assignment, int], ...]:
+    """Return every touched setting with its value before, and how often it changes, coming back included; slow ones
+    first.
+    """
     cells = {cell.id: cell for cell in design.cells}
     counts: dict[tuple[str, str], int] = {}
     for before, after in _walk(design.steps, cells, design.originals):
         for assignment, other in zip(before, after, strict=True):
             key = (str(assignment.target), assignment.key)
             counts[key] = counts.get(key, 0) + (assignment.value != other.value)
-    return tuple(
-        SwitchCount(setting=original, times=counts.get((str(original.target), original.key), 0))
-        for original in design.originals
-    )
+    return tuple((original, counts.get((str(original.target), original.key), 0)) for original in design.originals)
 
 
 def _walk(

@@ -56,17 +56,17 @@ class LiveWriter:
                     out.write(line + "\n")
 
 
-class LiveReader:
-    """Reads what was added since the last look."""
+class _LineReader:
+    """Reads the complete lines that were added to a file since the last call."""
 
-    def __init__(self, folder: Path) -> None:
-        self._file = folder / FILE
+    def __init__(self, file: Path) -> None:
+        self._file = file
         self._inode = 0
         self._at = 0
         self._rest = b""
 
-    def read(self) -> Iterator[LiveEvent]:
-        """New events, oldest first."""
+    def read(self) -> list[bytes]:
+        """Return the new lines, oldest first; none of a file that cannot be read. A replaced file is read again."""
         try:
             with open_input(self._file) as source:
                 info = os.fstat(source.fileno())
@@ -76,12 +76,20 @@ class LiveReader:
                 chunk = source.read()
                 self._at = source.tell()
         except OSError:
-            return
-        *whole, self._rest = (self._rest + chunk).split(b"\n")
-        for line in whole:
-            event = _event(line)
-            if event is not None:
-                yield event
+            return []
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        return lines
+
+
+class LiveReader:
+    """Reads what was added since the last look."""
+
+    def __init__(self, folder: Path) -> None:
+        self._lines = _LineReader(folder / FILE)
+
+    def read(self) -> Iterator[LiveEvent]:
+        """New events, oldest first."""
+        return filter(None, map(_event, self._lines.read()))
 
 
 def _event(line: bytes) -> LiveEvent | None:
@@ -106,10 +114,9 @@ QUIET = 2.0
 class Follower:
     """Reads what was added to the log of a sweep. Not for two threads at once."""
 
-    def __init__(self, folder: Path, listener: Listener | None = None) -> None:
-        """`listener`: is told every event, with the session after it."""
-        self.listener = listener
-        """Who is told; may be exchanged between two looks."""
+    def __init__(self, folder: Path) -> None:
+        self.listener: Listener | None = None
+        """Is called with every event and the session after it; may be exchanged between two calls of `read`."""
         self.folder = folder
         """The session's folder."""
         self.session = Session()
@@ -117,8 +124,7 @@ class Follower:
         self.over = False
         """Whether the sweep came to an end, or nobody runs it any more."""
         self._live = LiveReader(folder)
-        self._at = 0
-        self._rest = b""
+        self._log = _LineReader(folder / LOG)
         self._heard = time.monotonic()
 
     @property
@@ -133,7 +139,12 @@ class Follower:
 
     def read(self) -> bool:
         """Take in what is new; whether anything was, or it ended. A log that cannot be read any more is not news."""
-        news = self._read_log()
+        lines = self._log.read()
+        for line in lines:
+            event = event_codec.decode(line.decode("utf-8", "replace")) if line.strip() else None
+            if event is not None:
+                self._take(event)
+        news = bool(lines)
         for moment in self._live.read():
             self._take(moment)
             news = True
@@ -146,21 +157,6 @@ class Follower:
             self._heard = now
             self.over = not is_being_written(self.folder)
         return news or self.over != before
-
-    def _read_log(self) -> bool:
-        try:
-            with open_input(self.folder / LOG) as log:
-                log.seek(self._at)
-                chunk = log.read()
-                self._at = log.tell()
-        except OSError:
-            return False
-        *whole, self._rest = (self._rest + chunk).split(b"\n")
-        for line in whole:
-            event = event_codec.decode(line.decode("utf-8", "replace")) if line.strip() else None
-            if event is not None:
-                self._take(event)
-        return bool(whole)
 
     def _take(self, event: AnyEvent) -> None:
         self.session = fold(self.session, event)

@@ -63,11 +63,12 @@ def expand(plan: SweepPlan, facts: TargetFacts, seed: int) -> Design:
     Raises PlanError when nothing is left to be measured.
     """
     axes = [axis for axis in plan.axes if isinstance(axis, SettingAxis)]
-    rows, columns = _on_every_array(_rows(plan, axes, facts), facts), _columns(plan)
+    plain_rows, columns = _rows(plan, axes, facts), _columns(plan)
+    rows = _on_every_array(plain_rows, facts)
     if len(rows) * len(columns) > MOST_CELLS:
         raise PlanError(f"The plan has {len(rows) * len(columns)} combinations; {MOST_CELLS} is the limit.")
     cells: dict[tuple[_Key, str], SweepCell] = {}
-    skipped = _refused_cells(_rows(plan, axes, facts), columns, facts)
+    skipped = _refused_cells(plain_rows, columns, facts)
     for row in rows:
         for column in columns:
             try:
@@ -81,8 +82,9 @@ def expand(plan: SweepPlan, facts: TargetFacts, seed: int) -> Design:
             "Nothing of the plan can be measured here.", hint=" ".join(dict.fromkeys(cell.reason for cell in skipped))
         )
     compared = [
-        replace(cell, against=_baseline_id(cell, _compared_row(plan, axes, facts, key[0]), key[1], cells))
-        for key, cell in cells.items()
+        replace(cell, against=None if baseline is None or baseline.id == cell.id else baseline.id)
+        for (row_key, column_label), cell in cells.items()
+        for baseline in (cells.get((_baseline_row(plan, axes, facts, row_key), column_label)),)
     ]
     originals = _original_values(compared, facts)
     whole = _with_all_settings(compared, originals)
@@ -153,8 +155,8 @@ def _array_row_text(row: _Row, array: str) -> str:
 def _refused_cells(rows: Sequence[_Row], columns: Sequence[_Column], facts: TargetFacts) -> list[SkippedCell]:
     """What would be measured on arrays that cannot be made."""
     return [
-        SkippedCell(row=_array_row_text(row, array_text(array.shape)), column=column.label, reason=array.reason)
-        for array in (facts.arrays.refused if facts.arrays is not None else ())
+        SkippedCell(row=_array_row_text(row, array_text(shape)), column=column.label, reason=reason)
+        for shape, reason in (facts.arrays.refused if facts.arrays is not None else ())
         for row in rows
         for column in columns
     ]
@@ -339,23 +341,19 @@ def _require_settable(setting: Setting, reading: Reading, value: str, holder: Se
     return wanted
 
 
-def _baseline(plan: SweepPlan, axes: Sequence[SettingAxis], facts: TargetFacts, key: _Key) -> _Key:
-    """The row that a row is compared with: the set-up named, and of every axis what is set now, else its first."""
-    setups = {setup.name: setup for setup in plan.setups}
-    setup = setups.get(key[0])
-    name = (setup.against if setup is not None else None) or (plan.setups[0].name if plan.setups else "")
-    return name, tuple(_present_value(axis, facts) for axis in axes), key[2]
+def _baseline_row(plan: SweepPlan, axes: Sequence[SettingAxis], facts: TargetFacts, key: _Key) -> _Key:
+    """Return the row that a row is compared with: the named set-up, and of every axis the value of now, else its first.
 
-
-def _compared_row(plan: SweepPlan, axes: Sequence[SettingAxis], facts: TargetFacts, key: _Key) -> _Key:
-    """The row that a row is compared with: on the same array, and the first such row of an array with the first array.
-
-    Settings are flipped while their array stands, arrays are made in turn: each difference is judged by its own orders.
+    It is on the same array; such a row itself is compared with the same row of the first array. Settings are flipped
+    while their array exists, and arrays are made in turn: each difference is judged by its own orders.
     """
-    own = _baseline(plan, axes, facts, key)
-    if facts.arrays is None or own != key:
-        return own
-    return (*own[:2], facts.arrays.making.arrays[0].id)
+    name, _, array = key
+    setup = next((setup for setup in plan.setups if setup.name == name), None)
+    against = (setup.against if setup is not None else None) or (plan.setups[0].name if plan.setups else "")
+    baseline = (against, tuple(_present_value(axis, facts) for axis in axes), array)
+    if facts.arrays is None or baseline != key:
+        return baseline
+    return (*baseline[:2], facts.arrays.making.arrays[0].id)
 
 
 def _present_value(axis: SettingAxis, facts: TargetFacts) -> str:
@@ -375,11 +373,6 @@ def _size(value: str) -> str | None:
         return str(parse_size(value))
     except InvalidValueError:
         return None
-
-
-def _baseline_id(cell: SweepCell, row: _Key, column: str, cells: Mapping[tuple[_Key, str], SweepCell]) -> str | None:
-    baseline = cells.get((row, column))
-    return None if baseline is None or baseline.id == cell.id else baseline.id
 
 
 def _original_values(cells: Iterable[SweepCell], facts: TargetFacts) -> tuple[Assignment, ...]:

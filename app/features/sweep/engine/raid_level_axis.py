@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -54,7 +54,7 @@ def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
     axis = LevelAxis(
         role=ROLE,
         levels=listed,
-        strips=_parsed(given["strip"], strips) if "strip" in given else (),
+        strips=_strips(*given["strip"]) if "strip" in given else (),
         spans=_spans(*given["spans"], listed) if "spans" in given else {},
         layouts=_layouts(*given["layout"], listed) if "layout" in given else (),
         policies=row.get("policies", policies, {}),
@@ -71,9 +71,8 @@ def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
     return axis
 
 
-def _parsed(given: tuple[TomlTable, str, Any], parse: Callable[[Any], tuple[int, ...]]) -> tuple[int, ...]:
-    row, key, value = given
-    return row.parse(key, parse, value)
+def _strips(row: TomlTable, key: str, value: Any) -> tuple[int, ...]:
+    return row.parse(key, strips, value)
 
 
 def _layouts(row: TomlTable, key: str, value: Any, listed: Sequence[Level]) -> tuple[str, ...]:

@@ -54,16 +54,6 @@ class ArrayShape:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedArray:
-    """An array that cannot be made of these drives."""
-
-    shape: ArrayShape
-    """Which."""
-    reason: str
-    """Why, a sentence."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedArrays:
     """What a level axis makes on this machine."""
 
@@ -73,8 +63,8 @@ class PlannedArrays:
     """The arrays that can be made."""
     controller: Target | None = None
     """The card that makes them; None where the kernel does."""
-    refused: tuple[RefusedArray, ...] = ()
-    """Those that cannot."""
+    refused: tuple[tuple[ArrayShape, str], ...] = ()
+    """Those that cannot, with the reason: a sentence."""
     warnings: tuple[str, ...] = ()
     """About the drives beside each other: sentences."""
 
@@ -99,14 +89,13 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
             f"assume_clean is md's: {controller} initialises its arrays by itself.", hint="Leave out assume_clean."
         )
     arrays: list[SweepArray] = []
-    refused: list[RefusedArray] = []
+    refused: list[tuple[ArrayShape, str]] = []
     warnings: dict[str, None] = {problem.message: None for problem in problems if not axis.drives}
     for shape in shapes(axis):
         level = shape.level
         if level is Level.JBOD:
             if controller is not None:
-                reason = f"The drives hang from {controller}, so the kernel has none of them alone."
-                refused.append(RefusedArray(shape=shape, reason=reason))
+                refused.append((shape, f"The drives hang from {controller}, so the kernel has none of them alone."))
             else:
                 arrays.append(_single_drive(f"a{len(arrays) + 1}", drives[0]))
             continue
@@ -115,7 +104,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
         try:
             plan = await plan_array(bench.hardware.machine, request, assume_clean=axis.assume_clean)
         except (InvalidValueError, ToolFailedError) as error:
-            refused.append(RefusedArray(shape=shape, reason=f"{error.message} {error.hint}".strip()))
+            refused.append((shape, f"{error.message} {error.hint}".strip()))
             continue
         if members is not None and len(request.drives) < members:
             raise PlanError(f"{level.value} is to be made of {members} drives, and {len(drives)} are named.")
@@ -125,7 +114,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
     if all(array.is_single_drive for array in arrays):
         raise PlanError(
             "None of the arrays of the plan can be made of these drives.",
-            hint=" ".join(dict.fromkeys(array.reason for array in refused)),
+            hint=" ".join(dict.fromkeys(reason for _, reason in refused)),
         )
     making = SweepArrays(
         drives=tuple(

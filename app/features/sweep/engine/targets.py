@@ -65,17 +65,6 @@ def legal_value(setting: Setting, reading: Reading, value: str) -> str:
             raise error from None
 
 
-def addresses_of(plan: SweepPlan, named: Mapping[str, str]) -> dict[str, str]:
-    """The roles' addresses, those named on the command line first. Raises PlanError for a role the plan lacks."""
-    for role in named:
-        if role not in plan.targets:
-            raise PlanError(
-                f"The plan has no target {clean(role, 40)!r}.",
-                hint=suggestion_hint(role, plan.targets, f"It has: {', '.join(plan.targets) or 'none'}."),
-            )
-    return {role: named.get(role, address) for role, address in plan.targets.items() if named.get(role, address)}
-
-
 async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> TargetFacts:
     """Find every target of the plan and read its settings; changes nothing.
 
@@ -87,7 +76,13 @@ async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str,
             f"{plan.levels.role} is what the sweep makes: no --target says where it is.",
             hint="Name its drives in the plan, or with --drives.",
         )
-    addresses = addresses_of(plan, named)
+    for role in named:
+        if role not in plan.targets:
+            raise PlanError(
+                f"The plan has no target {clean(role, 40)!r}.",
+                hint=suggestion_hint(role, plan.targets, f"It has: {', '.join(plan.targets) or 'none'}."),
+            )
+    addresses = {role: named.get(role, address) for role, address in plan.targets.items()}
     matches: dict[str, str] = {}
     devices: dict[str, str] = {}
     holders: dict[str, tuple[SettingOwner, ...]] = {}
@@ -95,6 +90,8 @@ async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str,
     read: dict[Target, SettingOwner] = {}
     absent: list[NotFoundError] = []
     for role, address in addresses.items():
+        if not address:
+            continue
         try:
             device = await _thing(bench, address)
         except NotFoundError as error:
@@ -122,9 +119,9 @@ async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str,
         devices=devices,
         holders=holders,
         features={
-            name: _feature(name, feature.key, things[feature.target])
+            name: NeededFeature(name=name, target=owner.target, active=is_active(owner, name), key=feature.key)
             for name, feature in plan.features.items()
-            if feature.target in things
+            if (owner := things.get(feature.target)) is not None
         },
         can_restart=bench.restarts is not None,
     )
@@ -152,10 +149,6 @@ async def _holder(bench: Workbench, target: Target) -> SettingOwner:
         settings={setting.key: setting for setting in bench.hardware.settings(target)},
         readings=await bench.hardware.read(target),
     )
-
-
-def _feature(name: str, key: str | None, device: Controller | Array | Drive) -> NeededFeature:
-    return NeededFeature(name=name, target=device.target, active=is_active(device, name), key=key)
 
 
 def is_active(device: Controller | Array | Drive | None, name: str) -> bool:

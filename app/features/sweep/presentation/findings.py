@@ -53,15 +53,16 @@ def finding_facts(record: SweepRecord, results: Results) -> tuple[Facts, ...]:
         *_searches(record, results),
         array_result_facts(record),
         Facts(heading="Failed", facts=tuple(_failures(record, results))),
-        Facts(heading="Notes", facts=_sentences(_notes(results))),
-        Facts(heading="Compared", facts=_sentences(_baselines(results))),
+        Facts(heading="Notes", facts=sentence_lines(dict.fromkeys(_notes(results)))),
+        Facts(heading="Compared", facts=sentence_lines(_baselines(results))),
         left_out_facts(record.design),
     )
     return tuple(group for group in groups if group.facts)
 
 
-def _sentences(texts: Iterable[str]) -> tuple[FactLine, ...]:
-    return tuple(FactLine("", text) for text in dict.fromkeys(texts))
+def sentence_lines(texts: Iterable[str], tone: Tone = Tone.PLAIN) -> tuple[FactLine, ...]:
+    """Return a line without a label for each text that is not empty."""
+    return tuple(FactLine("", text, tone) for text in texts if text)
 
 
 def _confirmation_line(winner: ConfirmedWinner) -> tuple[str, Tone]:
@@ -148,7 +149,7 @@ def left_out_facts(design: Design) -> Facts:
 
 def short_facts(record: SweepRecord, results: Results) -> Facts:
     """The most important of it as facts."""
-    return Facts(heading="In short", facts=_sentences(session_highlights(record, results)))
+    return Facts(heading="In short", facts=sentence_lines(dict.fromkeys(session_highlights(record, results))))
 
 
 def session_highlights(record: SweepRecord, results: Results) -> Iterator[str]:

@@ -15,7 +15,7 @@ from app.features.sweep.engine.estimate import later_runs, switches
 from app.features.sweep.engine.risk_assessment import RiskAssessment
 from app.features.sweep.engine.verdicts import UnderpoweredSetups, underpowered_setups
 from app.features.sweep.presentation.arrays import array_plan_facts
-from app.features.sweep.presentation.findings import left_out_facts
+from app.features.sweep.presentation.findings import left_out_facts, sentence_lines
 from backends.model import Target
 from widgets.text_utils import units
 
@@ -35,11 +35,11 @@ def plan_facts(surveyed: RiskAssessment, speed: float | None = None) -> tuple[Fa
     groups = (
         Facts(heading="Plan", facts=tuple(_plan(design, speed))),
         Facts(heading="Noise", facts=tuple(_noise(surveyed))),
-        Facts(heading="REFUSED", facts=_sentences((*surveyed.refused, surveyed.hint), Tone.BAD)),
+        Facts(heading="REFUSED", facts=sentence_lines((*surveyed.refused, surveyed.hint), Tone.BAD)),
         *array_plan_facts(design),
         Facts(heading="DESTROYS DATA (asked once)", facts=tuple(_data_loss_lines(design))),
-        Facts(heading="Wear", facts=_sentences(surveyed.wear, Tone.ATTENTION)),
-        Facts(heading="Risks", facts=_sentences(surveyed.risks, Tone.ATTENTION)),
+        Facts(heading="Wear", facts=sentence_lines(surveyed.wear, Tone.ATTENTION)),
+        Facts(heading="Risks", facts=sentence_lines(surveyed.risks, Tone.ATTENTION)),
         Facts(heading="Changes, all put back", facts=tuple(_changes(design))),
         Facts(heading="Not active", facts=tuple(_inactive_lines(design))),
         left_out_facts(design_with_labels(design)),
@@ -125,10 +125,10 @@ def _noise(surveyed: RiskAssessment) -> Iterator[FactLine]:
 
 
 def _changes(design: Design) -> Iterator[FactLine]:
-    for switch in switches(design):
-        slow = ", created again or reshaped" if switch.setting.slow else ""
-        times = f"{units.plural(switch.times, 'time')} on {switch.setting.target}{slow}"
-        yield FactLine(switch.setting.key, f"{times}; at the end {switch.setting.value} again")
+    for setting, count in switches(design):
+        slow = ", created again or reshaped" if setting.slow else ""
+        times = f"{units.plural(count, 'time')} on {setting.target}{slow}"
+        yield FactLine(setting.key, f"{times}; at the end {setting.value} again")
 
 
 def _inactive_lines(design: Design) -> Iterator[FactLine]:
@@ -143,10 +143,6 @@ def _data_loss_lines(design: Design) -> Iterator[FactLine]:
     for destroy in design.destroys:
         yield FactLine(destroy.shown, f"ALL DATA WILL BE LOST: {by}", Tone.BAD)
         yield from (FactLine("", f"  {value}") for value in destroy.found)
-
-
-def _sentences(texts: tuple[str, ...], tone: Tone) -> tuple[FactLine, ...]:
-    return tuple(FactLine("", text, tone) for text in texts if text)
 
 
 def _destroying(design: Design) -> str:

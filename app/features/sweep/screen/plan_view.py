@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from app.core.presentation.risk_text import ConfirmationLevel, confirmation_level, risk_cell
-from app.core.session.sweep_steps import Design
+from app.core.session.sweep_steps import Assignment, Design
 from app.features.sweep.engine.estimate import switches
 from app.features.sweep.engine.plan import JobAxis, SweepPlan
 from app.features.sweep.engine.risk_assessment import RiskAssessment
@@ -148,10 +148,7 @@ def question(
         tier=TIERS[confirmation_level(surveyed.risk)],
         summary=f"{time_text(design, speed)}. It runs in the background, whatever becomes of this terminal; "
         "every setting is put back at the end, also after a stop or a failure.",
-        changes=tuple(
-            _change(design, switch.setting.key, str(switch.setting.target), switch.setting.value)
-            for switch in switches(design)
-        ),
+        changes=tuple(_change(design, setting) for setting, _ in switches(design)),
         commands=tuple(commands),
         risks=(*overwritten, *surveyed.wear, *surveyed.risks),
         evidence=(*lost, *blank) if destroys else (),
@@ -163,11 +160,11 @@ def question(
     )
 
 
-def _change(design: Design, key: str, target: str, before: str) -> PlannedChange:
+def _change(design: Design, before: Assignment) -> PlannedChange:
     values = dict.fromkeys(
         setting.value
         for cell in design.cells
         for setting in cell.settings
-        if (setting.key, str(setting.target)) == (key, target)
+        if (setting.key, setting.target) == (before.key, before.target)
     )
-    return PlannedChange(setting=key, before=before, after=", ".join(values), undo="by itself at the end")
+    return PlannedChange(setting=before.key, before=before.value, after=", ".join(values), undo="by itself at the end")
