@@ -166,8 +166,8 @@ async def _run(bench: Workbench, interruption: Interruption, plan: AbPlan, optio
     _print_result(bench, record, as_json=options.as_json)
     if interruption.is_requested():
         return INTERRUPTED
-    whole = record.end is not None and record.end.status.value == "ok" and record.end.restored
-    return DONE if whole else FAILED
+    is_complete = record.end is not None and record.end.status.value == "ok" and record.end.restored
+    return DONE if is_complete else FAILED
 
 
 def _looks(options: _AbOptions) -> tuple[InterimAnalysis, ...]:

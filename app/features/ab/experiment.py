@@ -184,28 +184,28 @@ class AbExperiment:
 
     async def _restore_value(self) -> None:
         """The value of before, and of what moved along with it. Raises RaidbenchError unless it reads back."""
-        own = self._own_changes()
-        if len(own) == self._taken_back:
+        changes = self._own_changes()
+        if len(changes) == self._taken_back:
             return
-        for record in reversed(own):
+        for record in reversed(changes):
             if record.in_force:
                 undone = await self._bench.changes.undo(record.id)
                 self._note_moved(undone)
                 if not undone.is_reverted:
                     why = undone.message or undone.result
                     raise BlockedError(f"{self._plan.change.label} was not put back: {why}.")
-        await self._restore_moved(own[-1].id)
-        self._taken_back = len(own)
+        await self._restore_moved(changes[-1].id)
+        self._taken_back = len(changes)
 
     def _note_moved(self, ended: ChangeEnded) -> None:
         """Keep what moved between the reading right before a step of this experiment and the one right after it.
 
         That measures a side effect. What changes at any other time is somebody else's, and left alone.
         """
-        own = self._plan.change.target
+        target = self._plan.change.target
         for setting in ended.moved or ():
             if not setting.restored:
-                name = setting.key if setting.target == own else f"{setting.key} of {setting.target}"
+                name = setting.key if setting.target == target else f"{setting.key} of {setting.target}"
                 self._moved.setdefault(name, f"{setting.before} -> {setting.now}")
             self._since_a.setdefault((setting.target, setting.key), []).append(setting)
 

@@ -87,19 +87,19 @@ def _export_sort(
     inventory: Inventory, select: Mapping[str, str], same: Sequence[ExportedTarget]
 ) -> Iterator[ExportedTarget]:
     """What all things that the selector means have; nothing where that is nothing."""
-    whole = len(selected(inventory, select))
-    values = _common_values([target.values for target in same], whole)
+    count = len(selected(inventory, select))
+    values = _common_values([target.values for target in same], count)
     if not values:
         return
     (name,) = (select[key] for key in select if key not in ("vendor", "kind"))
-    comment = f"{select['vendor']}: {name}" if whole == 1 else f"{select['vendor']}: {whole} × {name}"
-    expect = _common_values([target.expect for target in same], whole)
+    comment = f"{select['vendor']}: {name}" if count == 1 else f"{select['vendor']}: {count} × {name}"
+    expect = _common_values([target.expect for target in same], count)
     yield ExportedTarget(select=select, comment=clean(comment, 160), values=values, expect=expect)
 
 
-def _common_values(parts: Sequence[tuple[ExportedValue, ...]], whole: int) -> tuple[ExportedValue, ...]:
+def _common_values(parts: Sequence[tuple[ExportedValue, ...]], count: int) -> tuple[ExportedValue, ...]:
     """Values that so many things have alike; none of one member, whose name means another on every machine."""
-    if len(parts) != whole:
+    if len(parts) != count:
         return ()
     exports = [{value.key: value.value for value in part} for part in parts]
     return tuple(
@@ -196,14 +196,14 @@ def document_of(targets: Iterable[ExportedTarget], older: str | None = None) -> 
         tables = tomlkit.aot()
         document.append("target", tables)
     for target in targets:
-        there = next((table for table in tables if dict(table.get("select", {})) == dict(target.select)), None)
-        if there is None:
+        table = next((table for table in tables if dict(table.get("select", {})) == dict(target.select)), None)
+        if table is None:
             tables.append(_table(target))
             continue
         for part, values in (("set", target.values), ("expect", target.expect)):
-            for value in values if part in there else ():
-                if value.key in there[part]:
-                    there[part][value.key] = _plain_value(value.value)
+            for value in values if part in table else ():
+                if value.key in table[part]:
+                    table[part][value.key] = _plain_value(value.value)
     return _with_newline(tomlkit.dumps(document))
 
 

@@ -48,15 +48,15 @@ def marks(device: Thing) -> dict[str, tuple[str, ...]]:
         case Controller():
             fields |= {"serial": (device.serial,), "model": (device.model,)}
         case Array():
-            own = device.identity
+            identity = device.identity
             fields |= {"level": (device.level.value,), "name": (device.name,)}
-            fields |= {"wwn": (own.wwn,), "serial": (own.serial,)} if own is not None else {}
+            fields |= {"wwn": (identity.wwn,), "serial": (identity.serial,)} if identity is not None else {}
         case Drive():
-            own = device.identity
+            identity = device.identity
             fields |= {"media": (device.media.value,), "model": (device.model,)}
             fields |= {
-                "wwn": (device.wwn, own.wwn if own else None),
-                "serial": (device.serial, own.serial if own else None),
+                "wwn": (device.wwn, identity.wwn if identity else None),
+                "serial": (device.serial, identity.serial if identity else None),
             }
     if not isinstance(device, Controller):
         points = [use.detail.removeprefix("mounted on ") for use in device.uses if use.kind == "mount"]
@@ -67,10 +67,10 @@ def marks(device: Thing) -> dict[str, tuple[str, ...]]:
 
 def selector_of(inventory: Inventory, device: Thing) -> dict[str, str]:
     """What means this thing and no other: by its WWN or serial number where that does, else by its address."""
-    own = marks(device)
+    device_marks = marks(device)
     for key in ("wwn", "serial"):
-        for value in own.get(key, ()):
-            select = {"vendor": device.target.backend, "kind": own["kind"][0], key: value}
+        for value in device_marks.get(key, ()):
+            select = {"vendor": device.target.backend, "kind": device_marks["kind"][0], key: value}
             if len(value) >= 4 and selected(inventory, select) == (device,):
                 return {name: select[name] for name in SELECTS if name in select}
     return {"address": str(device.target)}
@@ -78,8 +78,8 @@ def selector_of(inventory: Inventory, device: Thing) -> dict[str, str]:
 
 def sort_of(device: Thing) -> dict[str, str] | None:
     """What means all of its sort, on any machine: vendor and model, of arrays the level; None where that is unknown."""
-    own = marks(device)
-    key = next((key for key in ("model", "level", "media") if own.get(key)), None)
+    device_marks = marks(device)
+    key = next((key for key in ("model", "level", "media") if device_marks.get(key)), None)
     if key is None:
         return None
-    return {"vendor": device.target.backend, "kind": own["kind"][0], key: own[key][0]}
+    return {"vendor": device.target.backend, "kind": device_marks["kind"][0], key: device_marks[key][0]}

@@ -117,7 +117,7 @@ async def _blocks(host: Host) -> dict[str, BlockDevice]:
     blocks = {}
     for path in paths:
         name = path.rsplit("/", 1)[1]
-        own = {
+        attributes = {
             name.removeprefix(f"{path}/"): clean(text) for name, text in texts.items() if name.startswith(f"{path}/")
         }
         parts = [
@@ -128,7 +128,7 @@ async def _blocks(host: Host) -> dict[str, BlockDevice]:
         driver = await host.link(f"{path}/device/driver")
         blocks[name] = BlockDevice(
             name=name,
-            attributes=own,
+            attributes=attributes,
             below=tuple(name.rsplit("/", 1)[1] for name in _paths_below(path, below)),
             parts=tuple(parts),
             queues=len(_paths_below(path, queues)) or None,

@@ -209,8 +209,8 @@ def caps(snapshot: SystemSnapshot) -> RuleOutput:
 def trim_lost(snapshot: SystemSnapshot) -> RuleOutput:
     """What passes no TRIM on though all that it is made of takes it."""
     for block in snapshot.blocks.values():
-        own = block.number("queue/discard_max_bytes")
-        if own != 0 or not block.below:
+        limit = block.number("queue/discard_max_bytes")
+        if limit != 0 or not block.below:
             continue
         lower = [snapshot.disk_of_part(name)[0] for name in block.below]
         taken = [device.number("queue/discard_max_bytes") if device is not None else None for device in lower]

@@ -181,8 +181,8 @@ class SystemSnapshot:
 
     def block_called(self, name: str) -> BlockDevice | None:
         """The disk of a kernel name, of a partition's, or of a name below /dev/mapper."""
-        own = name.removeprefix("mapper!")
-        mapped = (block for block in self.blocks.values() if block.attributes.get("dm/name") == own)
+        mapped_name = name.removeprefix("mapper!")
+        mapped = (block for block in self.blocks.values() if block.attributes.get("dm/name") == mapped_name)
         return self.disk_of_part(name)[0] or next(mapped, None)
 
     def striped_at(self, block: BlockDevice | None) -> Array | None:
@@ -190,9 +190,9 @@ class SystemSnapshot:
 
         A linear volume on one array and what is encrypted on it have its strips; of several below none is taken.
         """
-        met: set[str] = set()
-        while block is not None and block.name not in met:
-            met.add(block.name)
+        visited: set[str] = set()
+        while block is not None and block.name not in visited:
+            visited.add(block.name)
             array = self.array_at(block)
             if array is not None and array.strip_bytes:
                 return array

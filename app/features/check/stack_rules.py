@@ -59,17 +59,17 @@ def slow_resync(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield md arrays whose rebuild would take days because its speed is limited."""
     for array in snapshot.inventory.arrays:
         text = snapshot.now(array.target, "sync_speed_max") or ""
-        own = text.isascii() and text.isdigit()
-        limit = int(text) if own else snapshot.resync_limit if text == "system" else None
+        is_own_limit = text.isascii() and text.isdigit()
+        limit = int(text) if is_own_limit else snapshot.resync_limit if text == "system" else None
         if limit is not None and limit < RESYNC_SLOW and array.level in _MIRRORED:
-            file = "md/sync_speed_max" if own else "/proc/sys/dev/raid/speed_limit_max"
+            file = "md/sync_speed_max" if is_own_limit else "/proc/sys/dev/raid/speed_limit_max"
             yield Finding(
                 where=str(array.target),
                 message=f"A rebuild or resync may run at {limit} KiB/s only: one terabyte takes"
                 f" {10**9 / max(limit, 1) / 86400:.0f} days.",
                 evidence=f"{file}: {limit}",
-                do="Set sync_speed_max to system." if own else f"Write 200000 to {file}.",
-                staged=snapshot.staged(array.target, "sync_speed_max", "system") if own else None,
+                do="Set sync_speed_max to system." if is_own_limit else f"Write 200000 to {file}.",
+                staged=snapshot.staged(array.target, "sync_speed_max", "system") if is_own_limit else None,
             )
 
 
@@ -84,8 +84,8 @@ def member_errors(snapshot: SystemSnapshot) -> RuleOutput:
     for array in snapshot.inventory.arrays:
         if array.target.backend != "md":
             continue
-        whole = array.state not in BROKEN
-        parts = [f"{fact.label}: {fact.value}" for fact in array.facts if _has_errors(fact, whole=whole)]
+        is_complete = array.state not in BROKEN
+        parts = [f"{fact.label}: {fact.value}" for fact in array.facts if _has_errors(fact, is_complete=is_complete)]
         block = snapshot.block_of(array)
         attributes = block.attributes if block is not None else {}
         parts += [
@@ -102,10 +102,10 @@ def member_errors(snapshot: SystemSnapshot) -> RuleOutput:
             )
 
 
-def _has_errors(line: Fact, *, whole: bool) -> bool:
+def _has_errors(line: Fact, *, is_complete: bool) -> bool:
     """Return whether a fact reports a bad member; a failed one of an array that is not whole is reported as that."""
     marked = any(literal in line.value for literal in ("has seen a write error", "to be replaced"))
-    return (line.label.startswith("Member ") and marked) or (line.label.startswith("Failed ") and whole)
+    return (line.label.startswith("Member ") and marked) or (line.label.startswith("Failed ") and is_complete)
 
 
 @rule(WARN, "array-read-only", "an array takes no writes", "mdadm(8), --readonly; the card's tool")

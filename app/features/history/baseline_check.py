@@ -93,20 +93,22 @@ def check_runs(
     judgement = RegressionResult(standing=RegressionVerdict.NOT_DECIDED, interval=None)
     chart, since = None, None
     failed = tuple(run.id for run in runs if run.figures.status is not RunStatus.OK)
-    ones, these = _complete_values(saved), _complete_values(now)
+    saved_values, present_values = _complete_values(saved), _complete_values(now)
     doubts: tuple[Caveat, ...] = ()
     engines = tuple(dict.fromkeys(engine_of(run) for run in (*baseline.runs, *runs)))
-    if failed or not ones or not these:
+    if failed or not saved_values or not present_values:
         pass
     elif len(engines) > 1:
         judgement = RegressionResult(standing=RegressionVerdict.REFUSED, interval=None)
     elif doubts := blocking_caveats((*baseline.runs, *runs)):
-        comparison = judge_later(ones, these, between=session_scatter(_means(others)), threshold=threshold)
+        comparison = judge_later(
+            saved_values, present_values, between=session_scatter(_means(others)), threshold=threshold
+        )
         judgement = RegressionResult(standing=RegressionVerdict.REFUSED, interval=comparison.interval)
     else:
         nights = _nights_between(baseline, runs, alike)
         chart = night_chart(
-            [ones, *map(_values, nights), these],
+            [saved_values, *map(_values, nights), present_values],
             earlier=_means(session_runs for session_runs in others if session_runs[0].at < baseline.start.at),
             higher_is_better=about.higher_is_better,
             threshold=threshold,
@@ -119,8 +121,8 @@ def check_runs(
         runs=tuple(runs),
         figure=about,
         direction=direction,
-        saved=geometric_mean(ones) if ones else None,
-        now=geometric_mean(these) if these else None,
+        saved=geometric_mean(saved_values) if saved_values else None,
+        now=geometric_mean(present_values) if present_values else None,
         judgement=judgement,
         threshold=threshold,
         between=session_scatter(_means(others)),
@@ -135,8 +137,8 @@ def check_runs(
 
 
 def _complete_values(values: Sequence[float | None]) -> list[float]:
-    there = [value for value in values if value is not None and isfinite(value) and value > 0]
-    return there if len(there) == len(values) else []
+    positive = [value for value in values if value is not None and isfinite(value) and value > 0]
+    return positive if len(positive) == len(values) else []
 
 
 def _other_sessions(baseline: Baseline, past_runs: Iterable[PastRun], now: set[float]) -> list[list[PastRun]]:

@@ -135,8 +135,8 @@ class Baselines:
 def baseline_of(name: str, loaded: LoadedSession, runs: Sequence[RunRecord]) -> Baseline:
     """The runs of a session as a baseline. Raises InvalidValueError where they make none."""
     ids = ", ".join(run.id for run in runs)
-    whole = [run for run in runs if run.figures.status is RunStatus.OK]
-    if len(whole) < len(runs):
+    complete = [run for run in runs if run.figures.status is RunStatus.OK]
+    if len(complete) < len(runs):
         raise InvalidValueError(f"Not all of {ids} are whole runs.", hint="`raidbench runs` shows how they ended.")
     if len({condition(run) for run in runs}) > 1:
         raise InvalidValueError(

@@ -49,13 +49,13 @@ def _load(app: AppInterface, opener: Screen[Any] | None, folder: Path, run: RunR
     from app.core.analysis.past_runs.index import load_past_runs
 
     bench = app.workbench
-    own = LoadedSession(folder=bench.folder or folder, session=bench.session, passed_over=0)
-    index = load_past_runs(bench.paths, extra_sessions=(own,))
+    loaded = LoadedSession(folder=bench.folder or folder, session=bench.session, passed_over=0)
+    index = load_past_runs(bench.paths, extra_sessions=(loaded,))
     name = f"{folder.name}/{run.id}"
     past_run = next((other for other in index.runs if other.name == name), None)
     alike = () if past_run is None else tuple(other for other in index.runs if other.condition == past_run.condition)
-    held = f"{own.folder.name}/{bench.session.baseline}"
-    baseline = next((other for other in alike if other.name == held), None)
+    baseline_name = f"{loaded.folder.name}/{bench.session.baseline}"
+    baseline = next((other for other in alike if other.name == baseline_name), None)
     app.call_from_thread(_show, app, opener, past_run, alike, baseline, index.notes)
 
 
@@ -160,8 +160,8 @@ class HistoryScreen(WorkbenchScreen):
 
     def _folder(self, run: PastRun) -> Path:
         bench = self.workbench_app.workbench
-        own = bench.folder
-        return own if own is not None and own.name == run.session else bench.paths.sessions / run.session
+        folder = bench.folder
+        return folder if folder is not None and folder.name == run.session else bench.paths.sessions / run.session
 
     def _read(self, run: PastRun) -> None:
         bench = self.workbench_app.workbench

@@ -58,9 +58,9 @@ def _search(record: SweepRecord, goal: Saturation, runs: Runs) -> SweepExtended 
     for base in bases(record):
         if _still_possible(record, base):
             points = depth_points(record, base, goal, runs)
-            there = {point.depth: point.cell for point in points}
+            cells = {point.depth: point.cell for point in points}
             for depth in next_runs(points, goal, repeats, random):
-                wanted.append(there.get(depth) or depth_cell(base, depth))
+                wanted.append(cells.get(depth) or depth_cell(base, depth))
     return _extend(record, Purpose.SATURATE, wanted)
 
 

@@ -117,12 +117,12 @@ class ArrayLifecycle:
             raise DeviceGoneError("No array of the sweep stands.", hint="Go on with `raidbench sweep --resume`.")
         if present.failure is not None:
             raise present.failure
-        own = {assignment.key: assignment.value for assignment in cell.settings if assignment.target.backend == MADE}
+        values = {assignment.key: assignment.value for assignment in cell.settings if assignment.target.backend == MADE}
         others = tuple(assignment for assignment in cell.settings if assignment.target.backend != MADE)
-        if missing := own.keys() - present.initial.keys():
+        if missing := values.keys() - present.initial.keys():
             raise InvalidValueError(f"{present.found.target} has no setting {clean(', '.join(sorted(missing)), 60)}.")
         made = tuple(
-            replace(assignment, value=own.get(key, assignment.value)) for key, assignment in present.initial.items()
+            replace(assignment, value=values.get(key, assignment.value)) for key, assignment in present.initial.items()
         )
         return replace(cell, where=str(present.found.target), settings=(*others, *made), needs=())
 
@@ -175,9 +175,9 @@ class ArrayLifecycle:
         bench = self._bench
         inventory = await bench.hardware.probe()
         names = [name for drive in making.drives for name in (drive.place, drive.serial) if name]
-        there, _ = await candidates_of(bench.hardware.machine, inventory, names)
+        candidates, _ = await candidates_of(bench.hardware.machine, inventory, names)
         try:
-            return tuple(_find_drive(there, drive) for drive in making.drives)
+            return tuple(_find_drive(candidates, drive) for drive in making.drives)
         except RaidbenchError as error:
             raise ArrayMismatchError(error.message, hint=error.hint) from error
 
@@ -229,11 +229,11 @@ class ArrayLifecycle:
         """Arrays of the journal that this session made of the drives of its sweep."""
         folder = str(self._bench.require_recording())
         drives = [drive.serial for drive in self._sweep_arrays.drives]
-        own = {frozenset(drives[: array.members]) for array in self._sweep_arrays.arrays}
+        serials = {frozenset(drives[: array.members]) for array in self._sweep_arrays.arrays}
         return tuple(
             entry
             for entry in self._bench.arrays.journal.entries()
-            if entry.session == folder and frozenset(member.serial for member in entry.array.members) in own
+            if entry.session == folder and frozenset(member.serial for member in entry.array.members) in serials
         )
 
     async def _delete(self, entry: ArrayJournalEntry) -> None:
@@ -261,23 +261,25 @@ class ArrayLifecycle:
                 note_restored(bench, change.id, None, "the array that had it was made for the sweep, and is deleted")
 
 
-def _find_drive(there: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:
+def _find_drive(candidates: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:
     """A drive of the sweep as it is now. Raises DeviceGoneError, RefusedError."""
     called = clean(drive.serial or drive.place, 80)
-    own = [
+    matches = [
         candidate
-        for candidate in there
+        for candidate in candidates
         if (candidate.serial, candidate.size_bytes) == (drive.serial, drive.size_bytes)
         and (drive.serial is not None or candidate.place == drive.place)
         and (drive.wwn is None or (candidate.identity is not None and candidate.identity.wwn == drive.wwn))
     ]
-    if len(own) != 1:
-        problem = "is not there" if not own else f"is several: {', '.join(candidate.place for candidate in own[:3])}"
+    if len(matches) != 1:
+        problem = (
+            "is not there" if not matches else f"is several: {', '.join(candidate.place for candidate in matches[:3])}"
+        )
         raise DeviceGoneError(f"The drive {called} {problem}.", hint="Look at the drives (`raidbench array list`).")
-    require_free_drive(own[0])
-    if own[0].seen and (new := new_content(own[0].lies, drive.lies)):
+    require_free_drive(matches[0])
+    if matches[0].seen and (new := new_content(matches[0].lies, drive.lies)):
         raise RefusedError(
-            f"Something lies on {own[0].place} that was not there when it was confirmed: {'; '.join(new)}.",
+            f"Something lies on {matches[0].place} that was not there when it was confirmed: {'; '.join(new)}.",
             hint="Look at it. Nothing was made of it since.",
         )
-    return own[0]
+    return matches[0]

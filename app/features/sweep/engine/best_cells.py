@@ -30,10 +30,10 @@ def leaders(record: SweepRecord, ranked: Sequence[CellResult], runs: Runs) -> tu
     share = 2 / len(ranked)
     direct = [_judge_in_turn(record, best, other, runs, LEVEL * share / max(1, len(others))) for other in others]
     # The best was picked by its figures, so it is not these few comparisons that chance had, but those of all pairs.
-    held = correct_for_multiplicity(direct, share=share)
+    corrected = correct_for_multiplicity(direct, share=share)
     tied = (
         cell_result.cell.id
-        for cell_result, judgement in zip(others, held, strict=True)
+        for cell_result, judgement in zip(others, corrected, strict=True)
         if not (_is_behind(cell_result, ranked) or (judgement is not None and judgement.verdict in WORSE))
     )
     return (best.cell.id, *tied)
@@ -50,8 +50,8 @@ def _judge_in_turn(
     a, b = (values_by_turn(record, result.cell.id, runs, Purpose.SCREEN) for result in (best, cell_result))
     if best.cell.block != cell_result.cell.block or len(a.keys() & b.keys()) < pairs_needed(strictest):
         return None
-    own = (run for result in (best, cell_result) for run in runs_of_cell(record, runs, result.cell.id))
-    return apply_caveats(judge_in_pairs(record, a, b, strictest=strictest, sees_slow_runs=True), own)
+    cell_runs = (run for result in (best, cell_result) for run in runs_of_cell(record, runs, result.cell.id))
+    return apply_caveats(judge_in_pairs(record, a, b, strictest=strictest, sees_slow_runs=True), cell_runs)
 
 
 def _is_behind(cell_result: CellResult, cells: Sequence[CellResult]) -> bool:
@@ -115,11 +115,13 @@ def confirmations(record: SweepRecord, runs: Runs, shown: Collection[str] = ()) 
     judged = [
         _judge_fresh_pairs(record, winner, runs, level=level, strictest=level / len(unshown)) for winner in unshown
     ]
-    held = dict(zip((winner.winner.id for winner in unshown), correct_for_multiplicity(judged), strict=True))
+    corrected = dict(zip((winner.winner.id for winner in unshown), correct_for_multiplicity(judged), strict=True))
     return tuple(
         replace(
             winner,
-            judgement=held[winner.winner.id] if winner.winner.id in held else _judge_fresh_pairs(record, winner, runs),
+            judgement=corrected[winner.winner.id]
+            if winner.winner.id in corrected
+            else _judge_fresh_pairs(record, winner, runs),
         )
         for winner in winners
     )

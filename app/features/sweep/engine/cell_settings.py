@@ -174,12 +174,12 @@ async def _in_order(bench: Workbench, wanted: Sequence[Assignment]) -> list[Assi
     ordered = list(wanted)
     for target in dict.fromkeys(assignment.target for assignment in wanted):
         places = [at for at, assignment in enumerate(ordered) if assignment.target == target and not assignment.slow]
-        own = {ordered[at].key: ordered[at] for at in places}
-        if len(own) < 2:
+        by_key = {ordered[at].key: ordered[at] for at in places}
+        if len(by_key) < 2:
             continue
-        planned = await bench.hardware.plan_all(target, {key: assignment.value for key, assignment in own.items()})
+        planned = await bench.hardware.plan_all(target, {key: assignment.value for key, assignment in by_key.items()})
         for at, change in zip(places, planned, strict=True):
-            ordered[at] = own[change.key]
+            ordered[at] = by_key[change.key]
     return ordered
 
 

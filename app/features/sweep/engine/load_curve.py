@@ -219,8 +219,8 @@ def curve_place(cells: Sequence[CellResult], cell_result: CellResult) -> str:
 def column_without(cell: SweepCell, fields: Iterable[str]) -> tuple[str, ...]:
     """What the name of a cell's workload has beside these fields of its job, as recorded or as people read it."""
     named = {key: cell.job[key] for key in fields if key in cell.job}
-    own = {text for key, value in named.items() for text in (f"{key}={value}", field_text(key, value))}
-    return tuple(part for part in cell.column.split(", ") if part not in own)
+    texts = {text for key, value in named.items() for text in (f"{key}={value}", field_text(key, value))}
+    return tuple(part for part in cell.column.split(", ") if part not in texts)
 
 
 def number_of(text: str) -> float:

@@ -62,7 +62,9 @@ def pending_state_of(step: Step, cell: SweepCell, making: SweepArrays) -> Standi
 def arrays_in_order(steps: Sequence[Step], cells: Mapping[str, SweepCell], making: SweepArrays) -> list[str]:
     """Ids of the arrays that are made for steps in their order, each as often as it is made."""
     standing = [pending_state_of(step, cells[step.cell], making) for step in steps]
-    return [own[3] for before, own in zip((None, *standing), standing, strict=False) if own != before and own[3]]
+    return [
+        state[3] for before, state in zip((None, *standing), standing, strict=False) if state != before and state[3]
+    ]
 
 
 def arrange_arrays(

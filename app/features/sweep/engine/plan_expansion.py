@@ -87,12 +87,12 @@ def expand(plan: SweepPlan, facts: TargetFacts, seed: int) -> Design:
         for baseline in (cells.get((_baseline_row(plan, axes, facts, row_key), column_label)),)
     ]
     originals = _original_values(compared, facts)
-    whole = _with_all_settings(compared, originals)
+    complete = _with_all_settings(compared, originals)
     making = None if facts.arrays is None else facts.arrays.making
     if making is None:
-        arranged, steps = arrange(whole, originals, repeats=plan.repeats, seed=seed)
+        arranged, steps = arrange(complete, originals, repeats=plan.repeats, seed=seed)
     else:
-        arranged, steps = arrange_arrays(whole, repeats=plan.repeats, seed=seed, once=making.once)
+        arranged, steps = arrange_arrays(complete, repeats=plan.repeats, seed=seed, once=making.once)
     design = Design(
         title=plan.title or "sweep",
         source=plan.source,
@@ -395,10 +395,10 @@ def _original_values(cells: Iterable[SweepCell], facts: TargetFacts) -> tuple[As
 
 def _with_all_settings(cells: Iterable[SweepCell], originals: tuple[Assignment, ...]) -> tuple[SweepCell, ...]:
     """Cells that name every touched setting: what a set-up does not mention is as it was before."""
-    whole = []
+    complete = []
     for cell in cells:
-        own = {(setting.target, setting.key): setting for setting in cell.settings}
+        by_setting = {(setting.target, setting.key): setting for setting in cell.settings}
         made = tuple(setting for setting in cell.settings if setting.target.backend == MADE)
-        others = tuple(own.get((original.target, original.key), original) for original in originals)
-        whole.append(replace(cell, settings=(*others, *made)))
-    return tuple(whole)
+        others = tuple(by_setting.get((original.target, original.key), original) for original in originals)
+        complete.append(replace(cell, settings=(*others, *made)))
+    return tuple(complete)

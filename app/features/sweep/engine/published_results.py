@@ -69,22 +69,22 @@ def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tup
     for key, value in given.given.items():
         given.parse(key, partial(_require_name, (*rows, *columns)), key)
         if heads:
-            own = given.table(key)
-            own.require_keys(*heads)
-            labels[key] = {head: own.parse(head, text, item) for head, item in own.given.items()}
+            table = given.table(key)
+            table.require_keys(*heads)
+            labels[key] = {head: table.parse(head, text, item) for head, item in table.given.items()}
         else:
             called[key] = given.parse(key, text, value)
 
     def name(figure: PublishedFigure) -> PublishedFigure:
-        own = labels.get(figure.row, {}) | labels.get(figure.column, {})
-        if missing := [head for head in heads if head not in own]:
+        cell_labels = labels.get(figure.row, {}) | labels.get(figure.column, {})
+        if missing := [head for head in heads if head not in cell_labels]:
             subject = f"{clean(figure.row, 80)}, {clean(figure.column, 80)}"
             raise shape.error("names", f"{subject} has no {', '.join(missing)}.")
         return replace(
             figure,
             row_name=called.get(figure.row, ""),
             column_name=called.get(figure.column, ""),
-            labels={head: own[head] for head in heads},
+            labels={head: cell_labels[head] for head in heads},
         )
 
     return kind, name

@@ -233,13 +233,13 @@ def choose_from_pool(candidates: Sequence[Candidate], pool: str, members: int) -
             hint='For example "unassigned ssd of c1", "hdd of kernel": hdd, ssd or nvme, then a card or `kernel`.',
         )
     media, where = kinds[match["media"].lower()], match["where"]
-    own = [
+    free = [
         candidate
         for candidate in candidates
         if candidate.free and not candidate.shared and candidate.media is media and _is_at(candidate, where)
     ]
     alike: dict[tuple[object, ...], list[Candidate]] = {}
-    for drive in sorted(own, key=lambda candidate: bool(candidate.lies)):
+    for drive in sorted(free, key=lambda candidate: bool(candidate.lies)):
         alike.setdefault((drive.model, drive.interface, drive.size_bytes, drive.sector_bytes), []).append(drive)
     enough = next((group for group in alike.values() if len(group) >= members), None)
     if enough is None:

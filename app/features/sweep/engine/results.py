@@ -104,21 +104,21 @@ def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
     rank = record.design.rank
     cells = tuple(_result(record, cell, runs_by_id) for cell in record.design.cells)
     verdicts = judge_cells(record, runs_by_id)
-    held = tuple(
+    judged = tuple(
         _with_caveats(record, replace(result, judgement=verdicts.get(result.cell.id)), runs_by_id) for result in cells
     )
-    shown = [result.cell.id for result in held if result.judgement is not None and result.judgement.differs]
+    shown = [result.cell.id for result in judged if result.judgement is not None and result.judgement.differs]
     outcome = Results(
         rows=tuple(dict.fromkeys(cell.row for cell in record.design.cells)),
         columns=tuple(dict.fromkeys(cell.column for cell in record.design.cells)),
-        cells=held,
+        cells=judged,
         rank=rank,
         threshold=threshold_of(record),
-        fronts=tuple(front for same in _by_workload(held) if len(front := pareto(same)) > 1),
+        fronts=tuple(front for same in _by_workload(judged) if len(front := pareto(same)) > 1),
         confirmations=confirmations(record, runs_by_id, shown),
         saturated=search(record, runs_by_id),
         load_curves=load_curves(record, runs_by_id),
-        published=compare_published(record, held, runs_by_id),
+        published=compare_published(record, judged, runs_by_id),
         published_rows=record.design.published_rows,
     )
     return replace(
@@ -214,8 +214,8 @@ def _reads_by(runs: Sequence[RunRecord]) -> tuple[tuple[str, float], ...]:
 
 def _with_caveats(record: SweepRecord, cell_result: CellResult, runs: Runs) -> CellResult:
     """With what its runs and those of its baseline allow to say."""
-    own = runs_of_cell(record, runs, cell_result.cell.id)
+    cell_runs = runs_of_cell(record, runs, cell_result.cell.id)
     judgement = cell_result.judgement
     if judgement is not None and cell_result.cell.against is not None:
-        judgement = apply_caveats(judgement, (*runs_of_cell(record, runs, cell_result.cell.against), *own))
-    return replace(cell_result, judgement=judgement, weakened=weakening_caveats(own))
+        judgement = apply_caveats(judgement, (*runs_of_cell(record, runs, cell_result.cell.against), *cell_runs))
+    return replace(cell_result, judgement=judgement, weakened=weakening_caveats(cell_runs))

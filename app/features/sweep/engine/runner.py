@@ -144,9 +144,9 @@ class SweepRunner:
         touched |= {str(original.target) for original in design.originals}
         if design.making is not None:
             touched |= {drive.serial or drive.place for drive in design.making.drives}
-        with contextlib.ExitStack() as held:
+        with contextlib.ExitStack() as locks:
             for name in sorted(touched):
-                held.enter_context(hold_lock(self._bench.locks, f"sweep-{name}", f"sweep {design.title}"))
+                locks.enter_context(hold_lock(self._bench.locks, f"sweep-{name}", f"sweep {design.title}"))
             yield
 
     async def _watch(self) -> None:
@@ -219,16 +219,16 @@ class SweepRunner:
 
     async def _step(self, step: Step) -> SweepStepEnded:
         """One step to its end in the log. Raises what ends the sweep: a device that is gone, no room for the log."""
-        whole = self._end_of_complete_run(step)
-        if whole is not None and await self._changed_settings_text(self.record.cell(step.cell)):
-            whole = None  # what it was at the end of that run, nobody knows any more
-        if whole is None:
+        end = self._end_of_complete_run(step)
+        if end is not None and await self._changed_settings_text(self.record.cell(step.cell)):
+            end = None  # what it was at the end of that run, nobody knows any more
+        if end is None:
             self._bench.emit(SweepStepStarted(at=time.time(), step=step.number))
-            whole = await self._measure_step(step)
+            end = await self._measure_step(step)
             if self._stopping.is_set() or self.record.was_tried(step):
-                whole = replace(whole, again=False)
-        self._bench.emit(whole)
-        return whole
+                end = replace(end, again=False)
+        self._bench.emit(end)
+        return end
 
     def _end_of_complete_run(self, step: Step) -> SweepStepEnded | None:
         """The end of a step whose run was complete when a crash kept its end from the log."""

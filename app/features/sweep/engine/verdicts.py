@@ -160,14 +160,14 @@ def _judge_by_orders(
 ) -> dict[str, VerdictResult]:
     """Of all groups of four and more set-ups whose rounds are complete and can show something."""
     level = cell_level * _contrasts(inside)
-    whole = [_complete_cells(record, group, values) for group in inside if len(group) >= PERMUTED_FROM]
-    there = [group for group in whole if _can_show(record, group, level)]
-    if not there:
+    complete = [_complete_cells(record, group, values) for group in inside if len(group) >= PERMUTED_FROM]
+    judgeable = [group for group in complete if _can_show(record, group, level)]
+    if not judgeable:
         return {}
-    scatter = row_scatter([_round_results(record, group, values) for group in there])
+    scatter = row_scatter([_round_results(record, group, values) for group in judgeable])
     wider = {row for row, scattered in scatter.items() if scattered.p < WIDER}
     far_wider = {row for row, scattered in scatter.items() if scattered.p < FAR_WIDER}
-    judged_as = [_without_setups(record, group, far_wider, level) for group in there]
+    judged_as = [_without_setups(record, group, far_wider, level) for group in judgeable]
     intervals = permutation_intervals(
         tuple(_round_results(record, group, values) for group in judged_as),
         seed=f"{record.design.seed} orders",
@@ -179,7 +179,7 @@ def _judge_by_orders(
         for group, found_intervals in zip(judged_as, intervals, strict=True)
         for cell, interval in zip(group[1:], found_intervals, strict=True)
     }
-    for group in there:
+    for group in judgeable:
         for cell in group[1:]:
             if reason := _scatter_reason(group[0], cell, wider):
                 judgement = verdicts.get(cell.id) or judge_in_pairs(record, values[group[0].id], values[cell.id])
@@ -216,12 +216,12 @@ def _judge_as_pairs(
     if not cell_level or not small or record.design.repeats < _least_rounds(2, inside, cell_level):
         return {}
     level = cell_level * len(cells)
-    whole = {member.id for group in small for member in _complete_cells(record, group, values)[1:]}
+    complete = {member.id for group in small for member in _complete_cells(record, group, values)[1:]}
     return _corrected(
         {
             cell: judge_in_pairs(record, values[baseline], values[cell], level=level, strictest=cell_level)
             for cell, baseline in cells.items()
-            if cell in whole
+            if cell in complete
         }
     )
 
@@ -254,8 +254,8 @@ def _judge_between_blocks(
 
 def _corrected(verdicts: Mapping[str, VerdictResult]) -> dict[str, VerdictResult]:
     """Return the verdicts on cells, by id, corrected for how many there are."""
-    held = zip(verdicts, correct_for_multiplicity([*verdicts.values()]), strict=True)
-    return {cell: judgement for cell, judgement in held if judgement is not None}
+    corrected = zip(verdicts, correct_for_multiplicity([*verdicts.values()]), strict=True)
+    return {cell: judgement for cell, judgement in corrected if judgement is not None}
 
 
 def judge_in_pairs(
@@ -316,12 +316,12 @@ def _missing_reason(record: SweepRecord, baseline: SweepCell, cell: SweepCell, v
 def _complete_cells(record: SweepRecord, group: Group, values: Values) -> Group:
     """Those of a group that were measured in every round, what they are compared with among them; else none."""
     wanted = range(1, record.design.repeats + 1)
-    there = tuple(cell for cell in group if all(turn in values[cell.id] for turn in wanted))
-    return there if len(there) > 1 and there[0] == group[0] else ()
+    complete = tuple(cell for cell in group if all(turn in values[cell.id] for turn in wanted))
+    return complete if len(complete) > 1 and complete[0] == group[0] else ()
 
 
-def _round_results(record: SweepRecord, whole: Group, values: Values) -> RoundResults:
-    labels = {cell.id: label for label, cell in enumerate(whole)}
+def _round_results(record: SweepRecord, group: Group, values: Values) -> RoundResults:
+    labels = {cell.id: label for label, cell in enumerate(group)}
     order: dict[int, list[str]] = {}
     for step in record.design.steps:
         if step.purpose is Purpose.SCREEN and step.cell in labels:
@@ -329,7 +329,7 @@ def _round_results(record: SweepRecord, whole: Group, values: Values) -> RoundRe
     return RoundResults(
         values=tuple(tuple(log(values[cell][turn]) for cell in cells) for turn, cells in order.items()),
         labels=tuple(tuple(labels[cell] for cell in cells) for cells in order.values()),
-        names=tuple(cell.row for cell in whole),
+        names=tuple(cell.row for cell in group),
     )
 
 

@@ -182,8 +182,8 @@ def shown_effects(results: Results) -> Iterator[tuple[float, str]]:
         if judgement.differs:
             base = rows[cell.against]
             title = RANK_TITLES[results.rank]
-            own, other = (figure_text(value, results.rank) for value in (cell_result.value, base.value))
-            figures = f"{own} against {other} {title}"
+            figure, other = (figure_text(value, results.rank) for value in (cell_result.value, base.value))
+            figures = f"{figure} against {other} {title}"
             mark = "" if judgement.interleaved else NOT_IN_TURN
             text = f"{figures}, {interval_text(judgement.interval)}{mark}"
             yield abs(judgement.interval.mean), _effect(cell, base.cell, judgement_word(judgement), text)
@@ -217,13 +217,13 @@ def _price_lines(results: Results) -> Iterator[str]:
     if field is None or results.rank is Rank.P99:
         return
     for name, line in curves(results.cells).items():
-        there = sorted(
+        measured = sorted(
             (cell_result for cell_result in line if cell_result.value),
             key=lambda cell_result: number_of(cell_result.cell.job[field]),
         )
-        if len(there) < 2:
+        if len(measured) < 2:
             continue
-        low, most = there[0], max(there, key=lambda cell_result: cell_result.value or 0.0)
+        low, most = measured[0], max(measured, key=lambda cell_result: cell_result.value or 0.0)
         before, after = (latency(cell_result.scores, LatencyFigure.P99) for cell_result in (low, most))
         if most is low or before is None or after is None or not before.mean:
             continue

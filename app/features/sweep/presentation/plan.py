@@ -53,12 +53,13 @@ def cells_table(design: Design) -> Table:
     rows, columns = _axis_names(design)
     turned = len(columns) > len(rows)
     down, across = (columns, rows) if turned else (rows, columns)
-    there = {(cell.column, cell.row) if turned else (cell.row, cell.column) for cell in design.cells}
+    measured = {(cell.column, cell.row) if turned else (cell.row, cell.column) for cell in design.cells}
     runs = units.plural(design.repeats, "run")
     return Table(
         columns=(Column(title="Workload" if turned else "Set-up"), *(Column(title=head) for head in across)),
         rows=tuple(
-            Row(cells=(side, *(runs if (side, head) in there else units.NOTHING for head in across))) for side in down
+            Row(cells=(side, *(runs if (side, head) in measured else units.NOTHING for head in across)))
+            for side in down
         ),
     )
 
@@ -93,8 +94,8 @@ def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
     anew = ", each on an array made anew where two arrays are compared" if design.making is not None else ""
     more = f", then up to {2 * design.pairs} more for each winner{anew}" if design.pairs else ""
     yield FactLine("Steps", f"{time_text(design, speed)}{more}")
-    own = design.threshold_percent or THRESHOLD_PERCENT
-    within = "" if own == THRESHOLD_PERCENT else f", within +-{own:g} % is no difference"
+    threshold = design.threshold_percent or THRESHOLD_PERCENT
+    within = "" if threshold == THRESHOLD_PERCENT else f", within +-{threshold:g} % is no difference"
     yield FactLine("Each", f"{units.plural(design.repeats, 'run')}, best by {design.rank}, seed {design.seed}{within}")
     if groups := underpowered_setups(design):
         yield FactLine("Verdicts", _blind_text(groups, design.pairs), Tone.ATTENTION)

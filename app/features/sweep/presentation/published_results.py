@@ -43,23 +43,25 @@ _Place = tuple[tuple[str, ...], tuple[str, str]]
 def published_tables(results: Results) -> Iterator[Table]:
     """Return a table for each source, in the order of the plan; nothing for a plan without published figures."""
     for source in dict.fromkeys(comparison.figure.source for comparison in results.published):
-        own = [comparison for comparison in results.published if comparison.figure.source == source]
+        comparisons = [comparison for comparison in results.published if comparison.figure.source == source]
         shapes = list(PublishedRows) if results.published_rows is None else [results.published_rows]
-        tables = [_table(own, shape, source, results.columns) for shape in shapes]
+        tables = [_table(comparisons, shape, source, results.columns) for shape in shapes]
         yield next((table for table in tables if _width(table) <= WIDTH), tables[-1])
 
 
-def _table(own: Sequence[PublishedComparison], shape: PublishedRows, source: str, order: Sequence[str]) -> Table:
+def _table(
+    comparisons: Sequence[PublishedComparison], shape: PublishedRows, source: str, order: Sequence[str]
+) -> Table:
     """Return the figures of a source: each of its rows, then ours and the difference below it.
 
     `order`: the workloads of the sweep.
     """
-    at = {_place(comparison.figure, shape): comparison for comparison in own}
-    workloads = list(dict.fromkeys((*order, *(comparison.figure.column for comparison in own))))
+    at = {_place(comparison.figure, shape): comparison for comparison in comparisons}
+    workloads = list(dict.fromkeys((*order, *(comparison.figure.column for comparison in comparisons))))
     together = sorted(at, key=lambda key: workloads.index(at[key].figure.column))
     lines = tuple(dict.fromkeys(line for line, _ in (together if shape is PublishedRows.WORKLOADS else at)))
     columns = tuple(dict.fromkeys(column for _, column in together))
-    heads = tuple(own[0].figure.labels) or ("Set-up", "Workload")
+    heads = tuple(comparisons[0].figure.labels) or ("Set-up", "Workload")
     heads = heads if shape is PublishedRows.CELLS else ("Workload" if shape is PublishedRows.WORKLOADS else "Set-up",)
     titles = _titles(columns)
     rows: list[Row] = []

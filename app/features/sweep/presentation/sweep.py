@@ -133,8 +133,8 @@ def _scale_of(results: Results, cell_result: CellResult) -> str:
 
 def scale_text(results: Results) -> str:
     """What the strongest shade and the highest bar are, and what a frame means."""
-    whole = "the largest" if len(results.rows) == 1 else "the largest of its workload"
-    return f"{whole}; [ ] best, or not told from it"
+    largest = "the largest" if len(results.rows) == 1 else "the largest of its workload"
+    return f"{largest}; [ ] best, or not told from it"
 
 
 def _completed_runs(record: SweepRecord) -> Counter[str]:

@@ -434,16 +434,16 @@ def _array_lines(draft: Draft) -> list[str]:
 def _job_lines(draft: Draft, varied: set[str]) -> list[str]:
     """The job's fields as far as they differ from its workload's; an axis of workloads keeps only the times."""
     base = profile(draft.profile).job if draft.profile is not None else Job()
-    own, plain = draft.job.texts(), base.texts()
-    fields = {key: text for key, text in own.items() if text != plain[key] and key not in varied}
+    texts, plain = draft.job.texts(), base.texts()
+    fields = {key: text for key, text in texts.items() if text != plain[key] and key not in varied}
     lines = []
     if "profile" in varied:
-        fields = {key: own[key] for key in ("runtime", "ramp")}
+        fields = {key: texts[key] for key in ("runtime", "ramp")}
     elif draft.profile is not None:
         lines.append(f"profile = {_text(draft.profile)}")
     if "rwmixread" in varied and not varied & {"rw", "profile"} and not draft.job.mixed:
-        fields["rw"] = "randrw" if own["rw"].startswith("rand") else "rw"
-    fields |= {key: own[key] for key in ("runtime", "ramp")}
+        fields["rw"] = "randrw" if texts["rw"].startswith("rand") else "rw"
+    fields |= {key: texts[key] for key in ("runtime", "ramp")}
     return [*lines, *(f"{key} = {_text(text)}" for key, text in fields.items())]
 
 
