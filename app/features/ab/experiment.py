@@ -1,4 +1,4 @@
-"""One setting measured in pairs: as it is, and with another value; then it is put back."""
+"""Run an A/B experiment: measure a setting in pairs of runs with two values, then restore it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ from backends.model import Target
 
 
 async def run_experiment(bench: Workbench, plan: AbPlan, *, confirm: str | None = None) -> ExperimentRecord:
-    """Measure a setting in pairs and put it back, whatever happens; `bench.jobs.stop` ends it early.
+    """Measure a setting in pairs and return the record; `bench.jobs.stop` ends it early.
 
-    `confirm`: what was typed for a job that overwrites a device. Raises RefusedError, StorageError.
+    The setting is restored whatever happens. `confirm`: the confirmation token typed for a job that overwrites a
+    device. Raises RefusedError when another job is running, StorageError when the experiment cannot be recorded.
     """
     bench.require_recording()
     experiment = AbExperiment(bench, plan, confirm=confirm)
@@ -38,10 +39,10 @@ async def run_experiment(bench: Workbench, plan: AbPlan, *, confirm: str | None 
 
 
 class AbExperiment:
-    """Runs a plan. However it ends, the setting is put back before it does."""
+    """Runs a plan. The setting is restored before it ends, however it ends."""
 
     def __init__(self, bench: Workbench, plan: AbPlan, *, confirm: str | None = None) -> None:
-        """`confirm`: what was typed for a job that overwrites a device."""
+        """`confirm` is the confirmation token typed for a job that overwrites a device."""
         self._bench = bench
         self._plan = plan
         self._confirm = confirm
@@ -55,13 +56,13 @@ class AbExperiment:
         self._not_counted: tuple[str, ...] = ()
 
     def stop(self) -> None:
-        """End it early: no further run begins."""
+        """End the experiment early: no further run starts."""
         self._stop.set()
 
     async def run(self) -> ExperimentRecord:
-        """All runs, or as many as it comes to; the session has them with how it ended.
+        """Make all runs, or as many as possible, and return the record with the way it ended.
 
-        Raises StorageError when that cannot be recorded.
+        Raises StorageError when the end cannot be recorded.
         """
         EXPERIMENT.create(self._bench.require_recording())
         self._bench.emit(self._started())
@@ -116,14 +117,14 @@ class AbExperiment:
         return RunStatus.OK, ""
 
     def _ends_after(self, pairs: int) -> bool:
-        """Whether the experiment ends with this pair."""
+        """Return whether the experiment ends with this pair."""
         if due_look(self._plan.looks, pairs) is None:
             return False
         shown = compare_experiment(self._bench.session, self._id)
         return ends_experiment(self._plan.until_percent, shown)
 
     async def _run(self, number: int, letter: Letter, *, quiet: bool) -> tuple[RunStatus, str] | None:
-        """One run; status and reason if the experiment ends with it."""
+        """Make one run; return a status and a reason if the experiment ends with it, else None."""
         last = number == len(self._plan.order) - 1
         change = self._plan.change
         anew = any(
@@ -149,7 +150,7 @@ class AbExperiment:
         return RunStatus.FAILED, f"{record.id} failed: {figures.reason or 'no reason given'}"
 
     async def _mismatch_text(self, letter: Letter) -> str:
-        """What the setting reads instead of the value of a letter, a sentence without its end; "" where it has that."""
+        """Return that the setting lacks the value of a letter, without a full stop; "" if it has it."""
         if self._plan.null:
             return ""
         change = self._plan.change
@@ -159,7 +160,7 @@ class AbExperiment:
         return "" if now == value else f"{change.label} of {change.target} was {now or 'not readable'}, not {value},"
 
     async def _switch(self, letter: Letter) -> None:
-        """Bring the letter's value about. Raises RaidbenchError unless it reads back."""
+        """Set the value of a letter. Raises RaidbenchError when it does not read back."""
         if self._plan.null:
             return
         if letter == "A":
@@ -171,9 +172,10 @@ class AbExperiment:
             self._note_moved(made)
 
     def _own_changes(self) -> tuple[ChangeRecord, ...]:
-        """What this experiment has set, oldest first.
+        """Return the changes that this experiment made, oldest first.
 
-        By the session, not by what `apply` returned: when it is cancelled it sets the value and returns nothing.
+        They come from the session, not from what `apply` returned: a cancelled `apply` sets the value and returns
+        nothing.
         """
         change = self._plan.change
         return tuple(
@@ -183,7 +185,7 @@ class AbExperiment:
         )
 
     async def _restore_value(self) -> None:
-        """The value of before, and of what moved along with it. Raises RaidbenchError unless it reads back."""
+        """Restore the setting and its side effects. Raises RaidbenchError when the old value does not read back."""
         changes = self._own_changes()
         if len(changes) == self._taken_back:
             return
@@ -198,9 +200,9 @@ class AbExperiment:
         self._taken_back = len(changes)
 
     def _note_moved(self, ended: ChangeEnded) -> None:
-        """Keep what moved between the reading right before a step of this experiment and the one right after it.
+        """Record the settings that changed between the readings right before and right after a step of this experiment.
 
-        That measures a side effect. What changes at any other time is somebody else's, and left alone.
+        Those are side effects. A setting that changes at any other time was set by someone else, and is left alone.
         """
         target = self._plan.change.target
         for setting in ended.moved or ():
@@ -210,7 +212,7 @@ class AbExperiment:
             self._since_a.setdefault((setting.target, setting.key), []).append(setting)
 
     async def _restore_moved(self, change_id: str) -> None:
-        """Put back what moved along and did not come back with the value."""
+        """Restore side effects that did not revert together with the value."""
         change = self._plan.change
         moved, self._since_a = self._since_a, {}
         for (target, key), moves in moved.items():
@@ -221,7 +223,7 @@ class AbExperiment:
             if reading.now == before or reading.now not in [setting.now for setting in moves]:
                 continue
             planned = await self._bench.hardware.machine.setter(target).plan(target, key, before)
-            if change.key in planned.moves:  # two views of one thing: setting this one would move that one again
+            if change.key in planned.moves:  # two views of one setting: restoring this one would change the other again
                 continue
             if unattended_reason(planned):
                 raise BlockedError(f"{planned.label} moved along from {before} to {reading.now}, and is not put back.")

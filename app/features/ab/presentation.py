@@ -1,4 +1,4 @@
-"""The plan of an A/B before it begins: how often, for how long, what its pairs can show. No I/O."""
+"""An A/B plan as text and JSON: number of runs, duration, and what its pairs can show. No I/O."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def threshold_text(plan: AbPlan) -> str:
-    """What counts as none."""
+    """Return which difference counts as none."""
     return f"Within +-{plan.threshold_percent:g} % is no difference."
 
 
 def order_text(plan: AbPlan) -> str:
-    """How often an experiment measures at most, when it is judged, and for how long."""
+    """Return the maximum number of runs, the interim analyses and the duration."""
     pause = f", {units.duration(min(plan.rests))} and more of rest before each" if any(plan.rests) else ""
     last = plan.looks[-1].pairs
     if plan.until_percent is not None:
@@ -38,7 +38,7 @@ def order_text(plan: AbPlan) -> str:
 
 
 def plan_noise_text(plan: AbPlan) -> str:
-    """How far runs of the same lie apart here, what the pairs of this plan show, and what they do not protect from."""
+    """Return the scatter of equal runs, what the pairs of this plan detect, and what they cannot exclude."""
     pairs = plan.looks[-1].pairs
     if pairs < FEWEST_PAIRS and not plan.null:
         return f"Fewer than {FEWEST_PAIRS} pairs carry no verdict, whatever they measure."
@@ -54,7 +54,7 @@ def _period_text(pairs: int) -> str:
 
 
 def _noise_text(plan: AbPlan) -> str:
-    """How far runs of the same lie apart, and what the pairs show; else how to learn it."""
+    """Return the scatter of equal runs and what the pairs detect; if it is unknown, how to measure it."""
     noise = plan.noise
     if noise is None:
         if plan.null:
@@ -71,7 +71,7 @@ def _noise_text(plan: AbPlan) -> str:
 
 
 def plan_json(planned: AbPlan) -> Json:
-    """What `ab` would do."""
+    """Return the plan as JSON."""
     return {
         "null": planned.null,
         "change": None if planned.null else json_schema.change(planned.change),

@@ -1,4 +1,4 @@
-"""A/B of the one staged value: the question before it, and its run."""
+"""A/B of a single staged value in the TUI: the dialogs before it, and its run."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 
 
 def plan_lines(plan: AbPlan) -> tuple[str, str]:
-    """What is measured; how often and for how long."""
+    """Return what is measured, and the number of runs with their duration."""
     count = f"{order_text(plan)}. {threshold_text(plan)} {plan_noise_text(plan)}"
     return f"{plan.ready.job.describe()} on {plan.ready.request.name}", count
 
 
 def review(plan: AbPlan, plate: DeviceLabel) -> Confirmation:
-    """The dialog before it: every command on the way there and back, how often, how long."""
+    """Return the confirmation dialog: every command in both directions, the number of runs and the duration."""
     change = plan.change
     asked = confirmation((change,), {change.target: plate}, title=f"A/B: {change.label} of {change.target}")
     job, count = plan_lines(plan)
@@ -75,11 +75,11 @@ def review(plan: AbPlan, plate: DeviceLabel) -> Confirmation:
     )
 
 
-# -- the question before an A/B: how many pairs, and what difference is none ------------------------------------------
+# -- dialog before an A/B: number of pairs, and threshold --------------------------------------------------------------
 
 
 class ExperimentDialog(ChoiceDialog):
-    """Returns the choice; `threshold` has the other answer."""
+    """Dialog that returns the chosen plan; `threshold` has the second answer."""
 
     DEFAULT_CSS = """
     ExperimentDialog {
@@ -91,10 +91,10 @@ class ExperimentDialog(ChoiceDialog):
     """
 
     threshold = THRESHOLD_PERCENT
-    """In percent, as it was when the choice was made."""
+    """The threshold in percent when the choice was made."""
 
     async def on_mount(self) -> None:  # type: ignore[override]  # Textual takes either
-        """The field comes in when the rest is there; no key is taken before it is."""
+        """Add the threshold field after the rest of the dialog; no key is handled before that."""
         super().on_mount()
         field = Horizontal(
             Static("No difference within +- "),
@@ -117,14 +117,14 @@ class ExperimentDialog(ChoiceDialog):
             self.take(table.cursor)
 
     def take(self, value: str) -> None:
-        """Only with a threshold that can be one."""
+        """Accept the choice only with a valid threshold."""
         if self._take_field():
             self.query_one("#threshold", Input).focus()
         else:
             super().take(value)
 
     def _take_field(self) -> str:
-        """Take what is in the field, or say what is wrong with it."""
+        """Read the threshold field; return and show the reason if it is not valid."""
         reason = ""
         try:
             self.threshold = parse_threshold(self.query_one("#threshold", Input).value)
@@ -134,23 +134,21 @@ class ExperimentDialog(ChoiceDialog):
         return reason
 
 
-# -- A/B of the one staged value --------------------------------------------------------------------------------------
-
-# How many pairs, all that will be done, then the runs on the Bench screen.
+# -- A/B of the only staged value: choose the pairs, confirm, and run on the Bench screen ------------------------------
 
 UNTIL_PERCENT = 1.0
-"""As narrow as the third choice makes the interval."""
+"""Interval width of the third choice, in percent to either side."""
 
 _PLANS: dict[str, tuple[tuple[InterimAnalysis, ...], float | None, str]] = {
     "standard": (STANDARD, None, "Ends as soon as it is decided. Finds 2 % where runs scatter by 2 %."),
     "quick": (QUICK, None, "Finds large differences only: some 5 % where runs scatter by 1 %."),
     "exact": (UNTIL, UNTIL_PERCENT, f"Until the difference is known to +-{UNTIL_PERCENT:g} %, whatever it is."),
 }
-"""Name, looks, width and what it is good for."""
+"""Interim analyses, interval width and help text of each choice, by name."""
 
 
 async def _begin(app: AppInterface, address: str, key: str, value: str) -> None:
-    """Plan, ask, measure, tell; whatever cannot be is told."""
+    """Plan, ask, measure and report; show any error."""
     try:
         plan = await _choose_plan(app, address, key, value)
         if plan is not None:
@@ -160,7 +158,7 @@ async def _begin(app: AppInterface, address: str, key: str, value: str) -> None:
 
 
 async def go_on(app: AppInterface, experiment: str) -> bool:
-    """The same with the pairs that an experiment's plan has left; whether they are measured."""
+    """Measure the remaining pairs of an experiment; return whether they are being measured."""
     try:
         return await _ask(app, await _remaining_plan(app, experiment))
     except RaidbenchError as error:
@@ -169,7 +167,7 @@ async def go_on(app: AppInterface, experiment: str) -> bool:
 
 
 async def _ask(app: AppInterface, plan: AbPlan) -> bool:
-    """Show all that will be done, and begin if that is wanted. Raises RaidbenchError."""
+    """Show the plan and start it if confirmed; return whether it started. Raises RaidbenchError when it cannot."""
     plate = await app.workbench.hardware.device_label(plan.change.target)
     if not await app.push_screen_wait(ConfirmDialog(review(plan, plate))):
         return False
@@ -182,7 +180,7 @@ async def _ask(app: AppInterface, plan: AbPlan) -> bool:
 
 
 async def _remaining_plan(app: AppInterface, experiment: str) -> AbPlan:
-    """What is left of the plan of an experiment of this session, by the job of its runs. Raises RaidbenchError."""
+    """Return the rest of an experiment's plan, with the job of its runs. Raises RaidbenchError if there is none."""
     bench = app.workbench
     runs = [run.start for run in bench.session.runs if run.start.mark and run.start.mark.experiment == experiment]
     record = bench.session.experiment(experiment)
@@ -201,7 +199,7 @@ async def _remaining_plan(app: AppInterface, experiment: str) -> AbPlan:
 
 
 async def _choose_plan(app: AppInterface, address: str, key: str, value: str) -> AbPlan | None:
-    """The plan with the chosen number of pairs; None if no number was chosen."""
+    """Return the plan with the chosen number of pairs; None if the dialog was closed."""
     bench = app.workbench
     device = await bench.hardware.find(address)
     if isinstance(device, Controller) or device.device is None:
@@ -230,7 +228,7 @@ async def _choose_plan(app: AppInterface, address: str, key: str, value: str) ->
 
 
 def _rest_of(app: AppInterface) -> float | None:
-    """Seconds before each run: nothing simulated comes to rest."""
+    """Return the seconds before each run; None for simulated hosts, which need no rest."""
     return REST_SECONDS if app.workbench.host.capabilities.live else None
 
 
@@ -252,7 +250,7 @@ async def _run(app: AppInterface, plan: AbPlan) -> None:
 
 
 def _show_picture(app: AppInterface, record: ExperimentRecord) -> None:
-    """Both values as pictures, where somebody watched it to its end and a pair is whole."""
+    """Show graphs of both values if the Bench screen is open and a pair is complete."""
     folder, session = app.workbench.folder, app.session
     if folder is None or getattr(app.front, "NAME", "") != "bench" or not pairs_of(session, record.id).a:
         return
@@ -260,7 +258,7 @@ def _show_picture(app: AppInterface, record: ExperimentRecord) -> None:
 
 
 def begin_staged(app: AppInterface, say: Callable[[str], None]) -> None:
-    """Measure the only staged value against the one in force; where there is none, or several, say so."""
+    """Measure the only staged value against the effective one; report it if there is none or more than one."""
     staged = [(target, *assignment) for target, values in app.staged.items() for assignment in values.items()]
     if app.workbench.jobs.running:
         say("A job is running already: x on the Bench screen stops it.")
@@ -271,14 +269,14 @@ def begin_staged(app: AppInterface, say: Callable[[str], None]) -> None:
 
 
 def _choices(plans: Mapping[str, AbPlan]) -> tuple[ChoiceItem, ...]:
-    """Each way with the pairs and the time it takes."""
+    """Return a choice for each plan, with its pairs and its duration."""
     return tuple(
         ChoiceItem(value=name, label=f"{name}: {_extent(plan)}", help=_help(name, plan)) for name, plan in plans.items()
     )
 
 
 def _help(name: str, plan: AbPlan) -> str:
-    """What it is good for: by the noise of this target where that is known."""
+    """Return what a plan is good for, with the noise of this target if it is known."""
     if plan.noise is None or plan.until_percent is not None:
         return _PLANS[name][2]
     look, percent = plan.sights[-1]
@@ -286,7 +284,7 @@ def _help(name: str, plan: AbPlan) -> str:
 
 
 def _extent(plan: AbPlan) -> str:
-    """`3 pairs, about 4 min`, `6 to 20 pairs, about 8 to 27 min`."""
+    """Return a text such as `3 pairs, about 4 min` or `6 to 20 pairs, about 8 to 27 min`."""
     first, last = plan.looks[0].pairs, plan.pairs
     longest = units.duration(plan.seconds)
     if first == last:

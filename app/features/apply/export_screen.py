@@ -1,4 +1,4 @@
-"""Writing the settings of devices to a file of settings, as `raidbench export` does."""
+"""Write the settings of devices to a settings file from the TUI, as `raidbench export` does."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 HELP = "`raidbench apply` takes it. A file of settings that is there keeps its comments and gets the values of now."
 
 
-def chosen(inventory: Inventory, device: Thing | None, matches: Collection[str]) -> tuple[Thing, ...]:
-    """What is exported: all that a filter has `matches`; without one the `device`, of a card with all behind it.
+def devices_to_export(inventory: Inventory, device: Thing | None, matches: Collection[str]) -> tuple[Thing, ...]:
+    """Return the devices that match a filter, or else `device`; for a controller, everything behind it.
 
-    A disk that is also an array or a vendor's drive comes with the settings of its queue.
+    A disk that is also an array or a vendor's drive is exported together with its request queue.
     """
     if matches:
         roots = [root for root in map(inventory.find, matches) if root is not None]
@@ -46,13 +46,13 @@ def _all_of(branch: DeviceTreeNode) -> Iterator[Thing]:
 def export_settings(
     app: AppInterface, inventory: Inventory, device: Thing | None, matches: Collection[str], say: Callable[[str], None]
 ) -> None:
-    """Ask where the settings of what a filter has `matches`, else of the `device` under the cursor, are written to."""
-    things = chosen(inventory, device, matches)
+    """Ask for a file and write the settings of the devices that match a filter, or else of `device`."""
+    things = devices_to_export(inventory, device, matches)
     if not things:
         say("There is no device under the cursor.")
         return
     twins = {twin.target for twin in map(inventory.twin, things) if twin is not None}
-    rows = sum(device.target not in twins for device in things)  # as the list counts them
+    rows = sum(device.target not in twins for device in things)  # the list shows twins as one row
     first = things[0]
     subject = f"{clean(name_of(first), 40)} ({first.target})" if rows == 1 else plural(rows, "device")
 
@@ -67,11 +67,11 @@ async def _export(app: AppInterface, things: Sequence[Thing], rows: int, file: P
     from app.features.apply.exporting import export_targets
 
     bench = app.workbench
-    app.notify_transient(f"Reading {plural(rows, 'device')} ...")  # a card may take seconds for a drive
+    app.notify_transient(f"Reading {plural(rows, 'device')} ...")  # a controller may take seconds per drive
     try:
         with bench.hardware.machine.using_last_scan():
             targets, troubles = await export_targets(bench, things)
-    except Exception as error:  # a vendor module of somebody else's must not end the workbench
+    except Exception as error:  # a crash in a third-party vendor module must not end the TUI
         _report_failure(app, RaidbenchError(f"Reading stopped with {type(error).__name__}: {error}"))
         return
     for trouble in troubles:

@@ -1,4 +1,4 @@
-"""`check`: what of the set-up costs speed or safety, without any load."""
+"""The `check` command: report performance and safety problems of the configuration, without any load."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from app.features.check.runner import CheckResult
 
 WIDTH = 80
-"""Columns of the text where it goes to no terminal."""
+"""Columns of the text if the output is not a terminal."""
 
 _COLOURS = {"fault": "red", "warn": "yellow", "note": "dim"}
 

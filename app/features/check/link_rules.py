@@ -10,13 +10,13 @@ from app.features.check.snapshot import SystemSnapshot, fact, fact_number
 from backends.model import Array, Controller, Drive, Media, State
 
 DISK_RATE = 3.0
-"""Gb/s that no hard disk needs more than: it carries 300 MB/s (Serial ATA, 8b/10b encoding)."""
+"""Gb/s that are enough for any hard disk: they carry 300 MB/s (Serial ATA, 8b/10b encoding)."""
 
 CONTROLLER_LIMIT = 100.0
 """Degrees Celsius from which a controller is too hot. Controllers raise their own alarm between 105 and 115 °C."""
 
 CACHE_MODULE_LIMIT = 85.0
-"""Degrees Celsius that memory chips are made for (JEDEC, DRAM case temperature)."""
+"""Maximum temperature of memory chips in degrees Celsius (JEDEC, DRAM case temperature)."""
 
 BATTERY_LIMIT = 60.0
 """Degrees Celsius from which a battery or capacitor ages fast; makers allow 55 to 60 °C."""
@@ -32,7 +32,7 @@ _BATTERIES = ("Battery", "CacheVault", "Capacitor temperature")
 
 
 def _rate(drive: Drive, label: str) -> float | None:
-    """Return the Gb/s in a fact."""
+    """Return the Gb/s in a fact; None without a number."""
     match = _RATE.match(fact(drive, label) or "")
     return float(match[1]) if match else None
 
@@ -52,7 +52,7 @@ def _link_of(snapshot: SystemSnapshot, drive: Drive) -> tuple[float | None, floa
     "a SAS or SATA link is slower than drive and port",
     "Documentation/ABI/testing/sysfs-ata; the card's tool",
 )
-def link_speed(snapshot: SystemSnapshot) -> RuleOutput:
+def slow_links(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives whose link is slower than both the drive and its port."""
     drives = [
         device for device in snapshot.things() if isinstance(device, Drive) and device.interface in ("sata", "sas")
@@ -102,7 +102,7 @@ def _kernel_limit(snapshot: SystemSnapshot, drive: Drive) -> Iterator[Finding]:
 
 
 @rule(NOTE, "firmware-mixed", "members of one model have different firmware", "the card's tool, or sysfs")
-def firmware(snapshot: SystemSnapshot) -> RuleOutput:
+def mixed_firmware(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield arrays whose members are of one model and have different firmware."""
     for array in snapshot.inventory.arrays:
         models: dict[str, dict[str, int]] = {}
@@ -127,7 +127,7 @@ def firmware(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 def _firmware_of(snapshot: SystemSnapshot, drive: Drive) -> str | None:
-    """Return the firmware of a disk as the kernel has it: for some disks shorter than what their tool says."""
+    """Return the firmware version that the kernel reports; for some disks, it is shorter than that of their tool."""
     block = snapshot.block_of(drive)
     files = block.attributes if block is not None else {}
     return files.get("device/rev") or files.get("device/firmware_rev") or None
@@ -153,7 +153,7 @@ def memory_errors(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(WARN, "card-hot", "a controller has 100 °C, or its cache module 85 °C", "the card's tool, temperature")
-def heat(snapshot: SystemSnapshot) -> RuleOutput:
+def hot_controllers(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield controllers that are too hot."""
     for card in snapshot.inventory.controllers:
         for label, limit in _HEAT.items():
@@ -161,7 +161,7 @@ def heat(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(WARN, "battery-hot", "a battery or capacitor has 60 °C", "the card's tool, temperature")
-def battery_heat(snapshot: SystemSnapshot) -> RuleOutput:
+def hot_batteries(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield controllers whose battery or capacitor is too hot."""
     for card in snapshot.inventory.controllers:
         for label in _BATTERIES:
@@ -180,7 +180,7 @@ def _too_hot(card: Controller, label: str, limit: float, part: str) -> Iterator[
 
 
 @rule(WARN, "write-throttled", "an ioMemory drive slows down its writes", "fio-status, write throttling")
-def throttling(snapshot: SystemSnapshot) -> RuleOutput:
+def throttled_writes(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives that slow down their writes."""
     for drive in snapshot.inventory.drives:
         text = fact(drive, "Write throttling")
@@ -199,7 +199,7 @@ def throttling(snapshot: SystemSnapshot) -> RuleOutput:
     "a rebuild is paused or frozen",
     "the tool of the array; Documentation/admin-guide/md.rst, sync_action",
 )
-def paused(snapshot: SystemSnapshot) -> RuleOutput:
+def paused_rebuilds(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield arrays and controllers whose rebuild has been interrupted."""
     things: tuple[Controller | Array, ...] = (*snapshot.inventory.controllers, *snapshot.inventory.arrays)
     for device in things:

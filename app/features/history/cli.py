@@ -1,4 +1,4 @@
-"""`history`: the runs of all sessions, one line a run, and where their level changed."""
+"""The `history` command: list the runs of all sessions, and where their level changed."""
 
 from __future__ import annotations
 
@@ -74,7 +74,10 @@ def history_command(
 
 
 def _redactor(runs: Sequence[PastRun], also: Sequence[LoadedSession]) -> Redactor:
-    """Of all that their sessions tell. Raises NotFoundError, StorageError."""
+    """Return a redactor for all names in the sessions of the runs.
+
+    Raises NotFoundError when a session is gone, StorageError when it cannot be read.
+    """
     from app.core.session.multihost_names import joint_hosts
     from app.core.session.redaction import redactor_of_sessions
 
@@ -99,7 +102,7 @@ def _rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Ite
 
 
 def _picture_rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
-    """The picture of `plot`, as wide as the terminal."""
+    """Yield the graph of `plot`, as wide as the terminal."""
     draw = action("plots.history_lines")
     last = next((run for run in reversed(runs) if run.condition in series), None)
     drawn = None if last is None or draw is None else draw(last, runs)
@@ -110,7 +113,7 @@ def _picture_rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]
 
 
 def parse_moment(text: str) -> float:
-    """Seconds since the epoch of `2026-01-31`, or of `30d` ago. Raises InvalidValueError."""
+    """Return the seconds since the epoch of `2026-01-31`, or of `30d` ago. Raises InvalidValueError for other texts."""
     span = _SPAN.fullmatch(text.strip())
     if span is not None:
         return time.time() - int(span[1]) * _SECONDS[span[2]]

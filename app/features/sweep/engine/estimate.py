@@ -84,8 +84,9 @@ def _curve_left(record: SweepRecord) -> float:
 
 
 def switches(design: Design) -> tuple[tuple[Assignment, int], ...]:
-    """Return every touched setting with its value before, and how often it changes, coming back included; slow ones
-    first.
+    """Return every changed setting with its original value, and how often it changes, including its restoration.
+
+    Slow settings come first.
     """
     cells = {cell.id: cell for cell in design.cells}
     counts: dict[tuple[str, str], int] = {}
