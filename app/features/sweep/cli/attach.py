@@ -1,4 +1,4 @@
-"""Follow a sweep: the lines that report its progress, and the `attach` command for one in another process."""
+"""Follow a sweep: its progress lines, and the `attach` command for a sweep in another process."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _folder(name: str | None) -> Path:
 
 
 def follow(folder: Path, *, as_json: bool) -> int:
-    """Tell what the log of a sweep says as it grows, until it ended; then what it found."""
+    """Print the progress of a sweep from its log until it ends, then its results; return the exit status."""
     teller = SweepFollower()
     follower = Follower(folder)
     say(f"Session {folder.name} in {clean(str(folder), 300)}")
@@ -81,16 +81,16 @@ def follow(folder: Path, *, as_json: bool) -> int:
 
 
 class SweepFollower:
-    """Hears the events of a session and tells how its sweep goes."""
+    """Prints the progress of a sweep from the events of its session."""
 
     def __init__(self, *, speed: float = 1.0) -> None:
-        """`speed`: how many times as fast the simulation runs, for the time that is left."""
+        """`speed` is the speed-up of a simulation, for the remaining time."""
         self._speed = speed
         self._line = LiveLine()
         self._last = 0.0
 
     def handle_event(self, session: Session, event: AnyEvent) -> None:
-        """One event, with the session after it."""
+        """Print the progress that an event reports; `session` is the session after it."""
         record = session.sweep
         if record is None:
             return
@@ -114,7 +114,7 @@ class SweepFollower:
                 pass
 
     def clear(self) -> None:
-        """Leave no half line behind."""
+        """Remove a partial progress line."""
         self._line.clear()
 
     def _draw(self, session: Session) -> None:
@@ -125,7 +125,7 @@ class SweepFollower:
 
 
 def status_line(session: Session, speed: float = 1.0) -> str:
-    """The sweep in one line: how many steps, time left, and the running job."""
+    """Return the progress in one line: steps, remaining time and the running job."""
     record = session.sweep
     if record is None:
         return "no sweep"

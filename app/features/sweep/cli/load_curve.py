@@ -1,4 +1,4 @@
-"""`curve`: the latency of a workload under rising load, and the knee."""
+"""The `curve` command: measure the latency of a workload under rising load, and find the knee."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from app.features.sweep.engine.plan_file import load_plan
 from backends.values import dataclass
 
 PLAN = "throughput-latency"
-"""The plan that it is."""
+"""Name of the plan that it runs."""
 
 _FOUND = ("iodepth", "rate_iops", "arrival")
-"""Fields of the job that it tries values of itself."""
+"""Fields of the job whose values the curve chooses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _CurveOptions(StartOptions):
-    """The options of `curve`."""
+    """Options of `curve`."""
 
     target: str
     job: JobOptions

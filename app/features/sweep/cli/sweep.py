@@ -1,4 +1,4 @@
-"""`sweep`: many set-ups under many workloads, everything put back afterwards."""
+"""The `sweep` command: measure many set-ups under many workloads, then restore all settings."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ from backends.text import clean
 from backends.values import dataclass
 
 _TRIES = 20
-"""Attempts at opening a session, 50 ms apart."""
+"""Attempts to open a session, 50 ms apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartOptions(AskingOptions):
-    """The options of every command that starts a sweep."""
+    """Options of every command that starts a sweep."""
 
     seed: int | None
     order: bool = False
@@ -59,7 +59,7 @@ class StartOptions(AskingOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _SweepOptions(StartOptions):
-    """The options of `sweep`."""
+    """Options of `sweep`."""
 
     plan: str | None
     targets: tuple[str, ...]
@@ -120,7 +120,10 @@ def sweep_command(options: _SweepOptions) -> int:
 
 
 def _with_arrays(plan: SweepPlan, options: _SweepOptions) -> SweepPlan:
-    """Return the plan with the arrays that the options ask for. Raises UsageError, InvalidValueError, PlanError."""
+    """Return the plan with the arrays that the options ask for.
+
+    Raises UsageError for options without --level, InvalidValueError or PlanError for values that are not valid.
+    """
     drives, members, pool = options.drives, options.members or 0, options.pool or ""
     if options.levels is not None:
         axis = axis_of(
@@ -141,7 +144,10 @@ def _with_arrays(plan: SweepPlan, options: _SweepOptions) -> SweepPlan:
 
 
 def _targets(parts: tuple[str, ...], measured: str) -> dict[str, str]:
-    """Addresses by role, "" to leave one out; without a role it is what is measured. Raises InvalidValueError."""
+    """Return the addresses by role, "" to leave one out. Without a role, the address is that of the benchmark target.
+
+    Raises InvalidValueError for an incomplete option.
+    """
     addresses: dict[str, str] = {}
     for word in parts:
         role, equals, address = (part.strip() for part in word.partition("="))
@@ -166,14 +172,14 @@ def _list(as_json: bool) -> int:
 
 
 def start(plan: SweepPlan, options: StartOptions, targets: Mapping[str, str]) -> int:
-    """Show what the plan does with targets by role, ask, and carry it out; the exit status."""
+    """Show what the plan does, ask, and run it; return the exit status. `targets` has addresses by role."""
     with _outliving_terminal():
         return on_workbench(_plan_and_run, plan, options, targets, dry=options.dry_run, hurry=HURRY, rights=True)
 
 
 @contextmanager
 def _outliving_terminal() -> Iterator[None]:
-    """Inside a hang-up ends nothing: the sweep goes on without its terminal."""
+    """Ignore SIGHUP inside the context, so that the sweep continues without its terminal."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         yield
@@ -213,7 +219,7 @@ async def _plan_and_run(
 
 
 def _require_agreed(surveyed: RiskAssessment, options: StartOptions, speed: float | None) -> None:
-    """Return if it may begin, after showing what it does. Raises RefusedError."""
+    """Show the plan and return if it is confirmed. Raises RefusedError when it is refused or not confirmed."""
     if surveyed.refused:
         raise RefusedError(" ".join(surveyed.refused), hint=surveyed.hint)
     say_lines(plan_lines(surveyed, speed))
@@ -224,12 +230,12 @@ def _require_agreed(surveyed: RiskAssessment, options: StartOptions, speed: floa
 
 
 def _simulation_speed(bench: Workbench) -> float | None:
-    """How many times as fast the simulation runs; None of a real machine."""
+    """Return the speed-up of the simulation; None on a real machine."""
     return (current().demo_speed or HURRY) if bench.simulated else None
 
 
 async def _run_all(bench: Workbench, interruption: Interruption, *, as_json: bool) -> int:
-    """Run what is left of the session's sweep in this process, and tell what it found."""
+    """Run the rest of the session's sweep in this process, and print its results; return the exit status."""
     runner = SweepRunner(bench)
     follower = SweepFollower(speed=_simulation_speed(bench) or 1.0)
     forget = bench.subscribe(follower.handle_event)
@@ -279,7 +285,9 @@ async def _continue(bench: Workbench, interruption: Interruption, folder: Path, 
 
 
 async def _open(bench: Workbench, folder: Path) -> None:
-    """Open the session; whoever only looks whether it is written holds it for a moment. Raises StorageError."""
+    """Open the session, with retries: a process that checks whether it is open locks it for a moment. Raises
+    StorageError.
+    """
     for _ in range(_TRIES):
         try:
             return await bench.open(folder)
@@ -289,7 +297,7 @@ async def _open(bench: Workbench, folder: Path) -> None:
 
 
 async def _hand_over(bench: Workbench, *, as_json: bool) -> int:
-    """Let a process of its own go on with the session's sweep."""
+    """Continue the session's sweep in a background process, and print how to follow it."""
     folder = bench.folder
     assert folder is not None
     bench.close("handed over")  # the other process writes the session from now on

@@ -1,4 +1,4 @@
-"""A sweep in words and tables: what it will do, and what it found."""
+"""The plan and the results of a sweep as lines of text."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from widgets.text_utils.text import wrap
 
 
 def plan_lines(surveyed: RiskAssessment, speed: float | None = None) -> list[str]:
-    """What a sweep will do: time, what is lost and risked, changes, cells; `speed` is that of a simulation."""
+    """Return the plan: duration, data loss, risks, changes and cells. `speed` is the speed-up of a simulation."""
     title = paint(clean(surveyed.design.title, 200), "bold")
     cells = fitted_lines(cells_table(surveyed.design), terminal_width())
     return [title, "", *_separated(*map(fact_lines, plan_facts(surveyed, speed)), cells)]
 
 
 def order_lines(design: Design) -> list[str]:
-    """The order of the steps, block by block."""
+    """Return the order of the steps by block."""
     return _separated(*map(fact_lines, order_facts(design)))
 
 
 def step_line(record: SweepRecord, session: Session) -> str:
-    """The step that ended last, in one line."""
+    """Return the last finished step in one line."""
     ended = record.ended[-1]
     step = next(step for step in record.steps if step.number == ended.step)
     cell = cell_with_labels(record.cell(step.cell))
@@ -59,9 +59,10 @@ def step_line(record: SweepRecord, session: Session) -> str:
 
 
 def result_lines(record: SweepRecord, outcome: Results, drawn: Sequence[str] = ()) -> list[str]:
-    """Return what was found: published tables, in short, the matrix, rankings, what was confirmed, failed or left out.
+    """Return the results.
 
-    `drawn`: the rows of its picture.
+    These are published tables, a summary, the matrix, rankings, the graph in `drawn`, and confirmed, failed or skipped
+    combinations.
     """
     width = terminal_width()
     tables = (
@@ -84,7 +85,7 @@ def result_lines(record: SweepRecord, outcome: Results, drawn: Sequence[str] = (
 
 
 def _separated(*blocks: list[str]) -> list[str]:
-    """Blocks of lines with an empty one between them."""
+    """Return blocks of lines with an empty line between them."""
     return [row for block in blocks for row in (*block, "")][:-1]
 
 
@@ -92,7 +93,7 @@ def _separated(*blocks: list[str]) -> list[str]:
 
 
 def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool) -> None:
-    """What the sweep of a session found, and how it ended."""
+    """Print the results of a session's sweep and how it ended."""
     if as_json:
         print_json(sweep=sweep_json(record, results(record, session.runs), session=folder))
     else:
@@ -104,14 +105,14 @@ def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool)
 
 
 def _ending_text(record: SweepRecord, folder: str, session: Session) -> str:
-    """How it ended, in a sentence, and what to do next."""
+    """Return how the sweep ended, and the command that continues it."""
     before = f" {demo_text(rack_name(session.machine.host))}" if session.simulated and session.machine else ""
     go_on = f"Go on: raidbench{before} sweep --resume {Path(folder).name}"
     return clean(ending_text(record)[0], 1000) + (f"\n{go_on}" if record.todo else "")
 
 
 def status_of(record: SweepRecord) -> int:
-    """Exit status of a sweep that ended."""
+    """Return the exit status of a finished sweep."""
     if record.end is None:
         return FAILED
     return {SweepResult.FINISHED: DONE, SweepResult.STOPPED: INTERRUPTED, SweepResult.WAITING: REFUSED}.get(

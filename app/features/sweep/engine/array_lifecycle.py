@@ -1,4 +1,4 @@
-"""The arrays of a sweep over levels, one after the other: made, prepared, measured on, deleted again."""
+"""Arrays of a sweep over levels: create, prepare, measure and delete them, one at a time."""
 
 from __future__ import annotations
 
@@ -39,30 +39,30 @@ if TYPE_CHECKING:
 
 
 class ArrayRefusedError(RaidbenchError):
-    """The maker refuses an array, and nothing of it is left: what was to be measured on it is left out."""
+    """The controller or md refuses to create an array, and nothing of it exists: its cells are skipped."""
 
 
 class ArrayMismatchError(RaidbenchError):
-    """Drives or arrays are not what was confirmed: nothing more is made or measured."""
+    """Drives or arrays differ from those that were confirmed: the sweep ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Present:
-    """The array that stands."""
+    """The array that exists now."""
 
     standing: Standing
-    """What it was made for."""
+    """The steps that it was created for."""
     found: ArrayMatch
     initial: Mapping[str, Assignment] = field(default_factory=dict)
-    """Settings that the sweep touches, as they were when it was made."""
+    """Settings that the sweep changes, with their values right after creation, by key."""
     failure: RaidbenchError | None = None
     """Why nothing may be measured on it."""
     alone: bool = False
-    """Whether it is one drive, and no array."""
+    """Whether it is a single drive, without an array."""
 
 
 class ArrayLifecycle:
-    """One array at a time, of exactly the drives that were confirmed."""
+    """Manages one array at a time, made of exactly the drives that were confirmed."""
 
     def __init__(self, bench: Workbench, stop: asyncio.Event) -> None:
         self._bench, self._stop = bench, stop
@@ -76,10 +76,10 @@ class ArrayLifecycle:
         return record.design.making
 
     async def apply_settings(self, step: Step, cell: SweepCell) -> None:
-        """Have the array of a step stand, ready to be measured, and no other; nothing when asked to stop.
+        """Create and prepare the array of a step, and delete any other; do nothing if asked to stop.
 
-        One that could not be prepared stands, and `resolve_cell` says why nothing is measured on it. Raises
-        ArrayRefusedError, ArrayEndsSweepError, DeviceGoneError, StorageError.
+        An array that could not be prepared exists, and `resolve_cell` raises the reason. Raises ArrayRefusedError when
+        it is refused, ArrayMismatchError when drives or arrays are not as confirmed, DeviceGoneError, StorageError.
         """
         standing = pending_state_of(step, cell, self._sweep_arrays)
         if self._present is None or self._present.standing != standing:
@@ -92,25 +92,26 @@ class ArrayLifecycle:
             await self._wait_until_idle(self._present)
 
     async def _wait_until_idle(self, present: _Present) -> None:
-        """A card begins to initialise minutes after it made an array: that is waited for."""
+        """Wait until the array is idle: a controller may start to initialise it minutes after its creation."""
         try:
             await wait_until_whole(self._bench, present.found, self._stop)
         except NotPreparedError as error:
             self._present = replace(present, failure=error)
 
     async def disturbance(self) -> str:
-        """Why the run that has just ended on the array does not count, a sentence; "" where it does."""
+        """Return why the last run on the array does not count, as a sentence; "" if it counts."""
         return "" if self._present is None else await disturbance_text(self._bench, self._present.found)
 
     @property
     def usable(self) -> bool:
-        """Whether an array stands that may be measured."""
+        """Whether an array exists that may be measured."""
         return self._present is not None and self._present.failure is None
 
     def resolve_cell(self, cell: SweepCell) -> SweepCell:
-        """The cell with the address and the settings of the array that stands.
+        """Return the cell with the address and the settings of the present array.
 
-        Raises InvalidValueError, and why nothing may be measured on the array.
+        Raises DeviceGoneError when no array exists, InvalidValueError when it lacks a setting, and the reason why it
+        may not be measured.
         """
         present = self._present
         if present is None or present.found.target is None:
@@ -154,7 +155,7 @@ class ArrayLifecycle:
         await self._prepare(_Present(standing=standing, found=match), array)
 
     async def _prepare(self, present: _Present, array: SweepArray) -> None:
-        """Prepare an array, or the drive alone, to be measured; what is in the way is kept as its failure."""
+        """Prepare an array, or a single drive, for measuring; an error is kept as its `failure`."""
         making, match = self._sweep_arrays, present.found
         self._present = present
         try:
@@ -171,7 +172,7 @@ class ArrayLifecycle:
             self._present = replace(present, failure=failure)
 
     async def _drives(self, making: SweepArrays) -> tuple[Candidate, ...]:
-        """The drives of the sweep as they are now. Raises ArrayEndsSweepError where one is not as it was confirmed."""
+        """Return the drives of the sweep as they are now. Raises ArrayMismatchError when one is not as confirmed."""
         bench = self._bench
         inventory = await bench.hardware.probe()
         names = [name for drive in making.drives for name in (drive.place, drive.serial) if name]
@@ -182,7 +183,7 @@ class ArrayLifecycle:
             raise ArrayMismatchError(error.message, hint=error.hint) from error
 
     async def _initial_settings(self, match: ArrayMatch) -> Mapping[str, Assignment]:
-        """What every setting that the sweep touches is on the array that was just made."""
+        """Return the values of all settings that the sweep changes, on the array that was just created."""
         bench, record = self._bench, self._bench.session.sweep
         cells = () if record is None else record.cells
         wanted = {
@@ -213,7 +214,7 @@ class ArrayLifecycle:
     # -- deleting it --------------------------------------------------------------------------------------------------
 
     async def delete_created_arrays(self) -> tuple[str, ...]:
-        """Delete every array of this sweep that is left; sentences about what is not gone. Raises nothing of ours."""
+        """Delete all remaining arrays of this sweep; return sentences about those that could not be deleted."""
         self._present = None
         left: list[str] = []
         for entry in self._own_arrays():
@@ -226,7 +227,7 @@ class ArrayLifecycle:
         return tuple(left)
 
     def _own_arrays(self) -> tuple[ArrayJournalEntry, ...]:
-        """Arrays of the journal that this session made of the drives of its sweep."""
+        """Return the journal entries of arrays that this session created from the sweep's drives."""
         folder = str(self._bench.require_recording())
         drives = [drive.serial for drive in self._sweep_arrays.drives]
         serials = {frozenset(drives[: array.members]) for array in self._sweep_arrays.arrays}
@@ -237,7 +238,7 @@ class ArrayLifecycle:
         )
 
     async def _delete(self, entry: ArrayJournalEntry) -> None:
-        """Settle what was cut short, and delete what is whole. Raises RefusedError for what is not known to be ours."""
+        """Resolve an interrupted creation, and delete the array. Raises RefusedError when it may not be ours."""
         bench, name = self._bench, entry.array.name
         if entry.stage is not ArrayStage.MADE:
             match = await bench.arrays.resolve(entry, remove=True)
@@ -249,7 +250,7 @@ class ArrayLifecycle:
         await bench.hardware.probe()
 
     def _mark_restored(self) -> None:
-        """Settings of an array that is gone have nothing left to be taken back."""
+        """Mark changes of deleted arrays as restored: they have no setting left to undo."""
         bench, record = self._bench, self._bench.session.sweep
         if record is None:
             return
@@ -262,7 +263,9 @@ class ArrayLifecycle:
 
 
 def _find_drive(candidates: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:
-    """A drive of the sweep as it is now. Raises DeviceGoneError, RefusedError."""
+    """Return a drive of the sweep as it is now. Raises DeviceGoneError when it is gone, RefusedError when it is in
+    use.
+    """
     called = clean(drive.serial or drive.place, 80)
     matches = [
         candidate

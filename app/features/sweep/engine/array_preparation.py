@@ -1,4 +1,4 @@
-"""Until an array that a sweep made may be measured: at rest, whole, and with parity that is right."""
+"""Wait until an array of a sweep may be measured: idle, complete, and with correct parity."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
     from app.core.workbench import Workbench
 
 LOOK_EVERY = 2.0
-"""Seconds between two looks at an array that is not at rest."""
+"""Seconds between two scans of an array that is not idle."""
 
 IN_A_HURRY = 0.2
-"""The same where time runs faster."""
+"""Seconds between two scans on a simulated host, whose time runs faster."""
 
 TELL_EVERY = 60.0
-"""Seconds between two words on how far it is."""
+"""Seconds between two notes about the progress."""
 
 _LOOKS = 5
-"""Looks at an array that is not whole and does nothing about it, until it counts as one that will not be."""
+"""Scans after which an incomplete array that is not being rebuilt counts as broken."""
 
 
 class NotPreparedError(RaidbenchError):
-    """Nothing may be measured on the array."""
+    """The array could not be prepared, so nothing may be measured on it."""
 
 
 async def prepare_array(
     bench: Workbench, match: ArrayMatch, array: SweepArray, stop: asyncio.Event, *, assume_clean: bool
 ) -> None:
-    """Return when it may be measured, or somebody stops the sweep.
+    """Return when the array may be measured, or when the sweep is stopped.
 
-    Raises NotPreparedError with the reason why it may not, and what measuring raises.
+    Raises NotPreparedError when it may not be measured, and the errors of measuring.
     """
     await wait_until_whole(bench, match, stop)
     if not assume_clean or stop.is_set():
@@ -69,9 +69,9 @@ async def prepare_array(
 
 
 async def wait_until_whole(bench: Workbench, match: ArrayMatch, stop: asyncio.Event) -> None:
-    """Return when nothing is under way in the array and all of it is whole, or somebody stops the sweep.
+    """Return when the array is complete and idle, or when the sweep is stopped.
 
-    Raises NotPreparedError for one that is not whole, and that nothing is rebuilding.
+    Raises NotPreparedError when it is not complete and not being rebuilt.
     """
     last_note = 0.0
     idle = 0
@@ -97,7 +97,7 @@ async def wait_until_whole(bench: Workbench, match: ArrayMatch, stop: asyncio.Ev
 
 
 async def disturbance_text(bench: Workbench, match: ArrayMatch) -> str:
-    """What an array does of its own now, or what is wrong with it, a sentence; "" for nothing."""
+    """Return which background task or failure an array has now, as a sentence; "" for none."""
     await bench.hardware.probe()
     for part in _parts(bench, match):
         if part.tasks:
@@ -108,7 +108,7 @@ async def disturbance_text(bench: Workbench, match: ArrayMatch) -> str:
 
 
 def _parts(bench: Workbench, match: ArrayMatch) -> list[Array]:
-    """The array, and of a nested one the inner arrays."""
+    """Return the array and, if it is nested, its inner arrays."""
     arrays = {str(array.target): array for array in bench.session.inventory.arrays}
     parts: list[Array] = []
     waiting = [str(match.target)]
@@ -128,7 +128,11 @@ def _backend(bench: Workbench, part: Array) -> ChecksParity:
 
 
 async def _write_all(bench: Workbench, match: ArrayMatch, array: SweepArray) -> None:
-    """A pass over the whole array in full stripes, and a second of reads. Raises NotPreparedError."""
+    """Write the array completely in full stripes, then read for one second.
+
+    Raises RefusedError when it may not be overwritten, NotPreparedError when the pass fails, StorageError when it is
+    incomplete.
+    """
     job = Job.from_fields({"rw": "read", "bs": "128k", "iodepth": "8", "runtime": "1s", "ramp": "0s"})
     request = BenchmarkRequest(
         where=match.device or "",

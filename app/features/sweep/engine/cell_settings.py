@@ -1,4 +1,4 @@
-"""Bringing settings and features to what a cell wants, waiting until that is at rest, and back afterwards."""
+"""Set the settings and features of a cell, wait until the array is idle, and restore them afterwards."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from backends.settings import Effect, Reading
 # On a simulated rack on the way, on a real one by hand.
 
 ACTIVATION_KEY = "activation_key"
-"""The setting that takes keys."""
+"""Key of the setting that takes activation keys."""
 
 
 class FeatureMissingError(RaidbenchError):
-    """The rest of the sweep needs a feature that is not active, and a restart that is nobody's to make but yours."""
+    """A remaining step needs an inactive feature, and only the user may restart the machine to activate it."""
 
 
 async def activate_feature(bench: Workbench, feature: NeededFeature) -> None:
-    """Give a simulated controller its key and restart its host. Raises FeatureMissingError on any other."""
+    """Give a simulated controller its key and restart its host. Raises FeatureMissingError on a real machine."""
     if bench.restarts is None or feature.key is None:
         raise FeatureMissingError(
             f"{feature.name} is not active on {feature.target}, and the steps that are left need it.",
@@ -51,7 +51,7 @@ async def activate_feature(bench: Workbench, feature: NeededFeature) -> None:
 
 
 async def deactivate_features(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
-    """Take back from a simulated controller what the sweep activated; sentences about what is left."""
+    """Deactivate the features that the sweep activated in a simulation; return sentences about those that remain."""
     left: list[str] = []
     for feature in record.design.features:
         if feature.active or bench.restarts is None or record.todo:  # what is left to do would need it again
@@ -80,16 +80,16 @@ def _controller(bench: Workbench, feature: NeededFeature) -> Controller | None:
 # -- waiting until an array that was created again has come to rest ---------------------------------------------------
 
 LOOK_EVERY = 5.0
-"""Seconds between two looks."""
+"""Seconds between two scans."""
 
 LONGEST = 12 * 3600.0
-"""A reshape that takes longer is not waited for."""
+"""Maximum wait for a reshape, in seconds."""
 
 
 async def wait_for_tasks(bench: Workbench, address: str, stop: asyncio.Event) -> None:
-    """Return when the array does nothing of its own any more, or somebody stops the sweep.
+    """Return when the array has no background task, or when the sweep is stopped.
 
-    Raises BlockedError after half a day.
+    Raises BlockedError after 12 h.
     """
     began = time.monotonic()
     while not stop.is_set():
@@ -109,20 +109,19 @@ _RESULTS = {
     PendingValueState.BEFORE: "failed",
     PendingValueState.FOREIGN: "differs",
 }
-"""How a change ended that was cut short, by what is there now."""
+"""Result of an interrupted change, by the present value."""
 
 
 class SettingNotAppliedError(RaidbenchError):
-    """A setting could not be brought to the value that a step wants."""
+    """A setting could not be set to the value of a step."""
 
 
 async def apply_settings(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Event) -> tuple[str, ...]:
-    """Set what is not as wanted, slow settings first, those of one target in the order it needs.
+    """Set what differs, slow settings first, and return sentences about values that are set but not effective.
 
-    Returns sentences about values that are set and not in force.
-
-    What a later step has moved along is set once more. An array that was created again, or is being reshaped, is waited
-    for, unless somebody stops the sweep. Raises NotSetError when a value does not take, and what planning raises.
+    The settings of one target are set in the order that it needs. A setting that a later one moved is set again. Waits
+    for an array that is re-created or reshaped, unless the sweep is stopped. Raises SettingNotAppliedError when a value
+    does not read back, and the errors of planning.
     """
     await _set_missing(bench, wanted, stop)
     await _set_missing(bench, wanted, stop)
@@ -134,9 +133,9 @@ async def apply_settings(bench: Workbench, wanted: Sequence[Assignment], stop: a
 
 
 async def mismatch_text(bench: Workbench, wanted: Sequence[Assignment]) -> str:
-    """Return what does not read as a step wants it, a sentence without its end; "" where all does.
+    """Return which settings differ from a step's values, without a full stop; "" if none does.
 
-    A value may read otherwise than it was written (-1 for a default): its plan says so.
+    A value may read back differently, such as -1 for a default: its plan then has no change.
     """
     readings = await _readings(bench, wanted)
     texts = []
@@ -170,7 +169,9 @@ async def _set_missing(bench: Workbench, wanted: Sequence[Assignment], stop: asy
 
 
 async def _in_order(bench: Workbench, wanted: Sequence[Assignment]) -> list[Assignment]:
-    """Where a target gets several that are not slow, as its backend plans them as one set: bounds of each other."""
+    """Return the settings in the order in which the backend plans the fast ones of a target: they may limit each
+    other.
+    """
     ordered = list(wanted)
     for target in dict.fromkeys(assignment.target for assignment in wanted):
         places = [at for at, assignment in enumerate(ordered) if assignment.target == target and not assignment.slow]
@@ -184,7 +185,7 @@ async def _in_order(bench: Workbench, wanted: Sequence[Assignment]) -> list[Assi
 
 
 def _not_in_force_text(assignment: Assignment, reading: Reading) -> str:
-    """A sentence when another value is in force than the one that is set, "" when it is the same."""
+    """Return that the effective value differs from the configured one, as a sentence; "" if it does not."""
     if not reading.overruled or reading.effective == assignment.value:
         return ""
     why = f": {reading.why_effective}" if reading.why_effective else ""
@@ -192,9 +193,9 @@ def _not_in_force_text(assignment: Assignment, reading: Reading) -> str:
 
 
 async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
-    """Put every touched setting back to what it was; sentences about those that are not. Raises nothing of ours.
+    """Restore every changed setting; return sentences about those that could not be restored.
 
-    A value that is neither what the sweep set nor what was there before is somebody else's, and left alone.
+    A value that is neither the sweep's nor the original one was set by someone else, and is left alone.
     """
     left: dict[Assignment, str] = {}
     waiting = list(record.design.originals)
@@ -218,10 +219,10 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
 
 
 async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
-    """Put back what changes of the sweep have moved along; sentences about what is not back.
+    """Restore side effects of the sweep's changes; return sentences about those that could not be restored.
 
-    By then it may have been moved several times: its value before the first time comes back, where it still has a value
-    to which one of the changes led.
+    A setting may have moved several times. It gets its first value back if it still has a value from one of the
+    changes.
     """
     made = [change for change in bench.session.changes if change.id in record.changes]
     wanted = {(assignment.target, assignment.key) for assignment in record.design.originals}
@@ -245,9 +246,9 @@ async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
 
 
 async def end_interrupted_changes(bench: Workbench) -> None:
-    """Give changes that a crash cut short their end in session and journal, by what is there now.
+    """Record the end of changes that a crash interrupted, in session and journal, by the present values.
 
-    Raises RaidbenchError when what was to be created again is missing and cannot be made, or somebody is still at it.
+    Raises RaidbenchError when an array is missing that was being re-created, or when another process holds the lock.
     """
     folder = bench.require_recording()
     for record in bench.session.changes:
@@ -283,7 +284,7 @@ async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
 
 
 def _changes_in_force(bench: Workbench, record: SweepRecord, original: Assignment) -> list[ChangeRecord]:
-    """Return the changes of a setting by the sweep that were not undone, newest first."""
+    """Return the sweep's changes of a setting that were not undone, newest first."""
     return [
         made
         for made in bench.changes.undoable()
@@ -292,7 +293,7 @@ def _changes_in_force(bench: Workbench, record: SweepRecord, original: Assignmen
 
 
 async def _restore(bench: Workbench, original: Assignment, mine: Sequence[ChangeRecord]) -> bool:
-    """Back to the value before; whether that took a change. Raises RaidbenchError."""
+    """Restore a setting; return whether a change was needed. Raises RaidbenchError when it cannot be restored."""
     reading = (await _readings(bench, [original]))[original.target][original.key]
     changed = False
     rest = list(mine)
@@ -316,13 +317,13 @@ async def _restore(bench: Workbench, original: Assignment, mine: Sequence[Change
 
 
 def note_restored(bench: Workbench, change_id: str, now: str | None, message: str) -> None:
-    """Record in session and journal that a change has nothing left to be undone."""
+    """Record in session and journal that a change no longer needs to be undone."""
     bench.emit(ChangeEnded(at=time.time(), id=change_id, result="restored", now=now, message=message))
     bench.changes.journal.write_outcome(change_id, bench.require_recording(), "restored")
 
 
 async def _readings(bench: Workbench, wanted: Sequence[Assignment]) -> dict[Target, Mapping[str, Reading]]:
-    """Every target read once. Raises DeviceGoneError when one lacks a setting that it had."""
+    """Read every target once. Raises DeviceGoneError when a target has lost a setting."""
     readings: dict[Target, Mapping[str, Reading]] = {}
     for assignment in wanted:
         if assignment.target not in readings:

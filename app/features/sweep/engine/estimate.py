@@ -1,4 +1,4 @@
-"""How long a sweep takes, before it begins and while it runs. Pure."""
+"""Estimate how long a sweep takes, before it starts and while it runs. No I/O."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from app.features.sweep.engine.order import arrays_in_order, measured_seconds
 from app.features.sweep.engine.saturation import LEAST_RUNS, bases, family
 
 HALVINGS = 3
-"""Depths that a search tries between two doublings, about."""
+"""Approximate number of depths that a search tries between two doublings."""
 START_SECONDS = 2.0
-"""fio's own start and end, and looking at the device."""
+"""Start and end of fio, and the check of the device."""
 CHANGE_SECONDS = 2.0
-"""A setting that is flipped in place, read before and after."""
+"""A setting that is changed in place, read before and after."""
 SLOW_SECONDS = 60.0
-"""An array that is created again; a reshape may take hours, which nobody can know."""
+"""An array that is re-created. A reshape may take hours, which cannot be estimated."""
 DELETE_SECONDS = 1.0
-"""An array that is taken apart, and looked at before and after."""
+"""An array that is deleted, with a scan before and after."""
 RESTART_SECONDS = 300.0
-"""A server that boots."""
+"""A restart of the server."""
 
 
 def seconds_of(design: Design) -> float:
-    """Estimated length of all steps of the design, and of putting everything back."""
+    """Return the estimated length of all steps of a design and of the restoration, in seconds."""
     cells = {cell.id: cell for cell in design.cells}
     later = later_runs(design) * max(_run(cell, design.rest) for cell in design.cells)
     return _seconds(design.steps, cells, design, design.originals) + later
 
 
 def writing_seconds(design: Design, where: str) -> float:
-    """For how long a target is written to, at most: all steps, a confirmation of each winner, and what is searched."""
+    """Return for how many seconds at most a target is written to: all steps, confirmations and searches."""
     jobs = {cell.id: Job.from_fields(cell.job) for cell in design.cells if cell.where == where}
     lengths = {cell: float(job.ramp + job.runtime) for cell, job in jobs.items() if job.writes_data}
     winners = len({cell.column for cell in design.cells if cell.id in lengths})
@@ -43,7 +43,7 @@ def writing_seconds(design: Design, where: str) -> float:
 
 
 def later_runs(design: Design) -> int:
-    """About how many runs a search and a curve add, at most."""
+    """Return the approximate maximum number of runs that a search and a curve add."""
     if design.saturation is None:
         return 0
     bases = {family(cell) for cell in design.cells}
@@ -60,9 +60,9 @@ def _rates(design: Design) -> int:
 
 
 def seconds_left(record: SweepRecord, now: float, speed: float = 1.0) -> float:
-    """Return the estimated time to the end: planned, corrected by how long the steps so far really took.
+    """Return the estimated seconds to the end: the planned time, corrected by the pace of the steps so far.
 
-    `speed`: how many times as fast a simulation runs. It counts until a step is over: then its real pace is known.
+    `speed` is the speed-up of a simulation. It applies until a step is over: then the real pace is known.
     """
     cells = {cell.id: cell for cell in record.cells}
     todo = record.todo
@@ -76,7 +76,7 @@ def seconds_left(record: SweepRecord, now: float, speed: float = 1.0) -> float:
 
 
 def _curve_left(record: SweepRecord) -> float:
-    """Of the rates of a curve that is not begun yet; what its search still takes nobody knows."""
+    """Return the seconds of a curve that has not started; the remaining time of its search is unknown."""
     if Purpose.LOAD in record.extended:
         return 0.0
     runs = max(LEAST_RUNS, record.design.repeats) * _rates(record.design)
@@ -100,7 +100,7 @@ def switches(design: Design) -> tuple[tuple[Assignment, int], ...]:
 def _walk(
     steps: Iterable[Step], cells: Mapping[str, SweepCell], start: tuple[Assignment, ...]
 ) -> Iterable[tuple[tuple[Assignment, ...], tuple[Assignment, ...]]]:
-    """Settings before and after each change of cell, and back at the end."""
+    """Yield the settings before and after each change of cell, and those of the restoration."""
     present = start
     for step in steps:
         wanted = tuple(assignment for assignment in cells[step.cell].settings if assignment.target.backend != MADE)

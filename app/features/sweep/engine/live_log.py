@@ -1,4 +1,4 @@
-"""What happens within the running step of a sweep, written for others, and looking on from another process."""
+"""Live events of the running step for other processes, and the follower of a sweep in another process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from backends.output_file import replace_file
 # -- what happens within the running step, for processes that look on: a small file beside the log --------------------
 
 FILE = "live.jsonl"
-"""Lies in the session's folder."""
+"""Name of the file in the session's folder."""
 
 KINDS: Mapping[str, type[Progress]] = {
     "PhaseChanged": event_types.PhaseChanged,
@@ -34,18 +34,18 @@ KINDS: Mapping[str, type[Progress]] = {
     "SteadinessSeen": event_types.SteadyStateUpdated,
     "Happened": event_types.BackgroundEventSeen,
 }
-"""Every kind of line, by the name that it has in the file: a class may be renamed, its name here may not."""
+"""Event types by their names in the file. A class may be renamed; its name here may not."""
 _NAMES = {kind: name for name, kind in KINDS.items()}
 
 
 class LiveWriter:
-    """Listens to a workbench and writes down what its log leaves out. Not being able to stops nothing."""
+    """Writes the live events that the session log leaves out. Errors are ignored."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / FILE
 
     def handle_event(self, _session: Session, event: AnyEvent) -> None:
-        """One event."""
+        """Write a live event; a new run empties the file."""
         with contextlib.suppress(OSError):
             if isinstance(event, RunStarted):
                 replace_file(self._file, "", mode=0o666)
@@ -66,7 +66,9 @@ class _LineReader:
         self._rest = b""
 
     def read(self) -> list[bytes]:
-        """Return the new lines, oldest first; none of a file that cannot be read. A replaced file is read again."""
+        """Return the new lines, oldest first; none if the file is unreadable. A replaced file is read from its
+        start.
+        """
         try:
             with open_input(self._file) as source:
                 info = os.fstat(source.fileno())
@@ -82,13 +84,13 @@ class _LineReader:
 
 
 class LiveReader:
-    """Reads what was added since the last look."""
+    """Reads the live events that were added since the last call."""
 
     def __init__(self, folder: Path) -> None:
         self._lines = _LineReader(folder / FILE)
 
     def read(self) -> Iterator[LiveEvent]:
-        """New events, oldest first."""
+        """Return the new events, oldest first."""
         return filter(None, map(_event, self._lines.read()))
 
 
@@ -108,37 +110,37 @@ def _event(line: bytes) -> LiveEvent | None:
 Listener = Callable[[Session, AnyEvent], None]
 
 QUIET = 2.0
-"""Seconds without news after which it is looked whether anybody still writes the log."""
+"""Seconds without news after which the follower checks whether a process still writes the log."""
 
 
 class Follower:
-    """Reads what was added to the log of a sweep. Not for two threads at once."""
+    """Follows the sweep of a session by its log. Not thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         self.listener: Listener | None = None
-        """Is called with every event and the session after it; may be exchanged between two calls of `read`."""
+        """Called with every event and the session after it; may be replaced between two calls of `read`."""
         self.folder = folder
         """The session's folder."""
         self.session = Session()
         """The session as far as it was read."""
         self.over = False
-        """Whether the sweep came to an end, or nobody runs it any more."""
+        """Whether the sweep has ended, or no process runs it."""
         self._live = LiveReader(folder)
         self._log = _LineReader(folder / LOG)
         self._heard = time.monotonic()
 
     @property
     def record(self) -> SweepRecord | None:
-        """How far it has come; None before its design was read."""
+        """The record of the sweep; None before its design was read."""
         return self.session.sweep
 
     @property
     def running(self) -> bool:
-        """Whether it goes on."""
+        """Whether the sweep is in progress."""
         return self.record is not None and not self.over
 
     def read(self) -> bool:
-        """Take in what is new; whether anything was, or it ended. A log that cannot be read any more is not news."""
+        """Read new events; return whether there were any, or the sweep ended. An unreadable log is no news."""
         lines = self._log.read()
         for line in lines:
             event = event_codec.decode(line.decode("utf-8", "replace")) if line.strip() else None

@@ -1,4 +1,4 @@
-"""From a plan and what is known of the machine to everything that will be done. Pure."""
+"""Expand a plan into the design of a sweep, with the facts of the machine. No I/O."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from backends.settings import Effect, Reading, Setting
 from backends.values import dataclass
 
 MOST_CELLS = 2000
-"""A plan of more has lost its way."""
+"""Maximum number of combinations of a plan."""
 
 PlannedSetting = tuple[str, str, str]
-"""(role, key, value) as the plan has it."""
+"""(role, key, value) as in the plan."""
 
 
 class _LeftOutError(Exception):
-    """Why a combination is not measured."""
+    """The reason why a combination is left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +40,10 @@ class _Row:
     label: str
     setup: SetUp
     values: tuple[str, ...]
-    """Of the axes over settings."""
+    """Values of the setting axes."""
     planned: tuple[PlannedSetting, ...]
     array: SweepArray | None = None
-    """What the sweep makes for it."""
+    """The array that the sweep creates for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +58,9 @@ class _Column:
 
 
 def expand(plan: SweepPlan, facts: TargetFacts, seed: int) -> Design:
-    """All cells, in which order they are measured, and what is left out and why.
+    """Return the design: all cells, their order, and the combinations that are left out with the reason.
 
-    Raises PlanError when nothing is left to be measured.
+    Raises PlanError when nothing is left to measure, or when there are too many combinations.
     """
     axes = [axis for axis in plan.axes if isinstance(axis, SettingAxis)]
     plain_rows, columns = _rows(plan, axes, facts), _columns(plan)
@@ -119,7 +119,7 @@ def expand(plan: SweepPlan, facts: TargetFacts, seed: int) -> Design:
 
 
 def row_and_column_names(plan: SweepPlan) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What the rows and columns of the plan's result are called, whatever the machine. Raises PlanError."""
+    """Return the names of the result's rows and columns on any machine. Raises PlanError for an invalid job."""
     axes = [axis for axis in plan.axes if isinstance(axis, SettingAxis)]
     rows = _rows(plan, axes, TargetFacts(addresses={}, devices={}, holders={}))
     columns = tuple(column.label for column in _columns(plan))
@@ -130,7 +130,7 @@ def row_and_column_names(plan: SweepPlan) -> tuple[tuple[str, ...], tuple[str, .
 
 
 _Key = tuple[str, tuple[str, ...], str]
-"""A row by its set-up, its values and its array."""
+"""Set-up, values and array of a row."""
 
 
 def _key(row: _Row) -> _Key:
@@ -138,7 +138,7 @@ def _key(row: _Row) -> _Key:
 
 
 def _on_every_array(rows: Sequence[_Row], facts: TargetFacts) -> list[_Row]:
-    """Every row on each of the arrays that are made, if any are."""
+    """Return every row once per created array; the rows themselves if none is created."""
     if facts.arrays is None:
         return [*rows]
     return [
@@ -153,7 +153,7 @@ def _array_row_text(row: _Row, array: str) -> str:
 
 
 def _refused_cells(rows: Sequence[_Row], columns: Sequence[_Column], facts: TargetFacts) -> list[SkippedCell]:
-    """What would be measured on arrays that cannot be made."""
+    """Return the combinations on arrays that cannot be created."""
     return [
         SkippedCell(row=_array_row_text(row, array_text(shape)), column=column.label, reason=reason)
         for shape, reason in (facts.arrays.refused if facts.arrays is not None else ())
@@ -178,7 +178,7 @@ def _rows(plan: SweepPlan, axes: Sequence[SettingAxis], facts: TargetFacts) -> l
 
 
 def _with_node_names(key: str, facts: TargetFacts) -> str:
-    """`write_mostly.{slow}` with the kernel's name of that role's device."""
+    """Replace roles in a key such as `write_mostly.{slow}` by the kernel names of their devices."""
     for role, device in facts.devices.items():
         key = key.replace(f"{{{role}}}", device.rpartition("/")[2])
     return key
@@ -252,7 +252,7 @@ def _cell(cell_id: str, plan: SweepPlan, row: _Row, column: _Column, facts: Targ
 
 
 def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, facts: TargetFacts) -> SweepCell:
-    """A cell on an array that is made for it: the same tested bytes on each, and its own settings to be looked for."""
+    """Return a cell on a created array. All arrays are tested over the same number of bytes."""
     assert facts.arrays is not None
     job = {key: text for key, text in column.job.texts().items() if text}
     single, arrays = array.is_single_drive, facts.arrays.making.arrays
@@ -272,7 +272,7 @@ def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, 
 
 
 def _made_assignment(setting: PlannedSetting, facts: TargetFacts) -> Assignment:
-    """A setting of an array that is not there yet is legal or not once it is; of anything else as ever."""
+    """Return a planned setting; one of a created array is checked only once the array exists."""
     role, key, value = setting
     if facts.arrays is not None and role == facts.arrays.role:
         return Assignment(target=Target(backend=MADE, address=role), key=key, value=value)
@@ -324,7 +324,7 @@ def _assignment(planned: PlannedSetting, facts: TargetFacts) -> Assignment:
 
 
 def _require_settable(setting: Setting, reading: Reading, value: str, holder: SettingOwner) -> str:
-    """The value in the backend's words; sizes may be written `64k`."""
+    """Return the value in the backend's spelling. Raises _LeftOutError when it cannot be set or restored."""
     subject = f"{setting.label} of {holder.target}"
     if setting.secret or setting.effect in (Effect.REBOOT, Effect.RESET):
         raise _LeftOutError(f"{subject} takes effect after a restart only, so no sweep can change it.")
@@ -342,10 +342,10 @@ def _require_settable(setting: Setting, reading: Reading, value: str, holder: Se
 
 
 def _baseline_row(plan: SweepPlan, axes: Sequence[SettingAxis], facts: TargetFacts, key: _Key) -> _Key:
-    """Return the row that a row is compared with: the named set-up, and of every axis the value of now, else its first.
+    """Return the baseline of a row: its named set-up, with the present value, or else the first, of every axis.
 
-    It is on the same array; such a row itself is compared with the same row of the first array. Settings are flipped
-    while their array exists, and arrays are made in turn: each difference is judged by its own orders.
+    It is on the same array. The baseline itself is compared with the same row of the first array. Settings change while
+    their array exists, and arrays are created in turn: each difference is judged by its own random orders.
     """
     name, _, array = key
     setup = next((setup for setup in plan.setups if setup.name == name), None)
@@ -376,7 +376,7 @@ def _size(value: str) -> str | None:
 
 
 def _original_values(cells: Iterable[SweepCell], facts: TargetFacts) -> tuple[Assignment, ...]:
-    """What every touched setting is now, slow ones first."""
+    """Return the present value of every setting that the sweep changes, slow settings first."""
     touched = {
         (setting.target, setting.key): setting
         for cell in cells
@@ -394,7 +394,9 @@ def _original_values(cells: Iterable[SweepCell], facts: TargetFacts) -> tuple[As
 
 
 def _with_all_settings(cells: Iterable[SweepCell], originals: tuple[Assignment, ...]) -> tuple[SweepCell, ...]:
-    """Cells that name every touched setting: what a set-up does not mention is as it was before."""
+    """Return the cells with all settings of the sweep; those that a set-up does not mention keep their original
+    value.
+    """
     complete = []
     for cell in cells:
         by_setting = {(setting.target, setting.key): setting for setting in cell.settings}

@@ -1,4 +1,4 @@
-"""Reading a sweep's plan: strict TOML, errors name the line, the key and what is legal there."""
+"""Parser for sweep plans: strict TOML; errors name the line, the key and the legal values."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ _NONE: tuple[str, ...] = ()
 
 
 def parse_plan(data: bytes, shown: str) -> SweepPlan:
-    """The plan that a file's bytes make; `shown` is its name in sentences. Raises PlanError."""
+    """Return the plan in a file's bytes; `shown` is its name in messages. Raises PlanError when it is not valid."""
     return _Plan(read_toml(data, shown, "a plan", PlanError)).read()
 
 
 def _has_fixed_rate(
     fields: Mapping[str, str], workloads: Sequence[Workload], axes: Sequence[SettingAxis | JobAxis]
 ) -> bool:
-    """Whether every combination comes at a fixed rate: then latency is what the device decides."""
+    """Return whether every combination has a fixed rate: then cells are ranked by latency."""
     everywhere = fields.keys() | {axis.job for axis in axes if isinstance(axis, JobAxis)}
     return (
         all(everywhere & RATES or workload.job.keys() & RATES for workload in workloads)
@@ -78,7 +78,7 @@ def _has_fixed_rate(
 
 
 class _Plan:
-    """Reads the tables of one file: first the targets, which the others name."""
+    """Reads the tables of one file: the targets first, because the other tables refer to them."""
 
     def __init__(self, top: TomlTable) -> None:
         top.require_keys("title", "about", *_TABLES)
@@ -147,7 +147,7 @@ class _Plan:
         raise measure.error("", "which target is to be measured?", 'Write target = "..." under [measure].')
 
     def _settings(self, row: TomlTable) -> tuple[tuple[str, str, str], ...]:
-        """Tables named after roles: `array = { read_ahead = "none" }`."""
+        """Return the settings in tables named after roles, such as `array = { read_ahead = "none" }`."""
         settings = []
         for role in self._targets:
             given = row.given.get(role, {})
@@ -260,7 +260,7 @@ class _Plan:
 
 
 def _require_known(row: TomlTable, key: str, name: str, choices: Iterable[str], problem: str) -> str:
-    """The name, if there is something called that."""
+    """Return the name. Raises PlanError when it is not one of the choices."""
     if name not in choices:
         raise row.error(
             key,
@@ -273,11 +273,14 @@ def _require_known(row: TomlTable, key: str, name: str, choices: Iterable[str], 
 # -- the plans that come with raidbench, and those in files -----------------------------------------------------------
 
 LARGEST = 1 << 20
-"""Bytes of a plan."""
+"""Maximum size of a plan in bytes."""
 
 
 def load_plan(name: str) -> SweepPlan:
-    """The plan of that name, or in that file. Raises NotFoundError, PlanError."""
+    """Return a built-in plan by name, or the plan in a file.
+
+    Raises NotFoundError when there is none, PlanError when it is not valid.
+    """
     shown = clean(name, 200)
     called = name.removesuffix(".toml")
     named = None if "/" in name else plan_files().get(EARLIER.get(called, called))

@@ -1,4 +1,4 @@
-"""What others measured of a plan's set-ups and workloads: read from the plan, put beside what a sweep finds. Pure."""
+"""Published results for a plan: read them from the plan, and compare them with those of a sweep. No I/O."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from backends.values import dataclass
 
 
 def with_published(plan: SweepPlan, rows: Sequence[TomlTable], shape: TomlTable) -> SweepPlan:
-    """Return the plan with its published figures: [[published]] by rows of the result, [published_table] their shape.
+    """Return the plan with its published results.
 
-    Raises PlanError.
+    [[published]] has them by rows of the result, [published_table] has the shape of their table. Raises PlanError when
+    they do not fit the plan.
     """
     if not rows:
         if shape.given:
@@ -56,7 +57,10 @@ _Named = Callable[[PublishedFigure], PublishedFigure]
 
 
 def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tuple[PublishedRows | None, _Named]:
-    """Return what the rows of the source's table are, and what names a figure as the source does. Raises PlanError."""
+    """Return the kind of rows of the source's table, and a function that adds the source's names to a figure.
+
+    Raises PlanError when the shape is not valid.
+    """
     shape.require_keys("rows", "columns", "names")
     kind = shape.get("rows", _rows, None)
     none: tuple[str, ...] = ()
@@ -91,7 +95,7 @@ def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tup
 
 
 def _rows(value: Any) -> PublishedRows:
-    """Return what the rows of a table are."""
+    """Return the kind of rows of a table. Raises ValueError for another text."""
     try:
         return PublishedRows(text(value))
     except ValueError:
@@ -116,7 +120,7 @@ def _figures(row: TomlTable, name: str, source: str, columns: Sequence[str]) -> 
 
 
 def _require_name(names: Sequence[str], value: Any) -> str:
-    """One of the names that the result has."""
+    """Return the name of a row or column. Raises ValueError when the result has none of that name."""
     name = text(value)
     if name not in names:
         hint = suggestion_hint(name, names, f"They are: {'; '.join(names)}.")
@@ -125,7 +129,7 @@ def _require_name(names: Sequence[str], value: Any) -> str:
 
 
 def _positive(value: Any) -> float:
-    """A figure above 0."""
+    """Return a number above 0. Raises ValueError for other values."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e12:
         raise ValueError("wants a number above 0")
     return float(value)
@@ -136,23 +140,23 @@ def _positive(value: Any) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedComparison:
-    """A published figure and the same of a sweep."""
+    """A published result with that of a sweep."""
 
     figure: PublishedFigure
-    """What others measured."""
+    """The published result."""
     cell: str | None = None
-    """Where it is in the sweep, by id; None where that is left out."""
+    """Id of the cell of the sweep; None if that is left out."""
     measured: float | None = None
-    """The mean of its runs, in the unit of the figure's kind; None where there is none."""
+    """Mean of the cell's runs in the unit of the published result; None without a result."""
 
     @property
     def percent(self) -> float | None:
-        """How far what was measured is from it; None without a measurement."""
+        """Difference from the published result in percent; None without a result."""
         return None if self.measured is None else (self.measured / self.figure.value - 1) * 100
 
 
 def compare_published(record: SweepRecord, cells: Sequence[CellResult], runs: Runs) -> tuple[PublishedComparison, ...]:
-    """Every published figure of the plan, in its order."""
+    """Return all published results with those of the sweep, in the order of the plan."""
     places: Mapping[tuple[str, str], CellResult] = {(cell.cell.row, cell.cell.column): cell for cell in cells}
     comparisons = []
     for figure in record.design.published:

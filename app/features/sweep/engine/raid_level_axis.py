@@ -1,4 +1,4 @@
-"""The axes of a plan over arrays that the sweep makes: which levels, of which strip, of which drives."""
+"""Axes of a plan over arrays that the sweep creates: levels, strips, spans, layouts and drives."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ from backends.array_planning import SPANNED
 from backends.model import Level
 
 ROLE = "array"
-"""What the array of the moment is called in a plan that has a level axis."""
+"""Role of the present array in a plan with a level axis."""
 
 _KEYS = ("array", "values", "drives", "members", "pool", "strip", "spans", "layout", "policies", "assume_clean")
 
 _BESIDE = ("strip", "spans", "layout")
-"""What may have an axis beside that of levels."""
+"""Kinds that may have an axis in addition to that of levels."""
 
 
 def is_level_axis(row: TomlTable) -> bool:
-    """Whether an axis is one over arrays that are made: of `level`, or of `strip`, `spans` or `layout` beside it."""
+    """Return whether an axis is over created arrays: of `level`, `strip`, `spans` or `layout`."""
     return "array" in row.given
 
 
 def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
-    """The axes over levels and strips together; None where there is none. Raises PlanError."""
+    """Return the axes over created arrays as one axis; None if there is none. Raises PlanError when one is not
+    valid.
+    """
     by_kind: dict[str, TomlTable] = {}
     for row in rows:
         kind = row.parse("array", text, row.given["array"])
@@ -76,14 +78,17 @@ def _strips(row: TomlTable, key: str, value: Any) -> tuple[int, ...]:
 
 
 def _layouts(row: TomlTable, key: str, value: Any, listed: Sequence[Level]) -> tuple[str, ...]:
-    """Return the layouts of an axis. Raises PlanError where it has no RAID 10."""
+    """Return the layouts of an axis. Raises PlanError when it has no RAID 10."""
     if Level.RAID10 not in listed:
         raise row.error(key, f"a layout has {Level.RAID10.value}, which the axis does not name.")
     return row.parse(key, layouts, value, "layout")
 
 
 def _spans(row: TomlTable, key: str, value: Any, listed: Sequence[Level]) -> dict[Level, tuple[int, ...]]:
-    """`spans = [2, 3]` or `"every"`: of all levels that have some; `{ raid50 = [2, 3], raid60 = "every" }`: these."""
+    """Return the spans by level.
+
+    `[2, 3]` and `"every"` apply to all spanned levels, `{ raid50 = [2, 3], raid60 = "every" }` to single ones.
+    """
     having = {level.value: level for level in listed if level in SPANNED}
     by_level = value if isinstance(value, dict) else dict.fromkeys(having, value)
     if not having or by_level.keys() - having.keys():
@@ -92,11 +97,13 @@ def _spans(row: TomlTable, key: str, value: Any, listed: Sequence[Level]) -> dic
 
 
 _COUNT = whole_number(1, 256)
-"""Drives of an array."""
+"""Parser for a number of drives."""
 
 
 def _members_of(row: TomlTable, listed: Sequence[Level]) -> dict[Level, int]:
-    """`members = { raid0 = 6, raid1 = 2 }`: all levels of the axis; nothing for a number."""
+    """Return `members = { raid0 = 6, raid1 = 2 }` by level; nothing for a number. Raises PlanError when a level
+    lacks.
+    """
     given = row.given.get("members")
     if not isinstance(given, dict):
         return {}
@@ -117,9 +124,9 @@ def axis_of(
     layout: str | None = None,
     birth: Mapping[str, str] | None = None,
 ) -> LevelAxis:
-    """The axis that options of the command line make, each a list with commas. Raises PlanError.
+    """Return the axis that command-line options describe; the texts are lists with commas.
 
-    `birth`: policies at birth.
+    `birth` has the initial policies. Raises PlanError when an option is not valid.
     """
     listed = {
         name: [word.strip() for word in text.split(",") if word.strip()]
@@ -154,7 +161,7 @@ def axis_of(
 
 
 def _spans_of(named: Sequence[Level], given: str | None) -> dict[Level, tuple[int, ...]]:
-    """Spans of all levels that have some. Raises PlanError."""
+    """Return the spans of all spanned levels. Raises PlanError when there is none, or the number is not valid."""
     having = [level for level in named if level in SPANNED]
     if given is None:
         return {}
@@ -168,7 +175,7 @@ def _spans_of(named: Sequence[Level], given: str | None) -> dict[Level, tuple[in
 
 
 def require_levels_alone(plan: SweepPlan) -> None:
-    """Raises PlanError for what no sweep over levels does."""
+    """Raise PlanError for features of a plan that a sweep over levels does not support."""
     if plan.levels is None:
         return
     if plan.saturation is not None or plan.curve is not None:
@@ -186,7 +193,7 @@ def require_levels_alone(plan: SweepPlan) -> None:
 
 
 def with_levels(plan: SweepPlan, axis: LevelAxis) -> SweepPlan:
-    """The plan over arrays that are made, in place of what it measures. Raises PlanError."""
+    """Return the plan with created arrays as its benchmark target. Raises PlanError when it has a level axis."""
     if plan.levels is not None:
         raise PlanError("The plan has an axis of levels already.", hint="Change it in its file.")
     targets = {**plan.targets, plan.measure: ""}
@@ -196,7 +203,7 @@ def with_levels(plan: SweepPlan, axis: LevelAxis) -> SweepPlan:
 
 
 def with_drives(plan: SweepPlan, *, drives: str | None, members: int, pool: str) -> SweepPlan:
-    """The plan with the arrays of its axis made of other drives, all of them for each. Raises PlanError."""
+    """Return the plan with other drives for its arrays. Raises PlanError when it creates none."""
     if plan.levels is None:
         raise PlanError("The plan makes no arrays.", hint="--level names the levels of arrays that are to be made.")
     named = tuple(word.strip() for word in (drives or "").split(",") if word.strip())

@@ -1,4 +1,4 @@
-"""The arrays of a sweep over levels, before any is made: their drives, what makes each, how long that takes."""
+"""Plan the arrays of a sweep over levels: their drives, commands and duration."""
 
 from __future__ import annotations
 
@@ -22,58 +22,58 @@ if TYPE_CHECKING:
     from app.core.workbench import Workbench
 
 LONG = 600.0
-"""Seconds of making and preparing one array from which on each is made once."""
+"""Seconds to create and prepare one array above which each array is created only once."""
 
 PARITY = (Level.RAID5, Level.RAID6, Level.RAID50, Level.RAID60)
-"""Levels with parity, which is checked before it is relied on."""
+"""Levels with parity, which is checked before measuring."""
 
 WITHOUT_STRIP = (Level.RAID1, Level.JBOD)
-"""Levels that nothing is striped over."""
+"""Levels without striping."""
 
 ALONE = "one drive"
-"""What the first drive alone is called."""
+"""Name of the set-up that is the first drive alone."""
 
 _WRITES = {Media.HDD: 150e6, Media.SSD: 400e6, Media.NVME: 1500e6}
-"""Bytes a second that one drive writes in order, about; for the estimate alone."""
+"""Approximate sequential write speed of one drive in bytes per second, for the estimate."""
 
 _POOL = re.compile(r"(?:unassigned\s+|free\s+)?(?P<media>\w+)\s+of\s+(?P<where>\S+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayShape:
-    """An array of a plan, whatever it is made of."""
+    """An array of a plan, independent of its drives."""
 
     level: Level
     """Its level."""
     strip_bytes: int | None = None
-    """Its strip; None for a level without, and for the maker's usual one."""
+    """Its strip in bytes; None for a level without striping, and for the default."""
     spans: int | None = None
-    """Its spans; None for a level without, and for the usual ones."""
+    """Its spans; None for a level without spans, and for the default."""
     layout: str | None = None
-    """Its layout, of a RAID 10; None for the usual one."""
+    """Its layout, only for RAID 10; None for the default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedArrays:
-    """What a level axis makes on this machine."""
+    """The arrays that a level axis creates on this machine."""
 
     role: str
-    """What the array of the moment is called in the plan."""
+    """Role of the present array in the plan."""
     making: SweepArrays
-    """The arrays that can be made."""
+    """The arrays that can be created."""
     controller: Target | None = None
-    """The card that makes them; None where the kernel does."""
+    """The controller that creates them; None for md."""
     refused: tuple[tuple[ArrayShape, str], ...] = ()
-    """Those that cannot, with the reason: a sentence."""
+    """Arrays that cannot be created, with the reason: a sentence."""
     warnings: tuple[str, ...] = ()
-    """About the drives beside each other: sentences."""
+    """Sentences about differences between the drives."""
 
 
 async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
-    """Choose the drives, and plan every array; nothing is changed.
+    """Choose the drives and plan every array; changes nothing.
 
-    Raises NotFoundError, InvalidValueError, RefusedError for a drive that is not free, PlanError where no array can be
-    made, BlockedError where this machine makes none of such drives.
+    Raises NotFoundError or InvalidValueError for unknown drives, RefusedError when a drive is not free, PlanError when
+    no array can be created, BlockedError when this machine cannot create arrays of such drives.
     """
     inventory = bench.session.inventory
     candidates, problems = await candidates_of(bench.hardware.machine, inventory, axis.drives or None)
@@ -140,7 +140,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
 
 
 def shapes(axis: LevelAxis) -> Iterator[ArrayShape]:
-    """Return each level with each of its spans, layouts and strips, in the order of the table."""
+    """Yield each level with each of its spans, layouts and strips, in the order of the result."""
     for level in axis.levels:
         named = axis.spans.get(level, (None,)) or spans_that_fit(level, axis.count(level)) or (None,)
         layouts = axis.layouts if level is Level.RAID10 and axis.layouts else (None,)
@@ -152,7 +152,7 @@ def shapes(axis: LevelAxis) -> Iterator[ArrayShape]:
 def array_request(
     shape: ArrayShape | SweepArray, drives: tuple[Candidate, ...], policies: Mapping[str, str]
 ) -> ArrayRequest:
-    """Return what the maker of an array is asked for, under a new name."""
+    """Return the request to create an array, with a new name."""
     return ArrayRequest(
         level=shape.level,
         drives=drives,
@@ -165,7 +165,7 @@ def array_request(
 
 
 def array_text(shape: ArrayShape | SweepArray) -> str:
-    """`raid50, 3 spans, strip 64 KiB`: what a set-up on it is called."""
+    """Return the name of an array's set-up, such as `raid50, 3 spans, strip 64 KiB`."""
     if shape.level is Level.JBOD:
         return ALONE
     spans = "" if shape.spans is None else f", {shape.spans} spans"
@@ -224,7 +224,7 @@ def _array(array_id: str, plan: ArrayPlan, shape: ArrayShape, *, assume_clean: b
 
 
 def choose_from_pool(candidates: Sequence[Candidate], pool: str, members: int) -> tuple[Candidate, ...]:
-    """So many free drives of a pool, alike: blank ones first, in the order of the machine. Raises PlanError."""
+    """Return `members` identical free drives of a pool, blank ones first. Raises PlanError when there are too few."""
     match = _POOL.fullmatch(pool.strip())
     kinds = {media.value: media for media in (Media.HDD, Media.SSD, Media.NVME)}
     if match is None or match["media"].lower() not in kinds:

@@ -1,4 +1,4 @@
-"""What a sweep puts at risk, found out before it begins: data that go, the worst that a value may do."""
+"""Assess the risks of a sweep before it starts: data loss, risky values and wear."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskAssessment:
-    """What has to be known before anybody agrees."""
+    """Everything that the user must know before confirming."""
 
     design: Design
-    """The design with the devices whose data go."""
+    """The design with the devices that lose their data."""
     risk: Risk
-    """The worst that it does."""
+    """The highest risk of the sweep."""
     refused: tuple[str, ...] = ()
-    """Why it will not be done, each a sentence."""
+    """Reasons why it is refused, as sentences."""
     hint: str = ""
-    """What to do next when it is refused."""
+    """The next step if it is refused."""
     risks: tuple[str, ...] = ()
-    """Sentences about what values may do."""
+    """Sentences about risky values."""
 
     wear: tuple[str, ...] = ()
-    """Sentences about how much is written, and to drives of what endurance."""
+    """Sentences about the amount of written data and the endurance of the drives."""
     plates: tuple[DeviceLabel, ...] = ()
-    """The devices whose data go, else those that are changed; one that has two addresses once."""
+    """Devices that lose their data, or else those that are changed; each once."""
     noise: Mapping[str, RunNoise] = field(default_factory=dict)
-    """How far earlier runs of each workload lay apart on its target; those of which too few are known are left out."""
+    """Scatter of earlier runs by workload; without those of which too few are known."""
 
 
 async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> RiskAssessment:
-    """Judge every device that loses its data; changes nothing. Raises what preparing a run raises."""
+    """Return the risks of every device that loses its data; changes nothing. Raises the errors of preparing a run."""
     risk, sentences = _risk_of_values(design, facts)
     refused: list[str] = []
     hint = ""
@@ -92,14 +92,14 @@ async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> R
 
 
 def _drives_label(making: SweepArrays) -> DeviceLabel:
-    """How the question names the drives: their word means all that the sweep makes and deletes of exactly these."""
+    """Return the label of the drives: its token confirms all arrays that the sweep creates and deletes on them."""
     drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in making.drives)
     text = f"made of {clean(drives, 2000)}: what lies on them is lost"
     return DeviceLabel(name="Every array of the sweep", words=text, word=making.word)
 
 
 async def _array_error(bench: Workbench, facts: TargetFacts) -> RaidbenchError | None:
-    """Why nothing can be made here, whatever is typed."""
+    """Return why this machine cannot create the arrays; None if it can."""
     try:
         if facts.arrays is not None:
             await bench.arrays.require_array_support(facts.arrays.controller)
@@ -121,7 +121,7 @@ def _noise(bench: Workbench, design: Design, facts: TargetFacts) -> Iterator[tup
 
 
 def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
-    """What the sweep costs the drives of a device; nothing where it is made anew without being written to."""
+    """Return the wear of a device's drives, as sentences; nothing if the device is only re-created."""
     if not seconds or ready.only.device is None:
         return ()
     session = bench.session
@@ -135,7 +135,7 @@ def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
 
 
 def _overwritten_devices(design: Design, facts: TargetFacts) -> list[tuple[str, str, Job]]:
-    """(device, address, a job that writes) of everything whose data go; scratch files lose nothing."""
+    """Return (device, address, writing job) for every device that loses its data; test files lose nothing."""
     nodes = {facts.addresses[role]: device for role, device in facts.devices.items() if device.startswith("/dev/")}
     losing: dict[str, tuple[str, str, Job]] = {}
     for cell in design.cells:
@@ -159,7 +159,7 @@ def _destroys_data(assignment: Assignment, facts: TargetFacts) -> bool:
 
 
 def _risk_of_values(design: Design, facts: TargetFacts) -> tuple[Risk, tuple[str, ...]]:
-    """The worst of all values that the sweep sets."""
+    """Return the highest risk of all values that the sweep sets, and sentences about them."""
     holders = _holders_by_target(facts)
     before = {(original.target, original.key): original.value for original in design.originals}
     grave, sentences = Risk.NONE, dict[str, None]()

@@ -1,8 +1,8 @@
-"""Carrying a sweep out: step after step, resumable at any point, everything put back whatever happens.
+"""Run a sweep step by step; it can resume at any point, and restores all settings at the end.
 
-A step whose run failed is tried once more at once. Then it keeps its place in the order, which the verdicts rest on,
-and its settings and its array are still there. That it failed is in the log before the second try, so a sweep that
-goes on after a crash tries it once more and no further.
+A step whose run failed is repeated once, immediately: then it keeps its place in the order, on which the verdicts rest,
+and its settings and its array are still present. The failure is logged before the repetition, so that a sweep resumed
+after a crash repeats it only once.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ from backends.identity import is_former, new_content
 from backends.model import Controller
 
 TOO_MANY_FAILURES = 3
-"""Cells that fail one after the other before the sweep gives up."""
+"""Number of consecutive failed cells after which the sweep gives up."""
 
 LOOK_EVERY = 0.5
-"""Seconds between two looks for a request to stop."""
+"""Seconds between two checks for a request to stop."""
 
 
 class SweepRunner:
-    """Runs the sweep of a workbench's session. One sweep a session, one runner a sweep."""
+    """Runs the sweep of a workbench's session. A session has one sweep, and a sweep one runner."""
 
     def __init__(self, bench: Workbench) -> None:
         self._bench = bench
@@ -70,19 +70,21 @@ class SweepRunner:
 
     @property
     def record(self) -> SweepRecord:
-        """How far it has come."""
+        """The record of the sweep. Raises StorageError when the session has none."""
         record = self._bench.session.sweep
         if record is None:
             raise StorageError("This session has no sweep.")
         return record
 
     def stop(self) -> None:
-        """Ask it to end after putting everything back; the run under way is cut short and done again later."""
+        """Ask the sweep to stop after restoring all settings; the current run is interrupted and repeated later."""
         self._stopping.set()
         self._bench.jobs.stop()
 
     def begin(self, design: Design) -> None:
-        """Put the whole design on disk. Raises RefusedError when the session has a sweep already, StorageError."""
+        """Record the design. Raises RefusedError when the session has a sweep already, StorageError when it is not
+        recorded.
+        """
         if self._bench.session.sweep is not None:
             raise RefusedError(
                 "This session has a sweep already.", hint="Go on with it (--resume), or begin another session."
@@ -91,9 +93,10 @@ class SweepRunner:
         self._bench.emit(SweepStarted(at=time.time(), design=design, pid=os.getpid()))
 
     async def resume(self) -> None:
-        """Take over what another process left: changes cut short get their end first.
+        """Take over a sweep from another process, and record the end of its interrupted changes.
 
-        Raises RaidbenchError when the present state cannot be found out.
+        Raises RefusedError when it is finished or its arrays remain, RaidbenchError when the present state cannot be
+        read.
         """
         if self.record.finished:
             raise RefusedError("This sweep is finished.", hint="`raidbench attach` shows what it found.")
@@ -104,9 +107,9 @@ class SweepRunner:
         await end_interrupted_changes(self._bench)
 
     async def run_all(self) -> SweepRecord:
-        """All steps that are left, then everything back as it was; returns the record with its end.
+        """Run all remaining steps, restore all settings, and return the record with its end.
 
-        Raises what is not of raidbench's making, after putting everything back.
+        Raises errors that are not raidbench's own after restoring the settings.
         """
         watching = asyncio.create_task(self._watch(), name="stop requests")
         forget = self._bench.subscribe(LiveWriter(self._bench.require_recording()).handle_event)
@@ -131,14 +134,14 @@ class SweepRunner:
         return self.record
 
     async def restore_and_stop(self) -> SweepRecord:
-        """Put back what another process left, without going on. Raises what `resume` raises."""
+        """Restore the settings that another process left, and end the sweep. Raises what `resume` raises."""
         await self.resume()
         await self._end(SweepResult.STOPPED, "The settings were put back after it had been cut short.")
         return self.record
 
     @contextlib.contextmanager
     def _exclusive_use(self) -> Iterator[None]:
-        """No other sweep touches what this one measures or sets. Raises RefusedError naming the other."""
+        """Lock everything that the sweep measures or sets. Raises RefusedError when another sweep has a lock."""
         design = self.record.design
         touched = {cell.where for cell in design.cells if cell.array is None}
         touched |= {str(original.target) for original in design.originals}
@@ -150,7 +153,7 @@ class SweepRunner:
             yield
 
     async def _watch(self) -> None:
-        """Hear of requests to stop from other processes."""
+        """Watch for requests to stop from other processes."""
         folder = self._bench.require_recording()
         while not self._stopping.is_set():
             if STOP.exists_in(folder):
@@ -203,9 +206,9 @@ class SweepRunner:
         return self.record.design.making is not None
 
     async def _ensure_array(self, step: Step) -> bool:
-        """Whether the array of a step stands, if it needs one; one that its maker refuses is written down as such.
+        """Return whether the array of a step exists, or none is needed; record an array that is refused.
 
-        Raises what ends the sweep.
+        Raises errors that end the sweep.
         """
         cell = self.record.cell(step.cell)
         if cell.array is None:
@@ -218,7 +221,10 @@ class SweepRunner:
         return not self._stopping.is_set()
 
     async def _step(self, step: Step) -> SweepStepEnded:
-        """One step to its end in the log. Raises what ends the sweep: a device that is gone, no room for the log."""
+        """Run one step and return its recorded end.
+
+        Raises errors that end the sweep: a lost device, or a full disk.
+        """
         end = self._end_of_complete_run(step)
         if end is not None and await self._changed_settings_text(self.record.cell(step.cell)):
             end = None  # what it was at the end of that run, nobody knows any more
@@ -231,7 +237,7 @@ class SweepRunner:
         return end
 
     def _end_of_complete_run(self, step: Step) -> SweepStepEnded | None:
-        """The end of a step whose run was complete when a crash kept its end from the log."""
+        """Return the end of a step whose run was complete before a crash, but whose end was not logged; else None."""
         current = self.record.current
         if current is None or current.step.number != step.number or current.run is None:
             return None
@@ -273,7 +279,7 @@ class SweepRunner:
                 return _step_end(step, StepResult.FAILED, run=run.id, reason=why, again=not is_lasting(why))
 
     async def _changed_settings_text(self, cell: SweepCell) -> str:
-        """Return which settings of a cell have another value at the end of its run, a sentence; "" for none."""
+        """Return which settings of a cell changed during its run, as a sentence; "" for none."""
         try:
             why = await mismatch_text(self._bench, cell.settings)
         except RaidbenchError as error:
@@ -281,7 +287,7 @@ class SweepRunner:
         return f"{why}: it was changed during the run, so this is no measurement of the cell." if why else ""
 
     async def _prepare_machine(self, cell: SweepCell) -> str:
-        """Features and settings; sentences about what is in force otherwise than set."""
+        """Activate features and set the settings; return sentences about values that are not effective."""
         for feature in self.record.design.features:
             if feature.name not in cell.needs:
                 continue
@@ -315,9 +321,9 @@ class SweepRunner:
         return ready
 
     def _confirmation(self, ready: RunPlan, cell: SweepCell) -> str | None:
-        """Return the word that was typed for the whole sweep, if it was typed for this and nothing new is there.
+        """Return the token typed for the whole sweep if it covers this device and nothing new is on it.
 
-        Raises RefusedError.
+        Raises RefusedError when it does not.
         """
         if not ready.destructive or (cell.array is not None and all(map(is_former, ready.found))):
             return ready.confirm_text
@@ -336,7 +342,7 @@ class SweepRunner:
         return ready.confirm_text
 
     async def _rest(self, step: Step, cell: SweepCell) -> None:
-        """Quiet before a run, so that none inherits another's; a simulated array has none to come to."""
+        """Rest before a run, so that it does not inherit effects of the last one; not on a simulated host."""
         if not self._bench.host.capabilities.live:
             return
         await wait_for_stop(self._stopping, pause_before(step, cell, self.record.design))
@@ -356,6 +362,6 @@ def _error_text(error: RaidbenchError) -> str:
 
 
 async def restore_and_stop(bench: Workbench) -> tuple[str, ...]:
-    """Put the settings of the open session's sweep back; return sentences about what could not be."""
+    """Restore the settings of the open session's sweep; return sentences about those that could not be restored."""
     record = await SweepRunner(bench).restore_and_stop()
     return () if record.end is None else record.end.left

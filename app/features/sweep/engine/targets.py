@@ -1,4 +1,4 @@
-"""What has to be known of the machine before a plan can be spread out: targets, their settings now, features."""
+"""Find the targets of a plan, and read their settings and features, before the plan is expanded."""
 
 from __future__ import annotations
 
@@ -22,40 +22,43 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingOwner:
-    """A thing that has settings, as read just now."""
+    """A target with its settings as read now."""
 
     target: Target
-    """Which."""
+    """The target."""
     settings: Mapping[str, Setting]
-    """As declared, by key."""
+    """Declared settings by key."""
     readings: Mapping[str, Reading]
-    """Their values, by key."""
+    """Readings by key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetFacts:
-    """The machine as far as a plan is concerned."""
+    """The facts of the machine that a plan needs."""
 
     addresses: Mapping[str, str]
-    """What each role stands for; roles that nobody named are left out."""
+    """Addresses by role; without roles that were not named."""
     devices: Mapping[str, str] = field(default_factory=dict)
-    """Block device node or path of each role that has one."""
+    """Block device or path by role."""
     holders: Mapping[str, tuple[SettingOwner, ...]] = field(default_factory=dict)
-    """What has the settings of a role: itself, then the request queue that it is to the kernel."""
+    """Owners of the settings by role: the target itself, then its request queue in the kernel."""
     features: Mapping[str, NeededFeature] = field(default_factory=dict)
-    """Features of the plan by name, as they are now."""
+    """Present state of the plan's features by name."""
     arrays: PlannedArrays | None = None
-    """What the plan's axis of levels makes here."""
+    """Arrays that the plan's level axis creates here."""
     can_restart: bool = False
-    """Whether the machine may be restarted in the middle: only one that is simulated."""
+    """Whether the machine may be restarted during the sweep: only a simulated one."""
 
     def holder(self, role: str, key: str) -> SettingOwner | None:
-        """What has the setting `key` of a role; None if nothing has."""
+        """Return the owner of a role's setting; None if there is none."""
         return next((owner for owner in self.holders.get(role, ()) if key in owner.readings), None)
 
 
 def legal_value(setting: Setting, reading: Reading, value: str) -> str:
-    """The value in the backend's words; sizes may be written `64k`. Raises InvalidValueError naming the legal ones."""
+    """Return the value in the backend's spelling; sizes may be written as `64k`.
+
+    Raises InvalidValueError, with the legal values, when it is not legal.
+    """
     try:
         return check_value(setting, reading, value)
     except InvalidValueError as error:
@@ -68,8 +71,9 @@ def legal_value(setting: Setting, reading: Reading, value: str) -> str:
 async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> TargetFacts:
     """Find every target of the plan and read its settings; changes nothing.
 
-    What the plan itself names and this machine does not have is as if nobody had named it, unless it has none of that.
-    Raises PlanError, NotFoundError, DeviceGoneError, ToolFailedError.
+    Addresses in the plan that this machine does not have are skipped, unless it has none of them. Raises PlanError for
+    an unknown role, NotFoundError for a target that does not exist, DeviceGoneError or ToolFailedError when one cannot
+    be read.
     """
     if plan.levels is not None and plan.levels.role in named:
         raise PlanError(
@@ -128,7 +132,9 @@ async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str,
 
 
 async def _thing(bench: Workbench, address: str) -> Controller | Array | Drive | None:
-    """What the address names; None for a path that is to be a scratch file. Raises NotFoundError."""
+    """Return the device at an address; None for a path that becomes a test file. Raises NotFoundError when there is
+    none.
+    """
     try:
         return await bench.hardware.find(address)
     except NotFoundError:
@@ -152,7 +158,7 @@ async def _holder(bench: Workbench, target: Target) -> SettingOwner:
 
 
 def is_active(device: Controller | Array | Drive | None, name: str) -> bool:
-    """Whether a controller has the feature in force."""
+    """Return whether a controller has an active feature of this name."""
     if not isinstance(device, Controller):
         return False
     return any(name.lower() in feature.name.lower() and feature.state == "active" for feature in device.features)
