@@ -75,7 +75,7 @@ def review(plan: AbPlan, plate: DeviceLabel) -> Confirmation:
     )
 
 
-# -- dialog before an A/B: number of pairs, and threshold --------------------------------------------------------------
+# -- dialog before an A/B: number of pairs, and threshold -------------------------------------------------------------
 
 
 class ExperimentDialog(ChoiceDialog):
@@ -134,7 +134,7 @@ class ExperimentDialog(ChoiceDialog):
         return reason
 
 
-# -- A/B of the only staged value: choose the pairs, confirm, and run on the Bench screen ------------------------------
+# -- A/B of the only staged value: choose the pairs, confirm, and run on the Bench screen -----------------------------
 
 UNTIL_PERCENT = 1.0
 """Interval width of the third choice, in percent to either side."""

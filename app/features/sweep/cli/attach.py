@@ -66,7 +66,7 @@ def follow(folder: Path, *, as_json: bool) -> int:
     follower = Follower(folder)
     say(f"Session {folder.name} in {clean(str(folder), 300)}")
     follower.read()
-    follower.listener = teller.handle_event  # what was before is not told again
+    follower.listener = teller.handle_event  # do not print earlier events again
     while not follower.over:
         time.sleep(_EVERY)
         follower.read()

@@ -80,7 +80,7 @@ async def start(folder: Path, options: Options, nice: int | None = None) -> int:
         "nice": nice,
     }
     with contextlib.ExitStack() as stack:
-        side = await helper_connection()  # ours ends with us
+        side = await helper_connection()  # the present connection ends with this process
         keep: tuple[int, ...] = ()
         if side is not None:
             keep = (stack.enter_context(side).fileno(),)

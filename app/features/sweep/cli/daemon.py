@@ -15,7 +15,7 @@ def main() -> int:
     """Read the order from stdin, print `started PID`, and run the command."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     order = json.loads(sys.stdin.readline())
-    if os.fork():  # whoever asked waits for this process, and is told the rest by the session
+    if os.fork():  # the starter waits for this process, and then reads the session
         return 0
     with contextlib.suppress(OSError):
         print(f"started {os.getpid()}", flush=True)

@@ -56,7 +56,7 @@ def curve_command(options: _CurveOptions) -> int:
     plan = load_plan(PLAN)
     job = dict(plan.job)
     if "runtime" in options.job.texts:
-        job.pop("ramp", None)  # it fits the run time of the plan
+        job.pop("ramp", None)  # the plan's ramp suits only the plan's run time
     plan = replace(
         plan,
         title=f"{plan.title} of {profile_named(profile).name} on {options.target}",

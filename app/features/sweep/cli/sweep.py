@@ -285,9 +285,7 @@ async def _continue(bench: Workbench, interruption: Interruption, folder: Path, 
 
 
 async def _open(bench: Workbench, folder: Path) -> None:
-    """Open the session, with retries: a process that checks whether it is open locks it for a moment. Raises
-    StorageError.
-    """
+    """Open the session; retry while a process that checks it locks it for a moment. Raises StorageError after 1 s."""
     for _ in range(_TRIES):
         try:
             return await bench.open(folder)
@@ -300,7 +298,7 @@ async def _hand_over(bench: Workbench, *, as_json: bool) -> int:
     """Continue the session's sweep in a background process, and print how to follow it."""
     folder = bench.folder
     assert folder is not None
-    bench.close("handed over")  # the other process writes the session from now on
+    bench.close("handed over")  # from now on, the other process writes the session
     pid = await hand_over(folder, current())
     if as_json:
         print_json(session=str(folder), pid=pid)

@@ -89,7 +89,7 @@ def _separated(*blocks: list[str]) -> list[str]:
     return [row for block in blocks for row in (*block, "")][:-1]
 
 
-# -- what a sweep found and how it ended, for the commands that run or show one ---------------------------------------
+# -- results of a sweep, for the commands that run or show it ---------------------------------------------------------
 
 
 def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool) -> None:

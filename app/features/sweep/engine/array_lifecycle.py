@@ -127,7 +127,7 @@ class ArrayLifecycle:
         )
         return replace(cell, where=str(present.found.target), settings=(*others, *made), needs=())
 
-    # -- making one ---------------------------------------------------------------------------------------------------
+    # -- creation -----------------------------------------------------------------------------------------------------
 
     async def _make(self, standing: Standing, array: SweepArray) -> None:
         bench, making = self._bench, self._sweep_arrays
@@ -211,7 +211,7 @@ class ArrayLifecycle:
                 initial[key] = Assignment(target=target, key=key, value=now)
         return initial
 
-    # -- deleting it --------------------------------------------------------------------------------------------------
+    # -- deletion -----------------------------------------------------------------------------------------------------
 
     async def delete_created_arrays(self) -> tuple[str, ...]:
         """Delete all remaining arrays of this sweep; return sentences about those that could not be deleted."""
@@ -263,8 +263,9 @@ class ArrayLifecycle:
 
 
 def _find_drive(candidates: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:
-    """Return a drive of the sweep as it is now. Raises DeviceGoneError when it is gone, RefusedError when it is in
-    use.
+    """Return a drive of the sweep as it is now.
+
+    Raises DeviceGoneError when it is missing or ambiguous, RefusedError when it is in use or has new content.
     """
     called = clean(drive.serial or drive.place, 80)
     matches = [

@@ -15,7 +15,7 @@ from app.features.sweep.engine.cells import CellResult, Runs, Turn, runs_of_cell
 from app.features.sweep.engine.verdicts import alpha_budget, judge_in_pairs, pairs_needed
 from backends.values import dataclass
 
-# -- what is best of a sweep, together with whatever cannot be told from it -------------------------------------------
+# -- the best cells, and those that cannot be distinguished from them -------------------------------------------------
 
 
 def leaders(record: SweepRecord, ranked: Sequence[CellResult], runs: Runs) -> tuple[str, ...]:
@@ -29,7 +29,7 @@ def leaders(record: SweepRecord, ranked: Sequence[CellResult], runs: Runs) -> tu
     best, *others = ranked
     share = 2 / len(ranked)
     direct = [_judge_in_turn(record, best, other, runs, LEVEL * share / max(1, len(others))) for other in others]
-    # The best was picked by its figures, so it is not these few comparisons that chance had, but those of all pairs.
+    # The best was picked by its results, so chance had all pairs of cells, not only these comparisons.
     corrected = correct_for_multiplicity(direct, share=share)
     tied = (
         cell_result.cell.id
@@ -55,9 +55,7 @@ def _judge_in_turn(
 
 
 def _is_behind(cell_result: CellResult, cells: Sequence[CellResult]) -> bool:
-    """Return whether a cell is shown to be worse than its baseline, its comparison, or a cell with the same
-    baseline.
-    """
+    """Return whether a cell is shown to be worse than its baseline or than a comparable cell."""
     if cell_result.judgement is not None and cell_result.judgement.verdict in WORSE:
         return True
     return any(
@@ -88,7 +86,7 @@ def _is_apart(ahead: CellResult, cell_result: CellResult, ranked: Sequence[CellR
     return a.interval.low > b.interval.high or b.interval.low > a.interval.high
 
 
-# -- the winners of a sweep, measured again ---------------------------------------------------------------------------
+# -- winners measured again -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,9 +21,7 @@ from backends.errors import BlockedError, DeviceGoneError, NotFoundError, Raidbe
 from backends.model import Array, Controller, Target
 from backends.settings import Effect, Reading
 
-# -- options of a controller that a key and a restart bring -----------------------------------------------------------
-
-# On a simulated rack on the way, on a real one by hand.
+# -- controller features that need a key and a restart: automatic in a simulation, manual on a real machine -----------
 
 ACTIVATION_KEY = "activation_key"
 """Key of the setting that takes activation keys."""
@@ -41,7 +39,7 @@ async def activate_feature(bench: Workbench, feature: NeededFeature) -> None:
             hint=f"Activate it (`raidbench set {feature.target} {ACTIVATION_KEY}=KEY`), restart the machine, and go on "
             "with `raidbench sweep --resume`.",
         )
-    with contextlib.suppress(ToolFailedError):  # refused when it was given before a crash, and waits for the restart
+    with contextlib.suppress(ToolFailedError):  # refused if a crash came between key and restart
         await bench.changes.apply(await bench.hardware.plan(feature.target, ACTIVATION_KEY, feature.key))
     bench.note(f"The simulated host restarts, so that {feature.name} is in force.")
     await bench.restarts.restart()
@@ -54,7 +52,7 @@ async def deactivate_features(bench: Workbench, record: SweepRecord) -> tuple[st
     """Deactivate the features that the sweep activated in a simulation; return sentences about those that remain."""
     left: list[str] = []
     for feature in record.design.features:
-        if feature.active or bench.restarts is None or record.todo:  # what is left to do would need it again
+        if feature.active or bench.restarts is None or record.todo:  # the remaining steps would need it again
             continue
         try:
             if is_active(_controller(bench, feature), feature.name):
@@ -77,7 +75,7 @@ def _controller(bench: Workbench, feature: NeededFeature) -> Controller | None:
     return device if isinstance(device, Controller) else None
 
 
-# -- waiting until an array that was created again has come to rest ---------------------------------------------------
+# -- waiting for a re-created array -----------------------------------------------------------------------------------
 
 LOOK_EVERY = 5.0
 """Seconds between two scans."""
@@ -102,7 +100,7 @@ async def wait_for_tasks(bench: Workbench, address: str, stop: asyncio.Event) ->
         await bench.hardware.probe()
 
 
-# -- bringing settings to what a cell wants, and back to what they were before the sweep ------------------------------
+# -- setting the values of a cell, and restoring the original ones ----------------------------------------------------
 
 _RESULTS = {
     PendingValueState.OURS: "verified",
@@ -164,14 +162,12 @@ async def _set_missing(bench: Workbench, wanted: Sequence[Assignment], stop: asy
                 f"{change.label} of {assignment.target} was not set to {assignment.value}: {_failure_text(ended)}."
             )
         if assignment.slow:
-            await bench.hardware.probe()  # another disk under the old name
+            await bench.hardware.probe()  # a re-created array is another disk with the old name
             await wait_for_tasks(bench, str(assignment.target), stop)
 
 
 async def _in_order(bench: Workbench, wanted: Sequence[Assignment]) -> list[Assignment]:
-    """Return the settings in the order in which the backend plans the fast ones of a target: they may limit each
-    other.
-    """
+    """Return the settings in the order of the backend's plan for each target: fast ones may limit each other."""
     ordered = list(wanted)
     for target in dict.fromkeys(assignment.target for assignment in wanted):
         places = [at for at, assignment in enumerate(ordered) if assignment.target == target and not assignment.slow]
@@ -214,7 +210,7 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
                 text = f"{original.key} of {original.target} is not {original.value} again: {error.message}{hint}"
                 left[original] = text
         again = [assignment for assignment in waiting if assignment in left and not assignment.slow]
-        waiting = again if len(again) < len(waiting) else []  # once the others are back nothing may be in its way
+        waiting = again if len(again) < len(waiting) else []  # retry: another restored setting may have been in the way
     return (*left.values(), *await _restore_moved(bench, record))
 
 
@@ -235,7 +231,7 @@ async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
             if reading is None or reading.now == before or reading.now not in led_to:
                 continue
             change = await bench.hardware.machine.setter(target).plan(target, key, before)
-            if any(record.change.key in change.moves for record in made):  # two views of one thing
+            if any(record.change.key in change.moves for record in made):  # two views of one setting
                 continue
             ended = await bench.changes.apply(change, undoes=made[-1].id)
             if ended.result != "verified":
@@ -278,7 +274,7 @@ async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
     result = _RESULTS[pending_state(change, now)]
     if result != "differs":
         return ChangeEnded(at=time.time(), id=record.id, result=result, now=now, message="cut short, read afterwards")
-    # Whose value this is, nobody saw: noted as now of this change, it would pass for ours and be overwritten.
+    # The origin of this value is unknown. Recorded as `now`, it would count as ours and be overwritten.
     message = f"cut short; afterwards it read {now or 'nothing'}, which is neither old nor new"
     return ChangeEnded(at=time.time(), id=record.id, result=result, now=None, message=message)
 
@@ -298,10 +294,10 @@ async def _restore(bench: Workbench, original: Assignment, mine: Sequence[Change
     changed = False
     rest = list(mine)
     if reading.now != original.value:
-        # What a change of ours found there may have been somebody else's already: only what one of them set is ours.
+        # The value before a change may have been set by someone else: only values that a change set are ours.
         if not any(pending_state_of(made, reading.now) is PendingValueState.OURS for made in mine):
             raise RefusedError(f"it is {reading.now} now, which somebody else set", hint="Nothing was touched.")
-        first = mine[-1].change  # what came along with the value of before is known to the change that found it
+        first = mine[-1].change  # this change knows the side effects of the original value
         if first.before == original.value:
             moved = None if mine[0].end is None else mine[0].end.moved
             ended = await bench.changes.restore_value(first, undoes=mine[0].id, moved=moved)

@@ -14,7 +14,7 @@ from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Purpose, Rank, SweepCell
 from backends.values import dataclass
 
-# -- a finished run in the figures that a sweep ranks by --------------------------------------------------------------
+# -- metrics of a run -------------------------------------------------------------------------------------------------
 
 ENOUGH_FOR_P99 = 1000
 """Minimum number of I/Os for a 99th percentile: ten are above it."""
@@ -101,7 +101,7 @@ def _mean(both: list[DirectionStats]) -> float | None:
     return sum((mean or 0.0) * count for mean, count in pairs) / sum(count for _, count in pairs)
 
 
-# -- what the runs of one cell of a sweep measured --------------------------------------------------------------------
+# -- runs of a cell ---------------------------------------------------------------------------------------------------
 
 Runs = Mapping[str, RunRecord]
 """The runs of a session by id."""
@@ -138,7 +138,7 @@ def runs_of_cell(record: SweepRecord, runs: Runs, cell: str, *, confirming: bool
     return tuple(runs[run] for _, run in record.runs_of(cell, *purposes) if run in runs)
 
 
-# -- what is known of one cell of a sweep -----------------------------------------------------------------------------
+# -- result of a cell -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from app.core.session.sweep_record import SweepRecord
 from backends.input_file import open_input
 from backends.output_file import replace_file
 
-# -- what happens within the running step, for processes that look on: a small file beside the log --------------------
+# -- live events of the running step, in a small file next to the log -------------------------------------------------
 
 FILE = "live.jsonl"
 """Name of the file in the session's folder."""
@@ -66,9 +66,7 @@ class _LineReader:
         self._rest = b""
 
     def read(self) -> list[bytes]:
-        """Return the new lines, oldest first; none if the file is unreadable. A replaced file is read from its
-        start.
-        """
+        """Return the new lines, oldest first; none if the file is unreadable. A replaced file is read again."""
         try:
             with open_input(self._file) as source:
                 info = os.fstat(source.fileno())
@@ -99,13 +97,11 @@ def _event(line: bytes) -> LiveEvent | None:
         data = json.loads(line)
         kind, at, run = (data.pop(key) for key in ("kind", "at", "id"))
         return LiveEvent(at=at, id=run, progress=structure(data, KINDS[kind]))
-    except Exception:  # torn, or of another version: it would have been over in a moment anyway
+    except Exception:  # incomplete, or of another version: live events may be lost
         return None
 
 
-# -- looking on while another process runs a sweep --------------------------------------------------------------------
-
-# Its log and what happens within the running step, as a session.
+# -- following a sweep in another process: its log and its live events as a session -----------------------------------
 
 Listener = Callable[[Session, AnyEvent], None]
 

@@ -152,9 +152,8 @@ def rate_cell(saturation: SaturationResult, percent: int) -> SweepCell:
     texts = {**base.job, **OPEN}
     texts["rate_iops"] = str(max(1, round(saturation.plateau.mean * percent / 100 / int(base.job["numjobs"]))))
     depth = min(MOST_DEPTH, max(LEAST_DEPTH, DEEPER * saturation.best.depth))
-    while depth > 1 and "iodepth" in field_problems(
-        {**texts, "iodepth": str(depth)}
-    ):  # more memory than a job may have
+    # Halve the depth until its I/O buffers fit into the memory that a job may use.
+    while depth > 1 and "iodepth" in field_problems({**texts, "iodepth": str(depth)}):
         depth //= 2
     return replace(
         base,
@@ -176,7 +175,7 @@ def curve_knee(points: Sequence[RatePoint]) -> Knee | None:
     return knee(loads)
 
 
-# -- cells of a sweep as curves over the one field of the job that takes numbers --------------------------------------
+# -- cells as curves over a numeric job field -------------------------------------------------------------------------
 
 Measured = MeanInterval | LogMeanInterval | None
 """Mean and interval of a result; None without a result."""

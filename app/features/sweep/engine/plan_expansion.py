@@ -394,9 +394,7 @@ def _original_values(cells: Iterable[SweepCell], facts: TargetFacts) -> tuple[As
 
 
 def _with_all_settings(cells: Iterable[SweepCell], originals: tuple[Assignment, ...]) -> tuple[SweepCell, ...]:
-    """Return the cells with all settings of the sweep; those that a set-up does not mention keep their original
-    value.
-    """
+    """Return the cells with all settings of the sweep; a set-up leaves the others at their original value."""
     complete = []
     for cell in cells:
         by_setting = {(setting.target, setting.key): setting for setting in cell.settings}

@@ -270,7 +270,7 @@ def _require_known(row: TomlTable, key: str, name: str, choices: Iterable[str], 
     return name
 
 
-# -- the plans that come with raidbench, and those in files -----------------------------------------------------------
+# -- built-in plans and plan files ------------------------------------------------------------------------------------
 
 LARGEST = 1 << 20
 """Maximum size of a plan in bytes."""

@@ -18,7 +18,7 @@ from backends.did_you_mean import suggestion_hint
 from backends.text import clean
 from backends.values import dataclass
 
-# -- reading it -------------------------------------------------------------------------------------------------------
+# -- reading published results ----------------------------------------------------------------------------------------
 
 
 def with_published(plan: SweepPlan, rows: Sequence[TomlTable], shape: TomlTable) -> SweepPlan:
@@ -31,9 +31,8 @@ def with_published(plan: SweepPlan, rows: Sequence[TomlTable], shape: TomlTable)
         if shape.given:
             raise shape.error("", "there are no figures for a table: [[published]].")
         return plan
-    from app.features.sweep.engine.plan_expansion import (
-        row_and_column_names,  # which knows the makers of arrays: most plans have no such table
-    )
+    # A heavy import, and most plans have no published results.
+    from app.features.sweep.engine.plan_expansion import row_and_column_names
 
     lines, columns = row_and_column_names(plan)
     figures: dict[tuple[str, str, PublishedKind], PublishedFigure] = {}
@@ -135,7 +134,7 @@ def _positive(value: Any) -> float:
     return float(value)
 
 
-# -- beside what was found --------------------------------------------------------------------------------------------
+# -- comparing them with a sweep --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,9 +27,7 @@ def is_level_axis(row: TomlTable) -> bool:
 
 
 def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
-    """Return the axes over created arrays as one axis; None if there is none. Raises PlanError when one is not
-    valid.
-    """
+    """Return the axes over created arrays as one; None if there are none. Raises PlanError when one is not valid."""
     by_kind: dict[str, TomlTable] = {}
     for row in rows:
         kind = row.parse("array", text, row.given["array"])
@@ -101,8 +99,9 @@ _COUNT = whole_number(1, 256)
 
 
 def _members_of(row: TomlTable, listed: Sequence[Level]) -> dict[Level, int]:
-    """Return `members = { raid0 = 6, raid1 = 2 }` by level; nothing for a number. Raises PlanError when a level
-    lacks.
+    """Return `members = { raid0 = 6, raid1 = 2 }` by level; nothing for a number.
+
+    Raises PlanError when it does not name every level of the axis.
     """
     given = row.given.get("members")
     if not isinstance(given, dict):

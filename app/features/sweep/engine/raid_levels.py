@@ -220,7 +220,7 @@ def _array(array_id: str, plan: ArrayPlan, shape: ArrayShape, *, assume_clean: b
     )
 
 
-# -- drives by their words --------------------------------------------------------------------------------------------
+# -- drives of a pool -------------------------------------------------------------------------------------------------
 
 
 def choose_from_pool(candidates: Sequence[Candidate], pool: str, members: int) -> tuple[Candidate, ...]:

@@ -136,9 +136,7 @@ def _by_workload(cells: Sequence[CellResult]) -> Iterable[list[CellResult]]:
 
 
 def pareto(cells: Sequence[CellResult]) -> tuple[str, ...]:
-    """Return the ids of the cells that no other beats in IOPS without a higher 99th percentile, by ascending
-    latency.
-    """
+    """Return the ids of the cells that no other beats in IOPS and 99th percentile, by ascending latency."""
     measured = [cell for cell in cells if cell.iops is not None and cell.p99_ns is not None]
     front: list[CellResult] = []
     for cell_result in sorted(measured, key=lambda result: (result.p99_ns or 0.0, -(result.iops or 0.0))):

@@ -60,7 +60,7 @@ async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> R
             refused += ready.refused
             hint = hint or ready.hint
         elif ready.only.device is not None and all(destroy.device != ready.only.device for destroy in destroys):
-            (plate,) = ready.plates  # it may be written to
+            (plate,) = ready.plates  # it may be overwritten, so it has one label
             plates.append(plate)
             called = plate.name if plate.name != ready.only.device else ""
             destroys.append(
@@ -164,7 +164,7 @@ def _risk_of_values(design: Design, facts: TargetFacts) -> tuple[Risk, tuple[str
     before = {(original.target, original.key): original.value for original in design.originals}
     grave, sentences = Risk.NONE, dict[str, None]()
     for assignment in dict.fromkeys(setting for cell in design.cells for setting in cell.settings):
-        if assignment.target.backend == MADE:  # judged once there is an array
+        if assignment.target.backend == MADE:  # checked once the array exists
             continue
         if before[assignment.target, assignment.key] == assignment.value:
             continue

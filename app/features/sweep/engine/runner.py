@@ -82,8 +82,9 @@ class SweepRunner:
         self._bench.jobs.stop()
 
     def begin(self, design: Design) -> None:
-        """Record the design. Raises RefusedError when the session has a sweep already, StorageError when it is not
-        recorded.
+        """Record the design.
+
+        Raises RefusedError when the session has a sweep already, StorageError when it cannot be recorded.
         """
         if self._bench.session.sweep is not None:
             raise RefusedError(
@@ -102,7 +103,9 @@ class SweepRunner:
             raise RefusedError("This sweep is finished.", hint="`raidbench attach` shows what it found.")
         SWEEP.create(self._bench.require_recording())
         self._bench.emit(SweepResumed(at=time.time(), pid=os.getpid()))
-        if self._makes_arrays and (left := await self._arrays.delete_created_arrays()):  # the next step makes its own
+        if self._makes_arrays and (
+            left := await self._arrays.delete_created_arrays()
+        ):  # the next step creates its own array
             raise RefusedError(" ".join(left), hint="`raidbench recover` shows what is left of it.")
         await end_interrupted_changes(self._bench)
 
@@ -195,7 +198,7 @@ class SweepRunner:
                 continue
             cell = self.record.cell(todo[0].cell)
             of_array = self._makes_arrays and not self._arrays.usable
-            name = (cell.array or cell.id) if of_array else cell.id  # an array that is not right fails all of its cells
+            name = (cell.array or cell.id) if of_array else cell.id  # all cells of a bad array count as one failure
             failures = {*failures, name} if ended.result is StepResult.FAILED else set()
             if len(failures) == TOO_MANY_FAILURES:
                 return SweepResult.FAILED, f"{len(failures)} cells failed one after the other: {ended.reason}"
@@ -227,7 +230,7 @@ class SweepRunner:
         """
         end = self._end_of_complete_run(step)
         if end is not None and await self._changed_settings_text(self.record.cell(step.cell)):
-            end = None  # what it was at the end of that run, nobody knows any more
+            end = None  # the settings at the end of that run are unknown
         if end is None:
             self._bench.emit(SweepStepStarted(at=time.time(), step=step.number))
             end = await self._measure_step(step)

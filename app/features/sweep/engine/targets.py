@@ -132,9 +132,7 @@ async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str,
 
 
 async def _thing(bench: Workbench, address: str) -> Controller | Array | Drive | None:
-    """Return the device at an address; None for a path that becomes a test file. Raises NotFoundError when there is
-    none.
-    """
+    """Return the device at an address; None for the path of a test file. Raises NotFoundError when there is none."""
     try:
         return await bench.hardware.find(address)
     except NotFoundError:

@@ -80,7 +80,10 @@ def groups(cells: Sequence[SweepCell]) -> tuple[Group, ...]:
     for cell in cells:
         baseline = None if cell.against is None else by_id[cell.against]
         if baseline is not None and baseline.block == cell.block:
-            kind = baseline.id, baseline.array == cell.array  # arrays are drawn in turn, and settings within each
+            kind = (
+                baseline.id,
+                baseline.array == cell.array,
+            )  # random orders: of arrays, and of settings within each array
             by_baseline[kind] = (*by_baseline.get(kind, (baseline,)), cell)
     return tuple(by_baseline.values())
 

@@ -1,4 +1,4 @@
-"""What is told of the arrays that a sweep makes: what of, how, how often, how long that takes. Pure."""
+"""The arrays of a sweep as facts and JSON: drives, preparation, number and duration. No I/O."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ ONCE = (
 
 
 def array_name_of(record: SweepRecord, array_id: str) -> str:
-    """The same by its id; the id of one that the design does not have."""
+    """Return the name of an array by its id; the id if the design does not have it."""
     arrays = () if record.design.making is None else record.design.making.arrays
     return next((array_text(array) for array in arrays if array.id == array_id), array_id)
 
 
 def array_plan_facts(design: Design) -> tuple[Facts, ...]:
-    """Before it begins: drives and what lies on them, arrays and their commands, times; nothing without arrays."""
+    """Return the plan of the arrays: drives and their content, commands and times; nothing without arrays."""
     if design.making is None:
         return ()
     return (
@@ -74,7 +74,7 @@ def _arrays(design: Design) -> Iterator[FactLine]:
 
 
 def array_result_facts(record: SweepRecord) -> Facts:
-    """Afterwards: of what the arrays were, how they were prepared, and what their maker refused."""
+    """Return the drives of the arrays, their preparation, and which arrays were refused."""
     making = record.design.making
     if making is None:
         return Facts(heading="Arrays", facts=())
@@ -91,7 +91,7 @@ def array_result_facts(record: SweepRecord) -> Facts:
 
 
 def making_json(design: Design) -> Json | None:
-    """Drives and arrays of a sweep over levels; None of any other."""
+    """Return the drives and arrays of a sweep over levels as JSON; None for other sweeps."""
     making = design.making
     if making is None:
         return None

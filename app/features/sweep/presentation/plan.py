@@ -1,4 +1,4 @@
-"""What is told of a sweep before it begins: what it does, destroys and risks, its time and order. Pure."""
+"""The plan of a sweep before it starts as facts and tables: steps, data loss, risks, time and order. No I/O."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from widgets.text_utils import units
 
 
 def time_text(design: Design, speed: float | None) -> str:
-    """`36 steps, about 47 min`; `speed` is that of a simulation."""
+    """Return a text such as `36 steps, about 47 min`; `speed` is the speed-up of a simulation."""
     later = later_runs(design)
     searched = "the saturation and the curve" if design.curve is not None else "the saturation"
     more = f", then up to {later} more for {searched}" if later else ""
@@ -30,7 +30,7 @@ def time_text(design: Design, speed: float | None) -> str:
 
 
 def plan_facts(surveyed: RiskAssessment, speed: float | None = None) -> tuple[Facts, ...]:
-    """All that will be done but the order, the most important first."""
+    """Return the plan without the order of its steps, the most important facts first."""
     design = surveyed.design
     groups = (
         Facts(heading="Plan", facts=tuple(_plan(design, speed))),
@@ -48,7 +48,7 @@ def plan_facts(surveyed: RiskAssessment, speed: float | None = None) -> tuple[Fa
 
 
 def cells_table(design: Design) -> Table:
-    """Which combinations are measured, how often; the longer side goes down."""
+    """Return a table of the measured combinations with their runs; the longer side goes down."""
     design = design_with_labels(design)
     rows, columns = _axis_names(design)
     turned = len(columns) > len(rows)
@@ -65,14 +65,14 @@ def cells_table(design: Design) -> Table:
 
 
 def _axis_names(design: Design) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of all set-ups and of all workloads."""
+    """Return the names of all set-ups and of all workloads."""
     rows = dict.fromkeys(cell.row for cell in design.cells)
     columns = dict.fromkeys(cell.column for cell in design.cells)
     return tuple(rows), tuple(columns)
 
 
 def order_facts(design: Design, most: int | None = None) -> tuple[Facts, ...]:
-    """The steps block by block, as many as `most` of them."""
+    """Return the steps by block; with `most`, only that many."""
     cells = {cell.id: cell_with_labels(cell) for cell in design.cells}
     groups = []
     for number, grouped in groupby(design.steps[:most], key=lambda step: step.block):
@@ -102,7 +102,7 @@ def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
 
 
 def _blind_text(groups: Sequence[UnderpoweredSetups], pairs: int) -> str:
-    """Which set-ups the matrix cannot tell apart whatever it measures, and what can."""
+    """Return which set-ups the matrix cannot distinguish, and how many rounds could."""
     sizes = [str(setups) for setups in sorted({group.setups for group in groups})]
     listed = " or ".join(filter(None, (", ".join(sizes[:-1]), sizes[-1])))
     enough = max(group.enough for group in groups)
@@ -112,7 +112,7 @@ def _blind_text(groups: Sequence[UnderpoweredSetups], pairs: int) -> str:
 
 
 def _noise(surveyed: RiskAssessment) -> Iterator[FactLine]:
-    """Of each workload of which enough runs are known; of the others that they are not."""
+    """Yield the scatter of each workload with enough earlier runs, and how many workloads lack them."""
     design = surveyed.design
     columns = dict.fromkeys(cell.column for cell in design.cells)
     for column in columns:
@@ -147,7 +147,7 @@ def _data_loss_lines(design: Design) -> Iterator[FactLine]:
 
 
 def _destroying(design: Design) -> str:
-    """Which steps destroy."""
+    """Return which steps destroy data."""
     cells = {cell.id: cell for cell in design.cells}
     before = {(original.target, original.key): original.value for original in design.originals}
     steps = [step.number for step in design.steps if _destroys_data(cells[step.cell], before)]
@@ -170,6 +170,6 @@ def _step(step: Step, cells: Mapping[str, SweepCell]) -> str:
 
 
 def _block(steps: int, first: SweepCell) -> str:
-    """What all steps of a block have in common."""
+    """Return what all steps of a block have in common."""
     slow = [setting_text(setting.key, setting.value) for setting in first.settings if setting.slow]
     return ", ".join([units.plural(steps, "step"), *slow, *first.needs])

@@ -1,4 +1,4 @@
-"""A sweep before it begins, as the Sweep screen shows it: what may be ticked, the plan it makes, the question. Pure."""
+"""The Sweep screen before a sweep: rows of the axes, the plan, and the confirmation dialog. No I/O."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from widgets.table_layout import Tone
 from widgets.text_utils.symbols import CLOSED, OPENED
 
 AXIS_COLUMNS = (TableColumn(key="name", label="Axis"), TableColumn(key="values", label="Values"))
-"""Of the list of what may be ticked."""
+"""Columns of the list of axes."""
 
 JOINT = "|"
-"""Between an axis and one of its values in the key of a row."""
+"""Separator between an axis and a value in the key of a row."""
 
 OTHER = "|other"
-"""Ends the key of the row that takes typed values."""
+"""End of the key of the row for typed values."""
 
 STEPS_SHOWN = 40
-"""Steps of the order that are listed."""
+"""Maximum number of listed steps."""
 
 
 def axis_rows(
     axes: Sequence[DraftAxis], draft: Draft, opened: frozenset[str], *, folded: bool = False
 ) -> tuple[TableRow, ...]:
-    """A row for every axis, below an opened one a row for every value. `folded`: only what somebody has chosen."""
+    """Return a row for every axis, and a row for every value of an open axis; `folded` hides unchosen axes."""
     rows: list[TableRow] = []
     shown = [axis for axis in axes if not folded or axis.key in draft.ticked]
     for group, members in groupby(shown, key=lambda axis: axis.group):
@@ -51,7 +51,7 @@ def axis_rows(
 
 
 def fold_text(axes: Sequence[DraftAxis], draft: Draft, *, folded: bool) -> str:
-    """How many axes were chosen, and the key that hides the others or shows them."""
+    """Return how many axes were chosen, and the key that hides or shows the others."""
     chosen = sum(axis.key in draft.ticked for axis in axes)
     others = len(axes) - chosen
     if not chosen:
@@ -95,7 +95,7 @@ def _value_rows(axis: DraftAxis, draft: Draft) -> list[TableRow]:
 
 
 def file_rows(plan: SweepPlan, named: Mapping[str, str]) -> tuple[TableRow, ...]:
-    """A plan that was opened: its targets, which may be named here, and what it combines."""
+    """Return the rows of an opened plan: its targets, which can be named here, and its combinations."""
     rows = [TableRow(key="group:targets", cells=("Targets (enter names one)",), separator=True)]
     for role, address in plan.targets.items():
         given = named.get(role, address)
@@ -122,14 +122,14 @@ def file_rows(plan: SweepPlan, named: Mapping[str, str]) -> tuple[TableRow, ...]
 
 
 def plan_groups(surveyed: RiskAssessment, speed: float | None = None) -> tuple[FactGroup, ...]:
-    """All that will be done, the most important first, and the order as far as anybody reads."""
+    """Return the plan, the most important facts first, and the first steps of its order."""
     return render.groups((*plan_facts(surveyed, speed), *order_facts(surveyed.design, STEPS_SHOWN)))
 
 
 def question(
     surveyed: RiskAssessment, commands: Sequence[tuple[str, ...] | str], speed: float | None = None
 ) -> Confirmation:
-    """The dialog before it begins; the strictest that any of its steps asks for."""
+    """Return the confirmation dialog, with the strictest confirmation that any step needs."""
     design = surveyed.design
     title = f"Sweep: {design.title}"
     if surveyed.refused:

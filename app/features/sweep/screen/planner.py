@@ -1,4 +1,4 @@
-"""Ticking a sweep: left what may be ticked, right the plan it makes."""
+"""Planner of the Sweep screen: axes on the left, the resulting plan on the right."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ _PARSERS = {field.key: field.parse for field in FIELDS}
 
 
 class SweepPlanner(PlanChoices):
-    """What is to be measured. Reads settings, changes none."""
+    """The choices and the plan of the next sweep. Reads settings, and changes none."""
 
     def __init__(self) -> None:
         super().__init__(id="sweep-plan")
         self.folded = False
-        """Whether only what was chosen is listed."""
+        """Whether unchosen axes are hidden."""
         self._opened: frozenset[str] = frozenset()
         self._looked: object = None
         self._known: TargetFacts | None = None
 
     def compose(self) -> ComposeResult:
-        """Job and axes; the plan."""
+        """Compose the axes and the plan."""
         with Pane("What is varied", id="sweep-left"):
             yield Static("", id="sweep-job", markup=False)
             yield KeyedTable(AXIS_COLUMNS, id="sweep-axes", empty="looking for hardware ...")
@@ -67,7 +67,7 @@ class SweepPlanner(PlanChoices):
         return self.query_one(KeyedTable)
 
     def show(self, session: Session) -> None:
-        """Bring it up to date where something that matters here is new."""
+        """Update the display if something relevant changed."""
         if self.draft is None and not session.probing:
             self._begin(session)
         work = sweeping(self.workbench_app)
@@ -80,11 +80,11 @@ class SweepPlanner(PlanChoices):
             self.replan()
 
     def _begin(self, session: Session) -> None:
-        """The device that was taken to the bench, else the first array or drive that is free, else a scratch file."""
+        """Choose the first target: the device of the Bench screen, else a free array or drive, else a test file."""
         app = self.workbench_app
         named = app.options.profile if app.options.profile in PROFILES else next(iter(PROFILES))
         job, name = app.job_choice or (profile(named).job, named)
-        if job.sections:  # a sweep judges one section
+        if job.sections:  # a sweep supports only one section
             job, name = profile(named).job, named
         free = [
             str(device.target) for device in target_choices.measurable_devices(session.inventory) if not device.uses
@@ -94,7 +94,7 @@ class SweepPlanner(PlanChoices):
         self.draft = Draft(address=address, job=job, profile=name)
 
     def replan(self) -> None:
-        """Bring both sides up to date; the targets are read when they, or settings, are others than before."""
+        """Update both sides. The targets are read again if they or settings have changed."""
         wanted = self._wanted_state()
         if wanted != self._looked:
             self._looked, self._known = wanted, None
@@ -105,7 +105,7 @@ class SweepPlanner(PlanChoices):
             self._show_facts(self._known)
 
     def _wanted_state(self) -> object:
-        """The targets, and how many changes there were: what is to be read anew when it differs."""
+        """Return a value that changes when the targets must be read again: targets and number of changes."""
         session = self.workbench_app.session
         changes = (len(session.changes), sum(change.end is not None for change in session.changes))
         whose = self.file if self.file is not None else self.draft and (self.draft.address, self.draft.arrays)
@@ -126,11 +126,11 @@ class SweepPlanner(PlanChoices):
             self._show_facts(self._known)
 
     def _show_facts(self, facts: TargetFacts) -> None:
-        """Rows and plan, now that the targets are known."""
+        """Show axes and plan after the targets were read."""
         if self.draft is not None and self.file is None:
             self.axes = axes_of(next(iter(facts.holders.values()), ()), self.draft)
         self._show_left()
-        self.workers.cancel_group(self, "sweep-survey")  # of what was ticked before: what is said now stands
+        self.workers.cancel_group(self, "sweep-survey")  # its plan is outdated
         if not self.ready:
             self._say_plan(
                 "Nothing to compare yet.",
@@ -191,7 +191,7 @@ class SweepPlanner(PlanChoices):
             line.say(axis.help, "label")
 
     def _axis(self) -> DraftAxis | None:
-        """The axis under the cursor, or whose value is."""
+        """Return the axis of the row under the cursor; None without one."""
         key = (self.table.cursor or "").partition(JOINT)[0]
         return next((axis for axis in self.axes if axis.key == key), None) if self.file is None else None
 
@@ -205,7 +205,7 @@ class SweepPlanner(PlanChoices):
         self.tick()
 
     def tick(self) -> None:
-        """Tick the value, or open the axis."""
+        """Tick the value, or open the axis, under the cursor."""
         axis, draft = self._axis(), self.draft
         key = self.table.cursor or ""
         if axis is None or draft is None:
@@ -221,7 +221,7 @@ class SweepPlanner(PlanChoices):
             self.show_axis(axis.key not in self._opened)
 
     def show_axis(self, opened: bool) -> None:
-        """Show the values of the axis, or only its name."""
+        """Show or hide the values of the axis under the cursor."""
         axis = self._axis()
         if axis is None or axis.why_not:
             return
@@ -231,7 +231,7 @@ class SweepPlanner(PlanChoices):
         self._show_left()
 
     def close_axis(self) -> bool:
-        """Show only the name of the axis under the cursor; False where that is so already."""
+        """Hide the values of the axis under the cursor; return False if they are hidden already."""
         axis = self._axis()
         if axis is None or axis.key not in self._opened:
             return False
@@ -244,7 +244,7 @@ class SweepPlanner(PlanChoices):
         self.workbench_app.push_screen(TextDialog(axis.label, help=help), lambda text: self._tick_typed(axis, text))
 
     def _tick_typed(self, axis: DraftAxis, text: str | None) -> None:
-        """Tick what was typed, unless it is no value of the field."""
+        """Tick the typed values; show a message for one that is not valid."""
         for value in (part.strip() for part in (text or "").split(",")):
             if not value or self.draft is None or self.draft.has(axis, value):
                 continue
@@ -258,7 +258,7 @@ class SweepPlanner(PlanChoices):
         self.replan()
 
     def fold(self) -> None:
-        """List only what was chosen, or everything."""
+        """Hide unchosen axes, or show all."""
         if self.file is not None or self.draft is None:
             return
         if not self.folded and not self.draft.ticked:

@@ -1,4 +1,4 @@
-"""A sweep: ticked, started, watched, read."""
+"""The Sweep screen: plan, start, watch and read a sweep."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from app.tui.base import WorkbenchScreen
 
 
 class SweepScreen(WorkbenchScreen):
-    """The plan, or the sweep that runs or ran; one of them is seen."""
+    """Screen with the planner or with the present sweep; one of them is visible."""
 
     NAME: ClassVar[str] = "sweep"
 
     def __init__(self) -> None:
         super().__init__()
         self.watching: bool | None = None
-        """Whether the sweep is seen, not the plan; None before the screen was first shown."""
+        """Whether the sweep is visible, not the planner; None before the first display."""
         self._pending = False
 
     def body(self) -> ComposeResult:
-        """The plan and the sweep."""
+        """Compose the planner and the sweep."""
         yield SweepPlanner()
         yield SweepWatch()
 
     @property
     def place(self) -> str:
-        """Of a sweep, whether it runs decides what the keys are good for."""
+        """The name that selects the keys: it depends on whether a visible sweep is running."""
         if not self.watching:
             return super().place
         return "sweep-running" if self._sweeping.running else "sweep-over"
 
     @property
     def planner(self) -> SweepPlanner:
-        """What is to be measured."""
+        """The planner."""
         return self.query_one(SweepPlanner)
 
     @property
@@ -48,7 +48,7 @@ class SweepScreen(WorkbenchScreen):
         return sweeping(self.workbench_app)
 
     def show(self, session: Session) -> None:
-        """The plan, or the sweep that is followed."""
+        """Show the planner, or the sweep that is followed."""
         if self._sweeping.wanted is not None:
             self.watching = False
         elif self.watching is None or self._sweeping.follower is None:
@@ -60,7 +60,7 @@ class SweepScreen(WorkbenchScreen):
             self.planner.show(session)
 
     def show_background(self) -> None:
-        """Bring the sweep up to date, if it is seen."""
+        """Update the sweep if it is visible."""
         follower = self._sweeping.follower
         if self.watching and follower is not None:
             watch = self.query_one(SweepWatch)
@@ -68,7 +68,7 @@ class SweepScreen(WorkbenchScreen):
         self.show_keys()
 
     def _turn(self) -> None:
-        """Bring the plan or the sweep into view, and its part that takes keys."""
+        """Show the planner or the sweep, and focus it."""
         parts = {True: self.query_one(SweepWatch), False: self.planner}
         for watching, part in parts.items():
             part.display = watching is bool(self.watching)
@@ -80,18 +80,18 @@ class SweepScreen(WorkbenchScreen):
         self.show(self.workbench_app.session)
 
     def _planning(self) -> SweepPlanner | None:
-        """The planner, if it is what one sees."""
+        """Return the planner if it is visible, else None."""
         return None if self.watching else self.planner
 
     def action_view(self) -> None:
-        """From the plan to the sweep and back."""
+        """Switch between the planner and the sweep."""
         if self._sweeping.follower is None:
             self.say("There is no sweep yet: r starts one.")
         else:
             self._look(watching=not self.watching)
 
     def action_back(self) -> None:
-        """From the sweep to the plan; in the plan from the values to their axis."""
+        """Return from the sweep to the planner; in the planner, from the values to their axis."""
         if self.watching:
             self._look(watching=False)
         elif not self.planner.close_axis():
@@ -103,17 +103,17 @@ class SweepScreen(WorkbenchScreen):
             planner.tick()
 
     def action_axis(self, opened: bool) -> None:
-        """Show the values of the axis, or only its name."""
+        """Show or hide the values of the axis."""
         if planner := self._planning():
             planner.show_axis(opened)
 
     def action_fold(self) -> None:
-        """List only what was chosen, or everything."""
+        """Hide unchosen axes, or show all."""
         if planner := self._planning():
             planner.fold()
 
     def action_target(self) -> None:
-        """Choose what is measured."""
+        """Choose the benchmark target."""
         if planner := self._planning():
             planner.choose_target()
 
@@ -128,22 +128,22 @@ class SweepScreen(WorkbenchScreen):
             planner.edit()
 
     def action_open_plan(self) -> None:
-        """Take a plan that comes with raidbench, or one of a file."""
+        """Open a built-in plan or a plan file."""
         self._look(watching=False)
         self.planner.open_plan()
 
     def action_new_plan(self) -> None:
-        """Back to ticking."""
+        """Close the opened plan and return to the choices."""
         self._look(watching=False)
         self.planner.new_plan()
 
     def action_save_plan(self) -> None:
-        """Write the plan to a file that `raidbench sweep` takes."""
+        """Write the plan to a file for `raidbench sweep`."""
         self._look(watching=False)
         self.planner.save_plan()
 
     def action_run(self) -> None:
-        """Ask, then start."""
+        """Ask for confirmation, then start the sweep."""
         if self._sweeping.running:
             self.say("A sweep is running already: x stops it.")
         elif self.watching:
@@ -153,7 +153,7 @@ class SweepScreen(WorkbenchScreen):
         elif not self._pending:
             self._pending = True
             self.say("looking at the targets, and at what lies on them ...")
-            # On the app, so that looking at another screen does not end it.
+            # The worker belongs to the app, so that it survives a change of screens.
             self.app.run_worker(self._begin(), group="sweep-begin", exit_on_error=True)
 
     async def _begin(self) -> None:
@@ -169,12 +169,12 @@ class SweepScreen(WorkbenchScreen):
             self._pending = False
 
     def action_stop(self) -> None:
-        """Ask it to stop; everything is put back first."""
+        """Ask the sweep to stop; it restores all settings first."""
         if not self._sweeping.stop():
             self.say("No sweep is running.")
 
     def action_go_on(self) -> None:
-        """Go on with a sweep that was stopped or cut short."""
+        """Continue a stopped or interrupted sweep."""
         follower = self._sweeping.follower
         record = follower.record if follower is not None else None
         if follower is None or record is None or self._sweeping.running:
@@ -185,7 +185,7 @@ class SweepScreen(WorkbenchScreen):
             self.app.run_worker(self._sweeping.go_on(follower.folder), group="sweep-begin", exit_on_error=True)
 
     def action_explore(self) -> None:
-        """Pictures of the sweep."""
+        """Open the graphs of the sweep."""
         follower = self._sweeping.follower
         if follower is None or follower.record is None:
             self.say("There is no sweep yet: r starts one.")
