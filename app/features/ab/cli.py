@@ -158,11 +158,8 @@ async def _run(bench: Workbench, interruption: Interruption, plan: AbPlan, optio
     if interruption.is_requested():
         return INTERRUPTED
 
-    with closing(_Teller(bench)) as teller, interruption.stop_on_signal(bench.jobs.stop):
-        try:
-            record = await run_experiment(bench, plan, confirm=typed)
-        finally:
-            teller.end()
+    with closing(_PairReporter(bench)), interruption.stop_on_signal(bench.jobs.stop):
+        record = await run_experiment(bench, plan, confirm=typed)
     _print_result(bench, record, as_json=options.as_json)
     if interruption.is_requested():
         return INTERRUPTED
@@ -285,7 +282,7 @@ def _ask_for_confirmation(plan: AbPlan, plate: DeviceLabel, options: _AbOptions)
     return confirm_run(ready, options.typed if ready.destructive else None)
 
 
-class _Teller:
+class _PairReporter:
     """Reports on stderr which run of which pair is in progress, and what the pairs show so far."""
 
     def __init__(self, bench: Workbench) -> None:
@@ -315,12 +312,8 @@ class _Teller:
             case _:
                 pass
 
-    def end(self) -> None:
-        """End a partial progress line."""
-        self._follower.end()
-
     def close(self) -> None:
-        """Stop listening."""
+        """Stop listening, and end a partial progress line."""
         self._forget()
         self._follower.close()
 

@@ -193,20 +193,16 @@ class DriftScan:
             other = f"{clean(before[0], 40)!r} in line {before[1]}"
             sentence = f"{key} of {home} is wanted to be {clean(value, 40)!r} here and {other}."
             raise table.table.table(part).error(key, sentence)
+        kind, why = DriftKind.SETTABLE, ""
         if anew:
-            if reading.now != value:
-                why = "it destroys data or lays them out anew, which no file does"
-                self._add_difference(DriftKind.ANEW, home, key, reading.now, value, line, why)
-            return
-        if not reading.availability.available:
-            if reading.now != value:
-                why = (reading.availability.why_not or "").rstrip(".")
-                self._add_difference(DriftKind.BLOCKED, home, key, reading.now, value, line, why)
-            return
-        self._values.setdefault(home, {})[key] = value
-        self._confirms[home] = tuple(dict.fromkeys((*self._confirms.get(home, ()), *table.confirm)))
+            kind, why = DriftKind.ANEW, "it destroys data or lays them out anew, which no file does"
+        elif not reading.availability.available:
+            kind, why = DriftKind.BLOCKED, (reading.availability.why_not or "").rstrip(".")
+        else:
+            self._values.setdefault(home, {})[key] = value
+            self._confirms[home] = tuple(dict.fromkeys((*self._confirms.get(home, ()), *table.confirm)))
         if reading.now != value:
-            self._add_difference(DriftKind.SETTABLE, home, key, reading.now, value, line, "")
+            self._add_difference(kind, home, key, reading.now, value, line, why)
 
     async def _parse_value(
         self, table: DesiredTarget, home: Target, setting: Setting, reading: Reading, value: str, part: str

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from app.core.benchmark.conditions.collector import governors
-from app.features.check.snapshot import BlockDevice, DiskLink, Partition, PciSlot, SystemSnapshot
+from app.features.check.snapshot import BlockDevice, DiskLink, PciSlot, SystemSnapshot
 from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.model import Array, Controller, Drive, Inventory, Problem, Target
@@ -120,17 +120,17 @@ async def _blocks(host: Host) -> dict[str, BlockDevice]:
         attributes = {
             name.removeprefix(f"{path}/"): clean(text) for name, text in texts.items() if name.startswith(f"{path}/")
         }
-        parts = [
-            Partition(name=name.split("/")[4], start=int(texts[name]) * 512)
-            for name in _paths_below(path, starts)
-            if texts.get(name, "").isdigit()
-        ]
+        parts = {
+            start.split("/")[4]: int(texts[start]) * 512
+            for start in _paths_below(path, starts)
+            if texts.get(start, "").isdigit()
+        }
         driver = await host.link(f"{path}/device/driver")
         blocks[name] = BlockDevice(
             name=name,
             attributes=attributes,
             below=tuple(name.rsplit("/", 1)[1] for name in _paths_below(path, below)),
-            parts=tuple(parts),
+            parts=parts,
             queues=len(_paths_below(path, queues)) or None,
             driver=driver.rsplit("/", 1)[1] if driver else "",
         )

@@ -72,8 +72,8 @@ def array_state(snapshot: SystemSnapshot) -> RuleOutput:
 @rule(FAULT, "drive-failed", "a drive is failed, offline or missing", "its card's tool, or sysfs")
 def drive_state(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives that are failed, offline or missing."""
-    for drive in snapshot.inventory.drives:
-        if drive.state in GONE and drive.target not in snapshot.inventory.twins:
+    for drive in snapshot.drives():
+        if drive.state in GONE:
             yield Finding(
                 where=str(drive.target),
                 message=f"The drive is {drive.state.value}.",
@@ -90,8 +90,8 @@ def drive_state(snapshot: SystemSnapshot) -> RuleOutput:
 )
 def unusable_drives(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives of which the kernel cannot use any block."""
-    for drive in snapshot.inventory.drives:
-        if (text := fact(drive, "Unusable")) is not None and drive.target not in snapshot.inventory.twins:
+    for drive in snapshot.drives():
+        if (text := fact(drive, "Unusable")) is not None:
             yield Finding(
                 where=str(drive.target),
                 message="The drive answers, but the kernel cannot use it.",
@@ -104,8 +104,8 @@ def unusable_drives(snapshot: SystemSnapshot) -> RuleOutput:
 def shared_wwns(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives that report the WWN of another drive."""
     first: dict[str, Drive] = {}
-    for device in snapshot.things():
-        if not isinstance(device, Drive) or device.identity is None or device.wwn is None or device.device is None:
+    for device in snapshot.drives():
+        if device.identity is None or device.wwn is None or device.device is None:
             continue
         other = first.setdefault(device.wwn, device)
         if other.identity is not None and other.identity.has_other_serial(device.identity):
@@ -121,8 +121,8 @@ def shared_wwns(snapshot: SystemSnapshot) -> RuleOutput:
 def _drives_with_health(snapshot: SystemSnapshot) -> Iterator[tuple[Drive, Health]]:
     """Yield each drive once, with the combined health of all its views."""
     nodes: set[str] = set()
-    for drive in snapshot.inventory.drives:
-        if drive.target in snapshot.inventory.twins or drive.device in nodes:
+    for drive in snapshot.drives():
+        if drive.device in nodes:
             continue
         nodes |= set() if drive.device is None else {drive.device}
         yield drive, health_at(snapshot.inventory, drive)
@@ -261,8 +261,8 @@ def lost_blocks(snapshot: SystemSnapshot) -> RuleOutput:
 )
 def critical_warnings(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield NVMe drives that raise their critical warning."""
-    for drive in snapshot.inventory.drives:
-        if (text := fact(drive, "Warning")) is not None and drive.target not in snapshot.inventory.twins:
+    for drive in snapshot.drives():
+        if (text := fact(drive, "Warning")) is not None:
             yield Finding(
                 where=str(drive.target),
                 message=f"The drive warns: {text}.",
@@ -288,9 +288,9 @@ def worn_drives(snapshot: SystemSnapshot) -> RuleOutput:
             evidence=f"endurance used: {health.wear_percent:g} %",
             do="Plan its replacement.",
         )
-    for drive in snapshot.inventory.drives:
+    for drive in snapshot.drives():
         spare, limit = fact_number(drive, "Spare"), fact_limit(drive, "Spare")
-        if drive.target in targets or drive.target in snapshot.inventory.twins or spare is None or limit is None:
+        if drive.target in targets or spare is None or limit is None:
             continue
         if spare <= limit and not _has_warning(drive, "spare"):
             yield Finding(
@@ -335,8 +335,8 @@ def hot_drives(snapshot: SystemSnapshot) -> RuleOutput:
 )
 def throttled_drives(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives that have ever slowed down because of their temperature."""
-    for drive in snapshot.inventory.drives:
-        if (text := fact(drive, "Throttled")) is not None and drive.target not in snapshot.inventory.twins:
+    for drive in snapshot.drives():
+        if (text := fact(drive, "Throttled")) is not None:
             yield Finding(
                 where=str(drive.target),
                 message=f"The drive has slowed down for its temperature: {text}.",

@@ -29,7 +29,7 @@ def _offsets(snapshot: SystemSnapshot) -> list[tuple[str, int, Array | None, int
     """Return partitions and md members: name, first byte, the array below, and its physical sector size."""
     offsets = []
     for block in snapshot.blocks.values():
-        offsets += [(part.name, part.start, *_layout_of(snapshot, block)) for part in block.parts]
+        offsets += [(name, start, *_layout_of(snapshot, block)) for name, start in block.parts.items()]
         for path, text in block.attributes.items():
             if path.startswith("md/dev-") and path.endswith("/offset") and text.isdigit():
                 member = path.split("/")[1].removeprefix("dev-")

@@ -54,9 +54,7 @@ def _link_of(snapshot: SystemSnapshot, drive: Drive) -> tuple[float | None, floa
 )
 def slow_links(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives whose link is slower than both the drive and its port."""
-    drives = [
-        device for device in snapshot.things() if isinstance(device, Drive) and device.interface in ("sata", "sas")
-    ]
+    drives = [drive for drive in snapshot.drives() if drive.interface in ("sata", "sas")]
     links = {drive.target: _link_of(snapshot, drive) for drive in drives}
     for drive in drives:
         now, port = links[drive.target]
@@ -182,9 +180,8 @@ def _too_hot(card: Controller, label: str, limit: float, part: str) -> Iterator[
 @rule(WARN, "write-throttled", "an ioMemory drive slows down its writes", "fio-status, write throttling")
 def throttled_writes(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives that slow down their writes."""
-    for drive in snapshot.inventory.drives:
-        text = fact(drive, "Write throttling")
-        if text is not None and drive.target not in snapshot.inventory.twins:
+    for drive in snapshot.drives():
+        if (text := fact(drive, "Write throttling")) is not None:
             yield Finding(
                 where=str(drive.target),
                 message=f"The drive slows down its writes: {text}.",

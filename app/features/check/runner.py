@@ -168,8 +168,8 @@ def places_of(snapshot: SystemSnapshot, device: Controller | Array | Drive) -> f
     for block in snapshot.blocks.values():
         if block.name in kernel_names:
             places |= {block.name, block.attributes.get("dm/name", block.name)}
-            places |= {part.name for part in block.parts} | {f"{block.name} on {below}" for below in block.below}
-            kernel_names |= {part.name for part in block.parts}
+            places |= block.parts.keys() | {f"{block.name} on {below}" for below in block.below}
+            kernel_names |= block.parts.keys()
     places |= kernel_names & snapshot.filesystem_errors.keys()
     places |= {mount.where() for mount in snapshot.mounts if kernel_name(mount.source) in kernel_names}
     pci = {related.pci for related in things if isinstance(related, Controller)}

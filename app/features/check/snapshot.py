@@ -33,16 +33,6 @@ class PciSlot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Partition:
-    """A partition of a disk."""
-
-    name: str
-    """Kernel name."""
-    start: int
-    """Its first byte on the disk."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BlockDevice:
     """A block device of the kernel. None if the kernel does not report a value."""
 
@@ -52,8 +42,8 @@ class BlockDevice:
     """Contents of files below /sys/block/NAME, by relative path."""
     below: tuple[str, ...] = ()
     """Kernel names of the disks and partitions that it consists of."""
-    parts: tuple[Partition, ...] = ()
-    """Its partitions."""
+    parts: Mapping[str, int] = field(default_factory=dict)
+    """First bytes of its partitions on the disk, by kernel name."""
     queues: int | None = None
     """Number of hardware queues."""
     driver: str = ""
@@ -116,9 +106,13 @@ class SystemSnapshot:
 
     def things(self) -> Iterator[Array | Drive]:
         """Yield each array and drive once: without the second view of a disk, and without further paths."""
-        twins = self.inventory.twins
         yield from self.inventory.arrays
-        yield from (drive for drive in self.inventory.drives if drive.target not in twins)
+        yield from self.drives()
+
+    def drives(self) -> Iterator[Drive]:
+        """Yield each drive once: without the second view of a disk, and without further paths."""
+        twins = self.inventory.twins
+        return (drive for drive in self.inventory.drives if drive.target not in twins)
 
     def now(self, target: Target, key: str) -> str | None:
         """Return the value of a setting; None if it is not reported."""
@@ -174,9 +168,8 @@ class SystemSnapshot:
         if name in self.blocks:
             return self.blocks[name], 0
         for block in self.blocks.values():
-            for part in block.parts:
-                if part.name == name:
-                    return block, part.start
+            if name in block.parts:
+                return block, block.parts[name]
         return None, 0
 
     def block_called(self, name: str) -> BlockDevice | None:

@@ -85,10 +85,7 @@ LONGEST = 12 * 3600.0
 
 
 async def wait_for_tasks(bench: Workbench, address: str, stop: asyncio.Event) -> None:
-    """Return when the array has no background task, or when the sweep is stopped.
-
-    Raises BlockedError after 12 h.
-    """
+    """Return when the array has no background task, or when the sweep is stopped. Raises BlockedError after 12 h."""
     began = time.monotonic()
     while not stop.is_set():
         device = bench.session.inventory.find(address)

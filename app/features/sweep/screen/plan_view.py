@@ -11,7 +11,7 @@ from app.features.sweep.engine.estimate import switches
 from app.features.sweep.engine.plan import JobAxis, SweepPlan
 from app.features.sweep.engine.risk_assessment import RiskAssessment
 from app.features.sweep.presentation.plan import order_facts, plan_facts, time_text
-from app.features.sweep.screen.draft import Draft, DraftAxis
+from app.features.sweep.screen.draft import Draft, DraftAxis, DraftValue
 from app.tui import render
 from app.tui.devices.staged_changes import TIERS
 from backends.device_label import confirm_token
@@ -19,7 +19,6 @@ from backends.settings import Risk
 from widgets.confirm import Confirmation, PlannedChange
 from widgets.details import FactGroup
 from widgets.keyed_table import TableCell, TableColumn, TableRow
-from widgets.table_layout import Tone
 from widgets.text_utils.symbols import CLOSED, OPENED
 
 AXIS_COLUMNS = (TableColumn(key="name", label="Axis"), TableColumn(key="values", label="Values"))
@@ -72,21 +71,16 @@ def _axis_row(axis: DraftAxis, draft: Draft, *, opened: bool) -> TableRow:
 
 
 def _value_rows(axis: DraftAxis, draft: Draft) -> list[TableRow]:
-    typed = [value for value in draft.chosen(axis) if value not in {draft_value.value for draft_value in axis.values}]
-    listed = [(draft_value.value, draft_value.label, draft_value.now, draft_value.risk) for draft_value in axis.values]
-    listed += [(value, value, False, Risk.NONE) for value in typed]
+    offered = {value.value for value in axis.values}
+    typed = (DraftValue(value=text, label=text) for text in draft.chosen(axis) if text not in offered)
+    on, off = ("(x)", "( )") if axis.single else ("[x]", "[ ]")
     rows = []
-    for value, label, now, risk in listed:
-        on, off = ("(x)", "( )") if axis.single else ("[x]", "[ ]")
-        box = on if draft.has(axis, value) else off
-        parts = [*(["now"] if now else []), *([risk_cell(risk).text] if risk is not Risk.NONE else [])]
-        tone: Tone = render.TONES[risk_cell(risk).tone] or "muted"
-        rows.append(
-            TableRow(
-                key=f"{axis.key}{JOINT}{value}",
-                cells=(f"  {box} {label}", TableCell(text=", ".join(parts), tone=tone)),
-            )
-        )
+    for value in (*axis.values, *typed):
+        risk = risk_cell(value.risk)
+        parts = [*(["now"] if value.now else []), *([risk.text] if value.risk is not Risk.NONE else [])]
+        cell = TableCell(text=", ".join(parts), tone=render.TONES[risk.tone] or "muted")
+        box = on if draft.has(axis, value.value) else off
+        rows.append(TableRow(key=f"{axis.key}{JOINT}{value.value}", cells=(f"  {box} {value.label}", cell)))
     if axis.free:
         rows.append(
             TableRow(key=f"{axis.key}{OTHER}", cells=("  ... others", TableCell(text="enter types", tone="muted")))
