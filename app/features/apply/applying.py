@@ -59,8 +59,7 @@ Place = tuple[Target, str]
 """A target and the key of one of its settings."""
 
 PlanMore = Callable[[Collection[Place]], Awaitable[DesiredPlan | None]]
-"""Plans the changes that these settings have made possible; None for none. Raises RaidbenchError, which undoes the set.
-"""
+"""Plans changes that these settings have made possible, or None. Raises RaidbenchError to undo the set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

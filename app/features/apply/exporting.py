@@ -66,7 +66,7 @@ async def export_targets(
     """
     inventory = bench.session.inventory
     targets: list[ExportedTarget] = []
-    sorts: dict[tuple[tuple[str, str], ...], list[ExportedTarget]] = {}
+    by_selector: dict[tuple[tuple[str, str], ...], list[ExportedTarget]] = {}
     troubles: list[str] = []
     for device in things:
         try:
@@ -77,14 +77,16 @@ async def export_targets(
         target = _target(inventory, device, bench.hardware.settings(device.target), readings)
         if target.values or target.expect:
             targets.append(target)
-            if (sort := model_selector(device)) is not None:
-                sorts.setdefault(tuple(sort.items()), []).append(target)
+            if (select := model_selector(device)) is not None:
+                by_selector.setdefault(tuple(select.items()), []).append(target)
     if by_model:
-        targets = [target for sort, same in sorts.items() for target in _export_sort(inventory, dict(sort), same)]
+        targets = [
+            target for select, same in by_selector.items() for target in _export_model(inventory, dict(select), same)
+        ]
     return tuple(targets), tuple(troubles)
 
 
-def _export_sort(
+def _export_model(
     inventory: Inventory, select: Mapping[str, str], same: Sequence[ExportedTarget]
 ) -> Iterator[ExportedTarget]:
     """Yield the values that all devices of a selector share; nothing if they share none."""

@@ -79,7 +79,7 @@ def unique_selector(inventory: Inventory, device: Thing) -> dict[str, str]:
 
 
 def model_selector(device: Thing) -> dict[str, str] | None:
-    """Return a selector for all devices of the same model, or level, on any machine; None if neither is known."""
+    """Return a selector for all devices of the same model, level or media, on any machine; None if unknown."""
     device_marks = selector_values(device)
     key = next((key for key in ("model", "level", "media") if device_marks.get(key)), None)
     if key is None:

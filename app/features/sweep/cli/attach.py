@@ -62,15 +62,15 @@ def _folder(name: str | None) -> Path:
 
 def follow(folder: Path, *, as_json: bool) -> int:
     """Print the progress of a sweep from its log until it ends, then its results; return the exit status."""
-    teller = SweepFollower()
+    progress = SweepFollower()
     follower = Follower(folder)
     say(f"Session {folder.name} in {clean(str(folder), 300)}")
     follower.read()
-    follower.listener = teller.handle_event  # do not print earlier events again
+    follower.listener = progress.handle_event  # do not print earlier events again
     while not follower.over:
         time.sleep(_EVERY)
         follower.read()
-    teller.clear()
+    progress.clear()
     session = follower.session
     assert session.sweep is not None
     report(session, session.sweep, str(folder), as_json=as_json)

@@ -16,7 +16,7 @@ from backends.values import dataclass
 PLAN = "throughput-latency"
 """Name of the plan that it runs."""
 
-_FOUND = ("iodepth", "rate_iops", "arrival")
+_CHOSEN_FIELDS = ("iodepth", "rate_iops", "arrival")
 """Fields of the job whose values the curve chooses."""
 
 
@@ -49,7 +49,7 @@ def curve_command(options: _CurveOptions) -> int:
     slightly more than all of it, with requests that come at random and wait for none before. It is a sweep: it outlives
     its terminal, `raidbench attach` shows it, `raidbench sweep --resume` goes on with it.
     """
-    for key in _FOUND:
+    for key in _CHOSEN_FIELDS:
         if key in options.job.texts:
             raise click.UsageError(f"--{key.replace('_', '-')} is what a curve tries by itself.")
     profile = options.job.profile or current().load_config().profile

@@ -194,23 +194,23 @@ async def _plan_and_run(
     facts = await inspect_targets(bench, plan, targets)
     seeds = (seed for seed in (options.seed, plan.seed) if seed is not None)
     seed = next(seeds, random.SystemRandom().randrange(2**31))
-    surveyed = await assess_risk(bench, expand(plan, facts, seed), facts)
+    assessment = await assess_risk(bench, expand(plan, facts, seed), facts)
     if options.dry_run:
         if options.as_json:
-            noise = {column: noise_json(facts) for column, facts in surveyed.noise.items()}
-            fields = {"sweep": design_json(surveyed.design), "refused": list(surveyed.refused), "noise": noise}
+            noise = {column: noise_json(facts) for column, facts in assessment.noise.items()}
+            fields = {"sweep": design_json(assessment.design), "refused": list(assessment.refused), "noise": noise}
             print_json(dry_run=True, **fields)
         else:
-            lines(plan_lines(surveyed, _simulation_speed(bench)))
+            lines(plan_lines(assessment, _simulation_speed(bench)))
             if options.order:
-                lines(["", *order_lines(surveyed.design)])
+                lines(["", *order_lines(assessment.design)])
             say("Dry run: nothing was changed or measured.")
         return DONE
-    _require_agreed(surveyed, options, _simulation_speed(bench))
+    _require_agreed(assessment, options, _simulation_speed(bench))
     await open_checked_session(bench, fresh=True)
 
     runner = SweepRunner(bench)
-    runner.begin(surveyed.design)
+    runner.begin(assessment.design)
     assert bench.folder is not None
     say(f"Session {bench.folder.name} in {clean(str(bench.folder), 300)}")
     if options.detach:
@@ -218,15 +218,15 @@ async def _plan_and_run(
     return await _run_all(bench, interruption, as_json=options.as_json)
 
 
-def _require_agreed(surveyed: RiskAssessment, options: StartOptions, speed: float | None) -> None:
+def _require_agreed(assessment: RiskAssessment, options: StartOptions, speed: float | None) -> None:
     """Show the plan and return if it is confirmed. Raises RefusedError when it is refused or not confirmed."""
-    if surveyed.refused:
-        raise RefusedError(" ".join(surveyed.refused), hint=surveyed.hint)
-    say_lines(plan_lines(surveyed, speed))
-    if surveyed.design.changes_anything:
+    if assessment.refused:
+        raise RefusedError(" ".join(assessment.refused), hint=assessment.hint)
+    say_lines(plan_lines(assessment, speed))
+    if assessment.design.changes_anything:
         refuse_read_only()
-        typed = None if confirmation_level(surveyed.risk) is ConfirmationLevel.HARMLESS else options.typed
-        confirm.require_confirmation(surveyed.risk, surveyed.plates, yes=options.yes, typed=typed, action="Sweep")
+        typed = None if confirmation_level(assessment.risk) is ConfirmationLevel.HARMLESS else options.typed
+        confirm.require_confirmation(assessment.risk, assessment.plates, yes=options.yes, typed=typed, action="Sweep")
 
 
 def _simulation_speed(bench: Workbench) -> float | None:

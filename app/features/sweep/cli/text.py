@@ -30,11 +30,11 @@ from widgets.text_utils import units
 from widgets.text_utils.text import wrap
 
 
-def plan_lines(surveyed: RiskAssessment, speed: float | None = None) -> list[str]:
+def plan_lines(assessment: RiskAssessment, speed: float | None = None) -> list[str]:
     """Return the plan: duration, data loss, risks, changes and cells. `speed` is the speed-up of a simulation."""
-    title = paint(clean(surveyed.design.title, 200), "bold")
-    cells = fitted_lines(cells_table(surveyed.design), terminal_width())
-    return [title, "", *_separated(*map(fact_lines, plan_facts(surveyed, speed)), cells)]
+    title = paint(clean(assessment.design.title, 200), "bold")
+    cells = fitted_lines(cells_table(assessment.design), terminal_width())
+    return [title, "", *_separated(*map(fact_lines, plan_facts(assessment, speed)), cells)]
 
 
 def order_lines(design: Design) -> list[str]:

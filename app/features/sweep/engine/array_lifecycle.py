@@ -17,7 +17,7 @@ from app.features.sweep.engine.array_preparation import (
     wait_until_whole,
 )
 from app.features.sweep.engine.cell_settings import note_restored
-from app.features.sweep.engine.order import Standing, pending_state_of
+from app.features.sweep.engine.order import ArrayUse, array_use_of
 from app.features.sweep.engine.raid_levels import array_request, array_text
 from app.features.sweep.engine.targets import legal_value
 from backends.array_planning import ArrayMatch, ArrayMatchState, Candidate, require_free_drive
@@ -47,12 +47,13 @@ class ArrayMismatchError(RaidbenchError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Present:
+class _PresentArray:
     """The array that exists now."""
 
-    standing: Standing
+    use: ArrayUse
     """The steps that it was created for."""
-    found: ArrayMatch
+    match: ArrayMatch
+    """The array as its maker reports it."""
     initial: Mapping[str, Assignment] = field(default_factory=dict)
     """Settings that the sweep changes, with their values right after creation, by key."""
     failure: RaidbenchError | None = None
@@ -66,7 +67,7 @@ class ArrayLifecycle:
 
     def __init__(self, bench: Workbench, stop: asyncio.Event) -> None:
         self._bench, self._stop = bench, stop
-        self._present: _Present | None = None
+        self._present: _PresentArray | None = None
 
     @property
     def _sweep_arrays(self) -> SweepArrays:
@@ -81,26 +82,26 @@ class ArrayLifecycle:
         An array that could not be prepared exists, and `resolve_cell` raises the reason. Raises ArrayRefusedError when
         it is refused, ArrayMismatchError when drives or arrays are not as confirmed, DeviceGoneError, StorageError.
         """
-        standing = pending_state_of(step, cell, self._sweep_arrays)
-        if self._present is None or self._present.standing != standing:
+        use = array_use_of(step, cell, self._sweep_arrays)
+        if self._present is None or self._present.use != use:
             if left := await self.delete_created_arrays():
                 raise ArrayMismatchError(" ".join(left))
             if self._stop.is_set():
                 return
-            await self._make(standing, self._sweep_arrays.array(cell.array or ""))
+            await self._make(use, self._sweep_arrays.array(cell.array or ""))
         elif self._present.failure is None and not self._present.alone:
             await self._wait_until_idle(self._present)
 
-    async def _wait_until_idle(self, present: _Present) -> None:
+    async def _wait_until_idle(self, present: _PresentArray) -> None:
         """Wait until the array is idle: a controller may start to initialise it minutes after its creation."""
         try:
-            await wait_until_whole(self._bench, present.found, self._stop)
+            await wait_until_whole(self._bench, present.match, self._stop)
         except NotPreparedError as error:
             self._present = replace(present, failure=error)
 
     async def disturbance(self) -> str:
         """Return why the last run on the array does not count, as a sentence; "" if it counts."""
-        return "" if self._present is None else await disturbance_text(self._bench, self._present.found)
+        return "" if self._present is None else await disturbance_text(self._bench, self._present.match)
 
     @property
     def usable(self) -> bool:
@@ -114,22 +115,22 @@ class ArrayLifecycle:
         may not be measured.
         """
         present = self._present
-        if present is None or present.found.target is None:
+        if present is None or present.match.target is None:
             raise DeviceGoneError("No array of the sweep stands.", hint="Go on with `raidbench sweep --resume`.")
         if present.failure is not None:
             raise present.failure
         values = {assignment.key: assignment.value for assignment in cell.settings if assignment.target.backend == MADE}
         others = tuple(assignment for assignment in cell.settings if assignment.target.backend != MADE)
         if missing := values.keys() - present.initial.keys():
-            raise InvalidValueError(f"{present.found.target} has no setting {clean(', '.join(sorted(missing)), 60)}.")
+            raise InvalidValueError(f"{present.match.target} has no setting {clean(', '.join(sorted(missing)), 60)}.")
         made = tuple(
             replace(assignment, value=values.get(key, assignment.value)) for key, assignment in present.initial.items()
         )
-        return replace(cell, where=str(present.found.target), settings=(*others, *made), needs=())
+        return replace(cell, where=str(present.match.target), settings=(*others, *made), needs=())
 
     # -- creation -----------------------------------------------------------------------------------------------------
 
-    async def _make(self, standing: Standing, array: SweepArray) -> None:
+    async def _make(self, use: ArrayUse, array: SweepArray) -> None:
         bench, making = self._bench, self._sweep_arrays
         drives = (await self._drives(making))[: array.members]
         if array.is_single_drive:
@@ -139,7 +140,7 @@ class ArrayLifecycle:
                 target=drives[0].drive,
                 device=drives[0].place,
             )
-            await self._prepare(_Present(standing=standing, found=match, alone=True), array)
+            await self._prepare(_PresentArray(use=use, match=match, alone=True), array)
             return
         request = array_request(array, drives, making.policies)
         try:
@@ -152,11 +153,11 @@ class ArrayLifecycle:
         except RaidbenchError as error:
             raise ArrayMismatchError(error.message, hint=error.hint, evidence=error.evidence) from error
         await bench.hardware.probe()
-        await self._prepare(_Present(standing=standing, found=match), array)
+        await self._prepare(_PresentArray(use=use, match=match), array)
 
-    async def _prepare(self, present: _Present, array: SweepArray) -> None:
+    async def _prepare(self, present: _PresentArray, array: SweepArray) -> None:
         """Prepare an array, or a single drive, for measuring; an error is kept as its `failure`."""
-        making, match = self._sweep_arrays, present.found
+        making, match = self._sweep_arrays, present.match
         self._present = present
         try:
             if wrong := [text for key, text in match.differs.items() if key in making.policies]:

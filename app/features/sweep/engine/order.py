@@ -48,11 +48,11 @@ def arrange(
     return placed, tuple(steps)
 
 
-Standing = tuple[str, int, int, str | None]
+ArrayUse = tuple[str, int, int, str | None]
 """Purpose, block, round and id of an array: one array serves all steps with the same value."""
 
 
-def pending_state_of(step: Step, cell: SweepCell, making: SweepArrays) -> Standing:
+def array_use_of(step: Step, cell: SweepCell, making: SweepArrays) -> ArrayUse:
     """Return what the array of a step is created for: consecutive steps with the same value share an array."""
     turn = step.round if step.purpose is Purpose.SCREEN and not making.once else 0
     return step.purpose.value, step.block, turn, cell.array
@@ -60,10 +60,8 @@ def pending_state_of(step: Step, cell: SweepCell, making: SweepArrays) -> Standi
 
 def arrays_in_order(steps: Sequence[Step], cells: Mapping[str, SweepCell], making: SweepArrays) -> list[str]:
     """Return the ids of the arrays in the order of their creation, once per creation."""
-    standing = [pending_state_of(step, cells[step.cell], making) for step in steps]
-    return [
-        state[3] for before, state in zip((None, *standing), standing, strict=False) if state != before and state[3]
-    ]
+    uses = [array_use_of(step, cells[step.cell], making) for step in steps]
+    return [use[3] for before, use in zip((None, *uses), uses, strict=False) if use != before and use[3]]
 
 
 def arrange_arrays(

@@ -1,4 +1,6 @@
-"""Parsers for the values of a sweep plan. They raise ValueError or InvalidValueError for values that are not legal."""
+"""Parsers for the values of a sweep plan. They raise ValueError, InvalidValueError or NotFoundError for values that
+are not legal.
+"""
 
 from __future__ import annotations
 

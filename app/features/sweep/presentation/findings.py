@@ -198,7 +198,7 @@ def standings(record: SweepRecord, results: Results) -> Iterator[str]:
     cells = {result.cell.id: result for result in results.cells}
     names = (name for name, line in results.lines.items() if len(line) > 1)
     for name, line in zip(names, results.leaders, strict=True):
-        yield _standing(record, results, name, [cells[name] for name in line])
+        yield _leader_text(record, results, name, [cells[name] for name in line])
     for confirmed in results.confirmations:
         if confirmed.judgement is None or not confirmed.judgement.differs:
             yield f"Measured again: {_confirmation_line(confirmed)[0]}."
@@ -242,7 +242,7 @@ def _cell_prefix(results: Results, cell: SweepCell) -> str:
     return f"{cell.row}: " if len(results.rows) > 1 else ""
 
 
-def _standing(record: SweepRecord, results: Results, name: str, tied: list[CellResult]) -> str:
+def _leader_text(record: SweepRecord, results: Results, name: str, tied: list[CellResult]) -> str:
     """Return which cell leads a workload or a curve, and which cells cannot be distinguished from it."""
     best, title = tied[0], RANK_TITLES[results.rank]
     most = f"{'the lowest' if results.rank is Rank.P99 else 'the most'} {title}"

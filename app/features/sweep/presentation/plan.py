@@ -29,17 +29,17 @@ def time_text(design: Design, speed: float | None) -> str:
     return took if speed in (None, 1.0) else f"{took} (simulated {speed:g} times as fast)"
 
 
-def plan_facts(surveyed: RiskAssessment, speed: float | None = None) -> tuple[Facts, ...]:
+def plan_facts(assessment: RiskAssessment, speed: float | None = None) -> tuple[Facts, ...]:
     """Return the plan without the order of its steps, the most important facts first."""
-    design = surveyed.design
+    design = assessment.design
     groups = (
         Facts(heading="Plan", facts=tuple(_plan(design, speed))),
-        Facts(heading="Noise", facts=tuple(_noise(surveyed))),
-        Facts(heading="REFUSED", facts=sentence_lines((*surveyed.refused, surveyed.hint), Tone.BAD)),
+        Facts(heading="Noise", facts=tuple(_noise(assessment))),
+        Facts(heading="REFUSED", facts=sentence_lines((*assessment.refused, assessment.hint), Tone.BAD)),
         *array_plan_facts(design),
         Facts(heading="DESTROYS DATA (asked once)", facts=tuple(_data_loss_lines(design))),
-        Facts(heading="Wear", facts=sentence_lines(surveyed.wear, Tone.ATTENTION)),
-        Facts(heading="Risks", facts=sentence_lines(surveyed.risks, Tone.ATTENTION)),
+        Facts(heading="Wear", facts=sentence_lines(assessment.wear, Tone.ATTENTION)),
+        Facts(heading="Risks", facts=sentence_lines(assessment.risks, Tone.ATTENTION)),
         Facts(heading="Changes, all put back", facts=tuple(_changes(design))),
         Facts(heading="Not active", facts=tuple(_inactive_lines(design))),
         left_out_facts(design_with_labels(design)),
@@ -78,8 +78,8 @@ def order_facts(design: Design, most: int | None = None) -> tuple[Facts, ...]:
     for number, grouped in groupby(design.steps[:most], key=lambda step: step.block):
         steps = list(grouped)
         many = sum(step.block == number for step in design.steps)
-        facts = tuple(FactLine(str(step.number), _step(step, cells)) for step in steps)
-        groups.append(Facts(heading=f"Block {number + 1}: {_block(many, cells[steps[0].cell])}", facts=facts))
+        facts = tuple(FactLine(str(step.number), _step_text(step, cells)) for step in steps)
+        groups.append(Facts(heading=f"Block {number + 1}: {_block_text(many, cells[steps[0].cell])}", facts=facts))
     left = len(design.steps) - len(design.steps[:most])
     if left:
         groups.append(Facts(facts=(FactLine("", f"... and {left} more", Tone.DIM),)))
@@ -111,17 +111,17 @@ def _blind_text(groups: Sequence[UnderpoweredSetups], pairs: int) -> str:
     return f"{text}; what leads is judged by {pairs} fresh pairs" if pairs else text
 
 
-def _noise(surveyed: RiskAssessment) -> Iterator[FactLine]:
+def _noise(assessment: RiskAssessment) -> Iterator[FactLine]:
     """Yield the scatter of each workload with enough earlier runs, and how many workloads lack them."""
-    design = surveyed.design
+    design = assessment.design
     columns = dict.fromkeys(cell.column for cell in design.cells)
     for column in columns:
-        noise = surveyed.noise.get(column)
+        noise = assessment.noise.get(column)
         if noise is not None:
             yield FactLine(workload_label(column), cells_noise_text(noise, design.repeats, design.pairs))
-    left = len(columns) - len(surveyed.noise)
+    left = len(columns) - len(assessment.noise)
     if left:
-        subject = "" if not surveyed.noise else f"{units.plural(left, 'other workload')}: "
+        subject = "" if not assessment.noise else f"{units.plural(left, 'other workload')}: "
         yield FactLine("", f"{subject}not known yet; `raidbench ab TARGET --null` measures how far runs lie apart")
 
 
@@ -140,13 +140,13 @@ def _inactive_lines(design: Design) -> Iterator[FactLine]:
 
 
 def _data_loss_lines(design: Design) -> Iterator[FactLine]:
-    by = _destroying(design)
+    by = _destroying_steps_text(design)
     for destroy in design.destroys:
         yield FactLine(destroy.shown, f"ALL DATA WILL BE LOST: {by}", Tone.BAD)
         yield from (FactLine("", f"  {value}") for value in destroy.found)
 
 
-def _destroying(design: Design) -> str:
+def _destroying_steps_text(design: Design) -> str:
     """Return which steps destroy data."""
     cells = {cell.id: cell for cell in design.cells}
     before = {(original.target, original.key): original.value for original in design.originals}
@@ -163,13 +163,13 @@ def _destroys_data(cell: SweepCell, before: Mapping[tuple[Target, str], str]) ->
     )
 
 
-def _step(step: Step, cells: Mapping[str, SweepCell]) -> str:
+def _step_text(step: Step, cells: Mapping[str, SweepCell]) -> str:
     cell = cells[step.cell]
     again = f" ({step.purpose})" if step.purpose is not Purpose.SCREEN else ""
     return f"{cell.row}; {cell.column}{again}, round {step.round}"
 
 
-def _block(steps: int, first: SweepCell) -> str:
+def _block_text(steps: int, first: SweepCell) -> str:
     """Return what all steps of a block have in common."""
     slow = [setting_text(setting.key, setting.value) for setting in first.settings if setting.slow]
     return ", ".join([units.plural(steps, "step"), *slow, *first.needs])

@@ -209,7 +209,7 @@ def cell_notes(cell_result: CellResult) -> tuple[str, ...]:
     )
 
 
-def why_left_out(record: SweepRecord, setup: str, workload: str) -> str:
+def left_out_text(record: SweepRecord, setup: str, workload: str) -> str:
     """Return why a combination is not measured, in two lines."""
     reasons = [cell.reason for cell in record.design.skipped if (cell.row, cell.column) == (setup, workload)]
     return f"{setup}; {workload}\nleft out: {' '.join(reasons) or 'not in the plan'}"

@@ -121,7 +121,7 @@ class Draft:
         offered = [value.value for value in axis.values if value.value in ticked]
         return (*offered, *(value for value in ticked if value not in offered))
 
-    def toggled(self, axis: DraftAxis, value: str) -> Draft:
+    def toggle(self, axis: DraftAxis, value: str) -> Draft:
         """Return the choices with a value ticked, or no longer ticked; a single value replaces the other one."""
         if axis.single:
             values: tuple[str, ...] = (value,)

@@ -115,21 +115,21 @@ def file_rows(plan: SweepPlan, named: Mapping[str, str]) -> tuple[TableRow, ...]
     return tuple(rows)
 
 
-def plan_groups(surveyed: RiskAssessment, speed: float | None = None) -> tuple[FactGroup, ...]:
+def plan_groups(assessment: RiskAssessment, speed: float | None = None) -> tuple[FactGroup, ...]:
     """Return the plan, the most important facts first, and the first steps of its order."""
-    return render.groups((*plan_facts(surveyed, speed), *order_facts(surveyed.design, STEPS_SHOWN)))
+    return render.groups((*plan_facts(assessment, speed), *order_facts(assessment.design, STEPS_SHOWN)))
 
 
 def question(
-    surveyed: RiskAssessment, commands: Sequence[tuple[str, ...] | str], speed: float | None = None
+    assessment: RiskAssessment, commands: Sequence[tuple[str, ...] | str], speed: float | None = None
 ) -> Confirmation:
     """Return the confirmation dialog, with the strictest confirmation that any step needs."""
-    design = surveyed.design
+    design = assessment.design
     title = f"Sweep: {design.title}"
-    if surveyed.refused:
-        reasons = tuple(filter(None, (*surveyed.refused, surveyed.hint)))
+    if assessment.refused:
+        reasons = tuple(filter(None, (*assessment.refused, assessment.hint)))
         return Confirmation(title=title, tier="refused", reasons=reasons)
-    destroys = surveyed.risk is Risk.DESTROYS_DATA
+    destroys = assessment.risk is Risk.DESTROYS_DATA
     lost = tuple(f"{destroy.shown}: {value}" for destroy in design.destroys for value in destroy.found)
     blank = tuple(f"{destroy.shown}: nothing is known to lie on it" for destroy in design.destroys if not destroy.found)
     overwritten = tuple(f"{destroy.shown} is overwritten. There is no undo." for destroy in design.destroys)
@@ -139,17 +139,17 @@ def question(
         commands = (*commands, *(line for array in design.making.arrays for line in array.steps))
     return Confirmation(
         title=title,
-        tier=TIERS[confirmation_level(surveyed.risk)],
+        tier=TIERS[confirmation_level(assessment.risk)],
         summary=f"{time_text(design, speed)}. It runs in the background, whatever becomes of this terminal; "
         "every setting is put back at the end, also after a stop or a failure.",
         changes=tuple(_change(design, setting) for setting, _ in switches(design)),
         commands=tuple(commands),
-        risks=(*overwritten, *surveyed.wear, *surveyed.risks),
+        risks=(*overwritten, *assessment.wear, *assessment.risks),
         evidence=(*lost, *blank) if destroys else (),
         devices=()
-        if confirmation_level(surveyed.risk) is ConfirmationLevel.HARMLESS
-        else tuple(plate.sentence for plate in surveyed.plates),
-        required=confirm_token(surveyed.plates) if destroys else "",
+        if confirmation_level(assessment.risk) is ConfirmationLevel.HARMLESS
+        else tuple(plate.sentence for plate in assessment.plates),
+        required=confirm_token(assessment.plates) if destroys else "",
         apply_label="Begin",
     )
 

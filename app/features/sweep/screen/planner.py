@@ -27,7 +27,7 @@ from app.features.sweep.screen.plan_view import (
     fold_text,
     plan_groups,
 )
-from app.features.sweep.screen.sweep_control import sweeping
+from app.features.sweep.screen.sweep_control import sweep_controller
 from app.tui import target_choices
 from backends.errors import InvalidValueError, RaidbenchError
 from backends.text import clean_lines
@@ -49,8 +49,8 @@ class SweepPlanner(PlanChoices):
         self.folded = False
         """Whether unchosen axes are hidden."""
         self._opened: frozenset[str] = frozenset()
-        self._looked: object = None
-        self._known: TargetFacts | None = None
+        self._read_state: object = None
+        self._facts: TargetFacts | None = None
 
     def compose(self) -> ComposeResult:
         """Compose the axes and the plan."""
@@ -70,13 +70,13 @@ class SweepPlanner(PlanChoices):
         """Update the display if something relevant changed."""
         if self.draft is None and not session.probing:
             self._begin(session)
-        work = sweeping(self.workbench_app)
+        work = sweep_controller(self.workbench_app)
         if work.wanted is not None and self.draft is not None:
             wanted, work.wanted = work.wanted, None
             self.file, self.named = None, {}
             self.draft = self.draft.over_arrays(wanted)
             self._opened = frozenset((LEVEL_AXIS,))
-        if self.draft is not None and self._wanted_state() != self._looked:
+        if self.draft is not None and self._target_state() != self._read_state:
             self.replan()
 
     def _begin(self, session: Session) -> None:
@@ -95,23 +95,23 @@ class SweepPlanner(PlanChoices):
 
     def replan(self) -> None:
         """Update both sides. The targets are read again if they or settings have changed."""
-        wanted = self._wanted_state()
-        if wanted != self._looked:
-            self._looked, self._known = wanted, None
+        wanted = self._target_state()
+        if wanted != self._read_state:
+            self._read_state, self._facts = wanted, None
             self._show_left()
             self.workers.cancel_group(self, "sweep-survey")
-            self.run_worker(self._look(), group="sweep-look", exclusive=True)
-        elif self._known is not None:
-            self._show_facts(self._known)
+            self.run_worker(self._read_targets(), group="sweep-look", exclusive=True)
+        elif self._facts is not None:
+            self._show_facts(self._facts)
 
-    def _wanted_state(self) -> object:
+    def _target_state(self) -> object:
         """Return a value that changes when the targets must be read again: targets and number of changes."""
         session = self.workbench_app.session
         changes = (len(session.changes), sum(change.end is not None for change in session.changes))
         whose = self.file if self.file is not None else self.draft and (self.draft.address, self.draft.arrays)
         return whose, tuple(sorted(self.named.items())), changes
 
-    async def _look(self) -> None:
+    async def _read_targets(self) -> None:
         if self.file is None and self.draft is not None and self.draft.drives:
             self.axes = axes_of((), self.draft)
             if not self.ready:
@@ -119,11 +119,11 @@ class SweepPlanner(PlanChoices):
                 return
         self._say_plan("reading the settings of the target ...")
         try:
-            self._known = await inspect_targets(self.workbench_app.workbench, self.plan(), self.named)
+            self._facts = await inspect_targets(self.workbench_app.workbench, self.plan(), self.named)
         except RaidbenchError as error:
             self._say_plan(error.message, error.hint)
         else:
-            self._show_facts(self._known)
+            self._show_facts(self._facts)
 
     def _show_facts(self, facts: TargetFacts) -> None:
         """Show axes and plan after the targets were read."""
@@ -143,15 +143,17 @@ class SweepPlanner(PlanChoices):
         except RaidbenchError as error:
             self._say_plan(error.message, error.hint)
             return
-        self.run_worker(self._survey(design, facts), group="sweep-survey", exclusive=True)
+        self.run_worker(self._assess(design, facts), group="sweep-survey", exclusive=True)
 
-    async def _survey(self, design: Design, facts: TargetFacts) -> None:
+    async def _assess(self, design: Design, facts: TargetFacts) -> None:
         try:
-            surveyed = await assess_risk(self.workbench_app.workbench, design, facts)
+            assessment = await assess_risk(self.workbench_app.workbench, design, facts)
         except RaidbenchError as error:
             self._say_plan(error.message, error.hint)
             return
-        self.query_one("#sweep-facts", Details).groups = plan_groups(surveyed, sweeping(self.workbench_app).speed)
+        self.query_one("#sweep-facts", Details).groups = plan_groups(
+            assessment, sweep_controller(self.workbench_app).speed
+        )
 
     def _say_plan(self, sentence: str, hint: str = "") -> None:
         facts = [Detail(label="", value=sentence)] + ([Detail(label="", value=hint, tone="muted")] if hint else [])
@@ -215,7 +217,7 @@ class SweepPlanner(PlanChoices):
         elif key.endswith(OTHER):
             self._ask_values(axis)
         elif JOINT in key:
-            self.draft = draft.toggled(axis, key.partition(JOINT)[2])
+            self.draft = draft.toggle(axis, key.partition(JOINT)[2])
             self.replan()
         else:
             self.show_axis(axis.key not in self._opened)
@@ -254,7 +256,7 @@ class SweepPlanner(PlanChoices):
             except InvalidValueError as error:
                 self.say(f"{error.message}. {error.hint}".strip(), severity="warning")
                 return
-            self.draft = self.draft.toggled(axis, value)
+            self.draft = self.draft.toggle(axis, value)
         self.replan()
 
     def fold(self) -> None:

@@ -22,14 +22,14 @@ EVERY = 0.25
 """Seconds between two reads of the sweep's log."""
 
 
-def sweeping(app: AppInterface) -> SweepController:
+def sweep_controller(app: AppInterface) -> SweepController:
     """Return the app's sweep controller."""
     return cast("SweepController", app.background["sweep"])
 
 
 def compare_levels(app: AppInterface, wanted: WantedArrays) -> None:
     """Open the Sweep screen with drives for created arrays."""
-    sweeping(app).wanted = wanted
+    sweep_controller(app).wanted = wanted
     app.action_go("sweep")
 
 
@@ -82,12 +82,12 @@ class SweepController(BackgroundWork):
                 raise RefusedError("A sweep is running already.", hint="x stops it.")
             self._process_starter()
             facts = await inspect_targets(self._app.workbench, plan, named)
-            surveyed = await assess_risk(self._app.workbench, expand(plan, facts, seed), facts)
-            commands = () if surveyed.refused else await self._commands(surveyed.design)
-            asked = question(surveyed, commands, self.speed)
-            if not await self._app.push_screen_wait(ConfirmDialog(asked)) or surveyed.refused:
+            assessment = await assess_risk(self._app.workbench, expand(plan, facts, seed), facts)
+            commands = () if assessment.refused else await self._commands(assessment.design)
+            asked = question(assessment, commands, self.speed)
+            if not await self._app.push_screen_wait(ConfirmDialog(asked)) or assessment.refused:
                 return False
-            folder = await self._create_session(surveyed.design)
+            folder = await self._create_session(assessment.design)
             self._app.notify("The sweep begins in a process of its own.", title=folder.name)
             return await self._hand_over(folder)
         except RaidbenchError as error:
@@ -224,9 +224,9 @@ class SweepController(BackgroundWork):
             self._app.notify(f"A sweep is running ({going[0].name}): 4 shows it.")
             return
         for folder in await asyncio.to_thread(abandoned_sessions, SWEEP, paths):
-            await self._offer_to_mend(folder)
+            await self._offer_recovery(folder)
 
-    async def _offer_to_mend(self, folder: Path) -> None:
+    async def _offer_recovery(self, folder: Path) -> None:
         from widgets.question import KeyedAnswer, QuestionDialog
 
         answer = await self._app.push_screen_wait(

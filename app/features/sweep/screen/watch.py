@@ -26,12 +26,12 @@ from app.features.sweep.presentation.published_results import published_tables
 from app.features.sweep.presentation.sweep import (
     cell_text,
     is_single_cell,
+    left_out_text,
     legend,
     matrix,
     names_at,
     ranking,
     scale_text,
-    why_left_out,
 )
 from app.features.sweep.screen.results_view import grid, state_text, sweep_progress, title_text
 from app.tui.bench.curves import Curves, ramp_of
@@ -68,7 +68,7 @@ class SweepWatch(Vertical):
         super().__init__(id="sweep-run")
         self._curves = Curves()
         self._run_id: str | None = None
-        self._found: tuple[object, Results] | None = None
+        self._cached_results: tuple[object, Results] | None = None
         self._shown: tuple[Session, SweepRecord] | None = None
         self._published: tuple[Table, ...] = ()
 
@@ -159,9 +159,9 @@ class SweepWatch(Vertical):
     def _results(self, session: Session, record: SweepRecord) -> Results:
         """Return the results so far, computed again only after a step has ended."""
         key = (session.id, len(record.ended), len(record.cells))
-        if self._found is None or self._found[0] != key:
-            self._found = (key, results(record, session.runs))
-        return self._found[1]
+        if self._cached_results is None or self._cached_results[0] != key:
+            self._cached_results = (key, results(record, session.runs))
+        return self._cached_results[1]
 
     @on(Matrix.Moved)
     def _moved(self) -> None:
@@ -176,7 +176,7 @@ class SweepWatch(Vertical):
         text = (
             cell_text(outcome, record, cell_result)
             if cell_result is not None
-            else why_left_out(record, setup, workload)
+            else left_out_text(record, setup, workload)
         )
         self._update_static("#sweep-cell", text)
         table = self.query_one("#sweep-ranking", StaticTable)
