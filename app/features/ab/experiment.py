@@ -65,7 +65,7 @@ class AbExperiment:
         Raises StorageError when the end cannot be recorded.
         """
         EXPERIMENT.create(self._bench.require_recording())
-        self._bench.emit(self._started())
+        self._bench.emit(self._start_event())
         status, reason = RunStatus.STOPPED, "it was interrupted"
         try:
             status, reason = await self._measure()
@@ -78,7 +78,7 @@ class AbExperiment:
             raise StorageError("The experiment is over, but the session does not have it.")
         return record
 
-    def _started(self) -> ExperimentStarted:
+    def _start_event(self) -> ExperimentStarted:
         plan = self._plan
         ready = plan.ready
         return ExperimentStarted(

@@ -112,7 +112,7 @@ def _filesystem_stripe(snapshot: SystemSnapshot, mount: Mount) -> tuple[Array, i
     """
     if not mount.source.startswith("/dev/") or mount.fstype not in ("xfs", "ext4"):
         return None
-    array = snapshot.striped_at(snapshot.block_called(kernel_name(mount.source)))
+    array = snapshot.striped_at(snapshot.find_block(kernel_name(mount.source)))
     if array is None or (unit := alignment_of(array)) is None:
         return None
     options = dict(option.partition("=")[::2] for option in mount.options)

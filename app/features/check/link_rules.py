@@ -203,14 +203,16 @@ def paused_rebuilds(snapshot: SystemSnapshot) -> RuleOutput:
         for task in device.tasks:
             if task.paused and task.kind not in ("patrol-read", "consistency-check"):
                 done = "" if task.progress is None else f" at {task.progress:.0%}"
-                yield _paused(str(device.target), f"The {task.kind} is paused{done}", f"task {task.kind}, paused{done}")
+                yield _paused_finding(
+                    str(device.target), f"The {task.kind} is paused{done}", f"task {task.kind}, paused{done}"
+                )
     for array in snapshot.inventory.arrays:
         text = fact(array, "Task") or ""
         if text.startswith("frozen") and array.state in (State.DEGRADED, State.REBUILDING):
-            yield _paused(str(array.target), "The rebuild is frozen", f"Task: {text}")
+            yield _paused_finding(str(array.target), "The rebuild is frozen", f"Task: {text}")
 
 
-def _paused(where: str, message: str, evidence: str) -> Finding:
+def _paused_finding(where: str, message: str, evidence: str) -> Finding:
     return Finding(
         where=where,
         message=f"{message}: redundancy does not come back until someone resumes it.",

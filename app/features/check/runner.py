@@ -132,7 +132,7 @@ def device_at(snapshot: SystemSnapshot, where: str) -> str:
         return str(views[0].target if views else device.target)
     mounted = (kernel_name(mount.source) for mount in snapshot.mounts if mount.where() == where)
     name = next(mounted, where.partition(" on ")[0])
-    block = snapshot.block_called(name)
+    block = snapshot.find_block(name)
     views = () if block is None else snapshot.inventory.at(f"/dev/{block.name.replace('!', '/')}")
     return str(views[0].target) if views else ""
 

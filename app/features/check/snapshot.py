@@ -172,7 +172,7 @@ class SystemSnapshot:
                 return block, block.parts[name]
         return None, 0
 
-    def block_called(self, name: str) -> BlockDevice | None:
+    def find_block(self, name: str) -> BlockDevice | None:
         """Return the disk with this kernel name, with this partition, or with this name below /dev/mapper."""
         mapped_name = name.removeprefix("mapper!")
         mapped = (block for block in self.blocks.values() if block.attributes.get("dm/name") == mapped_name)

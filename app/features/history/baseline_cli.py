@@ -51,7 +51,7 @@ def save_command(name: str, runs: tuple[str, ...], replace: bool, as_json: bool)
 
     A run is named r3, or SESSION/r3 for one of another session. Several runs are taken as they are named.
     """
-    loaded, chosen = _runs_named(runs)
+    loaded, chosen = _find_runs(runs)
     baseline = baseline_of(name, loaded, chosen)
     Baselines(current().paths).save(baseline, replace=replace)
     if as_json:
@@ -204,7 +204,7 @@ def _require_same_device(bench: Workbench, baseline: Baseline, records: list[Run
             )
 
 
-def _runs_named(names: tuple[str, ...]) -> tuple[LoadedSession, tuple[RunRecord, ...]]:
+def _find_runs(names: tuple[str, ...]) -> tuple[LoadedSession, tuple[RunRecord, ...]]:
     """Return the session and the named runs. Raises NotFoundError, InvalidValueError when they make no baseline."""
     if len({name.rpartition("/")[0] for name in names}) > 1:
         raise InvalidValueError("A baseline is of one session.", hint="Name runs of one session.")

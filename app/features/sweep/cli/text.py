@@ -34,12 +34,12 @@ def plan_lines(assessment: RiskAssessment, speed: float | None = None) -> list[s
     """Return the plan: duration, data loss, risks, changes and cells. `speed` is the speed-up of a simulation."""
     title = paint(clean(assessment.design.title, 200), "bold")
     cells = fitted_lines(cells_table(assessment.design), terminal_width())
-    return [title, "", *_separated(*map(fact_lines, plan_facts(assessment, speed)), cells)]
+    return [title, "", *_join_blocks(*map(fact_lines, plan_facts(assessment, speed)), cells)]
 
 
 def order_lines(design: Design) -> list[str]:
     """Return the order of the steps by block."""
-    return _separated(*map(fact_lines, order_facts(design)))
+    return _join_blocks(*map(fact_lines, order_facts(design)))
 
 
 def step_line(record: SweepRecord, session: Session) -> str:
@@ -81,10 +81,10 @@ def result_lines(record: SweepRecord, outcome: Results, drawn: Sequence[str] = (
         for table in published_tables(outcome)
     )
     shown = (*beside, *short, *figures, list(drawn), *map(fact_lines, finding_facts(record, outcome)))
-    return _separated(*(block for block in shown if block))
+    return _join_blocks(*(block for block in shown if block))
 
 
-def _separated(*blocks: list[str]) -> list[str]:
+def _join_blocks(*blocks: list[str]) -> list[str]:
     """Return blocks of lines with an empty line between them."""
     return [row for block in blocks for row in (*block, "")][:-1]
 

@@ -100,7 +100,7 @@ class _Plan:
             about=top.get("about", text_or_empty, ""),
             source=top.file.text,
             targets=self._targets,
-            measure=self._measured(measure),
+            measure=self._benchmark_role(measure),
             repeats=measure.get("repeats", whole_number(1, 100), 3),
             pairs=measure.get("pairs", whole_number(0, 100), 6),
             rest=measure.get("rest", plan_values.seconds, 5),
@@ -127,7 +127,7 @@ class _Plan:
         role = row.parse(key, text_or_empty, value)
         return _require_known(row, key, role, self._targets, f"{key} names no target of [targets]:")
 
-    def _measured(self, measure: TomlTable) -> str:
+    def _benchmark_role(self, measure: TomlTable) -> str:
         if "target" in measure.given:
             return self._role(measure, "target", measure.given["target"])
         if len(self._targets) == 1 or self._over_arrays:

@@ -163,12 +163,12 @@ def compare_published(record: SweepRecord, cells: Sequence[CellResult], runs: Ru
         if cell_result is None:
             comparisons.append(PublishedComparison(figure=figure))
             continue
-        measured = _measured(figure.kind, cell_result, runs_of_cell(record, runs, cell_result.cell.id))
+        measured = _measured_value(figure.kind, cell_result, runs_of_cell(record, runs, cell_result.cell.id))
         comparisons.append(PublishedComparison(figure=figure, cell=cell_result.cell.id, measured=measured))
     return tuple(comparisons)
 
 
-def _measured(kind: PublishedKind, cell_result: CellResult, runs: Sequence[RunRecord]) -> float | None:
+def _measured_value(kind: PublishedKind, cell_result: CellResult, runs: Sequence[RunRecord]) -> float | None:
     match kind:
         case PublishedKind.IOPS:
             return cell_result.iops

@@ -97,7 +97,7 @@ async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str,
         if not address:
             continue
         try:
-            device = await _thing(bench, address)
+            device = await _find_device(bench, address)
         except NotFoundError as error:
             if role in named:
                 raise
@@ -113,7 +113,7 @@ async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str,
         targets = [device.target] if twin is None else [device.target, twin.target]
         for target in targets:
             if target not in read:
-                read[target] = await _holder(bench, target)
+                read[target] = await _read_owner(bench, target)
         holders[role] = tuple(read[target] for target in targets)
     if absent and not matches:
         raise absent[0]
@@ -131,7 +131,7 @@ async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str,
     )
 
 
-async def _thing(bench: Workbench, address: str) -> Controller | Array | Drive | None:
+async def _find_device(bench: Workbench, address: str) -> Controller | Array | Drive | None:
     """Return the device at an address; None for the path of a test file. Raises NotFoundError when there is none."""
     try:
         return await bench.hardware.find(address)
@@ -147,7 +147,7 @@ def _path(text: str) -> str:
     return os.path.abspath(os.path.expanduser(text))
 
 
-async def _holder(bench: Workbench, target: Target) -> SettingOwner:
+async def _read_owner(bench: Workbench, target: Target) -> SettingOwner:
     return SettingOwner(
         target=target,
         settings={setting.key: setting for setting in bench.hardware.settings(target)},

@@ -221,7 +221,7 @@ def _judge_as_pairs(
         return {}
     level = cell_level * len(cells)
     complete = {member.id for group in small for member in _complete_cells(record, group, values)[1:]}
-    return _corrected(
+    return _correct_verdicts(
         {
             cell: judge_in_pairs(record, values[baseline], values[cell], level=level, strictest=cell_level)
             for cell, baseline in cells.items()
@@ -253,10 +253,10 @@ def _judge_between_blocks(
                 verdicts[cell.id] = replace(
                     verdicts[cell.id], verdict=Verdict.NOT_DECIDED, reason=Reason.MADE_ONCE, further_pairs=None
                 )
-    return _corrected(verdicts)
+    return _correct_verdicts(verdicts)
 
 
-def _corrected(verdicts: Mapping[str, VerdictResult]) -> dict[str, VerdictResult]:
+def _correct_verdicts(verdicts: Mapping[str, VerdictResult]) -> dict[str, VerdictResult]:
     """Return the verdicts by cell id, corrected for multiplicity."""
     corrected = zip(verdicts, correct_for_multiplicity([*verdicts.values()]), strict=True)
     return {cell: judgement for cell, judgement in corrected if judgement is not None}

@@ -218,19 +218,19 @@ def axes_of(holders: Sequence[SettingOwner], draft: Draft) -> tuple[DraftAxis, .
             label=label,
             help=help,
             group="Job",
-            values=_with_present(name, texts, values),
+            values=_job_field_values(name, texts, values),
             free=name != "rw",
         )
         for name, label, help, values in _JOB_VALUES
     ]
-    axes.append(_profiles(draft))
+    axes.append(_profile_axis(draft))
     keys: set[str] = set()
     for holder in holders:
         for key, setting in holder.settings.items():
             reading = holder.readings.get(key)
             if reading is not None and key not in keys:
                 keys.add(key)
-                axes.append(_setting(setting, reading, f"Settings of {holder.target}"))
+                axes.append(_setting_axis(setting, reading, f"Settings of {holder.target}"))
     axes += [
         DraftAxis(
             kind="measure",
@@ -306,7 +306,7 @@ def _strip_text(size: int) -> str:
     return f"{size >> 10}k"
 
 
-def _with_present(name: str, texts: Mapping[str, str], values: tuple[str, ...]) -> tuple[DraftValue, ...]:
+def _job_field_values(name: str, texts: Mapping[str, str], values: tuple[str, ...]) -> tuple[DraftValue, ...]:
     """Return the usual values, with the job's own value among them."""
     now = texts[name]
     if name == "rwmixread" and texts["rw"] not in ("rw", "randrw"):
@@ -318,7 +318,7 @@ def _with_present(name: str, texts: Mapping[str, str], values: tuple[str, ...]) 
     )
 
 
-def _profiles(draft: Draft) -> DraftAxis:
+def _profile_axis(draft: Draft) -> DraftAxis:
     values = tuple(
         DraftValue(
             value=workload.name,
@@ -333,7 +333,7 @@ def _profiles(draft: Draft) -> DraftAxis:
     )
 
 
-def _setting(setting: Setting, reading: Reading, group: str) -> DraftAxis:
+def _setting_axis(setting: Setting, reading: Reading, group: str) -> DraftAxis:
     choices = tuple(
         DraftValue(value=choice.value, label=choice.label, now=choice.value == reading.now, risk=choice.risk)
         for choice in reading.choices
@@ -344,7 +344,7 @@ def _setting(setting: Setting, reading: Reading, group: str) -> DraftAxis:
         label=setting.label,
         help=setting.explained,
         group=group,
-        values=choices or _around(reading, reading.span, setting.risk),
+        values=choices or _nearby_values(reading, reading.span, setting.risk),
         free=not reading.choices,
         unit=reading.span.unit if reading.span is not None else setting.unit,
         why_not=_why_not(setting, reading),
@@ -359,7 +359,7 @@ def _why_not(setting: Setting, reading: Reading) -> str:
     return "it cannot be read, so it could not be put back" if reading.now is None else ""
 
 
-def _around(reading: Reading, span: Span | None, risk: Risk) -> tuple[DraftValue, ...]:
+def _nearby_values(reading: Reading, span: Span | None, risk: Risk) -> tuple[DraftValue, ...]:
     """Return the present value, and legal values from a quarter to sixteen times of it."""
     if span is None or reading.now is None or not reading.now.lstrip("-").isdigit():
         return () if reading.now is None else (DraftValue(value=reading.now, label=reading.now, now=True),)

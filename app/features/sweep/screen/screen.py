@@ -73,7 +73,7 @@ class SweepScreen(WorkbenchScreen):
         for watching, part in parts.items():
             part.display = watching is bool(self.watching)
         if self.focused is None or parts[bool(self.watching)] not in self.focused.ancestors:
-            self.set_focus(self.query_one(SweepWatch).keyed if self.watching else self.planner.table)
+            self.set_focus(self.query_one(SweepWatch).focus_target if self.watching else self.planner.table)
 
     def _show_part(self, *, watching: bool) -> None:
         self.watching = watching

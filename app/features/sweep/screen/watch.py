@@ -107,7 +107,7 @@ class SweepWatch(Vertical):
         self.query_one(Matrix).styles.max_height = max(4, event.size.height * 2 // 5)
 
     @property
-    def keyed(self) -> Widget:
+    def focus_target(self) -> Widget:
         """The widget that takes the focus."""
         return self.query_one("#sweep-found") if self.has_class("-alone") else self.query_one(Matrix)
 
