@@ -150,7 +150,7 @@ class AbExperiment:
         return RunStatus.FAILED, f"{record.id} failed: {figures.reason or 'no reason given'}"
 
     async def _mismatch_text(self, letter: Letter) -> str:
-        """Return that the setting lacks the value of a letter, without a full stop; "" if it has it."""
+        """Return a clause that the setting does not have the value of a letter; "" if it has it."""
         if self._plan.null:
             return ""
         change = self._plan.change

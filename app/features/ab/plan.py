@@ -110,7 +110,7 @@ class AbPlan:
 
     @property
     def seconds(self) -> float:
-        """Estimated maximum time of all runs and pauses, without writing a test file and slow tools."""
+        """Estimated maximum time of all runs and pauses, without writing a scratch file and slow tools."""
         return self.seconds_of(self.pairs)
 
     def seconds_of(self, pairs: int) -> float:

@@ -1,4 +1,4 @@
-"""Settings as code as text and JSON: differences and the result of a set. No I/O."""
+"""Settings files as text and JSON: differences, plans and results. No I/O."""
 
 from __future__ import annotations
 

@@ -40,9 +40,7 @@ _COST: Mapping[Level, tuple[str, str]] = {
         "Check the cable, port and controller of the failed path: multipath -ll shows it.",
     ),
     Level.THIN_POOL: ("Writes to its volumes may stop or fail.", _LVM_TOOL),
-    Level.THIN: ("Writes to it may stop or fail.", _LVM_TOOL),
-    Level.VDO_POOL: ("Writes to it may stop or fail.", _LVM_TOOL),
-    Level.VDO: ("Writes to it may stop or fail.", _LVM_TOOL),
+    **dict.fromkeys((Level.THIN, Level.VDO_POOL, Level.VDO), ("Writes to it may stop or fail.", _LVM_TOOL)),
     Level.SNAPSHOT: ("", "Extend it with lvextend(8), or delete it."),
     Level.CACHED: ("What the cache has not yet written to the disk may be lost.", _LVM_TOOL),
 }

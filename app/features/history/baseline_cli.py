@@ -193,7 +193,7 @@ async def _find_device(bench: Workbench, baseline: Baseline) -> tuple[str, str]:
 
 
 def _require_same_device(bench: Workbench, baseline: Baseline, records: list[RunRecord]) -> None:
-    """Raise AnotherDeviceError when a test file is on another disk now."""
+    """Raise AnotherDeviceError when a scratch file is on another disk now."""
     for record in records:
         name = device_id_of_run(record.start, bench.session.inventory, bench.host.name)
         if name != baseline.thing:

@@ -76,7 +76,7 @@ def seconds_left(record: SweepRecord, now: float, speed: float = 1.0) -> float:
 
 
 def _curve_left(record: SweepRecord) -> float:
-    """Return the seconds of a curve that has not started; the remaining time of its search is unknown."""
+    """Return the seconds of a planned curve; 0 once it has started. The rest of its search cannot be estimated."""
     if Purpose.LOAD in record.extended:
         return 0.0
     runs = max(LEAST_RUNS, record.design.repeats) * _rates(record.design)

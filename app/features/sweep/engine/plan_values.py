@@ -31,7 +31,7 @@ LATENCY_UNITS = {"ns": 1, "us": 1000, "µs": 1000, "ms": 10**6, "s": 10**9}
 
 
 def as_text(value: Any) -> str:
-    """Return the value of a setting or field as text."""
+    """Return the value of a setting or field as text; `yes` or `no` for a boolean."""
     match value:
         case bool():
             return "yes" if value else "no"
@@ -42,7 +42,7 @@ def as_text(value: Any) -> str:
 
 
 def values(value: Any) -> tuple[str, ...]:
-    """Return a list of different values."""
+    """Parse a list of 1 to 64 distinct values."""
     if not isinstance(value, list) or not 1 <= len(value) <= MOST_VALUES:
         raise ValueError(f"wants a list of 1 to {MOST_VALUES} values")
     texts = tuple(as_text(item) for item in value)
@@ -52,22 +52,22 @@ def values(value: Any) -> tuple[str, ...]:
 
 
 def names(value: Any) -> tuple[str, ...]:
-    """Return one name or several."""
+    """Parse one name, or a list of names."""
     return tuple(text_or_empty(item) for item in (value if isinstance(value, list) else [value]))
 
 
 def workload(value: Any) -> str:
-    """Return the name of a workload."""
+    """Parse the name of a workload."""
     return profile(text_or_empty(value)).name
 
 
 def seconds(value: Any) -> int:
-    """Return a time in seconds."""
+    """Parse a time; return seconds."""
     return parse_seconds(as_text(value))
 
 
 def rank(value: Any) -> Rank:
-    """Return the ranking metric."""
+    """Parse a ranking metric."""
     name = text_or_empty(value)
     if name not in tuple(Rank):
         raise ValueError(f"is one of {', '.join(Rank)}")
@@ -75,7 +75,7 @@ def rank(value: Any) -> Rank:
 
 
 def levels(value: Any) -> tuple[Level, ...]:
-    """Return different levels that can be created; `jbod` stands for a single drive."""
+    """Parse distinct RAID levels that can be created; `jbod` is a single drive."""
     by_name = {level.value: level for level in (*LEVELS, Level.JBOD)}
     level_names = values(value)
     for name in level_names:
@@ -85,13 +85,13 @@ def levels(value: Any) -> tuple[Level, ...]:
 
 
 def strips(value: Any) -> tuple[int, ...]:
-    """Return one strip size or several, in bytes."""
+    """Parse one strip size, or a list; return bytes."""
     texts = values(value if isinstance(value, list) else [value])
     return tuple(parse_size(text) for text in texts)
 
 
 def layouts(value: Any) -> tuple[str, ...]:
-    """Return one layout of RAID 10 or several."""
+    """Parse one RAID 10 layout, or a list of distinct ones."""
     parsed = tuple(layout_of(name) for name in names(value))
     if not parsed or len(set(parsed)) != len(parsed):
         raise ValueError("wants different layouts: n2, f2, o2")
@@ -99,7 +99,7 @@ def layouts(value: Any) -> tuple[str, ...]:
 
 
 def spans(value: Any) -> tuple[int, ...]:
-    """Return one number of spans or several; () for `every`."""
+    """Parse one number of spans, or a list of distinct ones; return () for `every`."""
     if value == EVERY:
         return ()
     items = value if isinstance(value, list) else [value]
@@ -110,21 +110,21 @@ def spans(value: Any) -> tuple[int, ...]:
 
 
 def policies(value: Any) -> dict[str, str]:
-    """Return initial policies by setting key. The controller's backend checks the keys."""
+    """Parse initial policies by setting key. The controller's backend checks the keys."""
     if not isinstance(value, dict):
         raise ValueError('wants { KEY = "VALUE", ... }')
     return {key: text_or_empty(item) for key, item in value.items()}
 
 
 def share(value: Any) -> float:
-    """Return a percentage up to 50."""
+    """Parse a percentage above 0 and up to 50."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 50:
         raise ValueError("wants a number of percent, above 0 and up to 50")
     return float(value)
 
 
 def percents(value: Any) -> tuple[int, ...]:
-    """Return at least three ascending percentages."""
+    """Parse a list of 3 to 64 ascending percentages."""
     numbers = tuple(whole_number(1, 150)(item) for item in value) if isinstance(value, list) else ()
     if not 3 <= len(numbers) <= MOST_VALUES or list(numbers) != sorted(set(numbers)):
         raise ValueError(f"wants a list of 3 to {MOST_VALUES} rising percents")
@@ -132,7 +132,7 @@ def percents(value: Any) -> tuple[int, ...]:
 
 
 def latency(value: Any) -> int:
-    """Return a time with its unit, in nanoseconds."""
+    """Parse a time with its unit; return nanoseconds."""
     given = text_or_empty(value).replace(" ", "")
     number = given.rstrip("nuµms")
     try:

@@ -12,7 +12,7 @@ from app.core.analysis.past_runs.series import noise_of_condition
 from app.core.benchmark.endurance import amount_text, endurance_texts
 from app.core.benchmark.run_plan import BenchmarkRequest, RunPlan
 from app.core.fio.job import Job
-from app.core.session.sweep_steps import MADE, Assignment, Design, OverwrittenDevice, SweepArrays
+from app.core.session.sweep_steps import MADE, Design, OverwrittenDevice, SweepArrays
 from app.core.workbench import Workbench
 from app.features.sweep.engine.estimate import writing_seconds
 from app.features.sweep.engine.targets import SettingOwner, TargetFacts
@@ -121,7 +121,7 @@ def _noise(bench: Workbench, design: Design, facts: TargetFacts) -> Iterator[tup
 
 
 def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
-    """Return the wear of a device's drives, as sentences; nothing if the device is only re-created."""
+    """Return the written amount and the endurance of a device's drives; nothing if the device is only re-created."""
     if not seconds or ready.only.device is None:
         return ()
     session = bench.session
@@ -135,27 +135,24 @@ def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
 
 
 def _overwritten_devices(design: Design, facts: TargetFacts) -> list[tuple[str, str, Job]]:
-    """Return (device, address, writing job) for every device that loses its data; test files lose nothing."""
+    """Return (device, address, writing job) for every device that loses its data; scratch files lose nothing."""
     nodes = {facts.addresses[role]: device for role, device in facts.devices.items() if device.startswith("/dev/")}
     losing: dict[str, tuple[str, str, Job]] = {}
     for cell in design.cells:
         job = Job.from_fields(cell.job)
         if job.writes and cell.where in nodes:
             losing.setdefault(cell.where, (nodes[cell.where], cell.where, job))
-    writing = Job.from_fields({"rw": "randwrite"})
+    writing, holders = Job.from_fields({"rw": "randwrite"}), _holders_by_target(facts)
     for original in design.originals:
         address = str(original.target)
-        if original.slow and _destroys_data(original, facts) and address in nodes:
+        destroys = original.slow and holders[address].settings[original.key].risk is Risk.DESTROYS_DATA
+        if destroys and address in nodes:
             losing.setdefault(address, (nodes[address], address, writing))
     return list(losing.values())
 
 
 def _holders_by_target(facts: TargetFacts) -> dict[str, SettingOwner]:
     return {str(holder.target): holder for holders in facts.holders.values() for holder in holders}
-
-
-def _destroys_data(assignment: Assignment, facts: TargetFacts) -> bool:
-    return _holders_by_target(facts)[str(assignment.target)].settings[assignment.key].risk is Risk.DESTROYS_DATA
 
 
 def _risk_of_values(design: Design, facts: TargetFacts) -> tuple[Risk, tuple[str, ...]]:

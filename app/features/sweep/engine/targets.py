@@ -132,7 +132,7 @@ async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str,
 
 
 async def _find_device(bench: Workbench, address: str) -> Controller | Array | Drive | None:
-    """Return the device at an address; None for the path of a test file. Raises NotFoundError when there is none."""
+    """Return the device at an address; None for the path of a scratch file. Raises NotFoundError when there is none."""
     try:
         return await bench.hardware.find(address)
     except NotFoundError:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from app.core.presentation.json_schema import Json, pick
 from app.core.presentation.table import FactLine, Facts, Tone
 from app.core.session.sweep_record import SweepRecord
-from app.core.session.sweep_steps import Design
+from app.core.session.sweep_steps import Design, SweepArrays
 from app.features.sweep.engine.order import arrays_in_order
 from app.features.sweep.engine.raid_levels import array_text
 from backends.sizes import size_words
@@ -32,20 +32,19 @@ def array_plan_facts(design: Design) -> tuple[Facts, ...]:
     if design.making is None:
         return ()
     return (
-        Facts(heading="DESTROYS DATA (asked once)", facts=tuple(_drives(design))),
+        Facts(heading="DESTROYS DATA (asked once)", facts=tuple(_drives(design.making))),
         Facts(heading="Arrays, made and deleted again", facts=tuple(_arrays(design))),
     )
 
 
-def _drives(design: Design) -> Iterator[FactLine]:
-    assert design.making is not None
-    for drive in design.making.drives:
+def _drives(making: SweepArrays) -> Iterator[FactLine]:
+    for drive in making.drives:
         text = ", ".join(
             filter(None, (drive.model, f"serial number {drive.serial or 'none'}", size_words(drive.size_bytes)))
         )
         yield FactLine(drive.place, f"ALL DATA WILL BE LOST: {clean(text, 200)}", Tone.BAD)
         yield from (FactLine("", f"  {mark}") for mark in drive.lies)
-    yield FactLine("Word", design.making.word)
+    yield FactLine("Word", making.word)
 
 
 def _arrays(design: Design) -> Iterator[FactLine]:

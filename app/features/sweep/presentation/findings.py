@@ -212,7 +212,7 @@ def standings(record: SweepRecord, results: Results) -> Iterator[str]:
 
 
 def _price_lines(results: Results) -> Iterator[str]:
-    """Yield what the highest result costs in latency against that of the lowest value of a numeric field."""
+    """Yield how throughput and latency of the best value compare with those of the lowest value of a numeric field."""
     field = None if results.load_curves or results.saturated else numeric_field(results.cells)
     if field is None or results.rank is Rank.P99:
         return

@@ -80,7 +80,7 @@ class Draft:
     """The choices so far."""
 
     address: str
-    """The benchmark target: an address, or the path of a test file."""
+    """The benchmark target: an address, or the path of a scratch file."""
     job: Job
     """The job, for fields without an axis."""
     profile: str | None = None

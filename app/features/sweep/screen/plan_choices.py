@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def target_items(inventory: Inventory, *, controllers: bool) -> tuple[ChoiceItem, ...]:
-    """Return the choices of a target: a test file with the value "", then block devices, and controllers if wanted."""
+    """Return the choices of a target: a scratch file with the value "", block devices, and controllers if wanted."""
     choices = [ChoiceItem(value="", label="scratch file", help="Made for the runs and removed afterwards: safe.")]
     choices += target_choices.target_items(inventory)
     if controllers:

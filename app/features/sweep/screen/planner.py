@@ -80,7 +80,7 @@ class SweepPlanner(PlanChoices):
             self.replan()
 
     def _begin(self, session: Session) -> None:
-        """Choose the first target: the device of the Bench screen, else a free array or drive, else a test file."""
+        """Choose the first target: the device of the Bench screen, else a free array or drive, else a scratch file."""
         app = self.workbench_app
         named = app.options.profile if app.options.profile in PROFILES else next(iter(PROFILES))
         job, name = app.job_choice or (profile(named).job, named)
