@@ -274,10 +274,9 @@ def _print_plan(plan: AbPlan, as_json: bool) -> int:
 def _ask_for_confirmation(plan: AbPlan, plate: DeviceLabel, options: _AbOptions) -> str | None:
     """Return the confirmation of the job after asking about the setting and about an overwritten device."""
     ready = plan.ready
-    both = (
-        options.typed is not None and options.typed == ready.confirm_text
-    )  # confirming the device confirms its settings
-    typed = plate.word if both else options.typed
+    # Confirming the device confirms its settings.
+    confirms_job = options.typed is not None and options.typed == ready.confirm_text
+    typed = plate.word if confirms_job else options.typed
     confirm.require_confirmation(plan.change.risk, (plate,), yes=options.yes, typed=typed, action="Begin")
     return confirm_run(ready, options.typed if ready.destructive else None)
 

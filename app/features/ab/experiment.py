@@ -106,12 +106,12 @@ class AbExperiment:
             if number < 2 * plan.done:
                 continue
             await self._switch(letter)
-            quiet = await wait_until_idle(self._bench.host, plan.ready.only.device, plan.rests[number], self._stop)
+            idle = await wait_until_idle(self._bench.host, plan.ready.only.device, plan.rests[number], self._stop)
             if self._stop.is_set():
                 return RunStatus.STOPPED, "it was stopped"
-            cut_short = await self._run(number, letter, quiet=quiet)
-            if cut_short is not None:
-                return cut_short
+            early_end = await self._run(number, letter, idle=idle)
+            if early_end is not None:
+                return early_end
             if number % 2 and self._ends_after(number // 2 + 1):
                 break
         return RunStatus.OK, ""
@@ -123,16 +123,16 @@ class AbExperiment:
         shown = compare_experiment(self._bench.session, self._id)
         return ends_experiment(self._plan.until_percent, shown)
 
-    async def _run(self, number: int, letter: Letter, *, quiet: bool) -> tuple[RunStatus, str] | None:
+    async def _run(self, number: int, letter: Letter, *, idle: bool) -> tuple[RunStatus, str] | None:
         """Make one run; return a status and a reason if the experiment ends with it, else None."""
         last = number == len(self._plan.order) - 1
         change = self._plan.change
-        anew = any(
+        new_data = any(
             setting.new_data for setting in self._bench.hardware.settings(change.target) if setting.key == change.key
         )
-        again = await self._bench.jobs.prepare(replace(self._plan.ready.request, again=not (last or anew)))
-        ready = again.confirmed_with(self._plan.ready)
-        notes = ready.notes if quiet else (*ready.notes, "The device was not at rest before this run.")
+        new_plan = await self._bench.jobs.prepare(replace(self._plan.ready.request, again=not (last or new_data)))
+        ready = new_plan.confirmed_with(self._plan.ready)
+        notes = ready.notes if idle else (*ready.notes, "The device was not at rest before this run.")
         mark = ExperimentMark(experiment=self._id, letter=letter, pair=number // 2 + 1)
         self._scratch = ready
         if why := await self._mismatch_text(letter):
@@ -166,10 +166,10 @@ class AbExperiment:
         if letter == "A":
             await self._restore_value()
         elif not any(record.in_force for record in self._own_changes()):
-            made = await self._bench.changes.apply(self._plan.change)
-            if made.result != "verified":
-                raise BlockedError(f"{self._plan.change.label} was not set: {made.message or made.result}.")
-            self._note_moved(made)
+            ended = await self._bench.changes.apply(self._plan.change)
+            if ended.result != "verified":
+                raise BlockedError(f"{self._plan.change.label} was not set: {ended.message or ended.result}.")
+            self._note_moved(ended)
 
     def _own_changes(self) -> tuple[ChangeRecord, ...]:
         """Return the changes that this experiment made, oldest first.
@@ -227,9 +227,9 @@ class AbExperiment:
                 continue
             if unattended_reason(planned):
                 raise BlockedError(f"{planned.label} moved along from {before} to {reading.now}, and is not put back.")
-            made = await self._bench.changes.apply(planned, undoes=change_id)
-            if made.result != "verified":
-                raise BlockedError(f"{planned.label} moved along and was not put back: {made.message}.")
+            ended = await self._bench.changes.apply(planned, undoes=change_id)
+            if ended.result != "verified":
+                raise BlockedError(f"{planned.label} moved along and was not put back: {ended.message}.")
 
     async def _end(self, status: RunStatus, reason: str) -> None:
         left: tuple[str, ...] = ()

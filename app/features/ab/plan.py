@@ -177,8 +177,8 @@ def plan_null(
 
     Raises InvalidValueError when the number of pairs or the run time is not valid.
     """
-    same = Change(target=target, key="", label=SAME_SET_UP, before=AS_IT_IS, after=AS_IT_IS, writes=(), undo=())
-    plan = _draw_plan(same, ready, one_look(pairs), rest_seconds, None)
+    no_change = Change(target=target, key="", label=SAME_SET_UP, before=AS_IT_IS, after=AS_IT_IS, writes=(), undo=())
+    plan = _draw_plan(no_change, ready, one_look(pairs), rest_seconds, None)
     return replace(plan, threshold_percent=threshold_percent, noise=noise)
 
 
@@ -246,7 +246,7 @@ def resumable_experiment(
     if record is None:
         ids = ", ".join(experiment.id for experiment in session.experiments) or "none"
         raise NotFoundError(f"This session has no experiment {experiment_id}.", hint=f"It has: {ids}.")
-    again = f"Begin a new one: `raidbench ab {record.start.target} {record.start.key}={record.start.b}`."
+    hint = f"Begin a new one: `raidbench ab {record.start.target} {record.start.key}={record.start.b}`."
     start = record.start
     if (start.target, start.key, start.a, start.b) != (change.target, change.key, change.before, change.after):
         was = f"{start.key} of {start.target}, {start.a} against {start.b}"
@@ -256,8 +256,8 @@ def resumable_experiment(
     comparison = compare_experiment(session, experiment_id)
     done = 0 if comparison is None else len(comparison.sides.a) - comparison.sides.before
     if ends_experiment(record.start.until_percent, comparison):
-        again = f"{again.removesuffix('.')}: its pairs and these are judged together, at a stricter level."
-        raise RefusedError(f"{record.id} is complete: more pairs would be chosen by its result.", hint=again)
+        hint = f"{hint.removesuffix('.')}: its pairs and these are judged together, at a stricter level."
+        raise RefusedError(f"{record.id} is complete: more pairs would be chosen by its result.", hint=hint)
     return record, done
 
 

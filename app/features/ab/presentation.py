@@ -33,8 +33,8 @@ def order_text(plan: AbPlan) -> str:
         looked = f", judged after {', '.join(str(look.pairs) for look in early)} and {last}" if early else ""
         count = f"{units.plural(last, 'pair')}{' at most' if early else ''}{looked}"
     done = f"; {plan.done} of them are measured" if plan.done else ""
-    often = f"{2 * (last - plan.done)} runs{pause}, about {units.duration(plan.seconds)}"
-    return f"{count}{done}; which comes first in each is drawn: {often}"
+    run_text = f"{2 * (last - plan.done)} runs{pause}, about {units.duration(plan.seconds)}"
+    return f"{count}{done}; which comes first in each is drawn: {run_text}"
 
 
 def plan_noise_text(plan: AbPlan) -> str:
@@ -46,10 +46,10 @@ def plan_noise_text(plan: AbPlan) -> str:
 
 
 def _period_text(pairs: int) -> str:
-    few, more = (f"{false_under_period(count) * 100:.0f} %" for count in (pairs, RANKS_FROM))
+    high, low = (f"{false_under_period(count) * 100:.0f} %" for count in (pairs, RANKS_FROM))
     return (
-        f"So few pairs do not protect from what comes back every few runs: where that is strong, up to {few} of equal "
-        f"settings are called different, {more} from {RANKS_FROM} pairs on."
+        f"So few pairs do not protect from what comes back every few runs: where that is strong, up to {high} of equal "
+        f"settings are called different, {low} from {RANKS_FROM} pairs on."
     )
 
 

@@ -51,15 +51,15 @@ def plan_lines(plan: AbPlan) -> tuple[str, str]:
 def review(plan: AbPlan, plate: DeviceLabel) -> Confirmation:
     """Return the confirmation dialog: every command in both directions, the number of runs and the duration."""
     change = plan.change
-    asked = confirmation((change,), {change.target: plate}, title=f"A/B: {change.label} of {change.target}")
+    dialog = confirmation((change,), {change.target: plate}, title=f"A/B: {change.label} of {change.target}")
     job, count = plan_lines(plan)
-    often = f"Set {plan.switches} times, and at the end it is {view.old_text(change)} again, also after x or a failure."
-    back = tuple(tuple(step.argv) if step.path is None else step.shown() for step in change.undo)
+    times = f"Set {plan.switches} times, and at the end it is {view.old_text(change)} again, also after x or a failure."
+    undo_commands = tuple(tuple(step.argv) if step.path is None else step.shown() for step in change.undo)
     return Confirmation(
-        title=asked.title,
-        tier=asked.tier,
-        devices=asked.devices,
-        summary=f"{job}\n{count} {often}",
+        title=dialog.title,
+        tier=dialog.tier,
+        devices=dialog.devices,
+        summary=f"{job}\n{count} {times}",
         changes=(
             PlannedChange(
                 setting=change.label,
@@ -69,8 +69,8 @@ def review(plan: AbPlan, plate: DeviceLabel) -> Confirmation:
                 undo="by itself at the end",
             ),
         ),
-        commands=(*asked.commands, *back),
-        risks=(*asked.risks, *plan.ready.notes),
+        commands=(*dialog.commands, *undo_commands),
+        risks=(*dialog.risks, *plan.ready.notes),
         apply_label="Begin",
     )
 
@@ -186,11 +186,16 @@ async def _remaining_plan(app: AppInterface, experiment: str) -> AbPlan:
     record = bench.session.experiment(experiment)
     if record is None or not runs:
         raise RefusedError(f"{experiment} is not of this session.", hint="`raidbench ab --more` goes on with it.")
-    begun, change = runs[0], await bench.hardware.plan(record.start.target, record.start.key, record.start.b)
-    where = begun.device if begun.device is not None and not begun.target.startswith("/") else begun.target
-    job = Job.from_fields(begun.job)
+    first, change = runs[0], await bench.hardware.plan(record.start.target, record.start.key, record.start.b)
+    where = first.device if first.device is not None and not first.target.startswith("/") else first.target
+    job = Job.from_fields(first.job)
     request = BenchmarkRequest(
-        where=where, name=begun.target, job=job, profile=begun.profile, steady=begun.steady, length_agreed=True
+        where=where,
+        name=first.target,
+        job=job,
+        profile=first.profile,
+        steady=first.steady,
+        length_agreed=True,
     )
     ready = await bench.jobs.prepare(request)
     record, done = resumable_experiment(bench.session, experiment, change, ready)
@@ -238,11 +243,11 @@ async def _run(app: AppInterface, plan: AbPlan) -> None:
     except RaidbenchError as error:
         app.show_error(error, title="The A/B ended")
         return
-    good = record.end is not None and record.end.restored
+    is_restored = record.end is not None and record.end.restored
     app.notify(
         ended_line(app.session, record, brief=True),
         title=f"{record.id} is over",
-        severity="information" if good else "error",
+        severity="information" if is_restored else "error",
         timeout=15,
     )
     app.refresh_screen()

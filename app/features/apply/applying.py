@@ -151,9 +151,9 @@ def _require_free(bench: Workbench, changes: Sequence[Change], trial: float | No
     for other in bench.changes.journal.trials():
         owner = bench.changes.controller_of(other.change.target)
         for change in changes:
-            same = other.change.target == change.target or other.change.shares_lock(change)
-            card = trial is not None and owner is not None and bench.changes.controller_of(change.target) == owner
-            if same or card:
+            same_setting = other.change.target == change.target or other.change.shares_lock(change)
+            same_owner = trial is not None and owner is not None and bench.changes.controller_of(change.target) == owner
+            if same_setting or same_owner:
                 raise RefusedError(
                     f"{other.change.label} of {other.change.target} is on trial still: {change.target} has to wait.",
                     hint="Decide the trial first: `raidbench keep`, or `u` in the workbench.",
@@ -185,18 +185,18 @@ async def _plan_rules(bench: Workbench, state: DesiredState) -> tuple[PersistRul
     last: dict[str, PersistRule] = {}
     for target, values in state.values.items():
         declared = {setting.key: setting for setting in bench.hardware.settings(target)}
-        lost = {key: value for key, value in values.items() if declared[key].persistence is not Persistence.STORED}
-        if not lost:
+        volatile = {key: value for key, value in values.items() if declared[key].persistence is not Persistence.STORED}
+        if not volatile:
             continue
         try:
-            rule = await bench.keeping.plan_rule(target, lost)
+            rule = await bench.keeping.plan_rule(target, volatile)
             if rule.path in last:
                 rule = rule.following(last[rule.path])
         except BlockedError:
             continue
         last[rule.path] = rule
         if rule.changes:
-            refs.append(PersistRuleRef(target=target, values=lost, rule=rule))
+            refs.append(PersistRuleRef(target=target, values=volatile, rule=rule))
     return tuple(refs)
 
 

@@ -147,7 +147,7 @@ class DriftScan:
             return
         homes: list[tuple[Target, Setting, Reading]] = []
         keys: set[str] = set()
-        without: list[Target] = []
+        unavailable: list[Target] = []
         unread = False
         for device in things:
             home = self._bench.hardware.owner_of_setting(device.target, key)
@@ -164,11 +164,11 @@ class DriftScan:
             if key in declared and key in readings:
                 homes.append((home, declared[key], readings[key]))
             elif key in declared:
-                without.append(home)
+                unavailable.append(home)
         if not homes and unread:
             return
-        if not homes and without:
-            for home in dict.fromkeys(without):
+        if not homes and unavailable:
+            for home in dict.fromkeys(unavailable):
                 why = "there is no such setting here and now"
                 self._add_difference(DriftKind.BLOCKED, home, key, None, value, line, why)
             return
@@ -185,8 +185,8 @@ class DriftScan:
         key = setting.key
         if setting.secret:
             raise table.table.table(part).error(key, f"{key} is a secret and does not belong into a file.")
-        anew = setting.effect in ANEW or setting.risk is Risk.DESTROYS_DATA or part == "expect"
-        if not anew and reading.availability.available:
+        is_destructive = setting.effect in ANEW or setting.risk is Risk.DESTROYS_DATA or part == "expect"
+        if not is_destructive and reading.availability.available:
             value = await self._parse_value(table, home, setting, reading, value, part)
         before = self._from.setdefault((home, key), (value, line))
         if before[0] != value:
@@ -194,7 +194,7 @@ class DriftScan:
             sentence = f"{key} of {home} is wanted to be {clean(value, 40)!r} here and {other}."
             raise table.table.table(part).error(key, sentence)
         kind, why = DriftKind.SETTABLE, ""
-        if anew:
+        if is_destructive:
             kind, why = DriftKind.ANEW, "it destroys data or lays them out anew, which no file does"
         elif not reading.availability.available:
             kind, why = DriftKind.BLOCKED, (reading.availability.why_not or "").rstrip(".")

@@ -57,16 +57,16 @@ class SettingsDrift(DriftWatch):
             drifts = tuple(drift for drift in state.drifts if drift.key and drift.kind is not DriftKind.UNREAD)
             if not self._workbench.session.probing:
                 missing = [drift for drift in state.drifts if drift.kind is DriftKind.MISSING]
-                lost = "".join(f" Line {drift.line}: {drift.why}." for drift in missing[:3])
+                lines = "".join(f" Line {drift.line}: {drift.why}." for drift in missing[:3])
                 more = f" And {len(missing) - 3} more." if len(missing) > 3 else ""
-                troubles += [NotFoundError(f"{self.name} names what is not here.{lost}{more}")] if missing else []
+                troubles += [NotFoundError(f"{self.name} names what is not here.{lines}{more}")] if missing else []
         if drifts != self.drifts:
             self.drifts, self._by_target = drifts, {}
             for drift in drifts:
                 self._by_target.setdefault(str(drift.target), {})[drift.key] = drift
-        fresh = tuple(error for error in troubles if error.message not in self._reported)
+        new_errors = tuple(error for error in troubles if error.message not in self._reported)
         self._reported = frozenset(error.message for error in troubles)
-        return fresh
+        return new_errors
 
     def _read_file(self, file: Path) -> DesiredFile:
         """Return the parsed file, read again only if it changed. Raises DesiredError, NotFoundError."""

@@ -33,8 +33,8 @@ def devices_to_export(inventory: Inventory, device: Thing | None, matches: Colle
     else:
         roots = [] if device is None else [device]
     twins = {root.target: inventory.twin(root) for root in roots}
-    both = (part for root in roots for part in (root, twins[root.target]) if part is not None)
-    return tuple({part.target: part for part in both}.values())
+    with_twins = (part for root in roots for part in (root, twins[root.target]) if part is not None)
+    return tuple({part.target: part for part in with_twins}.values())
 
 
 def _all_of(branch: DeviceTreeNode) -> Iterator[Thing]:

@@ -81,22 +81,22 @@ async def export_targets(
                 by_selector.setdefault(tuple(select.items()), []).append(target)
     if by_model:
         targets = [
-            target for select, same in by_selector.items() for target in _export_model(inventory, dict(select), same)
+            target for select, peers in by_selector.items() for target in _export_model(inventory, dict(select), peers)
         ]
     return tuple(targets), tuple(troubles)
 
 
 def _export_model(
-    inventory: Inventory, select: Mapping[str, str], same: Sequence[ExportedTarget]
+    inventory: Inventory, select: Mapping[str, str], peers: Sequence[ExportedTarget]
 ) -> Iterator[ExportedTarget]:
     """Yield the values that all devices of a selector share; nothing if they share none."""
     count = len(matching_devices(inventory, select))
-    values = _common_values([target.values for target in same], count)
+    values = _common_values([target.values for target in peers], count)
     if not values:
         return
     (name,) = (select[key] for key in select if key not in ("vendor", "kind"))
     comment = f"{select['vendor']}: {name}" if count == 1 else f"{select['vendor']}: {count} × {name}"
-    expect = _common_values([target.expect for target in same], count)
+    expect = _common_values([target.expect for target in peers], count)
     yield ExportedTarget(select=select, comment=clean(comment, 160), values=values, expect=expect)
 
 

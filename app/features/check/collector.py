@@ -206,8 +206,8 @@ async def _slot(host: Host, path: str) -> PciSlot | None:
     if not texts:
         return None
     attributes = {name: clean(texts.get(f"{path}/{name}", "")) for name in SLOT}
-    real = await host.link(path)
-    above = real.rpartition("/")[0] if real else ""
+    device_path = await host.link(path)
+    above = device_path.rpartition("/")[0] if device_path else ""
     port = await host.read_many([f"{above}/{name}" for name in SLOT]) if above else {}
     irqs = [name.rsplit("/", 1)[1] for name in await host.list(f"{path}/msi_irqs/*")]
     affinities = await host.read_many([f"/proc/irq/{irq}/effective_affinity_list" for irq in irqs])
@@ -231,8 +231,8 @@ async def _policies(host: Host) -> dict[str, tuple[str, int]]:
     policies = {}
     for path, text in texts.items():
         folder = path.rpartition("/")[0]
-        ways = [name for name in await host.list(f"{folder}/nvme*") if name.rsplit("/nvme", 1)[1].isdigit()]
-        policies[folder.rsplit("/", 1)[1]] = (clean(text), len(ways))
+        controllers = [name for name in await host.list(f"{folder}/nvme*") if name.rsplit("/nvme", 1)[1].isdigit()]
+        policies[folder.rsplit("/", 1)[1]] = (clean(text), len(controllers))
     return policies
 
 

@@ -55,10 +55,10 @@ def array_state(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield arrays that are not complete."""
     for array in snapshot.inventory.arrays:
         if array.state in BROKEN:
-            gone = array.state in GONE
+            is_gone = array.state in GONE
             why = f": {array.why}" if array.why else ""
             cost, fix = ("", _TOOL) if _SUSPENDED in array.why else _COST.get(array.level, ("", _TOOL))
-            cost, fix = ("", _TOOL if fix == _REPLACE else fix) if gone else (cost, fix)
+            cost, fix = ("", _TOOL if fix == _REPLACE else fix) if is_gone else (cost, fix)
             yield Finding(
                 where=str(array.target),
                 message=f"The array is {array.state.value}{why}. {cost}".rstrip(),

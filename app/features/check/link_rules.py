@@ -61,8 +61,8 @@ def slow_links(snapshot: SystemSnapshot) -> RuleOutput:
         if now is None:
             continue
         same_model = [other for other in drives if other.model is not None and other.model == drive.model]
-        alike = [links[other.target][0] or 0.0 for other in same_model]
-        able = max(_rate(drive, "Link limit") or 0.0, *alike, now)
+        model_speeds = [links[other.target][0] or 0.0 for other in same_model]
+        able = max(_rate(drive, "Link limit") or 0.0, *model_speeds, now)
         if port is None:
             neighbours = [links[other.target][0] or 0.0 for other in drives if other.controller == drive.controller]
             port = max(neighbours) if drive.controller is not None and max(neighbours) > now else None

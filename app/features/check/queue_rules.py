@@ -212,10 +212,10 @@ def lost_trim(snapshot: SystemSnapshot) -> RuleOutput:
         if limit != 0 or not block.below:
             continue
         lower = [snapshot.disk_of_part(name)[0] for name in block.below]
-        taken = [device.number("queue/discard_max_bytes") if device is not None else None for device in lower]
-        if None in taken:
+        lower_limits = [device.number("queue/discard_max_bytes") if device is not None else None for device in lower]
+        if None in lower_limits:
             yield UnknownResult(where=block.name, why="whether all that it is made of takes TRIM is not told")
-        elif all(taken):
+        elif all(lower_limits):
             yield Finding(
                 where=block.name,
                 message="The disks take TRIM and this does not pass it on: they never learn what is free, and slow"

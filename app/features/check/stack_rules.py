@@ -104,8 +104,8 @@ def member_errors(snapshot: SystemSnapshot) -> RuleOutput:
 
 def _has_errors(line: Fact, *, is_complete: bool) -> bool:
     """Return whether a fact reports a bad member; failed members of an incomplete array are reported elsewhere."""
-    marked = any(literal in line.value for literal in ("has seen a write error", "to be replaced"))
-    return (line.label.startswith("Member ") and marked) or (line.label.startswith("Failed ") and is_complete)
+    is_marked = any(literal in line.value for literal in ("has seen a write error", "to be replaced"))
+    return (line.label.startswith("Member ") and is_marked) or (line.label.startswith("Failed ") and is_complete)
 
 
 @rule(WARN, "array-read-only", "an array takes no writes", "mdadm(8), --readonly; the card's tool")
@@ -148,12 +148,12 @@ def pool_errors(snapshot: SystemSnapshot) -> RuleOutput:
         if array.target.backend != "zfs":
             continue
         lines = [fact.value for fact in array.facts if fact.label.lower().endswith(("device", "group", "spare"))]
-        counted = [line for line in lines if _COUNT.search(line)]
-        if counted:
+        error_lines = [line for line in lines if _COUNT.search(line)]
+        if error_lines:
             yield Finding(
                 where=str(array.target),
                 message="Devices of the pool have failed reads or writes, or returned wrong data.",
-                evidence="; ".join(counted[:4]),
+                evidence="; ".join(error_lines[:4]),
                 do="Check the drive and its cable, run `zpool scrub`, then `zpool clear`.",
             )
 

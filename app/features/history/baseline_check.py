@@ -91,8 +91,8 @@ def check_runs(
     about, direction = headline((*baseline.runs, *runs))
     saved = [value_of(run.figures, direction, about) for run in baseline.runs]
     now = [value_of(run.figures, direction, about) for run in runs]
-    alike = [run for run in past_runs if run.kind == (about.key, direction)]
-    others = _other_sessions(baseline, alike, {run.start.at for run in runs})
+    same_metric = [run for run in past_runs if run.kind == (about.key, direction)]
+    others = _other_sessions(baseline, same_metric, {run.start.at for run in runs})
     judgement = RegressionResult(standing=RegressionVerdict.NOT_DECIDED, interval=None)
     chart, since = None, None
     failed = tuple(run.id for run in runs if run.figures.status is not RunStatus.OK)
@@ -109,7 +109,7 @@ def check_runs(
         )
         judgement = RegressionResult(standing=RegressionVerdict.REFUSED, interval=comparison.interval)
     else:
-        nights = _nights_between(baseline, runs, alike)
+        nights = _nights_between(baseline, runs, same_metric)
         chart = night_chart(
             [saved_values, *map(_values, nights), present_values],
             earlier=_means(session_runs for session_runs in others if session_runs[0].at < baseline.start.at),
@@ -117,8 +117,8 @@ def check_runs(
             threshold=threshold,
         )
         judgement = chart.judgement
-        begun = [baseline.start.at, *(night[0].at for night in nights), runs[0].start.at]
-        since = None if chart.begun is None else begun[chart.begun]
+        starts = [baseline.start.at, *(night[0].at for night in nights), runs[0].start.at]
+        since = None if chart.begun is None else starts[chart.begun]
     return BaselineCheck(
         baseline=baseline,
         runs=tuple(runs),

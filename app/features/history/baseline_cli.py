@@ -51,12 +51,12 @@ def save_command(name: str, runs: tuple[str, ...], replace: bool, as_json: bool)
 
     A run is named r3, or SESSION/r3 for one of another session. Several runs are taken as they are named.
     """
-    loaded, chosen = _find_runs(runs)
-    baseline = baseline_of(name, loaded, chosen)
+    loaded, records = _find_runs(runs)
+    baseline = baseline_of(name, loaded, records)
     Baselines(current().paths).save(baseline, replace=replace)
     if as_json:
         print_json(baseline=baseline_json(baseline))
-    ids = ", ".join(record.id for record in chosen)
+    ids = ", ".join(record.id for record in records)
     say(
         f"Baseline {name}: {ids} of {clean(baseline.session, 100)}. "
         f"`raidbench baseline check {name}` measures the same again."

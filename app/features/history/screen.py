@@ -53,17 +53,17 @@ def _load(app: AppInterface, opener: Screen[Any] | None, folder: Path, run: RunR
     index = load_past_runs(bench.paths, extra_sessions=(loaded,))
     name = f"{folder.name}/{run.id}"
     past_run = next((other for other in index.runs if other.name == name), None)
-    alike = () if past_run is None else tuple(other for other in index.runs if other.condition == past_run.condition)
+    peers = () if past_run is None else tuple(other for other in index.runs if other.condition == past_run.condition)
     baseline_name = f"{loaded.folder.name}/{bench.session.baseline}"
-    baseline = next((other for other in alike if other.name == baseline_name), None)
-    app.call_from_thread(_show, app, opener, past_run, alike, baseline, index.notes)
+    baseline = next((other for other in peers if other.name == baseline_name), None)
+    app.call_from_thread(_show, app, opener, past_run, peers, baseline, index.notes)
 
 
 def _show(
     app: AppInterface,
     opener: Screen[Any] | None,
     run: PastRun | None,
-    alike: tuple[PastRun, ...],
+    peers: tuple[PastRun, ...],
     baseline: PastRun | None,
     notes: tuple[str, ...],
 ) -> None:
@@ -72,7 +72,7 @@ def _show(
     if run is None:
         app.notify("This run is not in the history.")
     elif opener is not None and opener.is_active:
-        app.push_screen(HistoryScreen(run, alike, baseline))
+        app.push_screen(HistoryScreen(run, peers, baseline))
 
 
 class HistoryScreen(WorkbenchScreen):

@@ -58,7 +58,7 @@ def step_line(record: SweepRecord, session: Session) -> str:
     return f"{subject}: {', '.join(parts)}"
 
 
-def result_lines(record: SweepRecord, outcome: Results, drawn: Sequence[str] = ()) -> list[str]:
+def result_lines(record: SweepRecord, outcome: Results, graph: Sequence[str] = ()) -> list[str]:
     """Return the results.
 
     These are published tables, a summary, the matrix, rankings, the graph in `drawn`, and confirmed, failed or skipped
@@ -73,14 +73,14 @@ def result_lines(record: SweepRecord, outcome: Results, drawn: Sequence[str] = (
     short = [fact_lines(short_facts(record, outcome))] if any(cell.value is not None for cell in outcome.cells) else []
     figures = (fitted_lines(table, width) for table in tables)
     narrow = min(WIDTH, width or WIDTH)
-    beside = (
+    published = (
         [
             *(paint(line, "bold") for line in wrap(table.heading, narrow)),
             *fitted_lines(replace(table, heading=""), narrow),
         ]
         for table in published_tables(outcome)
     )
-    shown = (*beside, *short, *figures, list(drawn), *map(fact_lines, finding_facts(record, outcome)))
+    shown = (*published, *short, *figures, list(graph), *map(fact_lines, finding_facts(record, outcome)))
     return _join_blocks(*(block for block in shown if block))
 
 
@@ -99,8 +99,8 @@ def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool)
     else:
         labelled = with_labels(record)
         draw = action("plots.sweep_lines")
-        drawn = [] if draw is None else draw(session, Path(folder))
-        lines(result_lines(labelled, results(labelled, session.runs), drawn))
+        graph = [] if draw is None else draw(session, Path(folder))
+        lines(result_lines(labelled, results(labelled, session.runs), graph))
     say(_ending_text(record, folder, session))
 
 

@@ -87,8 +87,8 @@ def _extend(record: SweepRecord, purpose: Purpose, wanted: Sequence[SweepCell]) 
         number, rounds[cell.id] = number + 1, rounds[cell.id] + 1
         steps.append(Step(number=number, cell=cell.id, purpose=purpose, round=rounds[cell.id], block=block + 1))
     ids = {cell.id for cell in record.cells}
-    fresh = {cell.id: cell for cell in wanted if cell.id not in ids}
-    return SweepExtended(at=time.time(), purpose=purpose, steps=tuple(steps), cells=tuple(fresh.values()))
+    new_cells = {cell.id: cell for cell in wanted if cell.id not in ids}
+    return SweepExtended(at=time.time(), purpose=purpose, steps=tuple(steps), cells=tuple(new_cells.values()))
 
 
 def _random(record: SweepRecord) -> Random:

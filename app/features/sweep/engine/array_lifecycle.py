@@ -268,7 +268,7 @@ def _find_drive(candidates: tuple[Candidate, ...], drive: SweepDrive) -> Candida
 
     Raises DeviceGoneError when it is missing or ambiguous, RefusedError when it is in use or has new content.
     """
-    called = clean(drive.serial or drive.place, 80)
+    drive_name = clean(drive.serial or drive.place, 80)
     matches = [
         candidate
         for candidate in candidates
@@ -280,7 +280,7 @@ def _find_drive(candidates: tuple[Candidate, ...], drive: SweepDrive) -> Candida
         problem = (
             "is not there" if not matches else f"is several: {', '.join(candidate.place for candidate in matches[:3])}"
         )
-        raise DeviceGoneError(f"The drive {called} {problem}.", hint="Look at the drives (`raidbench array list`).")
+        raise DeviceGoneError(f"The drive {drive_name} {problem}.", hint="Look at the drives (`raidbench array list`).")
     require_free_drive(matches[0])
     if matches[0].seen and (new := new_content(matches[0].lies, drive.lies)):
         raise RefusedError(

@@ -90,9 +90,9 @@ async def wait_until_whole(bench: Workbench, match: ArrayMatch, stop: asyncio.Ev
         if busy and time.monotonic() - last_note > TELL_EVERY:
             last_note = time.monotonic()
             part, task = busy[0]
-            far = "" if task.progress is None else f", {task.progress:.0%}"
+            progress = "" if task.progress is None else f", {task.progress:.0%}"
             state = "" if part.state is State.OPTIMAL else f" ({part.state.value})"
-            bench.note(f"Waiting for {part.target}{state}: {task.kind}{far}.")
+            bench.note(f"Waiting for {part.target}{state}: {task.kind}{progress}.")
         await wait_for_stop(stop, LOOK_EVERY if bench.host.capabilities.live else IN_A_HURRY)
 
 
@@ -111,12 +111,12 @@ def _parts(bench: Workbench, match: ArrayMatch) -> list[Array]:
     """Return the array and, if it is nested, its inner arrays."""
     arrays = {str(array.target): array for array in bench.session.inventory.arrays}
     parts: list[Array] = []
-    waiting = [str(match.target)]
-    while waiting:
-        part = arrays.pop(waiting.pop(), None)
+    pending = [str(match.target)]
+    while pending:
+        part = arrays.pop(pending.pop(), None)
         if part is not None:
             parts.append(part)
-            waiting += map(str, part.members)
+            pending += map(str, part.members)
     return parts
 
 

@@ -195,19 +195,20 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
     while waiting:
         for original in waiting:
             left.pop(original, None)
-            mine = _changes_in_force(bench, record, original)
-            if not mine:
+            changes = _changes_in_force(bench, record, original)
+            if not changes:
                 continue
             try:
-                if await _restore(bench, original, mine) and original.slow:
+                if await _restore(bench, original, changes) and original.slow:
                     await bench.hardware.probe()
                     await wait_for_tasks(bench, str(original.target), asyncio.Event())
             except RaidbenchError as error:
                 hint = f" {error.hint}" if error.hint else ""
                 text = f"{original.key} of {original.target} is not {original.value} again: {error.message}{hint}"
                 left[original] = text
-        again = [assignment for assignment in waiting if assignment in left and not assignment.slow]
-        waiting = again if len(again) < len(waiting) else []  # retry: another restored setting may have been in the way
+        retries = [assignment for assignment in waiting if assignment in left and not assignment.slow]
+        # Retry: another setting may have been in the way, and may be restored now.
+        waiting = retries if len(retries) < len(waiting) else []
     return (*left.values(), *await _restore_moved(bench, record))
 
 
@@ -285,22 +286,22 @@ def _changes_in_force(bench: Workbench, record: SweepRecord, original: Assignmen
     ]
 
 
-async def _restore(bench: Workbench, original: Assignment, mine: Sequence[ChangeRecord]) -> bool:
+async def _restore(bench: Workbench, original: Assignment, changes: Sequence[ChangeRecord]) -> bool:
     """Restore a setting; return whether a change was needed. Raises RaidbenchError when it cannot be restored."""
     reading = (await _readings(bench, [original]))[original.target][original.key]
     changed = False
-    rest = list(mine)
+    rest = list(changes)
     if reading.now != original.value:
         # The value before a change may have been set by someone else: only values that a change set are ours.
-        if not any(pending_state_of(made, reading.now) is PendingValueState.OURS for made in mine):
+        if not any(pending_state_of(made, reading.now) is PendingValueState.OURS for made in changes):
             raise RefusedError(f"it is {reading.now} now, which somebody else set", hint="Nothing was touched.")
-        first = mine[-1].change  # this change knows the side effects of the original value
+        first = changes[-1].change  # this change knows the side effects of the original value
         if first.before == original.value:
-            moved = None if mine[0].end is None else mine[0].end.moved
-            ended = await bench.changes.restore_value(first, undoes=mine[0].id, moved=moved)
+            moved = None if changes[0].end is None else changes[0].end.moved
+            ended = await bench.changes.restore_value(first, undoes=changes[0].id, moved=moved)
         else:
             change = await bench.hardware.plan(original.target, original.key, original.value)
-            ended = await bench.changes.apply(change, undoes=mine[0].id)
+            ended = await bench.changes.apply(change, undoes=changes[0].id)
         if ended.result != "verified":
             raise SettingNotAppliedError(_failure_text(ended))
         changed, rest = True, rest[1:]

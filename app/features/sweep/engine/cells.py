@@ -74,17 +74,17 @@ def score(run: RunRecord | None) -> RunScore | None:
 
 def score_of(figures: RunResult) -> RunScore | None:
     """Return the metrics of both directions together; None if nothing was measured."""
-    both = [stats for stats in figures.transfers if stats.total_ios]
-    if not both:
+    directions = [stats for stats in figures.transfers if stats.total_ios]
+    if not directions:
         return None
     return RunScore(
-        iops=sum(stats.iops for stats in both),
-        bytes_per_second=sum(stats.bytes_per_second for stats in both),
-        p99_ns=_slower(stats.latency_ns.p99 if stats.total_ios >= ENOUGH_FOR_P99 else None for stats in both),
-        mean_ns=_mean(both),
-        p50_ns=_slower(stats.latency_ns.p50 for stats in both),
-        p99_9_ns=_slower(stats.latency_ns.p99_9 for stats in both),
-        ios=sum(stats.total_ios for stats in both),
+        iops=sum(stats.iops for stats in directions),
+        bytes_per_second=sum(stats.bytes_per_second for stats in directions),
+        p99_ns=_slower(stats.latency_ns.p99 if stats.total_ios >= ENOUGH_FOR_P99 else None for stats in directions),
+        mean_ns=_mean(directions),
+        p50_ns=_slower(stats.latency_ns.p50 for stats in directions),
+        p99_9_ns=_slower(stats.latency_ns.p99_9 for stats in directions),
+        ios=sum(stats.total_ios for stats in directions),
     )
 
 
@@ -94,8 +94,8 @@ def _slower(percentiles: Iterable[int | None]) -> int | None:
     return None if None in values else max(number for number in values if number is not None)
 
 
-def _mean(both: list[DirectionStats]) -> float | None:
-    pairs = [(direction_stats.latency_ns.mean, direction_stats.total_ios) for direction_stats in both]
+def _mean(directions: list[DirectionStats]) -> float | None:
+    pairs = [(direction_stats.latency_ns.mean, direction_stats.total_ios) for direction_stats in directions]
     if any(mean is None for mean, _ in pairs):
         return None
     return sum((mean or 0.0) * count for mean, count in pairs) / sum(count for _, count in pairs)

@@ -29,8 +29,8 @@ RESTART_SECONDS = 300.0
 def seconds_of(design: Design) -> float:
     """Return the estimated length of all steps of a design and of the restoration, in seconds."""
     cells = {cell.id: cell for cell in design.cells}
-    later = later_runs(design) * max(_run(cell, design.rest) for cell in design.cells)
-    return _seconds(design.steps, cells, design, design.originals) + later
+    extra_seconds = later_runs(design) * max(_run(cell, design.rest) for cell in design.cells)
+    return _seconds(design.steps, cells, design, design.originals) + extra_seconds
 
 
 def writing_seconds(design: Design, where: str) -> float:
@@ -38,8 +38,8 @@ def writing_seconds(design: Design, where: str) -> float:
     jobs = {cell.id: Job.from_fields(cell.job) for cell in design.cells if cell.where == where}
     lengths = {cell: float(job.ramp + job.runtime) for cell, job in jobs.items() if job.writes_data}
     winners = len({cell.column for cell in design.cells if cell.id in lengths})
-    later = later_runs(design) + 2 * design.pairs * winners
-    return sum(lengths.get(step.cell, 0.0) for step in design.steps) + later * max(lengths.values(), default=0.0)
+    extra_runs = later_runs(design) + 2 * design.pairs * winners
+    return sum(lengths.get(step.cell, 0.0) for step in design.steps) + extra_runs * max(lengths.values(), default=0.0)
 
 
 def later_runs(design: Design) -> int:
@@ -48,10 +48,10 @@ def later_runs(design: Design) -> int:
         return 0
     bases = {family(cell) for cell in design.cells}
     doublings = int(log2(design.saturation.highest / design.saturation.lowest)) + 1
-    here = sum(
+    planned_depths = sum(
         design.saturation.lowest <= int(cell.job["iodepth"]) <= design.saturation.highest for cell in design.cells
     )
-    depths = max(0, doublings * len(bases) - here) + HALVINGS * len(bases)
+    depths = max(0, doublings * len(bases) - planned_depths) + HALVINGS * len(bases)
     return max(LEAST_RUNS, design.repeats) * (depths + _rates(design) * len(bases))
 
 
@@ -67,10 +67,10 @@ def seconds_left(record: SweepRecord, now: float, speed: float = 1.0) -> float:
     cells = {cell.id: cell for cell in record.cells}
     todo = record.todo
     planned = _seconds(todo, cells, record.design, record.design.originals)
-    over = [step for step in record.steps if record.final_end(step) is not None]
+    finished = [step for step in record.steps if record.final_end(step) is not None]
     pace = 1.0
-    if over and record.seconds > 0:
-        pace = record.seconds / max(1.0, sum(_run(cells[step.cell], record.design.rest) for step in over))
+    if finished and record.seconds > 0:
+        pace = record.seconds / max(1.0, sum(_run(cells[step.cell], record.design.rest) for step in finished))
     passed = 0.0 if record.current is None else max(0.0, now - record.current.since)
     return max(0.0, (planned + _curve_left(record)) * pace - passed) / (1.0 if record.ended else speed)
 
@@ -117,15 +117,15 @@ def _run(cell: SweepCell, rest: int) -> float:
 def _seconds(
     steps: Iterable[Step], cells: Mapping[str, SweepCell], design: Design, start: tuple[Assignment, ...]
 ) -> float:
-    listed = tuple(steps)
-    total = sum(_run(cells[step.cell], design.rest) for step in listed)
-    for before, after in _walk(listed, cells, start):
+    all_steps = tuple(steps)
+    total = sum(_run(cells[step.cell], design.rest) for step in all_steps)
+    for before, after in _walk(all_steps, cells, start):
         for assignment, other in zip(before, after, strict=True):
             if assignment.value != other.value:
                 total += SLOW_SECONDS if assignment.slow else CHANGE_SECONDS
     if design.making is not None:
-        made = map(design.making.array, arrays_in_order(listed, cells, design.making))
+        made = map(design.making.array, arrays_in_order(all_steps, cells, design.making))
         total += sum(array.making_seconds + array.preparing_seconds + DELETE_SECONDS for array in made)
-    restarts = {cells[step.cell].needs for step in listed if step.purpose is Purpose.SCREEN}
+    restarts = {cells[step.cell].needs for step in all_steps if step.purpose is Purpose.SCREEN}
     missing = [feature for feature in design.features if not feature.active]
     return total + RESTART_SECONDS * sum(any(feature.name in needs for needs in restarts) for feature in missing)

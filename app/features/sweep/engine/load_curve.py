@@ -116,11 +116,11 @@ def load_curves(record: SweepRecord, runs: Runs) -> tuple[LoadCurve, ...]:
 
 def rate_points(record: SweepRecord, base: SweepCell, runs: Runs) -> tuple[RatePoint, ...]:
     """Return the measured rates of a cell's workload, ascending."""
-    over = [step for step in record.steps if record.final_end(step) is not None]
+    finished = [step for step in record.steps if record.final_end(step) is not None]
     points = []
     for cell in record.cells:
         name, mark, percent = cell.id.partition(MARK)
-        tried = sum(step.cell == cell.id for step in over)
+        tried = sum(step.cell == cell.id for step in finished)
         if name == base.id and mark and tried:
             scores = tuple(score for _, score in scored_runs(record, cell.id, runs, Purpose.LOAD))
             asked = float(cell.job["rate_iops"]) * int(cell.job["numjobs"])

@@ -29,23 +29,23 @@ def arrange(
     random = Random(seed)
     blocks = _order_blocks(cells, tuple(original for original in originals if original.slow), random)
     numbers = {block: number for number, block in enumerate(blocks)}
-    placed = tuple(replace(cell, block=numbers[_block(cell)]) for cell in cells)
+    numbered = tuple(replace(cell, block=numbers[_block(cell)]) for cell in cells)
     steps: list[Step] = []
     number = 0
     stage: tuple[str, ...] | None = None
-    begun = 0
+    first_block = 0
     for at, block in enumerate(blocks):
         if block[0] != stage:
-            stage, begun = block[0], at
-        inside = [cell for cell in placed if cell.block == at]
-        steps += _rounds(inside, Purpose.SCREEN, repeats, number, random, len(steps))
+            stage, first_block = block[0], at
+        block_cells = [cell for cell in numbered if cell.block == at]
+        steps += _rounds(block_cells, Purpose.SCREEN, repeats, number, random, len(steps))
         number += 1
         last = at + 1 == len(blocks) or blocks[at + 1][0] != stage
-        if last and at > begun:
-            again = _baseline_cells(placed, begun, at)
-            steps += _rounds(again, Purpose.BASELINE, repeats, number, random, len(steps))
+        if last and at > first_block:
+            baselines = _baseline_cells(numbered, first_block, at)
+            steps += _rounds(baselines, Purpose.BASELINE, repeats, number, random, len(steps))
             number += 1
-    return placed, tuple(steps)
+    return numbered, tuple(steps)
 
 
 ArrayUse = tuple[str, int, int, str | None]
@@ -76,24 +76,24 @@ def arrange_arrays(
     arrays = list(dict.fromkeys(cell.array for cell in cells))
     steps: list[Step] = []
     if not once:
-        placed = tuple(replace(cell, block=0) for cell in cells)
+        numbered = tuple(replace(cell, block=0) for cell in cells)
         for turn in range(1, repeats + 1):
             random.shuffle(arrays)
             for array in arrays:
-                for cell in _shuffle([cell for cell in placed if cell.array == array], random):
+                for cell in _shuffle([cell for cell in numbered if cell.array == array], random):
                     number = len(steps) + 1
                     steps.append(Step(number=number, cell=cell.id, purpose=Purpose.SCREEN, round=turn, block=0))
-        return placed, tuple(steps)
+        return numbered, tuple(steps)
     first, *others = arrays
     random.shuffle(others)
     numbers = {array: number for number, array in enumerate((first, *others))}
-    placed = tuple(replace(cell, block=numbers[cell.array]) for cell in cells)
+    numbered = tuple(replace(cell, block=numbers[cell.array]) for cell in cells)
     for array, number in numbers.items():
-        inside = [cell for cell in placed if cell.array == array]
-        steps += _rounds(inside, Purpose.SCREEN, repeats, number, random, len(steps))
-    again = _baseline_cells(placed, 0, len(arrays) - 1)
-    steps += _rounds(again, Purpose.BASELINE, repeats, len(arrays), random, len(steps))
-    return placed, tuple(steps)
+        array_cells = [cell for cell in numbered if cell.array == array]
+        steps += _rounds(array_cells, Purpose.SCREEN, repeats, number, random, len(steps))
+    baselines = _baseline_cells(numbered, 0, len(arrays) - 1)
+    steps += _rounds(baselines, Purpose.BASELINE, repeats, len(arrays), random, len(steps))
+    return numbered, tuple(steps)
 
 
 def mirrored_rounds(draw: Callable[[], list[_T]], rounds: int, begun: Sequence[_T] = ()) -> Iterator[list[_T]]:
@@ -156,7 +156,7 @@ def _shuffle(cells: Sequence[SweepCell], random: Random) -> list[SweepCell]:
     random.shuffle(rows)
     visited: list[SweepCell] = []
     for row in rows:
-        inside = [cell for cell in cells if cell.row == row]
-        random.shuffle(inside)
-        visited += inside
+        row_cells = [cell for cell in cells if cell.row == row]
+        random.shuffle(row_cells)
+        visited += row_cells
     return visited

@@ -81,18 +81,18 @@ def expand(plan: SweepPlan, facts: TargetFacts, seed: int) -> Design:
         raise PlanError(
             "Nothing of the plan can be measured here.", hint=" ".join(dict.fromkeys(cell.reason for cell in skipped))
         )
-    compared = [
+    with_baselines = [
         replace(cell, against=None if baseline is None or baseline.id == cell.id else baseline.id)
         for (row_key, column_label), cell in cells.items()
         for baseline in (cells.get((_baseline_row(plan, axes, facts, row_key), column_label)),)
     ]
-    originals = _original_values(compared, facts)
-    complete = _with_all_settings(compared, originals)
+    originals = _original_values(with_baselines, facts)
+    complete = _with_all_settings(with_baselines, originals)
     making = None if facts.arrays is None else facts.arrays.making
     if making is None:
-        arranged, steps = arrange(complete, originals, repeats=plan.repeats, seed=seed)
+        ordered, steps = arrange(complete, originals, repeats=plan.repeats, seed=seed)
     else:
-        arranged, steps = arrange_arrays(complete, repeats=plan.repeats, seed=seed, once=making.once)
+        ordered, steps = arrange_arrays(complete, repeats=plan.repeats, seed=seed, once=making.once)
     design = Design(
         title=plan.title or "sweep",
         source=plan.source,
@@ -102,11 +102,11 @@ def expand(plan: SweepPlan, facts: TargetFacts, seed: int) -> Design:
         rest=plan.rest,
         rank=plan.rank,
         targets=dict(facts.addresses),
-        cells=arranged,
+        cells=ordered,
         steps=steps,
         skipped=tuple(skipped),
         originals=originals,
-        features=tuple(feature for name, feature in facts.features.items() if any(name in c.needs for c in arranged)),
+        features=tuple(feature for name, feature in facts.features.items() if any(name in c.needs for c in ordered)),
         saturation=plan.saturation,
         threshold_percent=plan.threshold,
         curve=plan.curve,
@@ -172,8 +172,8 @@ def _rows(plan: SweepPlan, axes: Sequence[SettingAxis], facts: TargetFacts) -> l
             )
             lines = [f"{axis.setting}={value}" for axis, value in zip(axes, values, strict=True)]
             label = ", ".join(filter(None, (setup.name, *lines))) or "as it is"
-            named = tuple((role, _with_node_names(key, facts), value) for role, key, value in planned)
-            rows.append(_Row(label=label, setup=setup, values=values, planned=named))
+            resolved = tuple((role, _with_node_names(key, facts), value) for role, key, value in planned)
+            rows.append(_Row(label=label, setup=setup, values=values, planned=resolved))
     return rows
 
 
@@ -195,10 +195,10 @@ def _columns(plan: SweepPlan) -> list[_Column]:
 
 
 def _column(plan: SweepPlan, workload: Workload, values: Sequence[tuple[str, str]]) -> _Column:
-    given = dict(values)
-    name = given.pop("profile", workload.profile or plan.profile)
+    axis_values = dict(values)
+    name = axis_values.pop("profile", workload.profile or plan.profile)
     base = profile(name).job if name is not None else Job()
-    texts = with_replaced_fields({**plan.job, **workload.job, **given}, base)
+    texts = with_replaced_fields({**plan.job, **workload.job, **axis_values}, base)
     try:
         job = Job.from_fields(texts, base)
         if plan.curve is not None:
@@ -217,11 +217,11 @@ def _column(plan: SweepPlan, workload: Workload, values: Sequence[tuple[str, str
             hint='Take ioengine = "libaio" or "io_uring".',
         )
     lines = [workload.name, *(value if field == "profile" else f"{field}={value}" for field, value in values)]
-    same = name is not None and replace(job, runtime=base.runtime, ramp=base.ramp, size=base.size) == base
+    is_profile = name is not None and replace(job, runtime=base.runtime, ramp=base.ramp, size=base.size) == base
     return _Column(
         label=", ".join(filter(None, lines)) or name or str(job.rw),
         workload=workload.name,
-        profile=name if same else None,
+        profile=name if is_profile else None,
         texts=texts,
         job=job,
     )

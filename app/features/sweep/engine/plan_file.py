@@ -273,9 +273,9 @@ def load_plan(name: str) -> SweepPlan:
     Raises NotFoundError when there is none, PlanError when it is not valid.
     """
     shown = clean(name, 200)
-    called = name.removesuffix(".toml")
-    named = None if "/" in name else plan_files().get(EARLIER.get(called, called))
-    file = Path(name) if named is None or Path(name).is_file() else named
+    stem = name.removesuffix(".toml")
+    builtin = None if "/" in name else plan_files().get(EARLIER.get(stem, stem))
+    file = Path(name) if builtin is None or Path(name).is_file() else builtin
     try:
         data = read_input(file, LARGEST)
     except FileNotFoundError:

@@ -67,7 +67,7 @@ def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tup
     if heads and kind is not PublishedRows.CELLS:
         raise shape.error("columns", f'columns belongs to rows = "{PublishedRows.CELLS}", and names its first columns.')
     given = shape.table("names")
-    called: dict[str, str] = {}
+    display_names: dict[str, str] = {}
     labels: dict[str, dict[str, str]] = {}
     for key, value in given.given.items():
         given.parse(key, partial(_require_name, (*rows, *columns)), key)
@@ -76,7 +76,7 @@ def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tup
             table.require_keys(*heads)
             labels[key] = {head: table.parse(head, text, item) for head, item in table.given.items()}
         else:
-            called[key] = given.parse(key, text, value)
+            display_names[key] = given.parse(key, text, value)
 
     def name(figure: PublishedFigure) -> PublishedFigure:
         cell_labels = labels.get(figure.row, {}) | labels.get(figure.column, {})
@@ -85,8 +85,8 @@ def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tup
             raise shape.error("names", f"{subject} has no {', '.join(missing)}.")
         return replace(
             figure,
-            row_name=called.get(figure.row, ""),
-            column_name=called.get(figure.column, ""),
+            row_name=display_names.get(figure.row, ""),
+            column_name=display_names.get(figure.column, ""),
             labels={head: cell_labels[head] for head in heads},
         )
 

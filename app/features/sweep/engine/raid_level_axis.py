@@ -39,24 +39,24 @@ def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
     if not by_kind:
         return None
     if "level" not in by_kind:
-        kind, beside = next(iter(by_kind.items()))
-        raise beside.error("array", f"an axis of {kind} stands beside one of levels.")
+        kind, extra_row = next(iter(by_kind.items()))
+        raise extra_row.error("array", f"an axis of {kind} stands beside one of levels.")
     row = by_kind["level"]
     row.require_keys(*_KEYS)
     given = {kind: (row, kind, row.given[kind]) for kind in _BESIDE if kind in row.given}
-    for kind, beside in ((kind, by_kind[kind]) for kind in _BESIDE if kind in by_kind):
-        beside.require_keys("array", "values")
+    for kind, extra_row in ((kind, by_kind[kind]) for kind in _BESIDE if kind in by_kind):
+        extra_row.require_keys("array", "values")
         if kind in given:
             raise row.error(kind, f"{kind} has an axis of its own.")
-        given[kind] = (beside, "values", beside.given.get("values"))
-    listed = row.parse("values", levels, row.given.get("values"))
-    members_of = _members_of(row, listed)
+        given[kind] = (extra_row, "values", extra_row.given.get("values"))
+    axis_levels = row.parse("values", levels, row.given.get("values"))
+    members_of = _members_of(row, axis_levels)
     axis = LevelAxis(
         role=ROLE,
-        levels=listed,
+        levels=axis_levels,
         strips=_strips(*given["strip"]) if "strip" in given else (),
-        spans=_spans(*given["spans"], listed) if "spans" in given else {},
-        layouts=_layouts(*given["layout"], listed) if "layout" in given else (),
+        spans=_spans(*given["spans"], axis_levels) if "spans" in given else {},
+        layouts=_layouts(*given["layout"], axis_levels) if "layout" in given else (),
         policies=row.get("policies", policies, {}),
         drives=row.get("drives", names, ()),
         members=max(members_of.values(), default=0) if members_of else row.get("members", _COUNT, 0),
@@ -75,19 +75,19 @@ def _strips(row: TomlTable, key: str, value: Any) -> tuple[int, ...]:
     return row.parse(key, strips, value)
 
 
-def _layouts(row: TomlTable, key: str, value: Any, listed: Sequence[Level]) -> tuple[str, ...]:
+def _layouts(row: TomlTable, key: str, value: Any, axis_levels: Sequence[Level]) -> tuple[str, ...]:
     """Return the layouts of an axis. Raises PlanError when it has no RAID 10."""
-    if Level.RAID10 not in listed:
+    if Level.RAID10 not in axis_levels:
         raise row.error(key, f"a layout has {Level.RAID10.value}, which the axis does not name.")
     return row.parse(key, layouts, value, "layout")
 
 
-def _spans(row: TomlTable, key: str, value: Any, listed: Sequence[Level]) -> dict[Level, tuple[int, ...]]:
+def _spans(row: TomlTable, key: str, value: Any, axis_levels: Sequence[Level]) -> dict[Level, tuple[int, ...]]:
     """Return the spans by level.
 
     `[2, 3]` and `"every"` apply to all spanned levels, `{ raid50 = [2, 3], raid60 = "every" }` to single ones.
     """
-    having = {level.value: level for level in listed if level in SPANNED}
+    having = {level.value: level for level in axis_levels if level in SPANNED}
     by_level = value if isinstance(value, dict) else dict.fromkeys(having, value)
     if not having or by_level.keys() - having.keys():
         raise row.error(key, f"spans have {', '.join(SPANNED)}; name levels of the axis.")
@@ -98,7 +98,7 @@ _COUNT = whole_number(1, 256)
 """Parser for a number of drives."""
 
 
-def _members_of(row: TomlTable, listed: Sequence[Level]) -> dict[Level, int]:
+def _members_of(row: TomlTable, axis_levels: Sequence[Level]) -> dict[Level, int]:
     """Return `members = { raid0 = 6, raid1 = 2 }` by level; nothing for a number.
 
     Raises PlanError when it does not name every level of the axis.
@@ -106,9 +106,9 @@ def _members_of(row: TomlTable, listed: Sequence[Level]) -> dict[Level, int]:
     given = row.given.get("members")
     if not isinstance(given, dict):
         return {}
-    if sorted(given) != sorted(level.value for level in listed):
-        raise row.error("members", f"members names every level of the axis: {', '.join(listed)}.")
-    return {level: row.parse("members", _COUNT, given[level.value]) for level in listed}
+    if sorted(given) != sorted(level.value for level in axis_levels):
+        raise row.error("members", f"members names every level of the axis: {', '.join(axis_levels)}.")
+    return {level: row.parse("members", _COUNT, given[level.value]) for level in axis_levels}
 
 
 def axis_of(

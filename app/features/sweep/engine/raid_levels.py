@@ -238,17 +238,17 @@ def choose_from_pool(candidates: Sequence[Candidate], pool: str, members: int) -
         for candidate in candidates
         if candidate.free and not candidate.shared and candidate.media is media and _is_at(candidate, where)
     ]
-    alike: dict[tuple[object, ...], list[Candidate]] = {}
+    groups: dict[tuple[object, ...], list[Candidate]] = {}
     for drive in sorted(free, key=lambda candidate: bool(candidate.lies)):
-        alike.setdefault((drive.model, drive.interface, drive.size_bytes, drive.sector_bytes), []).append(drive)
-    enough = next((group for group in alike.values() if len(group) >= members), None)
-    if enough is None:
-        most = max((len(group) for group in alike.values()), default=0)
+        groups.setdefault((drive.model, drive.interface, drive.size_bytes, drive.sector_bytes), []).append(drive)
+    chosen_group = next((group for group in groups.values() if len(group) >= members), None)
+    if chosen_group is None:
+        most = max((len(group) for group in groups.values()), default=0)
         raise PlanError(
             f"The pool {clean(pool, 60)!r} has {most} free drives of one model, and {members} are wanted.",
             hint="`raidbench array list` says which drives are free, and why the others are not.",
         )
-    return tuple(enough[:members])
+    return tuple(chosen_group[:members])
 
 
 def _is_at(drive: Candidate, where: str) -> bool:

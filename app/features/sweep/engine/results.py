@@ -179,12 +179,12 @@ def _result(record: SweepRecord, cell: SweepCell, runs: Runs) -> CellResult:
     scores = tuple(score for _, score in scored_runs(record, cell.id, runs, Purpose.SCREEN, Purpose.BASELINE))
     numbers = {step.number for step in record.steps if step.cell == cell.id}
     ends = [end for end in record.ended if end.step in numbers and end.reason]
-    over = {end.step for end in ends if end.result is StepResult.FAILED and end.is_final}
-    failed = tuple(end.reason for end in ends if end.result is StepResult.FAILED and end.step in over)
-    again = (end for end in ends if end.again and end.step not in over)
+    final_failures = {end.step for end in ends if end.result is StepResult.FAILED and end.is_final}
+    failed = tuple(end.reason for end in ends if end.result is StepResult.FAILED and end.step in final_failures)
+    repeated = (end for end in ends if end.again and end.step not in final_failures)
     notes = (
         *(end.reason for end in ends if end.result is StepResult.DONE),
-        *(f"tried once more, as its first run failed: {end.reason}" for end in again),
+        *(f"tried once more, as its first run failed: {end.reason}" for end in repeated),
     )
     values = [value for score in scores if (value := score.by(record.design.rank)) is not None]
     tail = latency(scores, LatencyFigure.P99)

@@ -62,9 +62,9 @@ async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> R
         elif ready.only.device is not None and all(destroy.device != ready.only.device for destroy in destroys):
             (plate,) = ready.plates  # it may be overwritten, so it has one label
             plates.append(plate)
-            called = plate.name if plate.name != ready.only.device else ""
+            display_name = plate.name if plate.name != ready.only.device else ""
             destroys.append(
-                OverwrittenDevice(device=ready.only.device, name=plate.word, found=ready.found, called=called)
+                OverwrittenDevice(device=ready.only.device, name=plate.word, found=ready.found, called=display_name)
             )
             wear += _wear(bench, ready, writing_seconds(design, name))
     if design.making is not None:
@@ -125,10 +125,10 @@ def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
     if not seconds or ready.only.device is None:
         return ()
     session = bench.session
-    called = session.inventory.lasting(ready.only.device)
-    amount = amount_text(ready.only.device, seconds, session.runs, called=called)
+    display_name = session.inventory.lasting(ready.only.device)
+    amount = amount_text(ready.only.device, seconds, session.runs, called=display_name)
     parts = (
-        f"Written to {called}: {amount}",
+        f"Written to {display_name}: {amount}",
         *endurance_texts(session.inventory, ready.only.disk or ready.only.device),
     )
     return tuple(f"{part}." for part in parts)

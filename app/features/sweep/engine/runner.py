@@ -312,9 +312,9 @@ class SweepRunner:
         job = Job.from_fields(cell.job)
         wanted = {(setting.target, setting.key) for setting in cell.settings}
         declared = {target: self._bench.hardware.settings(target) for target, _ in wanted}
-        anew = any(setting.new_data for target, key in wanted for setting in declared[target] if setting.key == key)
+        new_data = any(setting.new_data for target, key in wanted for setting in declared[target] if setting.key == key)
         request = BenchmarkRequest(
-            where=where, name=name, job=job, profile=cell.profile, again=not anew, length_agreed=True
+            where=where, name=name, job=job, profile=cell.profile, again=not new_data, length_agreed=True
         )
         ready = await self._bench.jobs.prepare(request)
         if ready.refused:

@@ -161,13 +161,13 @@ def _depth_between(points: Sequence[DepthPoint], goal: Saturation) -> int | None
 def depth_points(record: SweepRecord, base: SweepCell, goal: Saturation, runs: Runs) -> tuple[DepthPoint, ...]:
     """Return the depths of a cell's workload that were run, in its search or in the matrix, ascending."""
     points: dict[int, DepthPoint] = {}
-    alike = {cell.id for cell in record.design.cells if family(cell) == family(base)}
-    over = [step for step in record.steps if record.final_end(step) is not None]
+    family_ids = {cell.id for cell in record.design.cells if family(cell) == family(base)}
+    finished = [step for step in record.steps if record.final_end(step) is not None]
     purposes = (Purpose.SCREEN, Purpose.SATURATE)
     for cell in record.cells:
-        if cell.id.partition(MARK)[0] not in alike:
+        if cell.id.partition(MARK)[0] not in family_ids:
             continue
-        tried = sum(step.cell == cell.id and step.purpose in purposes for step in over)
+        tried = sum(step.cell == cell.id and step.purpose in purposes for step in finished)
         scores = tuple(score for _, score in scored_runs(record, cell.id, runs, *purposes))
         depth = int(cell.job["iodepth"])
         if tried and goal.lowest <= depth <= goal.highest:

@@ -90,23 +90,23 @@ def groups(cells: Sequence[SweepCell]) -> tuple[Group, ...]:
 
 def alpha_budget(design: Design) -> AlphaBudget:
     """Return the shares: all for the confirmation if the matrix cannot show a difference, and vice versa."""
-    inside = groups(design.cells)
+    block_groups = groups(design.cells)
     count = sum(cell.against is not None for cell in design.cells)
-    if not design.pairs or not inside:
+    if not design.pairs or not block_groups:
         return AlphaBudget(each=LEVEL / max(1, count), confirmation=0.0)
     each = SCREENING / count
-    others = count - sum(len(group) - 1 for group in inside)
-    if not others and all(_least_rounds(len(group), inside, each) > design.repeats for group in inside):
+    others = count - sum(len(group) - 1 for group in block_groups)
+    if not others and all(_least_rounds(len(group), block_groups, each) > design.repeats for group in block_groups):
         return AlphaBudget(each=0.0, confirmation=LEVEL)
     return AlphaBudget(each=each, confirmation=LEVEL - SCREENING)
 
 
 def underpowered_setups(design: Design) -> tuple[UnderpoweredSetups, ...]:
     """Return the set-ups that the matrix of this plan cannot distinguish, those that need most rounds first."""
-    inside = groups(design.cells)
+    block_groups = groups(design.cells)
     count = sum(cell.against is not None for cell in design.cells)
     cell_level = (SCREENING if design.pairs else LEVEL) / max(1, count)
-    pairs = {(len(group), _least_rounds(len(group), inside, cell_level)) for group in inside}
+    pairs = {(len(group), _least_rounds(len(group), block_groups, cell_level)) for group in block_groups}
     return tuple(
         UnderpoweredSetups(setups=setups, rounds=design.repeats, enough=enough)
         for setups, enough in sorted(pairs, key=lambda pair: -pair[1])
@@ -114,10 +114,10 @@ def underpowered_setups(design: Design) -> tuple[UnderpoweredSetups, ...]:
     )
 
 
-def _least_rounds(setups: int, inside: Sequence[Group], cell_level: float) -> int:
+def _least_rounds(setups: int, block_groups: Sequence[Group], cell_level: float) -> int:
     """Return the fewest rounds that can show a difference between that many set-ups."""
     if setups >= PERMUTED_FROM:
-        return rounds_needed(setups, cell_level * _contrasts(inside))
+        return rounds_needed(setups, cell_level * _contrasts(block_groups))
     return pairs_needed(cell_level)
 
 
@@ -130,20 +130,20 @@ def pairs_needed(level: float) -> int:
     return max(FEWEST_PAIRS, ceil(log(2 / level) / log(4)))
 
 
-def _contrasts(inside: Sequence[Group]) -> int:
+def _contrasts(block_groups: Sequence[Group]) -> int:
     """Return the number of comparisons that are judged by their orders."""
-    return sum(len(group) - 1 for group in inside if len(group) >= PERMUTED_FROM)
+    return sum(len(group) - 1 for group in block_groups if len(group) >= PERMUTED_FROM)
 
 
 def judge_cells(record: SweepRecord, runs: Runs) -> dict[str, VerdictResult]:
     """Return the verdicts by cell id; none for a baseline, and none before a cell is measured."""
     values = {cell.id: _by_round(record, cell.id, runs, Purpose.SCREEN) for cell in record.design.cells}
     cell_level = alpha_budget(record.design).each
-    inside = groups(record.design.cells)
-    verdicts = _judge_by_orders(record, inside, values, cell_level) | _judge_as_pairs(
-        record, inside, values, cell_level
+    block_groups = groups(record.design.cells)
+    verdicts = _judge_by_orders(record, block_groups, values, cell_level) | _judge_as_pairs(
+        record, block_groups, values, cell_level
     )
-    for group in inside:
+    for group in block_groups:
         for cell in group[1:]:
             interim = None if cell.id in verdicts else _interim_verdict(record, group, cell, values)
             if interim is not None:
@@ -160,11 +160,11 @@ def _by_round(record: SweepRecord, cell: str, runs: Runs, purpose: Purpose) -> d
 
 
 def _judge_by_orders(
-    record: SweepRecord, inside: Sequence[Group], values: Values, cell_level: float
+    record: SweepRecord, block_groups: Sequence[Group], values: Values, cell_level: float
 ) -> dict[str, VerdictResult]:
     """Return the verdicts on groups of four and more set-ups whose rounds are complete and sufficient."""
-    level = cell_level * _contrasts(inside)
-    complete = [_complete_cells(record, group, values) for group in inside if len(group) >= PERMUTED_FROM]
+    level = cell_level * _contrasts(block_groups)
+    complete = [_complete_cells(record, group, values) for group in block_groups if len(group) >= PERMUTED_FROM]
     judgeable = [group for group in complete if _can_show(record, group, level)]
     if not judgeable:
         return {}
@@ -212,12 +212,12 @@ def _scatter_reason(baseline: SweepCell, cell: SweepCell, wider: Collection[str]
 
 
 def _judge_as_pairs(
-    record: SweepRecord, inside: Sequence[Group], values: Values, cell_level: float
+    record: SweepRecord, block_groups: Sequence[Group], values: Values, cell_level: float
 ) -> dict[str, VerdictResult]:
     """Return the verdicts on groups of two or three set-ups, whose rounds are pairs."""
-    small = [group for group in inside if len(group) < PERMUTED_FROM]
+    small = [group for group in block_groups if len(group) < PERMUTED_FROM]
     cells = {cell.id: group[0].id for group in small for cell in group[1:]}
-    if not cell_level or not small or record.design.repeats < _least_rounds(2, inside, cell_level):
+    if not cell_level or not small or record.design.repeats < _least_rounds(2, block_groups, cell_level):
         return {}
     level = cell_level * len(cells)
     complete = {member.id for group in small for member in _complete_cells(record, group, values)[1:]}
@@ -272,10 +272,10 @@ def judge_in_pairs(
     sees_slow_runs: bool = False,
 ) -> VerdictResult:
     """Return the verdict on a cell against its baseline from the turns that both have; see `judge`."""
-    both = [turn for turn in a if turn in b]
+    turns = [turn for turn in a if turn in b]
     return judge(
-        [a[turn] for turn in both],
-        [b[turn] for turn in both],
+        [a[turn] for turn in turns],
+        [b[turn] for turn in turns],
         interleaved=True,
         higher_is_better=_higher_is_better(record),
         threshold=threshold_of(record),
@@ -310,9 +310,9 @@ def _interim_verdict(record: SweepRecord, group: Group, cell: SweepCell, values:
 
 def _missing_reason(record: SweepRecord, baseline: SweepCell, cell: SweepCell, values: Values) -> Reason:
     """Return why a cell lacks rounds: steps that are still to be done, or failed ones of it or of its baseline."""
-    waiting = {step.cell for step in record.todo if step.purpose is Purpose.SCREEN}
+    pending = {step.cell for step in record.todo if step.purpose is Purpose.SCREEN}
     for lacking, reason in ((baseline, Reason.BASELINE_ROUND_FAILED), (cell, Reason.ROUND_FAILED)):
-        if lacking.id not in waiting and len(values[lacking.id]) < record.design.repeats:
+        if lacking.id not in pending and len(values[lacking.id]) < record.design.repeats:
             return reason
     return Reason.BEFORE_ROUNDS
 

@@ -254,8 +254,8 @@ def _leader_text(record: SweepRecord, results: Results, name: str, tied: list[Ce
     if not others:
         span = f"{figure_text(tied[-1].value, results.rank)} to {figure} {title}"
         return f"{where}nothing is shown to be better than anything else, {span}."
-    also = units.first_of([_place_of(results, cell_result) for cell_result in tied[1:]], _MOST_NAMES)
-    return f"{where}a tie for {most}: {_place_of(results, best)} with {figure}, which cannot be told from {also}."
+    names = units.first_of([_place_of(results, cell_result) for cell_result in tied[1:]], _MOST_NAMES)
+    return f"{where}a tie for {most}: {_place_of(results, best)} with {figure}, which cannot be told from {names}."
 
 
 def _place_of(results: Results, cell_result: CellResult) -> str:

@@ -22,11 +22,11 @@ from widgets.text_utils import units
 
 def time_text(design: Design, speed: float | None) -> str:
     """Return a text such as `36 steps, about 47 min`; `speed` is the speed-up of a simulation."""
-    later = later_runs(design)
+    extra_runs = later_runs(design)
     searched = "the saturation and the curve" if design.curve is not None else "the saturation"
-    more = f", then up to {later} more for {searched}" if later else ""
-    took = f"{units.plural(len(design.steps), 'step')}{more}, about {units.duration(design.seconds)}"
-    return took if speed in (None, 1.0) else f"{took} (simulated {speed:g} times as fast)"
+    more = f", then up to {extra_runs} more for {searched}" if extra_runs else ""
+    duration = f"{units.plural(len(design.steps), 'step')}{more}, about {units.duration(design.seconds)}"
+    return duration if speed in (None, 1.0) else f"{duration} (simulated {speed:g} times as fast)"
 
 
 def plan_facts(assessment: RiskAssessment, speed: float | None = None) -> tuple[Facts, ...]:
@@ -77,9 +77,9 @@ def order_facts(design: Design, most: int | None = None) -> tuple[Facts, ...]:
     groups = []
     for number, grouped in groupby(design.steps[:most], key=lambda step: step.block):
         steps = list(grouped)
-        many = sum(step.block == number for step in design.steps)
+        count = sum(step.block == number for step in design.steps)
         facts = tuple(FactLine(str(step.number), _step_text(step, cells)) for step in steps)
-        groups.append(Facts(heading=f"Block {number + 1}: {_block_text(many, cells[steps[0].cell])}", facts=facts))
+        groups.append(Facts(heading=f"Block {number + 1}: {_block_text(count, cells[steps[0].cell])}", facts=facts))
     left = len(design.steps) - len(design.steps[:most])
     if left:
         groups.append(Facts(facts=(FactLine("", f"... and {left} more", Tone.DIM),)))
@@ -91,8 +91,8 @@ def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
     rows, columns = _axis_names(design)
     sides = f"{units.plural(len(rows), 'set-up')}, {units.plural(len(columns), 'workload')}"
     yield FactLine("Cells", f"{len(design.cells)}: {sides}")
-    anew = ", each on an array made anew where two arrays are compared" if design.making is not None else ""
-    more = f", then up to {2 * design.pairs} more for each winner{anew}" if design.pairs else ""
+    recreation = ", each on an array made anew where two arrays are compared" if design.making is not None else ""
+    more = f", then up to {2 * design.pairs} more for each winner{recreation}" if design.pairs else ""
     yield FactLine("Steps", f"{time_text(design, speed)}{more}")
     threshold = design.threshold_percent or THRESHOLD_PERCENT
     within = "" if threshold == THRESHOLD_PERCENT else f", within +-{threshold:g} % is no difference"

@@ -84,8 +84,8 @@ class SweepController(BackgroundWork):
             facts = await inspect_targets(self._app.workbench, plan, named)
             assessment = await assess_risk(self._app.workbench, expand(plan, facts, seed), facts)
             commands = () if assessment.refused else await self._commands(assessment.design)
-            asked = question(assessment, commands, self.speed)
-            if not await self._app.push_screen_wait(ConfirmDialog(asked)) or assessment.refused:
+            dialog = question(assessment, commands, self.speed)
+            if not await self._app.push_screen_wait(ConfirmDialog(dialog)) or assessment.refused:
                 return False
             folder = await self._create_session(assessment.design)
             self._app.notify("The sweep begins in a process of its own.", title=folder.name)
@@ -160,16 +160,16 @@ class SweepController(BackgroundWork):
         """Show the sweep until it ends, then notify the user."""
         from app.features.sweep.screen.results_view import state_text
 
-        ran = False
+        has_run = False
         while self.follower is follower:
             await asyncio.to_thread(follower.read)
-            ran = ran or follower.running
+            has_run = has_run or follower.running
             self._app.show_background("sweep")
             if follower.over:
                 break
             await asyncio.sleep(EVERY)
         record = follower.record
-        if ran and record is not None and self.follower is follower:
+        if has_run and record is not None and self.follower is follower:
             text, tone = state_text(record, running=False)
             severity = {"good": "information", "warning": "warning"}.get(tone, "error")
             self._app.notify(text, title="The sweep is over", severity=severity, timeout=15)  # type: ignore[arg-type]
@@ -218,10 +218,10 @@ class SweepController(BackgroundWork):
     async def find(self) -> None:
         """Show a running sweep, or offer to resolve an interrupted one."""
         paths = self._app.workbench.paths
-        going = await asyncio.to_thread(active_sessions, SWEEP, paths)
-        if going:
-            self.follow(going[0])
-            self._app.notify(f"A sweep is running ({going[0].name}): 4 shows it.")
+        active = await asyncio.to_thread(active_sessions, SWEEP, paths)
+        if active:
+            self.follow(active[0])
+            self._app.notify(f"A sweep is running ({active[0].name}): 4 shows it.")
             return
         for folder in await asyncio.to_thread(abandoned_sessions, SWEEP, paths):
             await self._offer_recovery(folder)
