@@ -18,7 +18,7 @@ from backends.settings import Effect, Reading, Risk, Setting, check_value, legal
 from backends.text import clean
 from backends.values import dataclass
 
-ANEW = (Effect.RECREATED, Effect.RESHAPE)
+DESTRUCTIVE_EFFECTS = (Effect.RECREATED, Effect.RESHAPE)
 """Effects of settings that can only change by re-creating or reshaping the array."""
 
 
@@ -185,8 +185,8 @@ class DriftScan:
         key = setting.key
         if setting.secret:
             raise table.table.table(part).error(key, f"{key} is a secret and does not belong into a file.")
-        is_destructive = setting.effect in ANEW or setting.risk is Risk.DESTROYS_DATA or part == "expect"
-        if not is_destructive and reading.availability.available:
+        destructive = setting.effect in DESTRUCTIVE_EFFECTS or setting.risk is Risk.DESTROYS_DATA or part == "expect"
+        if not destructive and reading.availability.available:
             value = await self._parse_value(table, home, setting, reading, value, part)
         before = self._from.setdefault((home, key), (value, line))
         if before[0] != value:
@@ -194,7 +194,7 @@ class DriftScan:
             sentence = f"{key} of {home} is wanted to be {clean(value, 40)!r} here and {other}."
             raise table.table.table(part).error(key, sentence)
         kind, why = DriftKind.SETTABLE, ""
-        if is_destructive:
+        if destructive:
             kind, why = DriftKind.ANEW, "it destroys data or lays them out anew, which no file does"
         elif not reading.availability.available:
             kind, why = DriftKind.BLOCKED, (reading.availability.why_not or "").rstrip(".")

@@ -9,7 +9,7 @@ from typing import Any
 
 from app.core.session.documents import write_file
 from app.core.workbench import Workbench
-from app.features.apply.drift import ANEW
+from app.features.apply.drift import DESTRUCTIVE_EFFECTS
 from app.features.apply.selectors import Thing, matching_devices, model_selector, unique_selector
 from app.features.apply.settings_file import FORMAT, LARGEST, SELECTS, DesiredError
 from backends.device_label import device_label_of
@@ -123,7 +123,7 @@ def _target(
         if reading is None or reading.now in (None, "unknown") or setting.secret or setting.stands_for:
             continue
         value = ExportedValue(key=setting.key, value=reading.now or "", comment=_value_comment(setting, reading))
-        if setting.effect in ANEW or setting.risk is Risk.DESTROYS_DATA:
+        if setting.effect in DESTRUCTIVE_EFFECTS or setting.risk is Risk.DESTROYS_DATA:
             expect.append(value)
         elif reading.availability.available and _may_be_set(setting, reading):
             values.append(value)

@@ -8,13 +8,13 @@ from app.features.check.snapshot import PciSlot, SystemSnapshot, fact
 from backends.pci import Link, rate_of
 from backends.settings import NOT_UNDERSTOOD
 
-ALWAYS = "always-write-back"
+ALWAYS_CACHED = "always-write-back"
 """Write policy that caches writes even without a healthy battery."""
 
-LOST = ("failed", "missing", "degraded")
+UNPROTECTED = ("failed", "missing", "degraded")
 """States of a battery or capacitor that does not protect the cache."""
 
-REBUILD_RATE = 50
+HIGHEST_REBUILD_RATE = 50
 """Percent of a controller's time for a rebuild above which I/O gets the smaller share. The default is 30 (Broadcom,
 MegaRAID SAS software user guide, rebuild rate)."""
 
@@ -117,7 +117,7 @@ def failed_batteries(snapshot: SystemSnapshot) -> RuleOutput:
             )
         if guard is None or guard.kind == "none":
             continue
-        if guard.state in LOST:
+        if guard.state in UNPROTECTED:
             yield Finding(
                 where=str(card.target),
                 message="Nothing keeps the cache over a power cut: write-back is written through, or loses what it"
@@ -143,14 +143,18 @@ def unconditional_write_caches(snapshot: SystemSnapshot) -> RuleOutput:
             for array in snapshot.inventory.arrays
             if array.controller == card.target
         }
-        kept = [name for name, reading in readings.items() if reading and (reading.effective or reading.now) == ALWAYS]
+        kept = [
+            name
+            for name, reading in readings.items()
+            if reading and (reading.effective or reading.now) == ALWAYS_CACHED
+        ]
         if kept:
             more = f" and {len(kept) - 1} more arrays" if len(kept) > 1 else ""
             yield Finding(
                 where=str(card.target),
                 message=f"Writes to {kept[0]}{more} stay in the cache also without a healthy battery: a power cut then"
                 " loses what was reported written.",
-                evidence=f"write_cache {ALWAYS}",
+                evidence=f"write_cache {ALWAYS_CACHED}",
                 do="Set write_cache to write-back, or watch the battery.",
             )
 
@@ -221,7 +225,7 @@ def drive_caches(snapshot: SystemSnapshot) -> RuleOutput:
             yield UnknownResult(
                 where=str(array.target), why="its drives cache; whether the card has a battery is not told"
             )
-        elif card.protection.state in LOST:
+        elif card.protection.state in UNPROTECTED:
             guard = f"{card.protection.kind} {card.protection.state}"
             yield Finding(
                 where=str(array.target),
@@ -243,7 +247,7 @@ def rebuild_rate(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield controllers that give a rebuild more than half of their time."""
     for card in snapshot.inventory.controllers:
         text = snapshot.now(card.target, "rebuild_rate") or ""
-        if text.isdigit() and int(text) > REBUILD_RATE:
+        if text.isdigit() and int(text) > HIGHEST_REBUILD_RATE:
             yield Finding(
                 where=str(card.target),
                 message=f"A rebuild may take {text} % of the card's time: while one runs, I/O gets the rest.",

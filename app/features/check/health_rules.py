@@ -11,13 +11,13 @@ from backends.health import HealthFault, faults_of, health_at, warmest
 from backends.model import BROKEN, GONE, UNRECOVERABLE, Array, Controller, Drive, Health, Level, State, Target
 from backends.raid import PARITY
 
-_SLOW = "writes become slow, and at 100 % they fail"
-_AT_THE_END = dict.fromkeys(
+_SLOW_WHEN_FULL = "writes become slow, and at 100 % they fail"
+_WHEN_FULL = dict.fromkeys(
     (Level.VDO, Level.VDO_POOL), "at 100 % it takes no more writes, and what was being written is lost"
 )
-"""What happens when a pool is full, by its level; `_SLOW` for any other."""
+"""What happens when a pool is full, by its level; `_SLOW_WHEN_FULL` for any other."""
 
-FULL = 80.0
+FULL_PERCENT = 80.0
 """Percent of a pool above which writes become slow: ZFS changes how it allocates, and thin pools must be extended."""
 
 COPYBACK = "copyback"
@@ -367,10 +367,10 @@ def full_pools(snapshot: SystemSnapshot) -> RuleOutput:
     for array in snapshot.inventory.arrays:
         for label in ("Full", "Used, data", "Used, metadata"):
             share = fact_number(array, label)
-            if share is not None and share >= FULL:
+            if share is not None and share >= FULL_PERCENT:
                 yield Finding(
                     where=str(array.target),
-                    message=f"It is {share:g} % full: {_AT_THE_END.get(array.level, _SLOW)}.",
+                    message=f"It is {share:g} % full: {_WHEN_FULL.get(array.level, _SLOW_WHEN_FULL)}.",
                     evidence=f"{label}: {fact(array, label)}",
                     do="Make room, or add a disk.",
                 )

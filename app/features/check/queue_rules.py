@@ -12,12 +12,12 @@ from backends.sizes import exact_text
 
 FLASH = (Media.SSD, Media.NVME)
 
-_AHEAD = ("read-ahead", "adaptive", "always", "on")
+_READING_AHEAD = ("read-ahead", "adaptive", "always", "on")
 """Values of a controller's `read_ahead` that read ahead."""
 
 _DIRTY = re.compile(r"(\d+) of (\d+) used, (\d+) not yet on the slow part")
 _USED = re.compile(r"(\d+) of (\d+) blocks used")
-_FILLED = 0.75
+_DIRTY_SHARE = 0.75
 """Share of dirty data in a cache above which new writes soon wait for the slow device."""
 
 
@@ -51,7 +51,7 @@ def small_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
         text = snapshot.now(target, "read_ahead_kb") or ""
         if not unit or not text.isdigit() or snapshot.media(array) is not Media.HDD or (array.data_drives or 0) < 2:
             continue
-        if int(text) << 10 < unit and snapshot.now(array.target, "read_ahead") not in _AHEAD:
+        if int(text) << 10 < unit and snapshot.now(array.target, "read_ahead") not in _READING_AHEAD:
             wanted = -(-2 * unit // 1024)
             yield Finding(
                 where=str(target),
@@ -91,7 +91,7 @@ def card_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield flash arrays whose controller reads ahead."""
     for array in snapshot.inventory.arrays:
         now = snapshot.now(array.target, "read_ahead")
-        if now in _AHEAD and snapshot.media(array) in FLASH:
+        if now in _READING_AHEAD and snapshot.media(array) in FLASH:
             yield Finding(
                 where=str(array.target),
                 message=f"The card's read-ahead is {now} on flash: looking for streams costs it random IOPS.",
@@ -269,7 +269,7 @@ def dirty_caches(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield kernel caches that are full of data not yet written to the slow device."""
     for array in snapshot.inventory.arrays:
         share = _dirty_share(array)
-        if share is not None and share >= _FILLED:
+        if share is not None and share >= _DIRTY_SHARE:
             yield Finding(
                 where=str(array.target),
                 message=f"{share:.0%} of the cache is not on the slow part yet: new writes soon wait for that.",

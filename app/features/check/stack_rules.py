@@ -15,13 +15,13 @@ _MIRRORED = (Level.RAID1, Level.RAID4, Level.RAID5, Level.RAID6, Level.RAID10)
 BITMAP_FROM = 100 << 30
 """Bytes of a member from which mdadm creates a bitmap automatically (mdadm(8), --bitmap)."""
 
-RESYNC_SLOW = 10_000
+SLOW_RESYNC = 10_000
 """KiB/s per member below which a resync of one terabyte takes longer than a day."""
 
-REQUEST = 128
+LEAST_REQUEST_KIB = 128
 """Minimum size of a request in KiB unless the device takes less; the kernel default is 1280 (BLK_DEF_MAX_SECTORS)."""
 
-REQUESTS = 31
+LEAST_REQUESTS = 31
 """Minimum queue size of an NVMe drive, multipath device or virtual disk unless the device takes less. It is the
 smallest default of any of their drivers (EBS volumes, io_queue_depth)."""
 
@@ -61,7 +61,7 @@ def slow_resync(snapshot: SystemSnapshot) -> RuleOutput:
         text = snapshot.now(array.target, "sync_speed_max") or ""
         is_own_limit = text.isascii() and text.isdigit()
         limit = int(text) if is_own_limit else snapshot.resync_limit if text == "system" else None
-        if limit is not None and limit < RESYNC_SLOW and array.level in _MIRRORED:
+        if limit is not None and limit < SLOW_RESYNC and array.level in _MIRRORED:
             file = "md/sync_speed_max" if is_own_limit else "/proc/sys/dev/raid/speed_limit_max"
             yield Finding(
                 where=str(array.target),
@@ -240,7 +240,9 @@ def few_requests(snapshot: SystemSnapshot) -> RuleOutput:
         paths = [
             snapshot.blocks[name].number("device/queue_depth") or 0 for name in block.below if name in snapshot.blocks
         ]
-        least = min(REQUESTS, block.number("device/sqsize") or REQUESTS, max(paths, default=0) or REQUESTS)
+        least = min(
+            LEAST_REQUESTS, block.number("device/sqsize") or LEAST_REQUESTS, max(paths, default=0) or LEAST_REQUESTS
+        )
         if count < least:
             target = next(
                 (drive.target for drive in snapshot.inventory.drives if str(drive.target) == f"block:{block.name}"),
@@ -262,7 +264,7 @@ def small_requests(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield disks whose I/Os are cut into small requests."""
     for block in snapshot.blocks.values():
         size, most = block.number("queue/max_sectors_kb"), block.number("queue/max_hw_sectors_kb")
-        if size is None or most is None or size >= min(REQUEST, most):
+        if size is None or most is None or size >= min(LEAST_REQUEST_KIB, most):
             continue
         target = next(
             (drive.target for drive in snapshot.inventory.drives if str(drive.target) == f"block:{block.name}"), None

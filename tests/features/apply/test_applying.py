@@ -10,7 +10,7 @@ import pytest
 
 from app.core.workbench import Workbench
 from app.features.apply.applying import apply_set, plan_set
-from app.features.apply.drift import ANEW, DriftKind, DriftScan
+from app.features.apply.drift import DESTRUCTIVE_EFFECTS, DriftKind, DriftScan
 from app.features.apply.exporting import export_targets, render_document
 from app.features.apply.selectors import all_devices
 from app.features.apply.settings_file import DesiredError, parse
@@ -437,7 +437,7 @@ async def test_every_word_that_one_device_offers_may_be_a_value_of_another(tmp_p
             declared = {one.key: one for one in bench.hardware.settings(thing.target)}
             for key, reading in (await bench.hardware.read(thing.target)).items():
                 place = (thing.target.backend, key)
-                if declared[key].effect in ANEW or declared[key].stands_for:
+                if declared[key].effect in DESTRUCTIVE_EFFECTS or declared[key].stands_for:
                     continue
                 offered.setdefault(place, set()).update(choice.value for choice in reading.choices)
                 known.append((place, declared[key], reading))

@@ -22,16 +22,16 @@ from backends.text import clean
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
 
-LOOK_EVERY = 2.0
+SCAN_EVERY = 2.0
 """Seconds between two scans of an array that is not idle."""
 
-IN_A_HURRY = 0.2
+SIMULATED_SCAN_EVERY = 0.2
 """Seconds between two scans on a simulated host, whose time runs faster."""
 
-TELL_EVERY = 60.0
+NOTE_EVERY = 60.0
 """Seconds between two notes about the progress."""
 
-_LOOKS = 5
+_MOST_SCANS = 5
 """Scans after which an incomplete array that is not being rebuilt counts as broken."""
 
 
@@ -85,15 +85,15 @@ async def wait_until_whole(bench: Workbench, match: ArrayMatch, stop: asyncio.Ev
         if not busy and not broken:
             return
         idle = 0 if busy else idle + 1
-        if idle >= _LOOKS:
+        if idle >= _MOST_SCANS:
             raise NotPreparedError(f"{broken[0].target} is {broken[0].state.value}, and nothing rebuilds it.")
-        if busy and time.monotonic() - last_note > TELL_EVERY:
+        if busy and time.monotonic() - last_note > NOTE_EVERY:
             last_note = time.monotonic()
             part, task = busy[0]
             progress = "" if task.progress is None else f", {task.progress:.0%}"
             state = "" if part.state is State.OPTIMAL else f" ({part.state.value})"
             bench.note(f"Waiting for {part.target}{state}: {task.kind}{progress}.")
-        await wait_for_stop(stop, LOOK_EVERY if bench.host.capabilities.live else IN_A_HURRY)
+        await wait_for_stop(stop, SCAN_EVERY if bench.host.capabilities.live else SIMULATED_SCAN_EVERY)
 
 
 async def disturbance_text(bench: Workbench, match: ArrayMatch) -> str:

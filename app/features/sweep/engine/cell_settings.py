@@ -15,7 +15,7 @@ from app.core.session.state import ChangeRecord
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Assignment, NeededFeature
 from app.core.workbench import Workbench
-from app.features.sweep.engine.array_preparation import IN_A_HURRY
+from app.features.sweep.engine.array_preparation import SIMULATED_SCAN_EVERY
 from app.features.sweep.engine.targets import is_active
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RaidbenchError, RefusedError, ToolFailedError
 from backends.model import Array, Controller, Target
@@ -77,10 +77,10 @@ def _controller(bench: Workbench, feature: NeededFeature) -> Controller | None:
 
 # -- waiting for a re-created array -----------------------------------------------------------------------------------
 
-LOOK_EVERY = 5.0
+SCAN_EVERY = 5.0
 """Seconds between two scans."""
 
-LONGEST = 12 * 3600.0
+LONGEST_WAIT = 12 * 3600.0
 """Maximum wait for a reshape, in seconds."""
 
 
@@ -91,9 +91,9 @@ async def wait_for_tasks(bench: Workbench, address: str, stop: asyncio.Event) ->
         device = bench.session.inventory.find(address)
         if not isinstance(device, Array) or not device.tasks:
             return
-        if time.monotonic() - began > LONGEST:
+        if time.monotonic() - began > LONGEST_WAIT:
             raise BlockedError(f"{address} is still busy after 12 h: {device.tasks[0].kind}.")
-        await wait_for_stop(stop, LOOK_EVERY if bench.host.capabilities.live else IN_A_HURRY)
+        await wait_for_stop(stop, SCAN_EVERY if bench.host.capabilities.live else SIMULATED_SCAN_EVERY)
         await bench.hardware.probe()
 
 

@@ -27,16 +27,16 @@ from backends.values import dataclass
 MARK = "~"
 """Separator in the id of a curve's cell, before its percentage of the saturation."""
 
-SHORT = 0.02
+MISSING_SHARE = 0.02
 """Share of the requested rate that may be missing before it counts as not reached."""
 
 _CHANCE = 3.0
 """Minimum shortfall in standard errors of the count of random arrivals before a rate counts as not reached."""
 
-FARTHEST = 150
+HIGHEST_PERCENT = 150
 """Highest requested rate, in percent of the saturation."""
 
-OPEN = {"arrival": Arrival.POISSON.value}
+OPEN_LOAD = {"arrival": Arrival.POISSON.value}
 """Fields of a job with an open load; each point adds its rate and depth."""
 
 DEEPER, LEAST_DEPTH, MOST_DEPTH = 4, 64, 1024
@@ -74,7 +74,7 @@ class RatePoint:
             return False
         counted = sum(score.ios for score in self.scores)
         chance = _CHANCE / sqrt(counted) if counted else 0.0
-        return self.reached.mean >= self.asked * (1 - max(SHORT, chance))
+        return self.reached.mean >= self.asked * (1 - max(MISSING_SHARE, chance))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,8 +139,8 @@ def next_percents(points: Sequence[RatePoint], ladder: RateSeries, repeats: int,
         rounds = mirrored_rounds(lambda: random.sample(rungs, len(rungs)), repeats)
         return tuple(percent for row in rounds for percent in row)
     top = points[-1]
-    if top.carried and top.percent < FARTHEST:
-        return (min(FARTHEST, top.percent + 10),) * repeats
+    if top.carried and top.percent < HIGHEST_PERCENT:
+        return (min(HIGHEST_PERCENT, top.percent + 10),) * repeats
     return ()
 
 
@@ -149,7 +149,7 @@ def rate_cell(saturation: SaturationResult, percent: int) -> SweepCell:
     assert saturation.plateau is not None
     assert saturation.best is not None
     base = saturation.cell
-    texts = {**base.job, **OPEN}
+    texts = {**base.job, **OPEN_LOAD}
     texts["rate_iops"] = str(max(1, round(saturation.plateau.mean * percent / 100 / int(base.job["numjobs"]))))
     depth = min(MOST_DEPTH, max(LEAST_DEPTH, DEEPER * saturation.best.depth))
     # Halve the depth until its I/O buffers fit into the memory that a job may use.

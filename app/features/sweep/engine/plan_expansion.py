@@ -12,7 +12,7 @@ from app.core.fio.profiles import profile
 from app.core.fio.sizes import parse_size
 from app.core.session.sweep_steps import MADE, Assignment, Design, SkippedCell, SweepArray, SweepCell
 from app.features.sweep.engine.estimate import seconds_of
-from app.features.sweep.engine.load_curve import OPEN
+from app.features.sweep.engine.load_curve import OPEN_LOAD
 from app.features.sweep.engine.order import arrange, arrange_arrays
 from app.features.sweep.engine.plan import JobAxis, PlanError, SettingAxis, SetUp, SkipRule, SweepPlan, Workload
 from app.features.sweep.engine.raid_levels import array_text, shapes
@@ -202,7 +202,7 @@ def _column(plan: SweepPlan, workload: Workload, values: Sequence[tuple[str, str
     try:
         job = Job.from_fields(texts, base)
         if plan.curve is not None:
-            Job.from_fields({"rate_iops": "1000", **OPEN}, job)
+            Job.from_fields({"rate_iops": "1000", **OPEN_LOAD}, job)
     except InvalidJobError as error:
         raise PlanError(f"The plan's job cannot be run: {error.message}.") from None
     if not job.runtime:

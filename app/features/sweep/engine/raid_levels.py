@@ -21,7 +21,7 @@ from backends.values import dataclass
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
 
-LONG = 600.0
+LONG_SECONDS = 600.0
 """Seconds to create and prepare one array above which each array is created only once."""
 
 PARITY = (Level.RAID5, Level.RAID6, Level.RAID50, Level.RAID60)
@@ -30,7 +30,7 @@ PARITY = (Level.RAID5, Level.RAID6, Level.RAID50, Level.RAID60)
 WITHOUT_STRIP = (Level.RAID1, Level.JBOD)
 """Levels without striping."""
 
-ALONE = "one drive"
+SINGLE_DRIVE = "one drive"
 """Name of the set-up that is the first drive alone."""
 
 _WRITES = {Media.HDD: 150e6, Media.SSD: 400e6, Media.NVME: 1500e6}
@@ -132,7 +132,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
         word=confirm_tokens(drives),
         assume_clean=axis.assume_clean,
         policies=dict(axis.policies),
-        once=any(array.making_seconds + array.preparing_seconds > LONG for array in arrays),
+        once=any(array.making_seconds + array.preparing_seconds > LONG_SECONDS for array in arrays),
     )
     return PlannedArrays(
         role=axis.role, making=making, controller=controller, refused=tuple(refused), warnings=tuple(warnings)
@@ -167,7 +167,7 @@ def array_request(
 def array_text(shape: ArrayShape | SweepArray) -> str:
     """Return the name of an array's set-up, such as `raid50, 3 spans, strip 64 KiB`."""
     if shape.level is Level.JBOD:
-        return ALONE
+        return SINGLE_DRIVE
     spans = "" if shape.spans is None else f", {shape.spans} spans"
     layout = "" if shape.layout is None else f", layout {shape.layout}"
     return f"{shape.level.value}{spans}{layout}" + (

@@ -27,7 +27,7 @@ from app.features.sweep.engine.saturation import SaturationResult, search
 from app.features.sweep.engine.verdicts import judge_cells
 from backends.values import dataclass
 
-WORTH = 0.5
+LEAST_LEAD = 0.5
 """Minimum lead in the screening for a confirmation, as a share of the threshold: a smaller one could give no
 verdict."""
 
@@ -171,7 +171,7 @@ def _seems_better(outcome: Results, cell_result: CellResult) -> bool:
     interval = cell_result.judgement.interval if cell_result.judgement is not None else None
     if interval is None:
         return False
-    least = WORTH * outcome.threshold
+    least = LEAST_LEAD * outcome.threshold
     return interval.percent <= -least if outcome.rank is Rank.P99 else interval.percent >= least
 
 

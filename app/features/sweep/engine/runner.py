@@ -55,7 +55,7 @@ from backends.model import Controller
 TOO_MANY_FAILURES = 3
 """Number of consecutive failed cells after which the sweep gives up."""
 
-LOOK_EVERY = 0.5
+POLL_EVERY = 0.5
 """Seconds between two checks for a request to stop."""
 
 
@@ -161,7 +161,7 @@ class SweepRunner:
         while not self._stopping.is_set():
             if STOP.exists_in(folder):
                 self.stop()
-            await asyncio.sleep(LOOK_EVERY)
+            await asyncio.sleep(POLL_EVERY)
 
     async def _end(self, result: SweepResult, reason: str) -> None:
         left = await restore(self._bench, self.record)

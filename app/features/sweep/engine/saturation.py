@@ -19,7 +19,7 @@ from app.features.sweep.engine.cells import LatencyFigure, Runs, RunScore, laten
 from app.features.sweep.engine.order import mirrored_rounds
 from backends.values import dataclass
 
-NEAR = 1.12
+NEAR_RATIO = 1.12
 """The search ends when the ratio of the depths on both sides of the goal is below this."""
 
 LEAST_RUNS = 3
@@ -152,7 +152,7 @@ def _depth_between(points: Sequence[DepthPoint], goal: Saturation) -> int | None
     else:
         high = min((point.depth for point in points if reached(point)), default=None)
         low = max((point.depth for point in points if high is not None and point.depth < high), default=None)
-    if low is None or high is None or high <= low * NEAR:
+    if low is None or high is None or high <= low * NEAR_RATIO:
         return None
     middle = round((low * high) ** 0.5)
     return middle if low < middle < high else None
