@@ -117,9 +117,7 @@ async def _blocks(host: Host) -> dict[str, BlockDevice]:
     blocks = {}
     for path in paths:
         name = path.rsplit("/", 1)[1]
-        attributes = {
-            name.removeprefix(f"{path}/"): clean(text) for name, text in texts.items() if name.startswith(f"{path}/")
-        }
+        attributes = {name.removeprefix(f"{path}/"): clean(texts[name]) for name in _paths_below(path, texts)}
         parts = {
             start.split("/")[4]: int(texts[start]) * 512
             for start in _paths_below(path, starts)

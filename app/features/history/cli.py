@@ -93,12 +93,10 @@ def _redactor(runs: Sequence[PastRun], also: Sequence[LoadedSession]) -> Redacto
 def _rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
     changes = [change for run_series in series.values() for change in run_series.changes]
     yield from table_lines(without_empty_columns(history_table(runs, changes)), terminal_width())
-    level_changes = [row for run_series in series.values() for row in change_lines(run_series)]
-    if level_changes:
-        yield from ("", "The level changed:", *(f"  {clean(row, 500)}" for row in level_changes))
-    worse = [row for run_series in series.values() for row in episode_lines(run_series)]
-    if worse:
-        yield from ("", "Worse:", *(f"  {clean(row, 500)}" for row in worse))
+    for heading, sentences in (("The level changed:", change_lines), ("Worse:", episode_lines)):
+        rows = [row for run_series in series.values() for row in sentences(run_series)]
+        if rows:
+            yield from ("", heading, *(f"  {clean(row, 500)}" for row in rows))
 
 
 def _picture_rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:

@@ -166,8 +166,8 @@ def _list(as_json: bool) -> int:
     if as_json:
         listed = [{"name": name, "title": plan.title, "about": plan.about} for name, plan in plans.items()]
         print_json(plans=listed)
-        return DONE
-    lines(listing(("Plan", "What it measures"), [(name, plan.title) for name, plan in plans.items()]))
+    else:
+        lines(listing(("Plan", "What it measures"), [(name, plan.title) for name, plan in plans.items()]))
     return DONE
 
 

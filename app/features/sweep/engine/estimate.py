@@ -89,12 +89,11 @@ def switches(design: Design) -> tuple[tuple[Assignment, int], ...]:
     Slow settings come first.
     """
     cells = {cell.id: cell for cell in design.cells}
-    counts: dict[tuple[str, str], int] = {}
+    counts = dict.fromkeys(design.originals, 0)
     for before, after in _walk(design.steps, cells, design.originals):
-        for assignment, other in zip(before, after, strict=True):
-            key = (str(assignment.target), assignment.key)
-            counts[key] = counts.get(key, 0) + (assignment.value != other.value)
-    return tuple((original, counts.get((str(original.target), original.key), 0)) for original in design.originals)
+        for original, assignment, other in zip(design.originals, before, after, strict=True):
+            counts[original] += assignment.value != other.value
+    return tuple(counts.items())
 
 
 def _walk(

@@ -359,13 +359,9 @@ def _baseline_row(plan: SweepPlan, axes: Sequence[SettingAxis], facts: TargetFac
 def _present_value(axis: SettingAxis, facts: TargetFacts) -> str:
     key = _with_node_names(axis.setting, facts)
     holder = facts.holder(axis.target, key)
-    if holder is None:
-        return axis.values[0]
-    now = holder.readings[key].now
-    for value in axis.values:
-        if value == now or _size(value) == now:
-            return value
-    return axis.values[0]
+    now = None if holder is None else holder.readings[key].now
+    present = (value for value in axis.values if now is not None and now in (value, _size(value)))
+    return next(present, axis.values[0])
 
 
 def _size(value: str) -> str | None:
