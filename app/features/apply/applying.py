@@ -10,14 +10,14 @@ from dataclasses import field
 from app.core.changes.trial import require_triable
 from app.core.session.events import ChangeEnded
 from app.core.workbench import Workbench
-from app.features.apply.drift import DesiredState, Drift, DriftKind, DriftScan
+from app.features.apply.drift import DESTRUCTIVE_EFFECTS, DesiredState, Drift, DriftKind, DriftScan
 from app.features.apply.settings_file import DesiredFile
 from backends.change import Change
 from backends.device_label import DeviceLabel
 from backends.errors import BlockedError, RaidbenchError, RefusedError
 from backends.model import Target
 from backends.protocol import PersistRule
-from backends.settings import Effect, Persistence, Risk, worst
+from backends.settings import Persistence, Risk, worst
 from backends.text import clean
 from backends.values import dataclass
 
@@ -138,8 +138,8 @@ async def plan_rest(
 
 
 def _require_allowed(change: Change) -> None:
-    """Refuse a change that destroys data, whatever the settings declare: the last check. Raises RefusedError then."""
-    if change.risk is Risk.DESTROYS_DATA or change.effect in (Effect.RECREATED, Effect.RESHAPE):
+    """Raise RefusedError for a change that destroys data, whatever the settings declare: the last check."""
+    if change.risk is Risk.DESTROYS_DATA or change.effect in DESTRUCTIVE_EFFECTS:
         raise RefusedError(
             f"{change.label} of {change.target} would destroy data or lay them out anew: no file does that.",
             hint=f"By hand: raidbench set {change.target} {change.key}={clean(change.after, 60)}",

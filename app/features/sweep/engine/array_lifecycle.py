@@ -14,7 +14,7 @@ from app.features.sweep.engine.array_preparation import (
     NotPreparedError,
     disturbance_text,
     prepare_array,
-    wait_until_whole,
+    wait_until_complete,
 )
 from app.features.sweep.engine.cell_settings import note_restored
 from app.features.sweep.engine.order import ArrayUse, array_use_of
@@ -76,7 +76,7 @@ class ArrayLifecycle:
             raise StorageError("This sweep makes no arrays.")
         return record.design.making
 
-    async def apply_settings(self, step: Step, cell: SweepCell) -> None:
+    async def ensure_array(self, step: Step, cell: SweepCell) -> None:
         """Create and prepare the array of a step, and delete any other; do nothing if asked to stop.
 
         An array that could not be prepared exists, and `resolve_cell` raises the reason. Raises ArrayRefusedError when
@@ -88,14 +88,14 @@ class ArrayLifecycle:
                 raise ArrayMismatchError(" ".join(left))
             if self._stop.is_set():
                 return
-            await self._make(use, self._sweep_arrays.array(cell.array or ""))
+            await self._create(use, self._sweep_arrays.array(cell.array or ""))
         elif self._present.failure is None and not self._present.alone:
             await self._wait_until_idle(self._present)
 
     async def _wait_until_idle(self, present: _PresentArray) -> None:
         """Wait until the array is idle: a controller may start to initialise it minutes after its creation."""
         try:
-            await wait_until_whole(self._bench, present.match, self._stop)
+            await wait_until_complete(self._bench, present.match, self._stop)
         except NotPreparedError as error:
             self._present = replace(present, failure=error)
 
@@ -130,7 +130,7 @@ class ArrayLifecycle:
 
     # -- creation -----------------------------------------------------------------------------------------------------
 
-    async def _make(self, use: ArrayUse, array: SweepArray) -> None:
+    async def _create(self, use: ArrayUse, array: SweepArray) -> None:
         bench, making = self._bench, self._sweep_arrays
         drives = (await self._drives(making))[: array.members]
         if array.is_single_drive:

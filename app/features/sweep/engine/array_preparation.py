@@ -46,7 +46,7 @@ async def prepare_array(
 
     Raises NotPreparedError when it may not be measured, and the errors of measuring.
     """
-    await wait_until_whole(bench, match, stop)
+    await wait_until_complete(bench, match, stop)
     if not assume_clean or stop.is_set():
         return
     await _write_all(bench, match, array)
@@ -57,7 +57,7 @@ async def prepare_array(
         raise NotPreparedError("No array with parity was found to be checked.")
     for part in checked:
         await _backend(bench, part).begin_check(part.target)
-    await wait_until_whole(bench, match, stop)
+    await wait_until_complete(bench, match, stop)
     if stop.is_set():
         return
     for part in checked:
@@ -68,7 +68,7 @@ async def prepare_array(
     bench.note(f"Parity of {match.target} is right: mismatch_cnt 0.")
 
 
-async def wait_until_whole(bench: Workbench, match: ArrayMatch, stop: asyncio.Event) -> None:
+async def wait_until_complete(bench: Workbench, match: ArrayMatch, stop: asyncio.Event) -> None:
     """Return when the array is complete and idle, or when the sweep is stopped.
 
     Raises NotPreparedError when it is not complete and not being rebuilt.

@@ -217,7 +217,7 @@ class SweepRunner:
         if cell.array is None:
             return True
         try:
-            await self._arrays.apply_settings(step, cell)
+            await self._arrays.ensure_array(step, cell)
         except ArrayRefusedError as refused:
             self._bench.emit(SweepArrayRefused(at=time.time(), array=cell.array, reason=_error_text(refused)))
             return False
