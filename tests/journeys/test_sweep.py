@@ -18,7 +18,7 @@ from app.core.workbench import Workbench
 from app.features.advice.rules import advise
 from app.features.sweep.engine.plan_file import load_plan
 from app.features.sweep.screen.screen import SweepScreen
-from app.features.sweep.screen.sweep_control import sweeping
+from app.features.sweep.screen.sweep_control import sweep_controller
 from app.tui.app import WorkbenchApp
 from app.tui.options import ScreenOptions
 from app.tui.plot_worker import PlotWorker
@@ -131,7 +131,7 @@ def looked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             await heard(pilot)
             await pilot.press("enter", "escape")
             await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
-            seen["follower"] = str(sweeping(app_of(pilot)).follower)
+            seen["follower"] = str(sweep_controller(app_of(pilot)).follower)
             await choose(pilot, "T", "megaraid:/c0/v2")
             await until(pilot, lambda: "T megaraid:/c0/v2" in text_of(pilot))
             seen["target"] = text_of(pilot)
@@ -240,7 +240,7 @@ async def test_it_runs_to_its_end_and_ranks(rack: Pilot[int]) -> None:
     await planned(rack, "2 set-ups")
     await rack.press("r")
     await answer(rack, "enter")
-    await until(rack, lambda: (f := sweeping(app_of(rack)).follower) is not None and f.over)
+    await until(rack, lambda: (f := sweep_controller(app_of(rack)).follower) is not None and f.over)
     shown = text_of(rack)
     assert "FINISHED: 6 steps; the settings are as before" in shown
     assert "baseline" in shown
@@ -257,7 +257,7 @@ def going(table: Table) -> WrittenSweep:
 
 async def watched(pilot: Pilot[int]) -> None:
     """Until the running sweep was found and read."""
-    await until(pilot, lambda: sweeping(app_of(pilot)).running)
+    await until(pilot, lambda: sweep_controller(app_of(pilot)).running)
     await pilot.press("4")
     await until(pilot, lambda: "RUNNING step 6" in text_of(pilot))
 
@@ -329,7 +329,7 @@ async def test_a_published_table_comes_before_everything_else_that_was_found(tab
     sweep.steps(len(made.steps))
     async with opened(table) as pilot:
         await pilot.press("4")
-        await until(pilot, lambda: sweeping(app_of(pilot)).running)
+        await until(pilot, lambda: sweep_controller(app_of(pilot)).running)
         sweep.end(SweepResult.FINISHED)
         await until(pilot, lambda: "-50.0 %" in text_of(pilot))
         shown = text_of(pilot)
@@ -415,7 +415,7 @@ def test_picture_of_a_curve_that_is_complete(snap_compare: Compare, table: Table
     async def act(pilot: Pilot[int]) -> None:
         await settled(pilot)
         await pilot.press("4")
-        await until(pilot, lambda: sweeping(app_of(pilot)).running)
+        await until(pilot, lambda: sweep_controller(app_of(pilot)).running)
         sweep.end(SweepResult.FINISHED)
         await ended(pilot)
         await until(pilot, lambda: "┤" in painted(pilot))
@@ -454,7 +454,7 @@ def test_picture(
         await settled(pilot)
         await pilot.press("4")
         if story is ended and sweep is not None:
-            await until(pilot, lambda: sweeping(app_of(pilot)).running)
+            await until(pilot, lambda: sweep_controller(app_of(pilot)).running)
             sweep.end(SweepResult.FINISHED)
         await story(pilot)
         await until(pilot, lambda: story is not ended or "┤" in painted(pilot))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.features.sweep.engine.risk_assessment import RiskAssessment
-from app.features.sweep.screen.sweep_control import SweepController
+from app.features.sweep.engine.risk_assessment import RiskAssessment, assess_risk
+from app.features.sweep.screen import planner
 from app.tui.runs.screen import RunsScreen
 from tests.core import sessions
 from tests.journeys.test_run_list import STREAM
@@ -20,14 +20,14 @@ from tests.tui.stage import Table, opened, text_of, until
 async def test_a_plan_that_was_unticked_meanwhile_is_not_shown(
     tmp_path: Path, still: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    survey, asked, answered = SweepController.survey, asyncio.Event(), asyncio.Event()
+    asked, answered = asyncio.Event(), asyncio.Event()
 
     async def slow(*given: object) -> RiskAssessment:
         asked.set()
         await answered.wait()
-        return await survey(*given)  # type: ignore[arg-type]
+        return await assess_risk(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(SweepController, "survey", slow)
+    monkeypatch.setattr(planner, "assess_risk", slow)
     async with on_the_rack(tmp_path, "large") as pilot:
         await tick(pilot, "job:iodepth", "1", "32")
         await until(pilot, asked.is_set)

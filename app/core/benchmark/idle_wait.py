@@ -42,12 +42,12 @@ async def wait_until_idle(
     True at once when `stop` is set, on a simulated host without background activity, and after the pause for a device
     without counters.
     """
-    if not host.capabilities.live or await _wait_for_stop(stop, seconds) or device is None:
+    if not host.capabilities.live or await wait_for_stop(stop, seconds) or device is None:
         return True
     waited = 0.0
     before = await _counters(host, device)
     while before is not None:
-        if await _wait_for_stop(stop, LOOK_SECONDS):
+        if await wait_for_stop(stop, LOOK_SECONDS):
             return True
         waited += LOOK_SECONDS
         now = await _counters(host, device)
@@ -59,7 +59,7 @@ async def wait_until_idle(
     return True
 
 
-async def _wait_for_stop(stop: asyncio.Event, seconds: float) -> bool:
+async def wait_for_stop(stop: asyncio.Event, seconds: float) -> bool:
     """Wait for `seconds`; return whether a stop was requested meanwhile."""
     # Not asyncio.timeout: one that expires at once mistakes a pending cancellation for its own.
     waiting = asyncio.create_task(stop.wait())

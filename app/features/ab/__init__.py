@@ -1,4 +1,4 @@
-"""Experiments: one setting measured against another value, in pairs."""
+"""A/B experiments: measure one setting against another value, in pairs of runs."""
 
 from app.doors import DoorCommand, FeatureDoor
 

@@ -1,4 +1,4 @@
-"""`ab`: one setting as it is against another value, in pairs of runs, and put back at the end."""
+"""The `ab` command: measure a setting against another value in pairs of runs, then restore it."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ from backends.values import dataclass
 _USUAL = f"{', '.join(str(look.pairs) for look in STANDARD[:-1])} and {STANDARD[-1].pairs}"
 
 HURRY = 30.0
-"""How many times as fast the simulated rack's time runs: there is no disk to wait for."""
+"""Speed-up of the simulation's clock: there is no disk to wait for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _AbOptions(AskingOptions):
-    """The options of `ab`."""
+    """Options of `ab`."""
 
     target: str
     setting: str | None
@@ -158,20 +158,20 @@ async def _run(bench: Workbench, interruption: Interruption, plan: AbPlan, optio
     if interruption.is_requested():
         return INTERRUPTED
 
-    with closing(_Teller(bench)) as teller, interruption.stop_on_signal(bench.jobs.stop):
-        try:
-            record = await run_experiment(bench, plan, confirm=typed)
-        finally:
-            teller.end()
+    with closing(_PairReporter(bench)), interruption.stop_on_signal(bench.jobs.stop):
+        record = await run_experiment(bench, plan, confirm=typed)
     _print_result(bench, record, as_json=options.as_json)
     if interruption.is_requested():
         return INTERRUPTED
-    whole = record.end is not None and record.end.status.value == "ok" and record.end.restored
-    return DONE if whole else FAILED
+    is_complete = record.end is not None and record.end.status.value == "ok" and record.end.restored
+    return DONE if is_complete else FAILED
 
 
 def _looks(options: _AbOptions) -> tuple[InterimAnalysis, ...]:
-    """Return when it is judged; of an effect to detect, when its plan is made. Raises InvalidValueError."""
+    """Return the planned analyses; those of --detect are computed later.
+
+    Raises InvalidValueError when options exclude each other.
+    """
     effects = (options.detect, options.until, options.more)
     if sum(option is not None for option in (options.pairs, *effects)) > 1:
         raise InvalidValueError(
@@ -229,7 +229,7 @@ async def _plan(
 
 
 def _review(plan: AbPlan) -> Iterator[str]:
-    """What is done, how often and for how long; the commands; what is restored."""
+    """Yield the review: the measurement, its number and duration, the commands, and what is restored."""
     change = plan.change
     if plan.null:
         yield f"The same against itself on {change.target}: nothing is set."
@@ -248,7 +248,7 @@ def _review(plan: AbPlan) -> Iterator[str]:
 
 
 def _measurement_lines(plan: AbPlan) -> Iterator[str]:
-    """The job, how often and for how long, and what so many pairs can show."""
+    """Yield the job, the number of runs, their duration, and what that many pairs can show."""
     yield f"Measured: {clean(plan.ready.request.name, 300)}: {plan.ready.job.describe()}, fio {plan.ready.fio_version}"
     yield f"{order_text(plan)}{_simulated_time_text()}. {threshold_text(plan)}"
     yield clean(plan_noise_text(plan), 600)
@@ -272,16 +272,17 @@ def _print_plan(plan: AbPlan, as_json: bool) -> int:
 
 
 def _ask_for_confirmation(plan: AbPlan, plate: DeviceLabel, options: _AbOptions) -> str | None:
-    """What confirms the job, after both questions: of the setting, and of a device that is overwritten."""
+    """Return the confirmation of the job after asking about the setting and about an overwritten device."""
     ready = plan.ready
-    both = options.typed is not None and options.typed == ready.confirm_text  # who means the device means its settings
-    typed = plate.token if both else options.typed
+    # Confirming the device confirms its settings.
+    confirms_job = options.typed is not None and options.typed == ready.confirm_text
+    typed = plate.token if confirms_job else options.typed
     confirm.require_confirmation(plan.change.risk, (plate,), yes=options.yes, typed=typed, action="Begin")
     return confirm_run(ready, options.typed if ready.destructive else None)
 
 
-class _Teller:
-    """Says on standard error which run of which pair goes on, and what the pairs show so far."""
+class _PairReporter:
+    """Reports on stderr which run of which pair is in progress, and what the pairs show so far."""
 
     def __init__(self, bench: Workbench) -> None:
         self._so_far = ""
@@ -310,12 +311,8 @@ class _Teller:
             case _:
                 pass
 
-    def end(self) -> None:
-        """Leave no half line behind."""
-        self._follower.end()
-
     def close(self) -> None:
-        """Stop listening."""
+        """Stop listening, and end a partial progress line."""
         self._forget()
         self._follower.close()
 

@@ -1,4 +1,4 @@
-"""One setting measured in pairs: as it is, and with another value; then it is put back."""
+"""Run an A/B experiment: measure a setting in pairs of runs with two values, then restore it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ from backends.model import Target
 
 
 async def run_experiment(bench: Workbench, plan: AbPlan, *, confirm: str | None = None) -> ExperimentRecord:
-    """Measure a setting in pairs and put it back, whatever happens; `bench.jobs.stop` ends it early.
+    """Measure a setting in pairs and return the record; `bench.jobs.stop` ends it early.
 
-    `confirm`: what was typed for a job that overwrites a device. Raises RefusedError, StorageError.
+    The setting is restored whatever happens. `confirm`: the confirmation token typed for a job that overwrites a
+    device. Raises RefusedError when another job is running, StorageError when the experiment cannot be recorded.
     """
     bench.require_recording()
     experiment = AbExperiment(bench, plan, confirm=confirm)
@@ -38,10 +39,10 @@ async def run_experiment(bench: Workbench, plan: AbPlan, *, confirm: str | None 
 
 
 class AbExperiment:
-    """Runs a plan. However it ends, the setting is put back before it does."""
+    """Runs a plan. The setting is restored before it ends, however it ends."""
 
     def __init__(self, bench: Workbench, plan: AbPlan, *, confirm: str | None = None) -> None:
-        """`confirm`: what was typed for a job that overwrites a device."""
+        """`confirm` is the confirmation token typed for a job that overwrites a device."""
         self._bench = bench
         self._plan = plan
         self._confirm = confirm
@@ -55,16 +56,16 @@ class AbExperiment:
         self._not_counted: tuple[str, ...] = ()
 
     def stop(self) -> None:
-        """End it early: no further run begins."""
+        """End the experiment early: no further run starts."""
         self._stop.set()
 
     async def run(self) -> ExperimentRecord:
-        """All runs, or as many as it comes to; the session has them with how it ended.
+        """Make all runs, or as many as possible, and return the record with the way it ended.
 
-        Raises StorageError when that cannot be recorded.
+        Raises StorageError when the end cannot be recorded.
         """
         EXPERIMENT.create(self._bench.require_recording())
-        self._bench.emit(self._started())
+        self._bench.emit(self._start_event())
         status, reason = RunStatus.STOPPED, "it was interrupted"
         try:
             status, reason = await self._measure()
@@ -77,7 +78,7 @@ class AbExperiment:
             raise StorageError("The experiment is over, but the session does not have it.")
         return record
 
-    def _started(self) -> ExperimentStarted:
+    def _start_event(self) -> ExperimentStarted:
         plan = self._plan
         ready = plan.ready
         return ExperimentStarted(
@@ -105,33 +106,33 @@ class AbExperiment:
             if number < 2 * plan.done:
                 continue
             await self._switch(letter)
-            quiet = await wait_until_idle(self._bench.host, plan.ready.only.device, plan.rests[number], self._stop)
+            idle = await wait_until_idle(self._bench.host, plan.ready.only.device, plan.rests[number], self._stop)
             if self._stop.is_set():
                 return RunStatus.STOPPED, "it was stopped"
-            cut_short = await self._run(number, letter, quiet=quiet)
-            if cut_short is not None:
-                return cut_short
+            early_end = await self._run(number, letter, idle=idle)
+            if early_end is not None:
+                return early_end
             if number % 2 and self._ends_after(number // 2 + 1):
                 break
         return RunStatus.OK, ""
 
     def _ends_after(self, pairs: int) -> bool:
-        """Whether the experiment ends with this pair."""
+        """Return whether the experiment ends with this pair."""
         if due_look(self._plan.looks, pairs) is None:
             return False
         shown = compare_experiment(self._bench.session, self._id)
         return ends_experiment(self._plan.until_percent, shown)
 
-    async def _run(self, number: int, letter: Letter, *, quiet: bool) -> tuple[RunStatus, str] | None:
-        """One run; status and reason if the experiment ends with it."""
+    async def _run(self, number: int, letter: Letter, *, idle: bool) -> tuple[RunStatus, str] | None:
+        """Make one run; return a status and a reason if the experiment ends with it, else None."""
         last = number == len(self._plan.order) - 1
         change = self._plan.change
-        anew = any(
+        new_data = any(
             setting.new_data for setting in self._bench.hardware.settings(change.target) if setting.key == change.key
         )
-        again = await self._bench.jobs.prepare(replace(self._plan.ready.request, again=not (last or anew)))
-        ready = again.confirmed_with(self._plan.ready)
-        notes = ready.notes if quiet else (*ready.notes, "The device was not at rest before this run.")
+        new_plan = await self._bench.jobs.prepare(replace(self._plan.ready.request, again=not (last or new_data)))
+        ready = new_plan.confirmed_with(self._plan.ready)
+        notes = ready.notes if idle else (*ready.notes, "The device was not at rest before this run.")
         mark = ExperimentMark(experiment=self._id, letter=letter, pair=number // 2 + 1)
         self._scratch = ready
         if why := await self._mismatch_text(letter):
@@ -149,7 +150,7 @@ class AbExperiment:
         return RunStatus.FAILED, f"{record.id} failed: {figures.reason or 'no reason given'}"
 
     async def _mismatch_text(self, letter: Letter) -> str:
-        """What the setting reads instead of the value of a letter, a sentence without its end; "" where it has that."""
+        """Return a clause that the setting does not have the value of a letter; "" if it has it."""
         if self._plan.null:
             return ""
         change = self._plan.change
@@ -159,21 +160,22 @@ class AbExperiment:
         return "" if now == value else f"{change.label} of {change.target} was {now or 'not readable'}, not {value},"
 
     async def _switch(self, letter: Letter) -> None:
-        """Bring the letter's value about. Raises RaidbenchError unless it reads back."""
+        """Set the value of a letter. Raises RaidbenchError when it does not read back."""
         if self._plan.null:
             return
         if letter == "A":
             await self._restore_value()
         elif not any(record.in_force for record in self._own_changes()):
-            made = await self._bench.changes.apply(self._plan.change)
-            if made.result != "verified":
-                raise BlockedError(f"{self._plan.change.label} was not set: {made.message or made.result}.")
-            self._note_moved(made)
+            ended = await self._bench.changes.apply(self._plan.change)
+            if ended.result != "verified":
+                raise BlockedError(f"{self._plan.change.label} was not set: {ended.message or ended.result}.")
+            self._note_moved(ended)
 
     def _own_changes(self) -> tuple[ChangeRecord, ...]:
-        """What this experiment has set, oldest first.
+        """Return the changes that this experiment made, oldest first.
 
-        By the session, not by what `apply` returned: when it is cancelled it sets the value and returns nothing.
+        They come from the session, not from what `apply` returned: a cancelled `apply` sets the value and returns
+        nothing.
         """
         change = self._plan.change
         return tuple(
@@ -183,34 +185,34 @@ class AbExperiment:
         )
 
     async def _restore_value(self) -> None:
-        """The value of before, and of what moved along with it. Raises RaidbenchError unless it reads back."""
-        own = self._own_changes()
-        if len(own) == self._taken_back:
+        """Restore the setting and its side effects. Raises RaidbenchError when the old value does not read back."""
+        changes = self._own_changes()
+        if len(changes) == self._taken_back:
             return
-        for record in reversed(own):
+        for record in reversed(changes):
             if record.in_force:
                 undone = await self._bench.changes.undo(record.id)
                 self._note_moved(undone)
                 if not undone.is_reverted:
                     why = undone.message or undone.result
                     raise BlockedError(f"{self._plan.change.label} was not put back: {why}.")
-        await self._restore_moved(own[-1].id)
-        self._taken_back = len(own)
+        await self._restore_moved(changes[-1].id)
+        self._taken_back = len(changes)
 
     def _note_moved(self, ended: ChangeEnded) -> None:
-        """Keep what moved between the reading right before a step of this experiment and the one right after it.
+        """Record the settings that changed between the readings right before and right after a step of this experiment.
 
-        That measures a side effect. What changes at any other time is somebody else's, and left alone.
+        Those are side effects. A setting that changes at any other time was set by someone else, and is left alone.
         """
-        own = self._plan.change.target
+        target = self._plan.change.target
         for setting in ended.moved or ():
             if not setting.restored:
-                name = setting.key if setting.target == own else f"{setting.key} of {setting.target}"
+                name = setting.key if setting.target == target else f"{setting.key} of {setting.target}"
                 self._moved.setdefault(name, f"{setting.before} -> {setting.now}")
             self._since_a.setdefault((setting.target, setting.key), []).append(setting)
 
     async def _restore_moved(self, change_id: str) -> None:
-        """Put back what moved along and did not come back with the value."""
+        """Restore side effects that did not revert together with the value."""
         change = self._plan.change
         moved, self._since_a = self._since_a, {}
         for (target, key), moves in moved.items():
@@ -221,13 +223,13 @@ class AbExperiment:
             if reading.now == before or reading.now not in [setting.now for setting in moves]:
                 continue
             planned = await self._bench.hardware.machine.setter(target).plan(target, key, before)
-            if change.key in planned.moves:  # two views of one thing: setting this one would move that one again
+            if change.key in planned.moves:  # two views of one setting: restoring this one would change the other again
                 continue
             if unattended_reason(planned):
                 raise BlockedError(f"{planned.label} moved along from {before} to {reading.now}, and is not put back.")
-            made = await self._bench.changes.apply(planned, undoes=change_id)
-            if made.result != "verified":
-                raise BlockedError(f"{planned.label} moved along and was not put back: {made.message}.")
+            ended = await self._bench.changes.apply(planned, undoes=change_id)
+            if ended.result != "verified":
+                raise BlockedError(f"{planned.label} moved along and was not put back: {ended.message}.")
 
     async def _end(self, status: RunStatus, reason: str) -> None:
         left: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What measuring one setting in pairs will do, for the question before it."""
+"""Plan an A/B experiment, for the confirmation before it."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
     from app.core.workbench import Workbench
 
 REST_SECONDS = 5.0
-"""Idle time before each run, so that every run begins alike."""
+"""Idle time before each run, so that all runs start under the same conditions."""
 
 MOST_PAIRS = 50
-"""A hundred runs take a day."""
+"""Maximum number of pairs: a hundred runs take a day."""
 
 NULL_PAIRS = 6
-"""Twelve runs of the same tell their scatter to a fifth."""
+"""Pairs of a null experiment: twelve equal runs give their standard deviation to within a fifth."""
 
 SAME_SET_UP, AS_IT_IS = "the same set-up", "as it is"
-"""What both letters of an experiment without a setting are called: label and value."""
+"""Label and value of both letters in an experiment without a setting."""
 
 _INSTEAD = (
     "Measure it with `raidbench bench --repeat 3`, make the change, measure, undo it and measure once more, then "
@@ -57,39 +57,39 @@ _INSTEAD = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbPlan:
-    """What will be done, for the question before it."""
+    """The plan of an experiment."""
 
     change: Change
-    """From A to B; `undo` leads back."""
+    """The change from A to B; its `undo` restores A."""
     ready: RunPlan
-    """The job, as of now."""
+    """The job as planned now."""
     looks: tuple[InterimAnalysis, ...]
-    """When it may be decided."""
+    """Interim analyses after which the experiment may end."""
     until_percent: float | None
-    """It ends at a look whose interval is no wider than this to either side; None where a verdict ends it."""
+    """It ends at an analysis whose interval is at most this wide to either side; None if a verdict ends it."""
     threshold_percent: float
-    """A difference within it is none."""
+    """A smaller difference counts as none."""
     seed: int
-    """What order and pauses are drawn from."""
+    """Seed of the order and the pauses."""
     order: tuple[Letter, ...]
-    """Letters in the order of the runs, up to the last look."""
+    """Letters in the order of the runs, up to the last analysis."""
     rests: tuple[float, ...]
-    """Idle time before each run."""
+    """Seconds of idle time before each run."""
     resumes: str | None = None
-    """The experiment that it goes on with."""
+    """Id of the experiment that it continues; None for a new one."""
     done: int = 0
-    """Whole pairs of it so far."""
+    """Complete pairs of that experiment."""
     noise: RunNoise | None = None
-    """How far earlier runs of the same lay apart; None where too few are known."""
+    """Scatter of earlier equal runs; None if too few are known."""
 
     @property
     def null(self) -> bool:
-        """Whether nothing is set: the same against itself."""
+        """Whether nothing is set: both letters measure the same configuration."""
         return not self.change.key
 
     @property
     def sights(self) -> tuple[tuple[InterimAnalysis, float], ...]:
-        """Each look that lies ahead, and the smallest effect in percent that it shows four times of five."""
+        """Each remaining analysis with the smallest effect in percent that it detects with a probability of 80 %."""
         if self.noise is None:
             return ()
         return tuple(
@@ -100,21 +100,21 @@ class AbPlan:
 
     @property
     def pairs(self) -> int:
-        """How many at most."""
+        """Maximum number of pairs."""
         return len(self.order) // 2
 
     @property
     def switches(self) -> int:
-        """How often the setting is set at most, putting it back included."""
+        """Maximum number of times that the setting is changed, including its restoration."""
         return switches(self.order[2 * self.done :])
 
     @property
     def seconds(self) -> float:
-        """Estimated time of all runs and pauses at most; laying out a file and slow tools come on top."""
+        """Estimated maximum time of all runs and pauses, without writing a scratch file and slow tools."""
         return self.seconds_of(self.pairs)
 
     def seconds_of(self, pairs: int) -> float:
-        """The same of the first so many pairs, without those that are done."""
+        """Return the estimated time of the first `pairs` pairs, without those that are done."""
         first, last = 2 * self.done, 2 * pairs
         return (last - first) * (self.ready.job.ramp + self.ready.job.runtime) + sum(self.rests[first:last])
 
@@ -132,12 +132,11 @@ def plan_ab(
     done: int = 0,
     noise: RunNoise | None = None,
 ) -> AbPlan:
-    """The plan of an experiment; which comes first in each pair is drawn.
+    """Return the plan of an experiment; the order within each pair is random.
 
-    `rest_seconds` is the least: each pause is drawn from it to a third of a run more, also where it is 0; None is for
-    what is simulated, which has nothing to wait for. `goes_on`: an experiment to take up after `done` pairs, by its
-    own plan. Raises InvalidValueError (there is nothing to compare), RefusedError (it cannot be set back
-    and forth).
+    `rest_seconds` is the minimum: each pause is drawn between it and a third of a run more, even if it is 0. None is
+    for simulated hosts, which need no rest. `goes_on`: an experiment to continue by its own plan after `done` pairs.
+    Raises InvalidValueError when both values are equal, RefusedError when the setting cannot be changed back and forth.
     """
     if goes_on is not None:
         looks, until_percent, seed = goes_on.start.looks, goes_on.start.until_percent, goes_on.start.seed
@@ -172,22 +171,24 @@ def plan_null(
     pairs: int = NULL_PAIRS,
     threshold_percent: float = THRESHOLD_PERCENT,
     rest_seconds: float | None = REST_SECONDS,
-    seed: int | None = None,
     noise: RunNoise | None = None,
 ) -> AbPlan:
-    """The plan of an experiment in which nothing is set: what the same against itself scatters by.
+    """Return the plan of an experiment that sets nothing and measures the scatter of equal runs.
 
-    Raises InvalidValueError.
+    Raises InvalidValueError when the number of pairs or the run time is not valid.
     """
-    same = Change(target=target, key="", label=SAME_SET_UP, before=AS_IT_IS, after=AS_IT_IS, writes=(), undo=())
-    plan = _draw_plan(same, ready, one_look(pairs), rest_seconds, seed)
+    no_change = Change(target=target, key="", label=SAME_SET_UP, before=AS_IT_IS, after=AS_IT_IS, writes=(), undo=())
+    plan = _draw_plan(no_change, ready, one_look(pairs), rest_seconds, None)
     return replace(plan, threshold_percent=threshold_percent, noise=noise)
 
 
 def _draw_plan(
     change: Change, ready: RunPlan, looks: tuple[InterimAnalysis, ...], rest_seconds: float | None, seed: int | None
 ) -> AbPlan:
-    """With order and pauses drawn. Raises InvalidValueError."""
+    """Return the plan with a random order and random pauses.
+
+    Raises InvalidValueError for too many pairs or a missing run time.
+    """
     pairs = looks[-1].pairs
     if not 1 <= pairs <= MOST_PAIRS:
         raise InvalidValueError(f"{pairs} pairs: 1 to {MOST_PAIRS} can be measured.", hint="20 at most are usual.")
@@ -212,9 +213,9 @@ def _draw_plan(
 
 
 def looks_that_detect(noise: RunNoise | None, percent: float, target: str) -> tuple[InterimAnalysis, ...]:
-    """One look after as many pairs as find an effect of so many percent four times of five.
+    """Return one analysis after as many pairs as detect an effect of `percent` with a probability of 80 %.
 
-    Raises InvalidValueError where the noise is not known, or too large for it.
+    Raises InvalidValueError when the noise is unknown or too large.
     """
     if noise is None:
         raise InvalidValueError(
@@ -236,15 +237,16 @@ def looks_that_detect(noise: RunNoise | None, percent: float, target: str) -> tu
 def resumable_experiment(
     session: Session, experiment_id: str, change: Change, ready: RunPlan
 ) -> tuple[ExperimentRecord, int]:
-    """An experiment that its plan has room for, and its whole pairs.
+    """Return an experiment that can be continued by its plan, and the number of its complete pairs.
 
-    Raises NotFoundError, RefusedError (another change or job, or one that is complete).
+    Raises NotFoundError when the session does not have it, RefusedError when it measured another change or job, or is
+    complete.
     """
     record = session.experiment(experiment_id)
     if record is None:
         ids = ", ".join(experiment.id for experiment in session.experiments) or "none"
         raise NotFoundError(f"This session has no experiment {experiment_id}.", hint=f"It has: {ids}.")
-    again = f"Begin a new one: `raidbench ab {record.start.target} {record.start.key}={record.start.b}`."
+    hint = f"Begin a new one: `raidbench ab {record.start.target} {record.start.key}={record.start.b}`."
     start = record.start
     if (start.target, start.key, start.a, start.b) != (change.target, change.key, change.before, change.after):
         was = f"{start.key} of {start.target}, {start.a} against {start.b}"
@@ -254,13 +256,16 @@ def resumable_experiment(
     comparison = compare_experiment(session, experiment_id)
     done = 0 if comparison is None else len(comparison.sides.a) - comparison.sides.before
     if ends_experiment(record.start.until_percent, comparison):
-        again = f"{again.removesuffix('.')}: its pairs and these are judged together, at a stricter level."
-        raise RefusedError(f"{record.id} is complete: more pairs would be chosen by its result.", hint=again)
+        hint = f"{hint.removesuffix('.')}: its pairs and these are judged together, at a stricter level."
+        raise RefusedError(f"{record.id} is complete: more pairs would be chosen by its result.", hint=hint)
     return record, done
 
 
 def ends_experiment(until_percent: float | None, comparison: Comparison | None) -> bool:
-    """Whether a look is due, and ends the experiment: the last one, one that decides, one as narrow as asked for."""
+    """Return whether an analysis is due that ends the experiment.
+
+    That is the last one, one with a verdict, or one whose interval is narrow enough.
+    """
     row = None if comparison is None else comparison.headline
     if comparison is None or row is None:
         return False
@@ -276,7 +281,7 @@ def ends_experiment(until_percent: float | None, comparison: Comparison | None) 
 
 
 def known_noise(bench: Workbench, ready: RunPlan) -> RunNoise | None:
-    """Return how far earlier runs of this job on this target lay apart; None where too few are known."""
+    """Return the scatter of earlier runs of this job on this target; None if too few are known."""
     from app.core.analysis.past_runs.index import load_past_runs
 
     start = run_started("", ready, {}, kept=False, simulated=bench.simulated)

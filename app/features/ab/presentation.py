@@ -1,4 +1,4 @@
-"""The plan of an A/B before it begins: how often, for how long, what its pairs can show. No I/O."""
+"""An A/B plan as text and JSON: number of runs, duration, and what its pairs can show. No I/O."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def threshold_text(plan: AbPlan) -> str:
-    """What counts as none."""
+    """Return which difference counts as none."""
     return f"Within +-{plan.threshold_percent:g} % is no difference."
 
 
 def order_text(plan: AbPlan) -> str:
-    """How often an experiment measures at most, when it is judged, and for how long."""
+    """Return the maximum number of runs, the interim analyses and the duration."""
     pause = f", {units.duration(min(plan.rests))} and more of rest before each" if any(plan.rests) else ""
     last = plan.looks[-1].pairs
     if plan.until_percent is not None:
@@ -33,12 +33,12 @@ def order_text(plan: AbPlan) -> str:
         looked = f", judged after {', '.join(str(look.pairs) for look in early)} and {last}" if early else ""
         count = f"{units.plural(last, 'pair')}{' at most' if early else ''}{looked}"
     done = f"; {plan.done} of them are measured" if plan.done else ""
-    often = f"{2 * (last - plan.done)} runs{pause}, about {units.duration(plan.seconds)}"
-    return f"{count}{done}; which comes first in each is drawn: {often}"
+    run_text = f"{2 * (last - plan.done)} runs{pause}, about {units.duration(plan.seconds)}"
+    return f"{count}{done}; which comes first in each is drawn: {run_text}"
 
 
 def plan_noise_text(plan: AbPlan) -> str:
-    """How far runs of the same lie apart here, what the pairs of this plan show, and what they do not protect from."""
+    """Return the scatter of equal runs, what the pairs of this plan detect, and what they cannot exclude."""
     pairs = plan.looks[-1].pairs
     if pairs < FEWEST_PAIRS and not plan.null:
         return f"Fewer than {FEWEST_PAIRS} pairs carry no verdict, whatever they measure."
@@ -46,15 +46,15 @@ def plan_noise_text(plan: AbPlan) -> str:
 
 
 def _period_text(pairs: int) -> str:
-    few, more = (f"{false_under_period(count) * 100:.0f} %" for count in (pairs, RANKS_FROM))
+    high, low = (f"{false_under_period(count) * 100:.0f} %" for count in (pairs, RANKS_FROM))
     return (
-        f"So few pairs do not protect from what comes back every few runs: where that is strong, up to {few} of equal "
-        f"settings are called different, {more} from {RANKS_FROM} pairs on."
+        f"So few pairs do not protect from what comes back every few runs: where that is strong, up to {high} of equal "
+        f"settings are called different, {low} from {RANKS_FROM} pairs on."
     )
 
 
 def _noise_text(plan: AbPlan) -> str:
-    """How far runs of the same lie apart, and what the pairs show; else how to learn it."""
+    """Return the scatter of equal runs and what the pairs detect; if it is unknown, how to measure it."""
     noise = plan.noise
     if noise is None:
         if plan.null:
@@ -71,7 +71,7 @@ def _noise_text(plan: AbPlan) -> str:
 
 
 def plan_json(planned: AbPlan) -> Json:
-    """What `ab` would do."""
+    """Return the plan as JSON."""
     return {
         "null": planned.null,
         "change": None if planned.null else json_schema.change(planned.change),

@@ -1,4 +1,4 @@
-"""A/B of the one staged value: the question before it, and its run."""
+"""A/B of a single staged value in the TUI: the dialogs before it, and its run."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from app.core.analysis.noise import RunNoise
 from app.core.analysis.pair_design import QUICK, STANDARD, UNTIL
 from app.core.analysis.sample_groups import pairs_of
 from app.core.analysis.stats import THRESHOLD_PERCENT
-from app.core.benchmark.runner import BenchmarkRequest, RunPlan
+from app.core.benchmark.runner import BenchmarkRequest
 from app.core.fio.job import Job
 from app.core.fio.profiles import PROFILES, profile
 from app.core.presentation import change as view
@@ -29,7 +28,6 @@ from app.features.ab.presentation import order_text, plan_noise_text, threshold_
 from app.tui.bench.summary import ended_line
 from app.tui.bench.write_confirmation import confirm_run
 from app.tui.devices.staged_changes import confirmation
-from backends.change import Change
 from backends.device_label import DeviceLabel
 from backends.errors import BlockedError, RaidbenchError, RefusedError
 from backends.model import Controller
@@ -45,23 +43,23 @@ if TYPE_CHECKING:
 
 
 def plan_lines(plan: AbPlan) -> tuple[str, str]:
-    """What is measured; how often and for how long."""
+    """Return what is measured, and the number of runs with their duration."""
     count = f"{order_text(plan)}. {threshold_text(plan)} {plan_noise_text(plan)}"
     return f"{plan.ready.job.describe()} on {plan.ready.request.name}", count
 
 
 def review(plan: AbPlan, plate: DeviceLabel) -> Confirmation:
-    """The dialog before it: every command on the way there and back, how often, how long."""
+    """Return the confirmation dialog: every command in both directions, the number of runs and the duration."""
     change = plan.change
-    asked = confirmation((change,), {change.target: plate}, title=f"A/B: {change.label} of {change.target}")
+    dialog = confirmation((change,), {change.target: plate}, title=f"A/B: {change.label} of {change.target}")
     job, count = plan_lines(plan)
-    often = f"Set {plan.switches} times, and at the end it is {view.old_text(change)} again, also after x or a failure."
-    back = tuple(tuple(step.argv) if step.path is None else step.shown() for step in change.undo)
+    times = f"Set {plan.switches} times, and at the end it is {view.old_text(change)} again, also after x or a failure."
+    undo_commands = tuple(tuple(step.argv) if step.path is None else step.shown() for step in change.undo)
     return Confirmation(
-        title=asked.title,
-        tier=asked.tier,
-        devices=asked.devices,
-        summary=f"{job}\n{count} {often}",
+        title=dialog.title,
+        tier=dialog.tier,
+        devices=dialog.devices,
+        summary=f"{job}\n{count} {times}",
         changes=(
             PlannedChange(
                 setting=change.label,
@@ -71,17 +69,17 @@ def review(plan: AbPlan, plate: DeviceLabel) -> Confirmation:
                 undo="by itself at the end",
             ),
         ),
-        commands=(*asked.commands, *back),
-        risks=(*asked.risks, *plan.ready.notes),
+        commands=(*dialog.commands, *undo_commands),
+        risks=(*dialog.risks, *plan.ready.notes),
         apply_label="Begin",
     )
 
 
-# -- the question before an A/B: how many pairs, and what difference is none ------------------------------------------
+# -- dialog before an A/B: number of pairs, and threshold -------------------------------------------------------------
 
 
 class ExperimentDialog(ChoiceDialog):
-    """Returns the choice; `threshold` has the other answer."""
+    """Dialog that returns the chosen plan; `threshold` has the second answer."""
 
     DEFAULT_CSS = """
     ExperimentDialog {
@@ -93,10 +91,10 @@ class ExperimentDialog(ChoiceDialog):
     """
 
     threshold = THRESHOLD_PERCENT
-    """In percent, as it was when the choice was made."""
+    """The threshold in percent when the choice was made."""
 
     async def on_mount(self) -> None:  # type: ignore[override]  # Textual takes either
-        """The field comes in when the rest is there; no key is taken before it is."""
+        """Add the threshold field after the rest of the dialog; no key is handled before that."""
         super().on_mount()
         field = Horizontal(
             Static("No difference within +- "),
@@ -119,14 +117,14 @@ class ExperimentDialog(ChoiceDialog):
             self.take(table.cursor)
 
     def take(self, value: str) -> None:
-        """Only with a threshold that can be one."""
+        """Accept the choice only with a valid threshold."""
         if self._take_field():
             self.query_one("#threshold", Input).focus()
         else:
             super().take(value)
 
     def _take_field(self) -> str:
-        """Take what is in the field, or say what is wrong with it."""
+        """Read the threshold field; return and show the reason if it is not valid."""
         reason = ""
         try:
             self.threshold = parse_threshold(self.query_one("#threshold", Input).value)
@@ -136,158 +134,154 @@ class ExperimentDialog(ChoiceDialog):
         return reason
 
 
-# -- A/B of the one staged value --------------------------------------------------------------------------------------
-
-# How many pairs, all that will be done, then the runs on the Bench screen.
+# -- A/B of the only staged value: choose the pairs, confirm, and run on the Bench screen -----------------------------
 
 UNTIL_PERCENT = 1.0
-"""As narrow as the third choice makes the interval."""
+"""Interval width of the third choice, in percent to either side."""
 
 _PLANS: dict[str, tuple[tuple[InterimAnalysis, ...], float | None, str]] = {
     "standard": (STANDARD, None, "Ends as soon as it is decided. Finds 2 % where runs scatter by 2 %."),
     "quick": (QUICK, None, "Finds large differences only: some 5 % where runs scatter by 1 %."),
     "exact": (UNTIL, UNTIL_PERCENT, f"Until the difference is known to +-{UNTIL_PERCENT:g} %, whatever it is."),
 }
-"""Name, looks, width and what it is good for."""
+"""Interim analyses, interval width and help text of each choice, by name."""
 
 
-class ExperimentController:
-    """Asks, then measures. The runs go on whichever screen is in front."""
-
-    def __init__(self, app: AppInterface) -> None:
-        self._app = app
-
-    async def begin(self, address: str, key: str, value: str) -> None:
-        """Plan, ask, measure, tell; whatever cannot be is told."""
-        try:
-            plan = await self._choose_plan(address, key, value)
-            if plan is not None:
-                await self._ask(plan)
-        except RaidbenchError as error:
-            self._app.show_error(error, title="No A/B")
-
-    async def go_on(self, experiment: str) -> bool:
-        """The same with the pairs that an experiment's plan has left; whether they are measured."""
-        try:
-            return await self._ask(await self._remaining_plan(experiment))
-        except RaidbenchError as error:
-            self._app.show_error(error, title="No more pairs")
-            return False
-
-    async def _ask(self, plan: AbPlan) -> bool:
-        """Show all that will be done, and begin if that is wanted. Raises RaidbenchError."""
-        plate = await self._app.workbench.hardware.device_label(plan.change.target)
-        if not await self._app.push_screen_wait(ConfirmDialog(review(plan, plate))):
-            return False
-        if not await confirm_run(self._app, plan.ready):
-            return False
-        device = plan.ready.request
-        self._app.measure_device(device.name, device.where)
-        self._app.run_worker(self._run(plan), group="bench", exit_on_error=True)
-        return True
-
-    async def _remaining_plan(self, experiment: str) -> AbPlan:
-        """What is left of the plan of an experiment of this session, by the job of its runs. Raises RaidbenchError."""
-        bench = self._app.workbench
-        runs = [run.start for run in bench.session.runs if run.start.mark and run.start.mark.experiment == experiment]
-        record = bench.session.experiment(experiment)
-        if record is None or not runs:
-            raise RefusedError(f"{experiment} is not of this session.", hint="`raidbench ab --more` goes on with it.")
-        begun, change = runs[0], await bench.hardware.plan(record.start.target, record.start.key, record.start.b)
-        where = begun.device if begun.device is not None and not begun.target.startswith("/") else begun.target
-        job = Job.from_fields(begun.job)
-        request = BenchmarkRequest(
-            where=where, name=begun.target, job=job, profile=begun.profile, steady=begun.steady, length_agreed=True
-        )
-        ready = await bench.jobs.prepare(request)
-        record, done = resumable_experiment(bench.session, experiment, change, ready)
-        noise = known_noise(bench, ready)
-        return plan_ab(change, ready, rest_seconds=self._rest, goes_on=record, done=done, noise=noise)
-
-    async def _choose_plan(self, address: str, key: str, value: str) -> AbPlan | None:
-        """The plan with the chosen number of pairs; None if no number was chosen."""
-        bench = self._app.workbench
-        device = await bench.hardware.find(address)
-        if isinstance(device, Controller) or device.device is None:
-            raise BlockedError(
-                f"{address} has no block device to measure.", hint="`raidbench ab --on` measures another."
-            )
-        change = await bench.hardware.plan(device.target, key, value)
-        name = self._app.options.profile
-        known_name = name if name in PROFILES else next(iter(PROFILES))
-        job, profile_name = self._app.job_choice or (profile(known_name).job, name)
-        if job.sections:
-            raise BlockedError(
-                f"An A/B judges one section, and the job on the Bench screen has {len(job.sections)}.",
-                hint="Open the job file again with o and choose one section.",
-            )
-        ready = await bench.jobs.prepare(
-            BenchmarkRequest(where=device.device, name=address, job=job, profile=profile_name, length_agreed=True)
-        )
-        noise = known_noise(bench, ready)
-        plans = {name: self._plan(change, ready, name, noise) for name in _PLANS}
-        dialog = ExperimentDialog("How many pairs", _choices(plans))
-        chosen = await self._app.push_screen_wait(dialog)
-        return None if chosen is None else replace(plans[chosen], threshold_percent=dialog.threshold)
-
-    def _plan(self, change: Change, ready: RunPlan, name: str, noise: RunNoise | None) -> AbPlan:
-        looks, until, _ = _PLANS[name]
-        return plan_ab(change, ready, looks=looks, until_percent=until, rest_seconds=self._rest, noise=noise)
-
-    @property
-    def _rest(self) -> float | None:
-        """Seconds before each run: nothing simulated comes to rest."""
-        return REST_SECONDS if self._app.workbench.host.capabilities.live else None
-
-    async def _run(self, plan: AbPlan) -> None:
-        try:
-            record = await run_experiment(self._app.workbench, plan, confirm=plan.ready.confirm_text)
-        except RaidbenchError as error:
-            self._app.show_error(error, title="The A/B ended")
-            return
-        good = record.end is not None and record.end.restored
-        self._app.notify(
-            ended_line(self._app.session, record, brief=True),
-            title=f"{record.id} is over",
-            severity="information" if good else "error",
-            timeout=15,
-        )
-        self._app.refresh_screen()
-        self._show_picture(record)
-
-    def _show_picture(self, record: ExperimentRecord) -> None:
-        """Both values as pictures, where somebody watched it to its end and a pair is whole."""
-        folder, session = self._app.workbench.folder, self._app.session
-        if folder is None or getattr(self._app.front, "NAME", "") != "bench" or not pairs_of(session, record.id).a:
-            return
-        self._app.do("plots.explore", session=session, folder=folder, first=record.id)
+async def _begin(app: AppInterface, address: str, key: str, value: str) -> None:
+    """Plan, ask, measure and report; show any error."""
+    try:
+        plan = await _choose_plan(app, address, key, value)
+        if plan is not None:
+            await _ask(app, plan)
+    except RaidbenchError as error:
+        app.show_error(error, title="No A/B")
 
 
 async def go_on(app: AppInterface, experiment: str) -> bool:
-    """Measure the pairs that an experiment's plan has left; return whether they are measured."""
-    return await ExperimentController(app).go_on(experiment)
+    """Measure the remaining pairs of an experiment; return whether they are being measured."""
+    try:
+        return await _ask(app, await _remaining_plan(app, experiment))
+    except RaidbenchError as error:
+        app.show_error(error, title="No more pairs")
+        return False
+
+
+async def _ask(app: AppInterface, plan: AbPlan) -> bool:
+    """Show the plan and start it if confirmed; return whether it started. Raises RaidbenchError when it cannot."""
+    plate = await app.workbench.hardware.device_label(plan.change.target)
+    if not await app.push_screen_wait(ConfirmDialog(review(plan, plate))):
+        return False
+    if not await confirm_run(app, plan.ready):
+        return False
+    device = plan.ready.request
+    app.measure_device(device.name, device.where)
+    app.run_worker(_run(app, plan), group="bench", exit_on_error=True)
+    return True
+
+
+async def _remaining_plan(app: AppInterface, experiment: str) -> AbPlan:
+    """Return the rest of an experiment's plan, with the job of its runs. Raises RaidbenchError if there is none."""
+    bench = app.workbench
+    runs = [run.start for run in bench.session.runs if run.start.mark and run.start.mark.experiment == experiment]
+    record = bench.session.experiment(experiment)
+    if record is None or not runs:
+        raise RefusedError(f"{experiment} is not of this session.", hint="`raidbench ab --more` goes on with it.")
+    first, change = runs[0], await bench.hardware.plan(record.start.target, record.start.key, record.start.b)
+    where = first.device if first.device is not None and not first.target.startswith("/") else first.target
+    job = Job.from_fields(first.job)
+    request = BenchmarkRequest(
+        where=where,
+        name=first.target,
+        job=job,
+        profile=first.profile,
+        steady=first.steady,
+        length_agreed=True,
+    )
+    ready = await bench.jobs.prepare(request)
+    record, done = resumable_experiment(bench.session, experiment, change, ready)
+    noise = known_noise(bench, ready)
+    return plan_ab(change, ready, rest_seconds=_rest_of(app), goes_on=record, done=done, noise=noise)
+
+
+async def _choose_plan(app: AppInterface, address: str, key: str, value: str) -> AbPlan | None:
+    """Return the plan with the chosen number of pairs; None if the dialog was closed."""
+    bench = app.workbench
+    device = await bench.hardware.find(address)
+    if isinstance(device, Controller) or device.device is None:
+        raise BlockedError(f"{address} has no block device to measure.", hint="`raidbench ab --on` measures another.")
+    change = await bench.hardware.plan(device.target, key, value)
+    name = app.options.profile
+    known_name = name if name in PROFILES else next(iter(PROFILES))
+    job, profile_name = app.job_choice or (profile(known_name).job, name)
+    if job.sections:
+        raise BlockedError(
+            f"An A/B judges one section, and the job on the Bench screen has {len(job.sections)}.",
+            hint="Open the job file again with o and choose one section.",
+        )
+    ready = await bench.jobs.prepare(
+        BenchmarkRequest(where=device.device, name=address, job=job, profile=profile_name, length_agreed=True)
+    )
+    noise = known_noise(bench, ready)
+    rest = _rest_of(app)
+    plans = {
+        name: plan_ab(change, ready, looks=looks, until_percent=until, rest_seconds=rest, noise=noise)
+        for name, (looks, until, _) in _PLANS.items()
+    }
+    dialog = ExperimentDialog("How many pairs", _choices(plans))
+    chosen = await app.push_screen_wait(dialog)
+    return None if chosen is None else replace(plans[chosen], threshold_percent=dialog.threshold)
+
+
+def _rest_of(app: AppInterface) -> float | None:
+    """Return the seconds before each run; None for simulated hosts, which need no rest."""
+    return REST_SECONDS if app.workbench.host.capabilities.live else None
+
+
+async def _run(app: AppInterface, plan: AbPlan) -> None:
+    try:
+        record = await run_experiment(app.workbench, plan, confirm=plan.ready.confirm_text)
+    except RaidbenchError as error:
+        app.show_error(error, title="The A/B ended")
+        return
+    is_restored = record.end is not None and record.end.restored
+    app.notify(
+        ended_line(app.session, record, brief=True),
+        title=f"{record.id} is over",
+        severity="information" if is_restored else "error",
+        timeout=15,
+    )
+    app.refresh_screen()
+    _show_picture(app, record)
+
+
+def _show_picture(app: AppInterface, record: ExperimentRecord) -> None:
+    """Show graphs of both values if the Bench screen is open and a pair is complete."""
+    folder, session = app.workbench.folder, app.session
+    if folder is None or getattr(app.front, "NAME", "") != "bench" or not pairs_of(session, record.id).a:
+        return
+    app.do("plots.explore", session=session, folder=folder, first=record.id)
 
 
 def begin_staged(app: AppInterface, say: Callable[[str], None]) -> None:
-    """Measure the only staged value against the one in force; where there is none, or several, say so."""
+    """Measure the only staged value against the effective one; report it if there is none or more than one."""
     staged = [(target, *assignment) for target, values in app.staged.items() for assignment in values.items()]
     if app.workbench.jobs.running:
         say("A job is running already: x on the Bench screen stops it.")
     elif len(staged) != 1:
         say("Stage exactly one value for an A/B: it is measured against the one in force.")
     else:
-        app.run_worker(ExperimentController(app).begin(*staged[0]), group="ab", exclusive=True)
+        app.run_worker(_begin(app, *staged[0]), group="ab", exclusive=True)
 
 
 def _choices(plans: Mapping[str, AbPlan]) -> tuple[ChoiceItem, ...]:
-    """Each way with the pairs and the time it takes."""
+    """Return a choice for each plan, with its pairs and its duration."""
     return tuple(
         ChoiceItem(value=name, label=f"{name}: {_extent(plan)}", help=_help(name, plan)) for name, plan in plans.items()
     )
 
 
 def _help(name: str, plan: AbPlan) -> str:
-    """What it is good for: by the noise of this target where that is known."""
+    """Return what a plan is good for, with the noise of this target if it is known."""
     if plan.noise is None or plan.until_percent is not None:
         return _PLANS[name][2]
     look, percent = plan.sights[-1]
@@ -295,7 +289,7 @@ def _help(name: str, plan: AbPlan) -> str:
 
 
 def _extent(plan: AbPlan) -> str:
-    """`3 pairs, about 4 min`, `6 to 20 pairs, about 8 to 27 min`."""
+    """Return a text such as `3 pairs, about 4 min` or `6 to 20 pairs, about 8 to 27 min`."""
     first, last = plan.looks[0].pairs, plan.pairs
     longest = units.duration(plan.seconds)
     if first == last:

@@ -1,4 +1,4 @@
-"""Settings as a file: written, compared, applied."""
+"""Settings as a file: export, compare and apply."""
 
 from app.doors import DoorCommand, FeatureDoor
 

@@ -1,23 +1,23 @@
-"""Makes a machine what a file says: planned as one set, made step by step, taken back where one step fails."""
+"""Apply a settings file as one set: plan it, set it step by step, and undo it if a step fails."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import field
 
 from app.core.changes.trial import require_triable
 from app.core.session.events import ChangeEnded
 from app.core.workbench import Workbench
-from app.features.apply.drift import DesiredState, Drift, DriftKind, DriftScan
+from app.features.apply.drift import DESTRUCTIVE_EFFECTS, DesiredState, Drift, DriftKind, DriftScan
 from app.features.apply.settings_file import DesiredFile
 from backends.change import Change
 from backends.device_label import DeviceLabel
 from backends.errors import BlockedError, RaidbenchError, RefusedError
 from backends.model import Target
 from backends.protocol import PersistRule
-from backends.settings import Effect, Persistence, Risk, worst
+from backends.settings import Persistence, Risk, worst
 from backends.text import clean
 from backends.values import dataclass
 
@@ -29,28 +29,28 @@ class PersistRuleRef:
     """A file that keeps values of a target over a reboot."""
 
     target: Target
-    """Of what."""
+    """The target of the values."""
     values: Mapping[str, str]
-    """Which."""
+    """The values by setting key."""
     rule: PersistRule
     """The file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesiredPlan:
-    """All that would be done, as one set."""
+    """All changes that a settings file needs, planned as one set."""
 
     changes: tuple[Change, ...] = ()
-    """In their order; what is so already is not among them."""
+    """Changes in the order in which they are made. A setting that already has its value has none."""
     keeps: tuple[PersistRuleRef, ...] = ()
-    """Files that are written afterwards."""
+    """Files that are written after the changes."""
     risk: Risk = Risk.NONE
-    """The worst of all."""
+    """The highest risk of all changes."""
     plates: tuple[DeviceLabel, ...] = ()
-    """Devices on which a risk is taken, each of which the file confirms."""
+    """Devices with a risky change. The file confirms each of them."""
 
     @property
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether there is nothing to do."""
         return not self.changes and not self.keeps
 
@@ -59,50 +59,51 @@ Place = tuple[Target, str]
 """A target and the key of one of its settings."""
 
 PlanMore = Callable[[Collection[Place]], Awaitable[DesiredPlan | None]]
-"""Plans what can be set once these settings are, None for nothing. Raises RaidbenchError: the set is taken back."""
+"""Plans changes that these settings have made possible, or None. Raises RaidbenchError to undo the set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepOutcome:
-    """What became of one step of the set."""
+    """The result of one step of the set."""
 
     change: Change
-    """The step."""
+    """The change that the step made."""
     ended: ChangeEnded
-    """How it ended."""
+    """The end of the change."""
     back: ChangeEnded | None = None
-    """How taking it back ended, where that was done."""
+    """The end of its undo; None if it was not undone."""
     stuck: str = ""
-    """Why it could not be taken back."""
+    """The reason why it could not be undone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyResult:
-    """What became of the whole set."""
+    """The result of applying a set."""
 
     steps: tuple[StepOutcome, ...] = ()
-    """Those that were begun, in their order."""
+    """Steps that were started, in order."""
     left: tuple[Change, ...] = ()
-    """Those that were not."""
+    """Changes that were not started."""
     trouble: RaidbenchError | None = None
-    """What stopped it, where that was no mere value that did not take."""
+    """The error that stopped the set; None if a value was only not verified."""
     kept: tuple[PersistRuleRef, ...] = ()
     """Files that were written."""
     unkept: Mapping[str, str] = field(default_factory=dict)
-    """Why others were not, by target."""
+    """Reasons why other files were not written, by target."""
 
     @property
-    def well(self) -> bool:
-        """Whether all of it was made and verified."""
+    def is_complete(self) -> bool:
+        """Whether every step was made and verified and every file was written."""
         made = all(step.ended.result == "verified" and step.back is None and not step.stuck for step in self.steps)
         return made and not self.left and self.trouble is None and not self.unkept
 
 
 async def plan_set(bench: Workbench, state: DesiredState, *, persist: bool, trial: float | None) -> DesiredPlan:
-    """What would be done; changes nothing.
+    """Return the plan that makes the machine match the file; changes nothing.
 
-    Raises RefusedError for a risk that the file does not confirm, for what cannot be tried where a trial is wanted and
-    for a card on which one is undecided; what planning raised.
+    Raises RefusedError when the file does not confirm a risk, when a change cannot be made on trial and `trial` is set,
+    and when a trial on the same controller or disk is undecided. Raises the error of a change that could not be
+    planned.
     """
     if state.trouble is not None:
         raise state.trouble
@@ -124,9 +125,10 @@ async def plan_set(bench: Workbench, state: DesiredState, *, persist: bool, tria
 async def plan_rest(
     bench: Workbench, file: DesiredFile, made: Collection[Place]
 ) -> tuple[tuple[Drift, ...], DesiredPlan | None]:
-    """Look again once a set is made; return what it does not set, and what can be set by now and could not before.
+    """Scan again after a set is made; return the remaining differences, and a plan for changes that are possible now.
 
-    `made`: what was set already, which is not set to and fro. Raises as `DriftScan.look` and `plan_set`.
+    The plan is None if no change became possible. `made`: settings that were set before; they are not set twice. Raises
+    what `DriftScan.look` and `plan_set` raise.
     """
     state = await DriftScan(bench, file).look()
     if all(_place_of(change) in made for change in state.changes):
@@ -136,8 +138,8 @@ async def plan_rest(
 
 
 def _require_allowed(change: Change) -> None:
-    """The last line: whatever the settings declare, no plan of a file destroys data."""
-    if change.risk is Risk.DESTROYS_DATA or change.effect in (Effect.RECREATED, Effect.RESHAPE):
+    """Raise RefusedError for a change that destroys data, whatever the settings declare: the last check."""
+    if change.risk is Risk.DESTROYS_DATA or change.effect in DESTRUCTIVE_EFFECTS:
         raise RefusedError(
             f"{change.label} of {change.target} would destroy data or lay them out anew: no file does that.",
             hint=f"By hand: raidbench set {change.target} {change.key}={clean(change.after, 60)}",
@@ -145,13 +147,13 @@ def _require_allowed(change: Change) -> None:
 
 
 def _require_free(bench: Workbench, changes: Sequence[Change], trial: float | None) -> None:
-    """One undecided trial a controller and disk: refused before anything is set."""
+    """Raise RefusedError, before anything is set, when another trial of the controller or disk is undecided."""
     for other in bench.changes.journal.trials():
         owner = bench.changes.controller_of(other.change.target)
         for change in changes:
-            same = other.change.target == change.target or other.change.shares_lock(change)
-            card = trial is not None and owner is not None and bench.changes.controller_of(change.target) == owner
-            if same or card:
+            same_setting = other.change.target == change.target or other.change.shares_lock(change)
+            same_owner = trial is not None and owner is not None and bench.changes.controller_of(change.target) == owner
+            if same_setting or same_owner:
                 raise RefusedError(
                     f"{other.change.label} of {other.change.target} is on trial still: {change.target} has to wait.",
                     hint="Decide the trial first: `raidbench keep`, or `u` in the workbench.",
@@ -161,7 +163,7 @@ def _require_free(bench: Workbench, changes: Sequence[Change], trial: float | No
 async def _require_confirmed(
     bench: Workbench, state: DesiredState, changes: Sequence[Change]
 ) -> tuple[DeviceLabel, ...]:
-    """Devices on which a risk is taken. Raises RefusedError for one that the file does not mean by its word."""
+    """Return the devices with a risky change. Raises RefusedError when the file lacks a device's confirmation token."""
     plates: dict[Target, DeviceLabel] = {}
     for change in changes:
         if change.risk in _HARMLESS or change.target in plates:
@@ -170,8 +172,7 @@ async def _require_confirmed(
         if plate.token not in state.confirms.get(change.target, ()):
             raise RefusedError(
                 f"{change.label} of {change.target} to {clean(change.after, 60)} risks data or service, and the file"
-                " does"
-                f" not confirm it. {plate.sentence}",
+                f" does not confirm it. {plate.sentence}",
                 hint=f'Its table in the file wants: confirm = "{plate.token}"',
             )
         plates[change.target] = plate
@@ -179,28 +180,28 @@ async def _require_confirmed(
 
 
 async def _plan_rules(bench: Workbench, state: DesiredState) -> tuple[PersistRuleRef, ...]:
-    """Files that would keep what a reboot loses, of those that are not there as they should be."""
+    """Return the files that would persist settings lost at a reboot, without files that are already correct."""
     refs: list[PersistRuleRef] = []
     last: dict[str, PersistRule] = {}
     for target, values in state.values.items():
         declared = {setting.key: setting for setting in bench.hardware.settings(target)}
-        lost = {key: value for key, value in values.items() if declared[key].persistence is not Persistence.STORED}
-        if not lost:
+        volatile = {key: value for key, value in values.items() if declared[key].persistence is not Persistence.STORED}
+        if not volatile:
             continue
         try:
-            rule = await bench.keeping.plan_rule(target, lost)
+            rule = await bench.keeping.plan_rule(target, volatile)
             if rule.path in last:
                 rule = rule.after(last[rule.path])
         except BlockedError:
             continue
         last[rule.path] = rule
         if rule.changes:
-            refs.append(PersistRuleRef(target=target, values=lost, rule=rule))
+            refs.append(PersistRuleRef(target=target, values=volatile, rule=rule))
     return tuple(refs)
 
 
 async def unsaved_differences(bench: Workbench, state: DesiredState) -> tuple[Drift, ...]:
-    """What is set and a reboot would lose, as differences."""
+    """Return the settings that are set but would be lost at a reboot, as differences."""
     return tuple(
         Drift(kind=DriftKind.NOT_KEPT, target=ref.target, why=f"{ref.rule.path} does not hold it yet")
         for ref in await _plan_rules(bench, state)
@@ -216,11 +217,12 @@ async def apply_set(
     asked_to_stop: Callable[[], bool] = lambda: False,
     plan_more: PlanMore | None = None,
 ) -> ApplyResult:
-    """Make it. The session is open and knows the inventory.
+    """Make the changes of a plan and return the result. The session must be open and know the inventory.
 
-    The first step that is not verified ends the set, and what was done is taken back, newest first; with `keep_going`
-    the rest is made all the same and nothing is taken back. Files that keep values are written when all else is well.
-    `plan_more`: asked for what can be set by now and could not before, once all is set; it belongs to the same set.
+    The first step that is not verified ends the set, and the steps before it are undone, newest first. With
+    `keep_going`, the other steps are made and nothing is undone. Files that persist values are written only if every
+    step is verified. `plan_more` is called once all is set and returns changes that became possible; they belong to the
+    same set.
     """
     before = {record.id for record in bench.session.changes}
     steps: list[StepOutcome] = []
@@ -231,16 +233,17 @@ async def apply_set(
     while waiting and not stopped:
         begun = len(steps)
         try:
-            async for change, ended in _apply(bench, waiting, trial):
-                steps.append(StepOutcome(change=change, ended=ended))
-                stopped = asked_to_stop() or (ended.result != "verified" and not keep_going)
-                if stopped:
-                    break
+            async with aclosing(bench.changes.apply_all(waiting, trial=trial)) as outcomes:
+                async for change, ended in outcomes:
+                    steps.append(StepOutcome(change=change, ended=ended))
+                    stopped = asked_to_stop() or (ended.result != "verified" and not keep_going)
+                    if stopped:
+                        break
         except RaidbenchError as error:
             trouble = error
             if not keep_going:
                 break
-            begun -= 1  # the one that was refused is passed over
+            begun -= 1  # skip the change that was refused
         del waiting[: len(steps) - begun]
         well = trouble is None and not stopped and all(step.ended.result == "verified" for step in steps)
         if not waiting and well and plan_more is not None:
@@ -258,35 +261,24 @@ async def apply_set(
     elif not failed and not stopped:
         kept, unkept = await _write_rules(bench, plan.keeps)
         return ApplyResult(steps=tuple(steps), left=tuple(waiting), kept=kept, unkept=unkept)
-    return ApplyResult(steps=tuple(steps), left=_changes_not_begun(planned, steps), trouble=trouble)
+    places = {_place_of(step.change) for step in steps}
+    left = tuple(change for change in planned if _place_of(change) not in places)
+    return ApplyResult(steps=tuple(steps), left=left, trouble=trouble)
 
 
 def _place_of(change: Change) -> Place:
     return change.target, change.key
 
 
-def _changes_not_begun(changes: Sequence[Change], steps: Sequence[StepOutcome]) -> tuple[Change, ...]:
-    """What was planned and not begun."""
-    begun = {_place_of(step.change) for step in steps}
-    return tuple(change for change in changes if _place_of(change) not in begun)
-
-
-async def _apply(
-    bench: Workbench, changes: Sequence[Change], trial: float | None
-) -> AsyncIterator[tuple[Change, ChangeEnded]]:
-    async with aclosing(bench.changes.apply_all(changes, trial=trial)) as outcomes:
-        async for change, ended in outcomes:
-            yield change, ended
-
-
 async def _undo_changes(bench: Workbench, steps: Sequence[StepOutcome], before: Collection[str]) -> list[StepOutcome]:
-    """All that the session has in force since, newest first, also what was begun and whose end nobody told.
+    """Undo all changes of the session since `before` that are in force, newest first; return the outcomes.
 
-    What cannot be taken back is told, and the rest is taken back all the same.
+    This includes a change that was started and whose end is not recorded. If a change cannot be undone, its outcome has
+    the reason, and the others are undone nevertheless.
     """
     outcomes: list[StepOutcome] = []
     at: dict[str, int] = {}
-    for step in steps:  # one that was lost at the end is told twice
+    for step in steps:  # a step whose device was lost at its end is reported twice
         if step.ended.id in at:
             outcomes[at[step.ended.id]] = step
             continue

@@ -1,4 +1,4 @@
-"""`apply`: makes a machine what a file of settings says, or tells how it differs."""
+"""The `apply` command: make the machine match a settings file, or report how it differs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ApplyOptions:
-    """The options of `apply`."""
+    """Options of `apply`."""
 
     file: Path
     check: bool
@@ -80,7 +80,7 @@ async def _apply(bench: Workbench, interruption: Interruption, wanted: DesiredFi
         return _print_drift(drifts, options)
     plan = await plan_set(bench, state, persist=wanted.persist, trial=wanted.trial)
     others = state.unsettable()
-    if plan.empty or options.dry_run:
+    if plan.is_empty or options.dry_run:
         return _print_plan(plan, state, others, options)
     _ask(plan, others, options)
     await open_session(bench)
@@ -88,7 +88,10 @@ async def _apply(bench: Workbench, interruption: Interruption, wanted: DesiredFi
 
 
 def _ask(plan: DesiredPlan, others: tuple[Drift, ...], options: _ApplyOptions) -> None:
-    """Show what would be done, and return if it may be. Raises RefusedError, EOFError."""
+    """Show the plan and return if it is confirmed.
+
+    Raises RefusedError when it is not confirmed, EOFError when stdin is closed.
+    """
     say_lines(_review(plan, others))
     say()
     typed = confirm_token(plan.plates) if plan.plates else None
@@ -118,8 +121,8 @@ def _print_plan(plan: DesiredPlan, state: DesiredState, others: tuple[Drift, ...
         print_json(dry_run=options.dry_run, drift=drift, not_done=[], **presentation.plan_json(plan))
     else:
         lines(_review(plan, others))
-    say("Nothing is to be set." if plan.empty else "Dry run: nothing was changed.")
-    return FOUND if others or (options.dry_run and not plan.empty) else DONE
+    say("Nothing is to be set." if plan.is_empty else "Dry run: nothing was changed.")
+    return FOUND if others or (options.dry_run and not plan.is_empty) else DONE
 
 
 def _review(plan: DesiredPlan, others: tuple[Drift, ...]) -> list[str]:
@@ -136,7 +139,7 @@ def _review(plan: DesiredPlan, others: tuple[Drift, ...]) -> list[str]:
 
 
 def _may_follow(others: tuple[Drift, ...]) -> bool:
-    """Return whether one of these may be set once other settings are."""
+    """Return whether one of the differences may become settable after other settings are set."""
     from app.features.apply.drift import DriftKind
 
     return any(other.kind is DriftKind.BLOCKED for other in others)
@@ -172,7 +175,7 @@ async def _apply_plan(
             plan_more=plan_more if wanted.trial is None and _may_follow(others) else None,
         )
     _print_outcome(bench, outcome, others, options)
-    if not outcome.well:
+    if not outcome.is_complete:
         stopped = interruption.is_requested() and all(step.ended.result == "verified" for step in outcome.steps)
         return INTERRUPTED if stopped and outcome.trouble is None else FAILED
     if wanted.trial is not None and bench.changes.trials() and not await decide_trial(bench, wanted.trial):

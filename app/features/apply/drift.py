@@ -1,4 +1,4 @@
-"""How a machine differs from a file: value by value, and what may be done about each."""
+"""Compare a machine with a settings file, value by value, and decide what can be done about each difference."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from enum import StrEnum
 
 from app.core.workbench import Workbench
-from app.features.apply.selectors import Thing, selected
+from app.features.apply.selectors import Thing, matching_devices
 from app.features.apply.settings_file import DesiredError, DesiredFile, DesiredTarget
 from backends.change import Change
 from backends.did_you_mean import suggestion_hint
@@ -18,25 +18,25 @@ from backends.settings import Effect, Reading, Risk, Setting, check_value, legal
 from backends.text import clean
 from backends.values import dataclass
 
-ANEW = (Effect.RECREATED, Effect.RESHAPE)
-"""Effects of settings that only a thing made anew, or laid out anew, has otherwise."""
+DESTRUCTIVE_EFFECTS = (Effect.RECREATED, Effect.RESHAPE)
+"""Effects of settings that can only change by re-creating or reshaping the array."""
 
 
 class DriftKind(StrEnum):
-    """What may be done about a difference."""
+    """What can be done about a difference."""
 
     SETTABLE = "settable"
     """`apply` sets it."""
     ANEW = "anew"
-    """It destroys data or lays them out anew: never set from a file."""
+    """Changing it destroys data or changes their layout, so it is never set from a file."""
     BLOCKED = "blocked"
-    """It cannot be changed here and now."""
+    """It cannot be changed now."""
     MISSING = "missing"
-    """There is no such thing."""
+    """No device matches the selector."""
     UNREAD = "unread"
     """It could not be read."""
     NOT_KEPT = "not-kept"
-    """It is set, and a reboot would lose it."""
+    """It is set, but a reboot would lose it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,19 +44,19 @@ class Drift:
     """One difference."""
 
     kind: DriftKind
-    """What may be done about it."""
+    """What can be done about it."""
     target: Target | None
-    """What has it; None where there is no such thing."""
+    """The target that has the setting; None if no device matches."""
     key: str = ""
-    """Which setting, "" of a whole thing."""
+    """The key of the setting; "" if the difference concerns the device itself."""
     now: str | None = None
-    """Its value; None where nobody says."""
+    """The present value; None if it is not reported."""
     wanted: str = ""
-    """The value of the file."""
+    """The value in the file."""
     why: str = ""
-    """Why it cannot be set from a file, or what is missing; a sentence without its stop."""
+    """Why a file cannot set it, or which device is missing: a sentence without its full stop."""
     line: int = 0
-    """Where the file says so."""
+    """Line number in the file; 0 if unknown."""
 
     @property
     def settable(self) -> bool:
@@ -65,7 +65,7 @@ class Drift:
 
     @property
     def command(self) -> str | None:
-        """What would set it by hand, of what is never set from a file; None where nothing does."""
+        """The command that manually sets what a file never sets; None for other differences and RAID levels."""
         if self.kind is not DriftKind.ANEW or self.target is None or self.key == "level":
             return None
         return f"raidbench set {self.target} {self.key}={self.wanted}"
@@ -73,38 +73,34 @@ class Drift:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesiredState:
-    """What a file asks of a machine as it is now."""
+    """A settings file compared with the present machine."""
 
     drifts: tuple[Drift, ...] = ()
-    """Every difference, in the order of the file."""
+    """All differences, in the order of the file."""
     values: Mapping[Target, Mapping[str, str]] = field(default_factory=dict)
-    """All values that `apply` is to see to, set already or not, by what has the setting."""
+    """All values that `apply` ensures, by target, whether or not they are already set."""
     confirms: Mapping[Target, tuple[str, ...]] = field(default_factory=dict)
-    """Words of the file that mean a device, by target."""
+    """Confirmation tokens in the file, by target."""
 
     changes: tuple[Change, ...] = ()
-    """What sets the settable differences, in its order; nothing where nobody was to plan."""
+    """Changes for the settable differences, in order; empty if nothing was planned."""
     trouble: RaidbenchError | None = None
-    """Why some of them could not be planned, where that is no fault of their values: a tool that does not answer."""
-
-    def settable(self) -> tuple[Drift, ...]:
-        """Differences that `apply` sets."""
-        return tuple(drift for drift in self.drifts if drift.settable)
+    """The error that prevented planning a change if its value is legal, for example a tool that does not answer."""
 
     def unsettable(self) -> tuple[Drift, ...]:
-        """Differences that it does not set."""
+        """Return the differences that `apply` does not set."""
         return tuple(drift for drift in self.drifts if not drift.settable)
 
 
 ReadTarget = Callable[[Target], Awaitable[Mapping[str, Reading]]]
-"""Tells the settings of a target. Raises RaidbenchError where they cannot be told."""
+"""Returns the settings of a target. Raises RaidbenchError when they cannot be read."""
 
 
 class DriftScan:
-    """Compares a file with a machine; changes nothing."""
+    """Compares a settings file with a machine; changes nothing."""
 
     def __init__(self, bench: Workbench, file: DesiredFile, read: ReadTarget | None = None) -> None:
-        """`read`: asks for settings, and nothing is planned; None reads them now, which may start programs."""
+        """Compare with the readings of `read`, without a plan; by default, read now, which may start programs."""
         self._bench, self._file = bench, file
         self._ask = read or bench.hardware.read
         self._plans = read is None
@@ -117,20 +113,23 @@ class DriftScan:
         self._read: dict[Target, Mapping[str, Reading]] = {}
 
     async def look(self) -> DesiredState:
-        """The state that is wanted against the one that is. Raises DesiredError for what is no value of a setting."""
+        """Return the machine compared with the file. Raises DesiredError when a value is never legal for its key."""
         inventory = self._bench.session.inventory
         for table in self._file.targets:
-            things = selected(inventory, table.select)
+            things = matching_devices(inventory, table.select)
             if not things:
                 if not table.optional:
-                    why = f"there is nothing with {table.called}"
+                    why = f"there is nothing with {table.selector_text}"
                     self._drifts.append(Drift(kind=DriftKind.MISSING, target=None, why=why, line=_line_of(table, "")))
                 continue
             for key, value in table.values.items():
                 await self._compare_setting(table, things, key, value, "set")
             for key, value in table.expect.items():
                 await self._compare_setting(table, things, key, value, "expect")
-        changes = await self._plan() if self._plans else self._block_doubtful()
+        changes = await self._plan() if self._plans else ()
+        if not self._plans:  # without a plan, a value is blocked unless it is legal now
+            for home, key in self._doubtful:
+                self._block(home, key, f"{legal_text(self._read[home][key])} here and now")
         return DesiredState(
             drifts=tuple(self._drifts),
             values=self._values,
@@ -148,16 +147,16 @@ class DriftScan:
             return
         homes: list[tuple[Target, Setting, Reading]] = []
         keys: set[str] = set()
-        without: list[Target] = []
+        unavailable: list[Target] = []
         unread = False
         for device in things:
             home = self._bench.hardware.owner_of_setting(device.target, key)
             readings = await self._readings(home, key, value, line)
-            if readings is None:  # the others of these things are compared all the same
+            if readings is None:  # compare the other devices nevertheless
                 unread = True
                 continue
             declared = {setting.key: setting for setting in self._bench.hardware.settings(home)}
-            if key not in declared:  # which it has may be known once it was read
+            if key not in declared:  # some backends know their settings only after the first read
                 home = self._bench.hardware.owner_of_setting(device.target, key)
                 declared = {setting.key: setting for setting in self._bench.hardware.settings(home)}
                 readings = await self._readings(home, key, value, line) or {}
@@ -165,11 +164,11 @@ class DriftScan:
             if key in declared and key in readings:
                 homes.append((home, declared[key], readings[key]))
             elif key in declared:
-                without.append(home)
+                unavailable.append(home)
         if not homes and unread:
             return
-        if not homes and without:
-            for home in dict.fromkeys(without):
+        if not homes and unavailable:
+            for home in dict.fromkeys(unavailable):
                 why = "there is no such setting here and now"
                 self._add_difference(DriftKind.BLOCKED, home, key, None, value, line, why)
             return
@@ -186,40 +185,36 @@ class DriftScan:
         key = setting.key
         if setting.secret:
             raise table.table.table(part).error(key, f"{key} is a secret and does not belong into a file.")
-        anew = setting.effect in ANEW or setting.risk is Risk.DESTROYS_DATA or part == "expect"
-        if not anew and reading.availability.available:
+        destructive = setting.effect in DESTRUCTIVE_EFFECTS or setting.risk is Risk.DESTROYS_DATA or part == "expect"
+        if not destructive and reading.availability.available:
             value = await self._parse_value(table, home, setting, reading, value, part)
         before = self._from.setdefault((home, key), (value, line))
         if before[0] != value:
             other = f"{clean(before[0], 40)!r} in line {before[1]}"
             sentence = f"{key} of {home} is wanted to be {clean(value, 40)!r} here and {other}."
             raise table.table.table(part).error(key, sentence)
-        if anew:
-            if reading.now != value:
-                why = "it destroys data or lays them out anew, which no file does"
-                self._add_difference(DriftKind.ANEW, home, key, reading.now, value, line, why)
-            return
-        if not reading.availability.available:
-            if reading.now != value:
-                why = (reading.availability.why_not or "").rstrip(".")
-                self._add_difference(DriftKind.BLOCKED, home, key, reading.now, value, line, why)
-            return
-        self._values.setdefault(home, {})[key] = value
-        self._confirms[home] = tuple(dict.fromkeys((*self._confirms.get(home, ()), *table.confirm)))
+        kind, why = DriftKind.SETTABLE, ""
+        if destructive:
+            kind, why = DriftKind.ANEW, "it destroys data or lays them out anew, which no file does"
+        elif not reading.availability.available:
+            kind, why = DriftKind.BLOCKED, (reading.availability.why_not or "").rstrip(".")
+        else:
+            self._values.setdefault(home, {})[key] = value
+            self._confirms[home] = tuple(dict.fromkeys((*self._confirms.get(home, ()), *table.confirm)))
         if reading.now != value:
-            self._add_difference(DriftKind.SETTABLE, home, key, reading.now, value, line, "")
+            self._add_difference(kind, home, key, reading.now, value, line, why)
 
     async def _parse_value(
         self, table: DesiredTarget, home: Target, setting: Setting, reading: Reading, value: str, part: str
     ) -> str:
-        """The value as it is read; one that is not legal by now may be so once others are set, or at another time.
+        """Return the value in the spelling of its setting. A value that is illegal now may become legal later.
 
-        Raises DesiredError for what is no value of this setting at any time.
+        Raises DesiredError when the value is never legal for this setting.
         """
         try:
             return table.table.table(part).parse(setting.key, lambda item: check_value(setting, reading, item), value)
         except DesiredError:
-            with contextlib.suppress(RaidbenchError):  # a backend may take more than it offers
+            with contextlib.suppress(RaidbenchError):  # a backend may accept more values than it offers
                 if self._plans:
                     return (await self._bench.hardware.plan_to_show(home, {setting.key: value}))[0].requested
             if not may_be_value(setting, reading, value):
@@ -227,14 +222,8 @@ class DriftScan:
             self._doubtful.append((home, setting.key))
             return value
 
-    def _block_doubtful(self) -> tuple[Change, ...]:
-        """Let the values that are legal now block the others, where nobody may plan."""
-        for home, key in self._doubtful:
-            self._block(home, key, f"{legal_text(self._read[home][key])} here and now")
-        return ()
-
     def _block(self, home: Target, key: str, why: str) -> None:
-        """A setting is not set from this file for now: what it is already would not stay so."""
+        """Mark a setting as blocked for now, even if it has the wanted value: it would not keep it."""
         wanted = self._values[home].pop(key)
         at = self._index_of(home, key)
         if at is None:
@@ -247,11 +236,11 @@ class DriftScan:
         return next((at for at, drift in enumerate(self._drifts) if (drift.target, drift.key) == (home, key)), None)
 
     async def _plan(self) -> tuple[Change, ...]:
-        """Plan all that differs, and what that would move; what cannot be planned is blocked."""
+        """Return the changes for all differences and their side effects; mark what cannot be planned as blocked."""
         hardware = self._bench.hardware
         changes: list[Change] = []
         todo = list(dict.fromkeys(drift.target for drift in self._drifts if drift.settable and drift.target))
-        for target in todo:  # it grows
+        for target in todo:  # the loop appends to it
             planned, refused = await self._plan_target(target, self._values[target])
             for key, error in refused.items():
                 if isinstance(error, InvalidValueError | BlockedError):
@@ -263,7 +252,7 @@ class DriftScan:
             moved = {key for change in planned if change.before != change.after for key in change.moves_disk}
             if disk is not None and disk not in todo and not moved.isdisjoint(self._values.get(disk, ())):
                 todo.append(disk)
-        for change in changes:  # -1 for a default that it has already
+        for change in changes:  # the file may say -1 for a default that is already set
             at = self._index_of(change.target, change.key)
             if change.before == change.after and at is not None and self._drifts[at].settable:
                 del self._drifts[at]
@@ -272,7 +261,7 @@ class DriftScan:
     async def _plan_target(
         self, target: Target, values: Mapping[str, str]
     ) -> tuple[tuple[Change, ...], dict[str, RaidbenchError]]:
-        """The changes of a target, and why others cannot be made now."""
+        """Return the changes of a target, and the errors of values that cannot be set now, by key."""
         plan = self._bench.hardware.plan_to_show
         with contextlib.suppress(RaidbenchError):
             return await plan(target, values), {}
@@ -318,7 +307,7 @@ class DriftScan:
 
 
 def _reason(error: RaidbenchError) -> str:
-    """Return why a value cannot be set now, to stand within a sentence; of an illegal value those that are legal."""
+    """Return why a value cannot be set now, as a clause; for an illegal value, the clause names the legal ones."""
     if not isinstance(error, InvalidValueError):
         return error.message.rstrip(".")
     text = (error.hint or error.message).rstrip(".")

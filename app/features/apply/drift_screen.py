@@ -1,4 +1,4 @@
-"""What differs from a named file of settings, by what was read of the machine anyway: no program runs for it."""
+"""Differences between the machine and a named settings file, from readings that exist already: no program runs."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _NOTHING: Mapping[str, Drift] = MappingProxyType({})
 
 
 class SettingsDrift(DriftWatch):
-    """Differences of the session's machine from the file."""
+    """Differences between the session's machine and the settings file."""
 
     def __init__(self, workbench: Workbench, file: Path | None) -> None:
-        """`file`: None where none is named; then nothing ever differs."""
+        """Without a `file`, there are never any differences."""
         super().__init__(workbench, file)
         self._by_target: dict[str, dict[str, Drift]] = {}
         self._parsed: tuple[tuple[int, int, int], DesiredFile] | None = None
@@ -34,15 +34,15 @@ class SettingsDrift(DriftWatch):
 
     @property
     def name(self) -> str:
-        """What the file is called in sentences."""
+        """The name of the file for messages."""
         return "" if self.file is None else clean(self.file.name, 60)
 
     def at(self, target: str) -> Mapping[str, FileDifference]:
-        """What differs of a target, by key."""
+        """Return the differences of a target by setting key."""
         return self._by_target.get(target, _NOTHING)
 
     async def update(self) -> tuple[RaidbenchError, ...]:
-        """Compare anew; what is wrong with the file or has nothing to compare with, each said once while it is so."""
+        """Compare again; return errors of the file and selectors without a match, each once as long as it persists."""
         if self.file is None:
             return ()
         from app.features.apply.drift import DriftKind, DriftScan
@@ -57,19 +57,19 @@ class SettingsDrift(DriftWatch):
             drifts = tuple(drift for drift in state.drifts if drift.key and drift.kind is not DriftKind.UNREAD)
             if not self._workbench.session.probing:
                 missing = [drift for drift in state.drifts if drift.kind is DriftKind.MISSING]
-                lost = "".join(f" Line {drift.line}: {drift.why}." for drift in missing[:3])
+                lines = "".join(f" Line {drift.line}: {drift.why}." for drift in missing[:3])
                 more = f" And {len(missing) - 3} more." if len(missing) > 3 else ""
-                troubles += [NotFoundError(f"{self.name} names what is not here.{lost}{more}")] if missing else []
+                troubles += [NotFoundError(f"{self.name} names what is not here.{lines}{more}")] if missing else []
         if drifts != self.drifts:
             self.drifts, self._by_target = drifts, {}
             for drift in drifts:
                 self._by_target.setdefault(str(drift.target), {})[drift.key] = drift
-        fresh = tuple(error for error in troubles if error.message not in self._reported)
+        new_errors = tuple(error for error in troubles if error.message not in self._reported)
         self._reported = frozenset(error.message for error in troubles)
-        return fresh
+        return new_errors
 
     def _read_file(self, file: Path) -> DesiredFile:
-        """The file, read again only where it was written since. Raises DesiredError, NotFoundError."""
+        """Return the parsed file, read again only if it changed. Raises DesiredError, NotFoundError."""
         from app.features.apply.settings_file import read_file
 
         try:
@@ -82,8 +82,8 @@ class SettingsDrift(DriftWatch):
         return self._parsed[1]
 
     async def _last_readings(self, target: Target) -> Mapping[str, Reading]:
-        """The settings of a target as they were last read. Raises NotFoundError where they were not."""
-        await asyncio.sleep(0)  # the file may name thousands of them, and keys are pressed meanwhile
+        """Return the settings of a target as last read. Raises NotFoundError when they were never read."""
+        await asyncio.sleep(0)  # the file may name thousands of targets; keep the TUI responsive
         readings = self._workbench.hardware.machine.read_so_far.get(target)
         if readings is None:
             raise NotFoundError(f"{target} was not read yet.")

@@ -1,4 +1,4 @@
-"""`export`: the settings of a machine as a file that `apply` takes."""
+"""The `export` command: write the settings of a machine as a file for `apply`."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def export_command(targets: tuple[str, ...], output: Path | None, by_model: bool
 async def _export(
     bench: Workbench, _: Interruption, targets: tuple[str, ...], output: Path | None, as_json: bool, by_model: bool
 ) -> int:
-    from app.features.apply.exporting import document_of, export_targets
-    from app.features.apply.selectors import everything
+    from app.features.apply.exporting import export_targets, render_document
+    from app.features.apply.selectors import all_devices
 
     inventory = await bench.hardware.probe()
-    things = [await bench.hardware.find(target) for target in targets] if targets else everything(inventory)
+    things = [await bench.hardware.find(target) for target in targets] if targets else all_devices(inventory)
     matches, troubles = await export_targets(bench, things, by_model=by_model)
     for trouble in troubles:
         say(clean(trouble, 500))
@@ -57,7 +57,7 @@ async def _export(
         if not is_text_wanted():
             return DONE
     if output is None:
-        data(document_of(matches).rstrip("\n"))
+        data(render_document(matches).rstrip("\n"))
         return DONE
     from app.features.apply.exporting import write_settings
 

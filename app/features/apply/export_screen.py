@@ -1,4 +1,4 @@
-"""Writing the settings of devices to a file of settings, as `raidbench export` does."""
+"""Write the settings of devices to a settings file from the TUI, as `raidbench export` does."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 HELP = "`raidbench apply` takes it. A file of settings that is there keeps its comments and gets the values of now."
 
 
-def chosen(inventory: Inventory, device: Device | None, matches: Collection[str]) -> tuple[Device, ...]:
-    """What is exported: all that a filter has `matches`; without one the `device`, of a card with all behind it.
+def devices_to_export(inventory: Inventory, device: Device | None, matches: Collection[str]) -> tuple[Device, ...]:
+    """Return the devices that match a filter, or else `device`; for a controller, everything behind it.
 
-    A disk that is also an array or a vendor's drive comes with the settings of its queue.
+    A disk that is also an array or a vendor's drive is exported together with its request queue.
     """
     if matches:
         roots = [root for root in map(inventory.find, matches) if root is not None]
@@ -33,8 +33,8 @@ def chosen(inventory: Inventory, device: Device | None, matches: Collection[str]
     else:
         roots = [] if device is None else [device]
     twins = {root.target: inventory.twin(root) for root in roots}
-    both = (part for root in roots for part in (root, twins[root.target]) if part is not None)
-    return tuple({part.target: part for part in both}.values())
+    with_twins = (part for root in roots for part in (root, twins[root.target]) if part is not None)
+    return tuple({part.target: part for part in with_twins}.values())
 
 
 def _all_of(branch: DeviceTreeNode) -> Iterator[Device]:
@@ -46,61 +46,53 @@ def _all_of(branch: DeviceTreeNode) -> Iterator[Device]:
 def export_settings(
     app: AppInterface, inventory: Inventory, device: Device | None, matches: Collection[str], say: Callable[[str], None]
 ) -> None:
-    """Ask where the settings of what a filter has `matches`, else of the `device` under the cursor, are written to."""
-    things = chosen(inventory, device, matches)
-    if things:
-        twins = {twin.target for twin in map(inventory.twin, things) if twin is not None}
-        SettingsExport(app, things, sum(device.target not in twins for device in things)).ask()
-    else:
+    """Ask for a file and write the settings of the devices that match a filter, or else of `device`."""
+    things = devices_to_export(inventory, device, matches)
+    if not things:
         say("There is no device under the cursor.")
+        return
+    twins = {twin.target for twin in map(inventory.twin, things) if twin is not None}
+    rows = sum(device.target not in twins for device in things)  # the list shows twins as one row
+    first = things[0]
+    subject = f"{clean(name_of(first), 40)} ({first.target})" if rows == 1 else plural(rows, "device")
 
-
-class SettingsExport:
-    """Asks for the file, reads what is not at hand, writes."""
-
-    def __init__(self, app: AppInterface, things: Sequence[Device], rows: int) -> None:
-        """`rows`: how many devices that are, as the list counts them."""
-        self._app, self._things, self._rows = app, things, rows
-
-    def ask(self) -> None:
-        """Ask where to."""
-        first = self._things[0]
-        subject = f"{clean(name_of(first), 40)} ({first.target})" if self._rows == 1 else plural(self._rows, "device")
-        dialog = TextDialog(f"Write the settings of {subject} to", "settings.toml", help=HELP)
-        self._app.push_screen(dialog, self._named)
-
-    def _named(self, name: str | None) -> None:
+    def named(name: str | None) -> None:
         if name:
-            self._app.run_worker(self._export(Path(name).expanduser()), group="export")
+            app.run_worker(_export(app, things, rows, Path(name).expanduser()), group="export")
 
-    async def _export(self, file: Path) -> None:
-        from app.features.apply.exporting import export_targets
+    app.push_screen(TextDialog(f"Write the settings of {subject} to", "settings.toml", help=HELP), named)
 
-        bench = self._app.workbench
-        self._app.notify_transient(f"Reading {plural(self._rows, 'device')} ...")  # a card may take seconds for a drive
-        try:
-            with bench.hardware.machine.using_last_scan():
-                targets, troubles = await export_targets(bench, self._things)
-        except Exception as error:  # a vendor module of somebody else's must not end the workbench
-            self._failed(RaidbenchError(f"Reading stopped with {type(error).__name__}: {error}"))
-            return
-        for trouble in troubles:
-            self._app.notify(trouble, severity="warning")
-        if not targets:
-            self._app.notify_transient("Nothing of it can be set: there is nothing to write.")
-            return
-        self._app.run_worker(lambda: self._write(file, targets), thread=True, group="export")
 
-    def _write(self, file: Path, targets: Sequence[ExportedTarget]) -> None:
-        from app.features.apply.exporting import write_settings
+async def _export(app: AppInterface, things: Sequence[Device], rows: int, file: Path) -> None:
+    from app.features.apply.exporting import export_targets
 
-        try:
-            write_settings(file, targets)
-        except RaidbenchError as error:
-            self._app.call_from_thread(self._failed, error)
-        else:
-            path = file.absolute()
-            self._app.call_from_thread(self._app.notify_copyable, f"The settings are in {path}.", str(path))
+    bench = app.workbench
+    app.notify_transient(f"Reading {plural(rows, 'device')} ...")  # a controller may take seconds per drive
+    try:
+        with bench.hardware.machine.using_last_scan():
+            targets, troubles = await export_targets(bench, things)
+    except Exception as error:  # a crash in a third-party vendor module must not end the TUI
+        _report_failure(app, RaidbenchError(f"Reading stopped with {type(error).__name__}: {error}"))
+        return
+    for trouble in troubles:
+        app.notify(trouble, severity="warning")
+    if targets:
+        app.run_worker(lambda: _write(app, file, targets), thread=True, group="export")
+    else:
+        app.notify_transient("Nothing of it can be set: there is nothing to write.")
 
-    def _failed(self, error: RaidbenchError) -> None:
-        self._app.show_error(error, title="No settings were written")
+
+def _write(app: AppInterface, file: Path, targets: Sequence[ExportedTarget]) -> None:
+    from app.features.apply.exporting import write_settings
+
+    try:
+        write_settings(file, targets)
+    except RaidbenchError as error:
+        app.call_from_thread(_report_failure, app, error)
+    else:
+        path = file.absolute()
+        app.call_from_thread(app.notify_copyable, f"The settings are in {path}.", str(path))
+
+
+def _report_failure(app: AppInterface, error: RaidbenchError) -> None:
+    app.show_error(error, title="No settings were written")

@@ -1,4 +1,4 @@
-"""A file of settings made of a machine as it is, commented with what each value means."""
+"""Create a settings file from the present machine, with a comment that explains each value."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from app.core.session.documents import write_file
 from app.core.workbench import Workbench
-from app.features.apply.drift import ANEW
-from app.features.apply.selectors import Thing, selected, selector_of, sort_of
+from app.features.apply.drift import DESTRUCTIVE_EFFECTS
+from app.features.apply.selectors import Thing, matching_devices, model_selector, unique_selector
 from app.features.apply.settings_file import FORMAT, LARGEST, SELECTS, DesiredError
 from backends.device_label import device_label_of
 from backends.errors import InvalidValueError, NotFoundError, RaidbenchError, RefusedError
@@ -30,42 +30,43 @@ HEAD = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedValue:
-    """One setting of a thing."""
+    """One setting of a device."""
 
     key: str
     """Its key."""
     value: str
-    """What it is set to."""
+    """Its value."""
     comment: str
-    """Its name, and what the value means."""
+    """The name of the setting and the meaning of the value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedTarget:
-    """One thing with its settings."""
+    """A device with its settings."""
 
     select: Mapping[str, str]
-    """What it is known by."""
+    """The selector that matches it."""
     comment: str
-    """What it is, for people."""
+    """A description for readers of the file."""
     values: tuple[ExportedValue, ...] = ()
-    """What may be set."""
+    """Values that `apply` may set."""
     expect: tuple[ExportedValue, ...] = ()
-    """What is compared and never set."""
+    """Values that are compared and never set."""
     word: str | None = None
-    """What has to stand as `confirm` where a value risks something; None where none does."""
+    """The confirmation token that a risky value needs as `confirm`; None if no value is risky."""
 
 
 async def export_targets(
     bench: Workbench, things: Iterable[Thing], *, by_model: bool = False
 ) -> tuple[tuple[ExportedTarget, ...], tuple[str, ...]]:
-    """All that can be set of these things, and sentences about those that could not be read.
+    """Return the devices with all their settings, and sentences about devices that could not be read.
 
-    `by_model`: not each thing, but each sort of them, as far as all of a sort have the same, for other machines.
+    With `by_model`, return one entry per model instead, with the values that all devices of the model share: for other
+    machines.
     """
     inventory = bench.session.inventory
     targets: list[ExportedTarget] = []
-    sorts: dict[tuple[tuple[str, str], ...], list[ExportedTarget]] = {}
+    by_selector: dict[tuple[tuple[str, str], ...], list[ExportedTarget]] = {}
     troubles: list[str] = []
     for device in things:
         try:
@@ -76,30 +77,32 @@ async def export_targets(
         target = _target(inventory, device, bench.hardware.settings(device.target), readings)
         if target.values or target.expect:
             targets.append(target)
-            if (sort := sort_of(device)) is not None:
-                sorts.setdefault(tuple(sort.items()), []).append(target)
+            if (select := model_selector(device)) is not None:
+                by_selector.setdefault(tuple(select.items()), []).append(target)
     if by_model:
-        targets = [target for sort, same in sorts.items() for target in _export_sort(inventory, dict(sort), same)]
+        targets = [
+            target for select, peers in by_selector.items() for target in _export_model(inventory, dict(select), peers)
+        ]
     return tuple(targets), tuple(troubles)
 
 
-def _export_sort(
-    inventory: Inventory, select: Mapping[str, str], same: Sequence[ExportedTarget]
+def _export_model(
+    inventory: Inventory, select: Mapping[str, str], peers: Sequence[ExportedTarget]
 ) -> Iterator[ExportedTarget]:
-    """What all things that the selector means have; nothing where that is nothing."""
-    whole = len(selected(inventory, select))
-    values = _common_values([target.values for target in same], whole)
+    """Yield the values that all devices of a selector share; nothing if they share none."""
+    count = len(matching_devices(inventory, select))
+    values = _common_values([target.values for target in peers], count)
     if not values:
         return
     (name,) = (select[key] for key in select if key not in ("vendor", "kind"))
-    comment = f"{select['vendor']}: {name}" if whole == 1 else f"{select['vendor']}: {whole} × {name}"
-    expect = _common_values([target.expect for target in same], whole)
+    comment = f"{select['vendor']}: {name}" if count == 1 else f"{select['vendor']}: {count} × {name}"
+    expect = _common_values([target.expect for target in peers], count)
     yield ExportedTarget(select=select, comment=clean(comment, 160), values=values, expect=expect)
 
 
-def _common_values(parts: Sequence[tuple[ExportedValue, ...]], whole: int) -> tuple[ExportedValue, ...]:
-    """Values that so many things have alike; none of one member, whose name means another on every machine."""
-    if len(parts) != whole:
+def _common_values(parts: Sequence[tuple[ExportedValue, ...]], count: int) -> tuple[ExportedValue, ...]:
+    """Return the values that `count` devices share, without keys of one member: its name differs between machines."""
+    if len(parts) != count:
         return ()
     exports = [{value.key: value.value for value in part} for part in parts]
     return tuple(
@@ -120,14 +123,14 @@ def _target(
         if reading is None or reading.now in (None, "unknown") or setting.secret or setting.stands_for:
             continue
         value = ExportedValue(key=setting.key, value=reading.now or "", comment=_value_comment(setting, reading))
-        if setting.effect in ANEW or setting.risk is Risk.DESTROYS_DATA:
+        if setting.effect in DESTRUCTIVE_EFFECTS or setting.risk is Risk.DESTROYS_DATA:
             expect.append(value)
         elif reading.availability.available and _may_be_set(setting, reading):
             values.append(value)
             risks = {choice.risk for choice in reading.choices} | {setting.risk}
             risky = risky or not risks <= {Risk.NONE, Risk.PERFORMANCE}
     return ExportedTarget(
-        select=selector_of(inventory, device),
+        select=unique_selector(inventory, device),
         comment=_device_comment(device),
         values=tuple(values),
         expect=tuple(expect),
@@ -136,7 +139,7 @@ def _target(
 
 
 def _may_be_set(setting: Setting, reading: Reading) -> bool:
-    """Whether the present value is one that `set` takes."""
+    """Return whether `set` accepts the present value."""
     try:
         return check_value(setting, reading, reading.now or "") == reading.now
     except InvalidValueError:
@@ -165,11 +168,12 @@ def _device_comment(device: Thing) -> str:
     return f"{device.target}: {text}" if text else str(device.target)
 
 
-def document_of(targets: Iterable[ExportedTarget], older: str | None = None) -> str:
-    """The file as text; over an `older` text that keeps its comments, its order and what it says besides.
+def render_document(targets: Iterable[ExportedTarget], older: str | None = None) -> str:
+    """Return the settings file as text.
 
-    There, a table with the same selector gets the values of now for the keys that it has, and what else it names stays;
-    new things are added at its end. Raises DesiredError where the older text is not such a file.
+    With `older`, keep the comments, the order and all other entries of that text: a table with the same selector gets
+    the present values for its keys, and new devices are appended. Raises DesiredError when `older` is not a settings
+    file.
     """
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
@@ -196,14 +200,14 @@ def document_of(targets: Iterable[ExportedTarget], older: str | None = None) -> 
         tables = tomlkit.aot()
         document.append("target", tables)
     for target in targets:
-        there = next((table for table in tables if dict(table.get("select", {})) == dict(target.select)), None)
-        if there is None:
+        table = next((table for table in tables if dict(table.get("select", {})) == dict(target.select)), None)
+        if table is None:
             tables.append(_table(target))
             continue
         for part, values in (("set", target.values), ("expect", target.expect)):
-            for value in values if part in there else ():
-                if value.key in there[part]:
-                    there[part][value.key] = _plain_value(value.value)
+            for value in values if part in table else ():
+                if value.key in table[part]:
+                    table[part][value.key] = _plain_value(value.value)
     return _with_newline(tomlkit.dumps(document))
 
 
@@ -245,39 +249,27 @@ def _plain_value(value: str) -> int | str:
     return int(value) if value.isascii() and value.isdigit() and str(int(value)) == value and len(value) < 19 else value
 
 
-# -- the file on disk: a new one, or over an older one of settings, whose comments stay --------------------------------
+# -- the file on disk: a new one, or an update of an existing one that keeps its comments -----------------------------
 
 
 def write_settings(file: Path, targets: Sequence[ExportedTarget]) -> None:
-    """Write settings to a file; see `document_of` for what becomes of an older one. It is replaced whole or not at all.
+    """Write settings to a file, atomically; an existing settings file is updated as `render_document` does.
 
-    Raises DesiredError, NotFoundError, RefusedError, StorageError, ToolFailedError.
+    Raises DesiredError when the existing file is not TOML or not a settings file, RefusedError when it is too large or
+    not text, NotFoundError when it cannot be read, StorageError or ToolFailedError when it cannot be written.
     """
-    older = _read_older(file)
-    if older is None:
-        write_file(file, document_of(targets), force=False)
-    else:
-        document = document_of(targets, _text_of(file, older))
-        replace_whole(str(file.absolute()), document.encode(), older)
-
-
-def _read_older(file: Path) -> bytes | None:
-    """What is in the file; None where there is none. Raises NotFoundError where it cannot be read."""
     shown = clean(str(file), 300)
     try:
-        return read_input(file, LARGEST)
+        older = read_input(file, LARGEST)
+        document = render_document(targets, older.decode("utf-8"))
     except FileNotFoundError:
-        return None
+        write_file(file, render_document(targets), force=False)
+        return
+    except UnicodeDecodeError:
+        raise RefusedError(f"{shown} is no text.", hint="Name another file.") from None
     except OSError as error:
         if error.errno == errno.EFBIG:
             why = f"{shown} is larger than {LARGEST >> 10} KiB and no file of settings."
             raise RefusedError(why, hint="Name another.") from None
         raise NotFoundError(f"{shown} cannot be read: {error.strerror}.") from None
-
-
-def _text_of(file: Path, data: bytes) -> str:
-    """The text of an older file. Raises RefusedError where it is none."""
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise RefusedError(f"{clean(str(file), 300)} is no text.", hint="Name another file.") from None
+    replace_whole(str(file.absolute()), document.encode(), older)

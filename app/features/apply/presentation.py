@@ -1,4 +1,4 @@
-"""Settings as code in words: what differs, what became of a set. Pure."""
+"""Settings files as text and JSON: differences, plans and results. No I/O."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _WORDS = {
     DriftKind.UNREAD: "unread",
     DriftKind.NOT_KEPT: "not kept",
 }
-"""The first word of a line."""
+"""The first word of a line, by kind."""
 
 
 def drift_line(drift: Drift) -> str:
-    """`differs  megaraid:/c0/v1  write_cache is write-through, wanted write-back (line 9)`."""
+    """Return a line such as `differs  megaraid:/c0/v1  write_cache is write-through, wanted write-back (line 9)`."""
     head = f"{_WORDS[drift.kind]:<8}  {drift.target or '-'}"
     where = f" (line {drift.line})" if drift.line else ""
     if drift.key:
@@ -34,7 +34,7 @@ def drift_line(drift: Drift) -> str:
 
 
 def diff_lines(drifts: tuple[Drift, ...]) -> Iterator[str]:
-    """The same as lines that go and lines that come, by target."""
+    """Yield the differences in the form of a diff, grouped by target."""
     last = None
     for drift in drifts:
         if str(drift.target) != last:
@@ -48,13 +48,13 @@ def diff_lines(drifts: tuple[Drift, ...]) -> Iterator[str]:
 
 
 def drift_json(drift: Drift) -> json_schema.Json:
-    """A difference."""
+    """Return a difference as JSON."""
     named = json_schema.pick(drift, "kind", "target", "key", "now", "wanted", "why", "line", "command")
     return {key: value or None for key, value in named.items()}
 
 
 def plan_json(plan: DesiredPlan) -> json_schema.Json:
-    """What would be done."""
+    """Return the planned changes and files as JSON."""
     return {
         "changes": [json_schema.change(change) for change in plan.changes],
         "files": [{"path": keep.rule.path, "text": keep.rule.text} for keep in plan.keeps],
@@ -62,7 +62,7 @@ def plan_json(plan: DesiredPlan) -> json_schema.Json:
 
 
 def outcome_json(outcome: ApplyResult) -> json_schema.Json:
-    """What became of the set."""
+    """Return the result of a set as JSON."""
     return {
         "changes": [_step(step) for step in outcome.steps],
         "not_done": [json_schema.change(change) for change in outcome.left],
@@ -83,7 +83,7 @@ def _step(step: StepOutcome) -> json_schema.Json:
 
 
 def export_json(targets: tuple[ExportedTarget, ...]) -> list[json_schema.Json]:
-    """The tables of a file."""
+    """Return the tables of a settings file as JSON."""
     return [
         {
             "select": dict(target.select),

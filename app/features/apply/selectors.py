@@ -1,4 +1,4 @@
-"""Which things a selector means. Pure."""
+"""Find the devices that a selector matches. No I/O."""
 
 from __future__ import annotations
 
@@ -10,35 +10,37 @@ from backends.model import Array, Controller, Drive, Inventory, kind_of
 Thing = Controller | Array | Drive
 
 
-def everything(inventory: Inventory) -> Iterator[Thing]:
-    """All things that may have settings; a disk by its first path."""
+def all_devices(inventory: Inventory) -> Iterator[Thing]:
+    """Yield all devices that may have settings; a disk with several paths once, by its first path."""
     yield from inventory.controllers
     yield from inventory.arrays
     yield from (drive for drive in inventory.drives if not drive.shown_elsewhere)
 
 
-def selected(inventory: Inventory, select: Mapping[str, str]) -> tuple[Thing, ...]:
-    """What a selector means.
+def matching_devices(inventory: Inventory, select: Mapping[str, str]) -> tuple[Thing, ...]:
+    """Return the devices that a selector matches.
 
-    Where it names neither an address nor a vendor, a disk that is also an array or a vendor's drive counts once, as
-    that: the settings of its queue are reached through it.
+    Without an address or a vendor in the selector, a disk that is also an array or a vendor's drive counts once, as the
+    latter: the settings of its request queue are reached through it.
     """
     exact = "address" in select or "vendor" in select
     hidden = frozenset() if exact else inventory.twins
     return tuple(
-        device for device in everything(inventory) if device.target not in hidden and _is_selected(device, select)
+        device for device in all_devices(inventory) if device.target not in hidden and _is_selected(device, select)
     )
 
 
 def _is_selected(device: Thing, select: Mapping[str, str]) -> bool:
-    if select.get("vendor", device.target.backend) != device.target.backend:  # a file of all selects often
+    if (
+        select.get("vendor", device.target.backend) != device.target.backend
+    ):  # fast path: a large file makes many selections
         return False
-    device_marks = marks(device)
+    device_marks = selector_values(device)
     return all(value in device_marks.get(key, ()) for key, value in select.items())
 
 
-def marks(device: Thing) -> dict[str, tuple[str, ...]]:
-    """What a thing is known by, by the key of a selector."""
+def selector_values(device: Thing) -> dict[str, tuple[str, ...]]:
+    """Return the values by which a device can be selected, by selector key."""
     fields: dict[str, tuple[str | None, ...]] = {
         "address": (str(device.target),),
         "vendor": (device.target.backend,),
@@ -48,15 +50,15 @@ def marks(device: Thing) -> dict[str, tuple[str, ...]]:
         case Controller():
             fields |= {"serial": (device.serial,), "model": (device.model,)}
         case Array():
-            own = device.identity
+            identity = device.identity
             fields |= {"level": (device.level.value,), "name": (device.name,)}
-            fields |= {"wwn": (own.wwn,), "serial": (own.serial,)} if own is not None else {}
+            fields |= {"wwn": (identity.wwn,), "serial": (identity.serial,)} if identity is not None else {}
         case Drive():
-            own = device.identity
+            identity = device.identity
             fields |= {"media": (device.media.value,), "model": (device.model,)}
             fields |= {
-                "wwn": (device.wwn, own.wwn if own else None),
-                "serial": (device.serial, own.serial if own else None),
+                "wwn": (device.wwn, identity.wwn if identity else None),
+                "serial": (device.serial, identity.serial if identity else None),
             }
     if not isinstance(device, Controller):
         points = [use.detail.removeprefix("mounted on ") for use in device.uses if use.kind == "mount"]
@@ -65,21 +67,21 @@ def marks(device: Thing) -> dict[str, tuple[str, ...]]:
     return {key: tuple(dict.fromkeys(value for value in values if value)) for key, values in fields.items()}
 
 
-def selector_of(inventory: Inventory, device: Thing) -> dict[str, str]:
-    """What means this thing and no other: by its WWN or serial number where that does, else by its address."""
-    own = marks(device)
+def unique_selector(inventory: Inventory, device: Thing) -> dict[str, str]:
+    """Return a selector that matches only this device: by WWN or serial number if these are unique, else by address."""
+    device_marks = selector_values(device)
     for key in ("wwn", "serial"):
-        for value in own.get(key, ()):
-            select = {"vendor": device.target.backend, "kind": own["kind"][0], key: value}
-            if len(value) >= 4 and selected(inventory, select) == (device,):
+        for value in device_marks.get(key, ()):
+            select = {"vendor": device.target.backend, "kind": device_marks["kind"][0], key: value}
+            if len(value) >= 4 and matching_devices(inventory, select) == (device,):
                 return {name: select[name] for name in SELECTS if name in select}
     return {"address": str(device.target)}
 
 
-def sort_of(device: Thing) -> dict[str, str] | None:
-    """What means all of its sort, on any machine: vendor and model, of arrays the level; None where that is unknown."""
-    own = marks(device)
-    key = next((key for key in ("model", "level", "media") if own.get(key)), None)
+def model_selector(device: Thing) -> dict[str, str] | None:
+    """Return a selector for all devices of the same model, level or media, on any machine; None if unknown."""
+    device_marks = selector_values(device)
+    key = next((key for key in ("model", "level", "media") if device_marks.get(key)), None)
     if key is None:
         return None
-    return {"vendor": device.target.backend, "kind": own["kind"][0], key: own[key][0]}
+    return {"vendor": device.target.backend, "kind": device_marks["kind"][0], key: device_marks[key][0]}

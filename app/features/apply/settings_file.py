@@ -1,4 +1,4 @@
-"""The file of wanted settings: strict TOML, what is wrong is named with its line and key."""
+"""Parser for settings files: strict TOML; errors name the line and the key."""
 
 from __future__ import annotations
 
@@ -16,61 +16,61 @@ from backends.text import clean
 from backends.values import dataclass
 
 FORMAT = 1
-"""Number of the form that this program writes and reads."""
+"""Version of the file format that is read and written."""
 
 LARGEST = 1 << 20
-"""Bytes of a file at most."""
+"""Maximum size of a file in bytes."""
 
 MOST = 2000
-"""Targets of a file at most."""
+"""Maximum number of targets in a file."""
 
 SELECTS = ("address", "vendor", "kind", "serial", "wwn", "model", "level", "media", "name", "mount")
-"""What a selector may name, in the order in which it is written."""
+"""Keys of a selector, in the order in which they are written."""
 
 _KEY = re.compile(r"[a-z][a-z0-9_]*(\.[A-Za-z0-9_!+-]+)?")
 
 
 class DesiredError(InvalidValueError):
-    """The file of settings cannot be used as it stands."""
+    """The settings file is not valid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesiredTarget:
-    """One table of the file: which things, and what they should be set to."""
+    """One table of the file: a selector and the values of its devices."""
 
     table: TomlTable
-    """Where it stands, for sentences."""
+    """The TOML table, for line numbers in messages."""
     select: Mapping[str, str]
-    """What the things are known by; all of it has to be so."""
+    """The selector; a device has to match all of it."""
     values: Mapping[str, str] = field(default_factory=dict)
     """Wanted values by key."""
     expect: Mapping[str, str] = field(default_factory=dict)
-    """Values that are compared and never set: what only a thing made anew has otherwise."""
+    """Values that are compared and never set, because only re-creating the device could change them."""
     confirm: tuple[str, ...] = ()
-    """Words that mean the devices on which a risk is taken."""
+    """Confirmation tokens of devices with risky values."""
     optional: bool = False
-    """Whether there may be no such thing."""
+    """Whether the selector may match no device."""
 
     @property
-    def called(self) -> str:
-        """Its selector in words."""
+    def selector_text(self) -> str:
+        """The selector as text."""
         return ", ".join(f"{key} {clean(value, 60)}" for key, value in self.select.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesiredFile:
-    """The whole file."""
+    """A parsed settings file."""
 
     targets: tuple[DesiredTarget, ...] = ()
     """Its tables."""
     persist: bool = False
-    """Whether values that a reboot would lose are kept by a file besides."""
+    """Whether values that a reboot would lose are also written to a file that keeps them."""
     trial: float | None = None
-    """Seconds after which all of it is taken back unless somebody keeps it."""
+    """Seconds after which all changes are reverted unless the user keeps them; None for no trial."""
 
 
 def read_file(path: Path) -> DesiredFile:
-    """The file at a path. Raises DesiredError, NotFoundError."""
+    """Return the parsed file. Raises NotFoundError when it cannot be read, DesiredError when it is not valid."""
     shown = clean(str(path), 300)
     try:
         data = read_input(path, LARGEST)
@@ -84,7 +84,7 @@ def read_file(path: Path) -> DesiredFile:
 
 
 def parse(data: bytes, shown: str) -> DesiredFile:
-    """The same of bytes; `shown`: what the file is called in sentences. Pure. Raises DesiredError."""
+    """Return the parsed file; `shown` is its name in messages. No I/O. Raises DesiredError when it is not valid."""
     top = read_toml(data, shown, "a file of settings", DesiredError, hint="docs/apply.md has its form.")
     top.require_keys("format", "persist", "trial", "target")
     if "format" not in top.given:
@@ -128,7 +128,7 @@ def _values(table: TomlTable) -> dict[str, str]:
 
 
 def _value(value: Any) -> str:
-    """A word or a whole number, as `set` takes them."""
+    """Return a word or a whole number as text, as `set` accepts it. Raises ValueError for anything else."""
     if isinstance(value, bool):
         raise ValueError('wants a word such as "on" or a number, not true or false')
     if isinstance(value, int):
@@ -137,7 +137,7 @@ def _value(value: Any) -> str:
 
 
 def _selector_text(value: Any) -> str:
-    """A text; a lone sign that others take for everything selects nothing here."""
+    """Return a text. Raises ValueError for a bare wildcard, which would match nothing here."""
     selector = text(value)
     if set(selector) <= set("*?.%"):
         raise ValueError("wants what it is, there are no patterns")

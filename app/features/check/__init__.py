@@ -1,4 +1,4 @@
-"""Findings: what of the set-up costs speed or safety."""
+"""Check the configuration for performance and safety problems."""
 
 from app.doors import DoorCommand, FeatureDoor
 

@@ -1,4 +1,4 @@
-"""`check`: what of the set-up costs speed or safety, without any load."""
+"""The `check` command: report performance and safety problems of the configuration, without any load."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from app.features.check.runner import CheckResult
 
 WIDTH = 80
-"""Columns of the text where it goes to no terminal."""
+"""Columns of the text if the output is not a terminal."""
 
 _COLOURS = {"fault": "red", "warn": "yellow", "note": "dim"}
 
@@ -57,7 +57,7 @@ def check_command(target: str | None, severity: str, ignored: tuple[str, ...], n
             raise
         lines([f"RAIDBENCH UNKNOWN - {clean(error.message, 500).replace('|', '/')}"])
         return NAGIOS["UNKNOWN"]
-    return _tell(checked, severity, nagios=nagios, as_json=as_json)
+    return _print_result(checked, severity, nagios=nagios, as_json=as_json)
 
 
 async def _check(bench: Workbench, _: Interruption, target: str | None, ignored: tuple[str, ...]) -> CheckResult:
@@ -69,7 +69,7 @@ async def _check(bench: Workbench, _: Interruption, target: str | None, ignored:
     return await check(bench.hardware.machine, inventory, about=about, ignore=ignore)
 
 
-def _tell(checked: CheckResult, severity: str, *, nagios: bool, as_json: bool) -> int:
+def _print_result(checked: CheckResult, severity: str, *, nagios: bool, as_json: bool) -> int:
     from app.features.check import presentation as view
     from app.features.check.finding import Severity
 
@@ -87,14 +87,16 @@ def _tell(checked: CheckResult, severity: str, *, nagios: bool, as_json: bool) -
     lines(row for finding in checked.findings for row in _rows(finding, width))
     for result in checked.unknown:
         where, why = clean(result.outcome.where, 200), clean(result.outcome.why, 300)
-        _say(f"Not known: {result.rule.id} at {where}: {why}.", width)
+        _say_wrapped(f"Not known: {result.rule.id} at {where}: {why}.", width)
     for problem in checked.problems:
-        _say(f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip(), width)
+        _say_wrapped(
+            f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip(), width
+        )
     say(view.summary(checked))
     return status
 
 
-def _say(text: str, width: int) -> None:
+def _say_wrapped(text: str, width: int) -> None:
     say_lines(wrap_text(text, width))
 
 

@@ -1,6 +1,6 @@
-"""Where the facts of a check come from: the inventory, what is set, and small files of sysfs and procfs.
+"""Collect the facts of a check: the inventory, the settings, and small files of sysfs and procfs.
 
-Nothing is written, no load is made, and of programs only those run that a look at the devices runs.
+Nothing is written and no load is made. The only programs that run are those of a hardware scan.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from app.core.benchmark.conditions.collector import governors
-from app.features.check.snapshot import BlockDevice, DiskLink, Partition, PciSlot, SystemSnapshot
+from app.features.check.snapshot import BlockDevice, DiskLink, PciSlot, SystemSnapshot
 from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.model import Array, Controller, Drive, Inventory, Problem, Target
@@ -32,12 +32,12 @@ _CAPS = ("/sys/fs/cgroup/*/io.max", "/sys/fs/cgroup/*/*/io.max")
 """Limits of I/O by control group (Documentation/admin-guide/cgroup-v2.rst, io.max)."""
 
 _TIMERS = "/etc/systemd/system/timers.target.wants/fstrim.timer"
-"""Where systemd links an enabled timer; Debian and Fedora enable it so."""
+"""Symbolic link by which systemd enables the timer, on Debian and Fedora."""
 
 _RESYNC_LIMIT = "/proc/sys/dev/raid/speed_limit_max"
 
 _ERRORS = ("/sys/fs/ext4/*/errors_count", "/sys/fs/btrfs/*/devinfo/*/error_stats")
-"""Where filesystems count their errors (Documentation/ABI/testing/sysfs-fs-ext4; fs/btrfs/sysfs.c)."""
+"""Error counters of filesystems (Documentation/ABI/testing/sysfs-fs-ext4; fs/btrfs/sysfs.c)."""
 
 _ATA_PORT = re.compile(r"/ata(\d{1,5})/", re.ASCII)
 _SAS_PORT = re.compile(r"(/.*/port-[\d:]{1,20})/end_device-", re.ASCII)
@@ -49,7 +49,7 @@ Readings = dict[Target, Mapping[str, Reading]]
 
 
 async def readings_of(machine: MachineBackends, inventory: Inventory) -> tuple[Readings, tuple[Problem, ...]]:
-    """What is set on everything, as the last look read it where that is kept; problems of what cannot be read."""
+    """Return the settings of all devices, cached if the last scan read them, and the problems of unreadable ones."""
     problems: list[Problem] = []
     readings: Readings = {}
     things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
@@ -65,9 +65,9 @@ async def readings_of(machine: MachineBackends, inventory: Inventory) -> tuple[R
 
 
 async def gather(host: Host, inventory: Inventory, readings: Mapping[Target, Mapping[str, Reading]]) -> SystemSnapshot:
-    """The whole snapshot of a machine whose devices were looked for already."""
+    """Return the snapshot of a machine whose devices have been scanned."""
     cards = {controller.pci for controller in inventory.controllers if controller.pci is not None}
-    nvme = await _nvme(host)
+    nvme = {name: address for name, address in (await _nvme(host, "address")).items() if ":" in address}
     blocks, slots, nodes, caps, timer = await asyncio.gather(
         _blocks(host), _slots(host, {*cards, *nvme.values()}), _nodes(host), _caps(host), host.list(_TIMERS)
     )
@@ -79,7 +79,7 @@ async def gather(host: Host, inventory: Inventory, readings: Mapping[Target, Map
         blocks=blocks,
         slots=slots,
         nvme=nvme,
-        nvme_states=await _nvme_states(host),
+        nvme_states=await _nvme(host, "state"),
         links=await _links(host, blocks),
         filesystem_errors=await _filesystem_errors(host),
         resync_limit=int(limit) if limit.isascii() and limit.isdigit() else None,
@@ -94,7 +94,7 @@ async def gather(host: Host, inventory: Inventory, readings: Mapping[Target, Map
 
 
 def cpu_list(text: str) -> frozenset[int]:
-    """CPUs of a list as the kernel prints it: `0-3,8`; none of what is no list. Pure."""
+    """Return the CPUs of a kernel list such as `0-3,8`; none if the text is not a list. No I/O."""
     numbers: set[int] = set()
     for part in text.strip().split(","):
         first, _, last = part.partition("-")
@@ -117,20 +117,18 @@ async def _blocks(host: Host) -> dict[str, BlockDevice]:
     blocks = {}
     for path in paths:
         name = path.rsplit("/", 1)[1]
-        own = {
-            name.removeprefix(f"{path}/"): clean(text) for name, text in texts.items() if name.startswith(f"{path}/")
+        attributes = {name.removeprefix(f"{path}/"): clean(texts[name]) for name in _paths_below(path, texts)}
+        parts = {
+            start.split("/")[4]: int(texts[start]) * 512
+            for start in _paths_below(path, starts)
+            if texts.get(start, "").isdigit()
         }
-        parts = [
-            Partition(name=name.split("/")[4], start=int(texts[name]) * 512)
-            for name in _paths_below(path, starts)
-            if texts.get(name, "").isdigit()
-        ]
         driver = await host.link(f"{path}/device/driver")
         blocks[name] = BlockDevice(
             name=name,
-            attributes=own,
+            attributes=attributes,
             below=tuple(name.rsplit("/", 1)[1] for name in _paths_below(path, below)),
-            parts=tuple(parts),
+            parts=parts,
             queues=len(_paths_below(path, queues)) or None,
             driver=driver.rsplit("/", 1)[1] if driver else "",
         )
@@ -141,13 +139,9 @@ def _paths_below(path: str, paths: Iterable[str]) -> list[str]:
     return [name for name in paths if name.startswith(f"{path}/")]
 
 
-async def _nvme(host: Host) -> dict[str, str]:
-    texts = await host.read_many(await host.list("/sys/class/nvme/nvme*/address"))
-    return {path.split("/")[4]: clean(text) for path, text in texts.items() if ":" in text}
-
-
-async def _nvme_states(host: Host) -> dict[str, str]:
-    texts = await host.read_many(await host.list("/sys/class/nvme/nvme*/state"))
+async def _nvme(host: Host, name: str) -> dict[str, str]:
+    """Return the contents of a sysfs file of each NVMe controller, by kernel name."""
+    texts = await host.read_many(await host.list(f"/sys/class/nvme/nvme*/{name}"))
     return {path.split("/")[4]: clean(text) for path, text in texts.items() if text.strip()}
 
 
@@ -164,7 +158,7 @@ async def _links(host: Host, names: Iterable[str]) -> dict[str, DiskLink]:
 
 
 async def _ata_link(host: Host, port: str) -> DiskLink:
-    """Return the link of a port without a multiplier (Documentation/ABI/testing/sysfs-ata)."""
+    """Return the link of a port without a port multiplier (Documentation/ABI/testing/sysfs-ata)."""
     folder = f"/sys/class/ata_link/link{port}"
     files = [f"{folder}/{name}" for name in ("sata_spd", "hw_sata_spd_limit", "sata_spd_limit")]
     texts = await host.read_many(files)
@@ -189,7 +183,7 @@ def _gigabits(text: str | None) -> float | None:
 
 
 async def _filesystem_errors(host: Host) -> dict[str, int]:
-    """Return the counts of ext4 by device; those of btrfs by the UUID of the filesystem."""
+    """Return the error counts of ext4 by device, and those of btrfs by filesystem UUID."""
     counts: dict[str, int] = {}
     texts = await host.read_many([path for pattern in _ERRORS for path in await host.list(pattern)])
     for path, text in texts.items():
@@ -210,8 +204,8 @@ async def _slot(host: Host, path: str) -> PciSlot | None:
     if not texts:
         return None
     attributes = {name: clean(texts.get(f"{path}/{name}", "")) for name in SLOT}
-    real = await host.link(path)
-    above = real.rpartition("/")[0] if real else ""
+    device_path = await host.link(path)
+    above = device_path.rpartition("/")[0] if device_path else ""
     port = await host.read_many([f"{above}/{name}" for name in SLOT]) if above else {}
     irqs = [name.rsplit("/", 1)[1] for name in await host.list(f"{path}/msi_irqs/*")]
     affinities = await host.read_many([f"/proc/irq/{irq}/effective_affinity_list" for irq in irqs])
@@ -235,8 +229,8 @@ async def _policies(host: Host) -> dict[str, tuple[str, int]]:
     policies = {}
     for path, text in texts.items():
         folder = path.rpartition("/")[0]
-        ways = [name for name in await host.list(f"{folder}/nvme*") if name.rsplit("/nvme", 1)[1].isdigit()]
-        policies[folder.rsplit("/", 1)[1]] = (clean(text), len(ways))
+        controllers = [name for name in await host.list(f"{folder}/nvme*") if name.rsplit("/nvme", 1)[1].isdigit()]
+        policies[folder.rsplit("/", 1)[1]] = (clean(text), len(controllers))
     return policies
 
 

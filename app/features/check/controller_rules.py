@@ -1,27 +1,26 @@
-"""Cards: their link, their interrupts, and what keeps their caches."""
+"""Rules about controllers: PCIe link, interrupts, and protection of their caches."""
 
 from __future__ import annotations
 
 from app.features.advice.condition_rules import POLICIES
 from app.features.check.finding import FAULT, NOTE, WARN, Finding, RuleOutput, UnknownResult, rule
 from app.features.check.snapshot import PciSlot, SystemSnapshot, fact
-from backends.model import Array
 from backends.pci import Link, rate_of
 from backends.settings import NOT_UNDERSTOOD
 
-ALWAYS = "always-write-back"
-"""Write policy that keeps writes in the cache without a healthy battery too."""
+ALWAYS_CACHED = "always-write-back"
+"""Write policy that caches writes even without a healthy battery."""
 
-LOST = ("failed", "missing", "degraded")
-"""States of a battery or capacitor that keeps nothing."""
+UNPROTECTED = ("failed", "missing", "degraded")
+"""States of a battery or capacitor that does not protect the cache."""
 
-REBUILD_RATE = 50
-"""Percent of a card's time for a rebuild beyond which I/O gets the lesser part; cards come with 30 (Broadcom, MegaRAID
-SAS software user guide, rebuild rate)."""
+HIGHEST_REBUILD_RATE = 50
+"""Percent of a controller's time for a rebuild above which I/O gets the smaller share. The default is 30 (Broadcom,
+MegaRAID SAS software user guide, rebuild rate)."""
 
 
 def _slots_by_name(snapshot: SystemSnapshot) -> list[tuple[str, PciSlot]]:
-    """Slots with what sits in them, each once."""
+    """Return each used PCI slot with the address of its controller or NVMe drive."""
     named = {pci: f"nvme:{name}" for name, pci in snapshot.nvme.items()}
     named = {
         controller.pci: str(controller.target)
@@ -37,8 +36,8 @@ def _slots_by_name(snapshot: SystemSnapshot) -> list[tuple[str, PciSlot]]:
     "a PCIe link is below what card and slot both can",
     "Documentation/ABI/testing/sysfs-bus-pci, max_link_speed",
 )
-def link(snapshot: SystemSnapshot) -> RuleOutput:
-    """A PCI Express link below what both of its ends can."""
+def slow_links(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield PCIe links that are slower than both of their ends."""
     for where, slot in _slots_by_name(snapshot):
         card, port = slot.link, slot.port
         if not card.link_degraded:
@@ -57,7 +56,7 @@ def link(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 def _is_slower(card: Link, port: Link) -> bool:
-    """Whether the link has less than the worse of its ends can."""
+    """Return whether the link is slower or narrower than the slower of its two ends."""
     lanes = [number for number in (card.max_width, port.max_width) if number is not None]
     rates = [value for value in (rate_of(card.max_speed), rate_of(port.max_speed)) if value is not None]
     now = rate_of(card.speed)
@@ -67,8 +66,8 @@ def _is_slower(card: Link, port: Link) -> bool:
 @rule(
     WARN, "irq-one-cpu", "all interrupts of a card go to one processor", "Documentation/core-api/irq/irq-affinity.rst"
 )
-def one_cpu(snapshot: SystemSnapshot) -> RuleOutput:
-    """All interrupts of a card that has several on one CPU."""
+def single_cpu_interrupts(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield controllers with several interrupts that all go to one CPU."""
     for where, slot in _slots_by_name(snapshot):
         cpus = frozenset().union(*slot.interrupts.values()) if slot.interrupts else frozenset()
         if len(slot.interrupts) > 1 and len(cpus) == 1 and snapshot.cores > 1:
@@ -84,8 +83,8 @@ def one_cpu(snapshot: SystemSnapshot) -> RuleOutput:
 @rule(
     WARN, "irq-far", "no interrupt of a card is on its NUMA node", "Documentation/ABI/testing/sysfs-bus-pci, numa_node"
 )
-def far(snapshot: SystemSnapshot) -> RuleOutput:
-    """Interrupts on another NUMA node than the card."""
+def distant_interrupts(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield controllers whose interrupts are all on another NUMA node."""
     if len(snapshot.nodes) < 2:
         return
     for where, slot in _slots_by_name(snapshot):
@@ -105,8 +104,8 @@ def far(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(FAULT, "battery-failed", "a card's battery or capacitor is failed or missing", "the card's tool")
-def battery(snapshot: SystemSnapshot) -> RuleOutput:
-    """A card whose battery or capacitor is there no more."""
+def failed_batteries(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield controllers whose battery or capacitor is failed or missing."""
     for card in snapshot.inventory.controllers:
         guard = card.protection
         if guard is None and any(
@@ -118,7 +117,7 @@ def battery(snapshot: SystemSnapshot) -> RuleOutput:
             )
         if guard is None or guard.kind == "none":
             continue
-        if guard.state in LOST:
+        if guard.state in UNPROTECTED:
             yield Finding(
                 where=str(card.target),
                 message="Nothing keeps the cache over a power cut: write-back is written through, or loses what it"
@@ -136,29 +135,33 @@ def battery(snapshot: SystemSnapshot) -> RuleOutput:
     "a controller caches writes also without a healthy battery",
     "the card's tool, write policy",
 )
-def always_cached(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield controllers that keep writes in their cache whatever becomes of the battery; one finding for all arrays."""
+def unconditional_write_caches(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield controllers that cache writes whatever the state of the battery; one finding for all their arrays."""
     for card in snapshot.inventory.controllers:
         readings = {
             str(array.target): snapshot.readings.get(array.target, {}).get("write_cache")
             for array in snapshot.inventory.arrays
             if array.controller == card.target
         }
-        kept = [name for name, reading in readings.items() if reading and (reading.effective or reading.now) == ALWAYS]
+        kept = [
+            name
+            for name, reading in readings.items()
+            if reading and (reading.effective or reading.now) == ALWAYS_CACHED
+        ]
         if kept:
             more = f" and {len(kept) - 1} more arrays" if len(kept) > 1 else ""
             yield Finding(
                 where=str(card.target),
                 message=f"Writes to {kept[0]}{more} stay in the cache also without a healthy battery: a power cut then"
                 " loses what was reported written.",
-                evidence=f"write_cache {ALWAYS}",
+                evidence=f"write_cache {ALWAYS_CACHED}",
                 do="Set write_cache to write-back, or watch the battery.",
             )
 
 
 @rule(NOTE, "battery-learning", "a battery learns or is being charged", "the card's tool; docs/advice.md")
-def learning(snapshot: SystemSnapshot) -> RuleOutput:
-    """A battery in its learn cycle or being charged."""
+def learning_batteries(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield controllers whose battery is in its learn cycle or charging."""
     for card in snapshot.inventory.controllers:
         if card.protection is not None and card.protection.state in ("learning", "charging"):
             yield Finding(
@@ -170,8 +173,8 @@ def learning(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(WARN, "battery-replace", "a battery or capacitor is to be replaced", "the card's tool")
-def replace_battery(snapshot: SystemSnapshot) -> RuleOutput:
-    """A battery that works and wants to be replaced."""
+def aging_batteries(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield controllers that ask for a replacement of a battery that still works."""
     for card in snapshot.inventory.controllers:
         label = next((fact.label for fact in card.facts if fact.label.endswith("Replacement required")), None)
         text = fact(card, label) if label is not None else None
@@ -190,8 +193,8 @@ def replace_battery(snapshot: SystemSnapshot) -> RuleOutput:
     "write-back or another cache policy is set and not in force",
     "the card's tool; docs/advice.md",
 )
-def not_in_force(snapshot: SystemSnapshot) -> RuleOutput:
-    """A cache policy that is set while another one is in force: write-back that writes through."""
+def ineffective_policies(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield arrays whose effective cache policy is not the configured one, such as write-back."""
     for array in snapshot.inventory.arrays:
         for key in POLICIES:
             reading = snapshot.readings.get(array.target, {}).get(key)
@@ -213,7 +216,7 @@ def not_in_force(snapshot: SystemSnapshot) -> RuleOutput:
     "Broadcom, MegaRAID SAS software user guide, disk cache policy",
 )
 def drive_caches(snapshot: SystemSnapshot) -> RuleOutput:
-    """Caches of drives that are on behind a card that has nothing against a power cut."""
+    """Yield arrays whose drive caches are on behind a controller without protection against a power cut."""
     for array in snapshot.inventory.arrays:
         card = snapshot.controller(array)
         if card is None or snapshot.now(array.target, "drive_cache") != "on":
@@ -222,19 +225,16 @@ def drive_caches(snapshot: SystemSnapshot) -> RuleOutput:
             yield UnknownResult(
                 where=str(array.target), why="its drives cache; whether the card has a battery is not told"
             )
-        elif card.protection.state in LOST:
-            yield _unprotected_cache(snapshot, array, f"{card.protection.kind} {card.protection.state}")
-
-
-def _unprotected_cache(snapshot: SystemSnapshot, array: Array, guard: str) -> Finding:
-    return Finding(
-        where=str(array.target),
-        message="The drives' own write caches are on behind a card without protection: a power cut loses what they"
-        " hold.",
-        evidence=f"drive_cache on, {guard}",
-        do="Set drive_cache to off unless the drives have capacitors of their own.",
-        staged=snapshot.staged(array.target, "drive_cache", "off"),
-    )
+        elif card.protection.state in UNPROTECTED:
+            guard = f"{card.protection.kind} {card.protection.state}"
+            yield Finding(
+                where=str(array.target),
+                message="The drives' own write caches are on behind a card without protection: a power cut loses what"
+                " they hold.",
+                evidence=f"drive_cache on, {guard}",
+                do="Set drive_cache to off unless the drives have capacitors of their own.",
+                staged=snapshot.staged(array.target, "drive_cache", "off"),
+            )
 
 
 @rule(
@@ -244,10 +244,10 @@ def _unprotected_cache(snapshot: SystemSnapshot, array: Array, guard: str) -> Fi
     "Broadcom, MegaRAID SAS software user guide, rebuild rate",
 )
 def rebuild_rate(snapshot: SystemSnapshot) -> RuleOutput:
-    """Cards that give a rebuild more than half of their time."""
+    """Yield controllers that give a rebuild more than half of their time."""
     for card in snapshot.inventory.controllers:
         text = snapshot.now(card.target, "rebuild_rate") or ""
-        if text.isdigit() and int(text) > REBUILD_RATE:
+        if text.isdigit() and int(text) > HIGHEST_REBUILD_RATE:
             yield Finding(
                 where=str(card.target),
                 message=f"A rebuild may take {text} % of the card's time: while one runs, I/O gets the rest.",
@@ -263,12 +263,12 @@ def rebuild_rate(snapshot: SystemSnapshot) -> RuleOutput:
     "a drive caches writes and is sent no flushes",
     "Documentation/block/writeback_cache_control.rst",
 )
-def flushes_off(snapshot: SystemSnapshot) -> RuleOutput:
-    """A disk that caches while the kernel sends it no flushes."""
+def missing_flushes(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield drives that cache writes while the kernel sends them no flushes."""
     for drive in snapshot.inventory.drives:
         reading = snapshot.readings.get(drive.target, {}).get("drive_cache")
         if reading is None or reading.effective != "without flushes" or drive.interface not in ("sata", "sas", "nvme"):
-            continue  # a volume of a disk system has a cache with a battery
+            continue  # the cache of a disk system's volume has a battery
         yield Finding(
             where=str(drive.target),
             message="The drive caches writes, and the kernel sends no flushes: a power cut loses what was said to be"

@@ -1,4 +1,4 @@
-"""What a look at a machine may say: a finding, that something is not known, and the rule that says so. Values only."""
+"""Results of a check: findings, unknown results, and the rules that report them. No I/O."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 class Severity(StrEnum):
-    """How much a finding matters, the least first."""
+    """How much a finding matters, least important first."""
 
     NOTE = "note"
-    """Worth knowing; often meant so."""
+    """Worth knowing, and often intended."""
     WARN = "warn"
-    """Costs speed, or will cost safety."""
+    """Costs performance, or will cost safety."""
     FAULT = "fault"
     """Data or service is at risk."""
 
     @property
     def rank(self) -> int:
-        """Its place among them, 0 the least."""
+        """Its rank; 0 is the least important."""
         return tuple(Severity).index(self)
 
 
@@ -34,14 +34,14 @@ NOTE, WARN, FAULT = Severity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that is wrong, at one place."""
+    """One problem on one device or part of the system."""
 
     where: str
-    """The address of a target, else a device's or a filesystem's name."""
+    """Address of a target, or else the name of a device or filesystem."""
     message: str
-    """One sentence: what is so, and what it costs."""
+    """One sentence: the problem and its cost."""
     evidence: str
-    """The very answer, setting or file that says so."""
+    """The tool output, setting or file that shows the problem."""
     do: str = ""
     """The fix in words or as a command; "" if it is the staged change."""
     staged: ProposedChange | None = None
@@ -55,38 +55,38 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownResult:
-    """What a rule cannot judge, because nothing tells it: neither a fault nor fine."""
+    """A question that a rule cannot answer, because the fact is not reported: neither a fault nor fine."""
 
     where: str
-    """As of a finding."""
+    """Address of a target, or else the name of a device or filesystem."""
     why: str
-    """What is not told, a clause."""
+    """Which fact is not reported, as a clause."""
 
 
 RuleOutput = Iterable[Finding | UnknownResult]
-"""All that a rule reports; nothing if all is well or if the rule does not apply."""
+"""Everything that a rule reports; nothing if all is well or if the rule does not apply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One row of the table of rules."""
+    """One rule of the table of rules."""
 
     id: str
     """Its name: in `--ignore`, in JSON and as the key of advice."""
     severity: Severity
-    """That of each of its findings."""
+    """Severity of all its findings."""
     what: str
-    """What it is about, in one line."""
+    """A summary in one line."""
     source: str
-    """Who says that it matters."""
+    """Source that says that it matters."""
     look: Callable[[SystemSnapshot], RuleOutput] | None = None
-    """Judges a machine at rest; None where a run has to be looked at (the advisor's)."""
+    """Judges a machine at rest; None for a rule of the advisor that needs a run."""
 
 
 def rule(
     severity: Severity, id: str, summary: str, source: str
 ) -> Callable[[Callable[[SystemSnapshot], RuleOutput]], Rule]:
-    """Return a decorator that makes a rule of the function below it; `rule_table` collects the rules."""
+    """Return a decorator that makes a rule of a function; `rule_table` collects the rules."""
     return lambda look: Rule(id=id, severity=severity, what=summary, source=source, look=look)
 
 
@@ -95,9 +95,9 @@ _Outcome = TypeVar("_Outcome", Finding, UnknownResult)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleResult(Generic[_Outcome]):
-    """What a rule reports, with the rule."""
+    """A result with its rule."""
 
     rule: Rule
     """The rule."""
     outcome: _Outcome
-    """A finding, or what the rule cannot judge."""
+    """A finding or an unknown result."""

@@ -1,4 +1,4 @@
-"""Arrays, drives and pools: what has failed, wears out, fills up or is at work."""
+"""Rules about the health of arrays, drives and pools: failures, wear, free space and background tasks."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from backends.health import HealthFault, faults_of, health_at, warmest
 from backends.model import BROKEN, GONE, UNRECOVERABLE, Array, Controller, Drive, Health, Level, State, Target
 from backends.raid import PARITY
 
-_SLOW = "writes become slow, and at 100 % they fail"
-_AT_THE_END = dict.fromkeys(
+_SLOW_WHEN_FULL = "writes become slow, and at 100 % they fail"
+_WHEN_FULL = dict.fromkeys(
     (Level.VDO, Level.VDO_POOL), "at 100 % it takes no more writes, and what was being written is lost"
 )
-"""What becomes of a pool, by its kind where that is not the usual."""
+"""What happens when a pool is full, by its level; `_SLOW_WHEN_FULL` for any other."""
 
-FULL = 80.0
-"""Percent of a pool from which writes become slow: ZFS changes how it allocates, thin pools must be extended."""
+FULL_PERCENT = 80.0
+"""Percent of a pool above which writes become slow: ZFS changes how it allocates, and thin pools must be extended."""
 
 COPYBACK = "copyback"
-"""Kind of the task of a controller or array that copies a drive to another."""
+"""Kind of the task of a controller or array that copies one drive to another."""
 
 _RAIDZ = (Level.RAIDZ1, Level.RAIDZ2, Level.RAIDZ3, Level.DRAID1, Level.DRAID2, Level.DRAID3)
 _REDUNDANT = "The array has less redundancy than its level promises: another failure may lose it."
@@ -40,27 +40,25 @@ _COST: Mapping[Level, tuple[str, str]] = {
         "Check the cable, port and controller of the failed path: multipath -ll shows it.",
     ),
     Level.THIN_POOL: ("Writes to its volumes may stop or fail.", _LVM_TOOL),
-    Level.THIN: ("Writes to it may stop or fail.", _LVM_TOOL),
-    Level.VDO_POOL: ("Writes to it may stop or fail.", _LVM_TOOL),
-    Level.VDO: ("Writes to it may stop or fail.", _LVM_TOOL),
+    **dict.fromkeys((Level.THIN, Level.VDO_POOL, Level.VDO), ("Writes to it may stop or fail.", _LVM_TOOL)),
     Level.SNAPSHOT: ("", "Extend it with lvextend(8), or delete it."),
     Level.CACHED: ("What the cache has not yet written to the disk may be lost.", _LVM_TOOL),
 }
-"""What a broken array costs while it still serves data, and what fixes it, by level."""
+"""Cost of a broken array that still serves data, and its fix, by level."""
 
 _SUSPENDED = "suspended"
-"""Word of the reason of an array whose device-mapper device waits: then nothing is missing."""
+"""Part of the reason if the device-mapper device of an array is suspended: then no member is missing."""
 
 
 @rule(FAULT, "array-degraded", "an array is not whole", "the tool of the array")
 def array_state(snapshot: SystemSnapshot) -> RuleOutput:
-    """Arrays that are not whole."""
+    """Yield arrays that are not complete."""
     for array in snapshot.inventory.arrays:
         if array.state in BROKEN:
-            gone = array.state in GONE
+            is_gone = array.state in GONE
             why = f": {array.why}" if array.why else ""
             cost, fix = ("", _TOOL) if _SUSPENDED in array.why else _COST.get(array.level, ("", _TOOL))
-            cost, fix = ("", _TOOL if fix == _REPLACE else fix) if gone else (cost, fix)
+            cost, fix = ("", _TOOL if fix == _REPLACE else fix) if is_gone else (cost, fix)
             yield Finding(
                 where=str(array.target),
                 message=f"The array is {array.state.value}{why}. {cost}".rstrip(),
@@ -71,9 +69,9 @@ def array_state(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(FAULT, "drive-failed", "a drive is failed, offline or missing", "its card's tool, or sysfs")
 def drive_state(snapshot: SystemSnapshot) -> RuleOutput:
-    """Drives that are gone."""
-    for drive in snapshot.inventory.drives:
-        if drive.state in GONE and drive.target not in snapshot.inventory.twins:
+    """Yield drives that are failed, offline or missing."""
+    for drive in snapshot.drives():
+        if drive.state in GONE:
             yield Finding(
                 where=str(drive.target),
                 message=f"The drive is {drive.state.value}.",
@@ -88,10 +86,10 @@ def drive_state(snapshot: SystemSnapshot) -> RuleOutput:
     "a drive has sectors that the kernel does not take",
     "drivers/scsi/sd.c, sd_read_capacity; sg_format(8)",
 )
-def unusable(snapshot: SystemSnapshot) -> RuleOutput:
-    """Drives of which the kernel cannot use a single block."""
-    for drive in snapshot.inventory.drives:
-        if (text := fact(drive, "Unusable")) is not None and drive.target not in snapshot.inventory.twins:
+def unusable_drives(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield drives of which the kernel cannot use any block."""
+    for drive in snapshot.drives():
+        if (text := fact(drive, "Unusable")) is not None:
             yield Finding(
                 where=str(drive.target),
                 message="The drive answers, but the kernel cannot use it.",
@@ -101,11 +99,11 @@ def unusable(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(NOTE, "wwn-shared", "two drives report one WWN", "udev, 60-persistent-storage.rules (links by-id/wwn-)")
-def shared_wwn(snapshot: SystemSnapshot) -> RuleOutput:
-    """Disks that report the WWN of another disk."""
+def shared_wwns(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield drives that report the WWN of another drive."""
     first: dict[str, Drive] = {}
-    for device in snapshot.things():
-        if not isinstance(device, Drive) or device.identity is None or device.wwn is None or device.device is None:
+    for device in snapshot.drives():
+        if device.identity is None or device.wwn is None or device.device is None:
             continue
         other = first.setdefault(device.wwn, device)
         if other.identity is not None and other.identity.has_other_serial(device.identity):
@@ -119,22 +117,22 @@ def shared_wwn(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 def _drives_with_health(snapshot: SystemSnapshot) -> Iterator[tuple[Drive, Health]]:
-    """Yield each drive once, with the health that all of its views report together."""
+    """Yield each drive once, with the combined health of all its views."""
     nodes: set[str] = set()
-    for drive in snapshot.inventory.drives:
-        if drive.target in snapshot.inventory.twins or drive.device in nodes:
+    for drive in snapshot.drives():
+        if drive.device in nodes:
             continue
         nodes |= set() if drive.device is None else {drive.device}
         yield drive, health_at(snapshot.inventory, drive)
 
 
 def _with_fault(snapshot: SystemSnapshot, fault: HealthFault) -> Iterator[tuple[Drive, Health]]:
-    """Yield the drives with this fault, with their health."""
+    """Yield the drives that have this fault, with their health."""
     return ((drive, health) for drive, health in _drives_with_health(snapshot) if fault in faults_of(drive, health))
 
 
-def _warns_of(drive: Drive, cause: str) -> bool:
-    """Return whether `warns` already reports this cause for the drive."""
+def _has_warning(drive: Drive, cause: str) -> bool:
+    """Return whether `critical_warnings` already reports this cause for the drive."""
     return cause in (fact(drive, "Warning") or "")
 
 
@@ -144,11 +142,11 @@ def _warns_of(drive: Drive, cause: str) -> bool:
     "a drive or its controller predicts the drive's failure",
     "ATA and SCSI, SMART status; the controller's tool",
 )
-def failing(snapshot: SystemSnapshot) -> RuleOutput:
-    """Drives that predict their failure, or whose controller does."""
+def failing_drives(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield drives whose failure is predicted by the drive or its controller."""
     for drive, health in _with_fault(snapshot, HealthFault.PREDICTS_FAILURE):
         if drive.state in GONE or fact(drive, "Warning") is not None:
-            continue  # it has failed by now; or `warns` reports it with the cause
+            continue  # the drive has already failed, or `critical_warnings` reports it with the cause
         lines = [f"predicted failures: {health.predictive_errors}"] if health.predictive_errors else []
         yield Finding(
             where=str(drive.target),
@@ -159,8 +157,8 @@ def failing(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(WARN, "drive-locked", "a drive is encrypted and locked", "TCG Storage, locked drives; the controller's tool")
-def locked(snapshot: SystemSnapshot) -> RuleOutput:
-    """Drives that are encrypted and locked."""
+def locked_drives(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield drives that are encrypted and locked."""
     for drive, _ in _with_fault(snapshot, HealthFault.LOCKED):
         yield Finding(
             where=str(drive.target),
@@ -171,8 +169,8 @@ def locked(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(WARN, "drive-foreign", "a drive has the configuration of another card", "the card's tool")
-def foreign(snapshot: SystemSnapshot) -> RuleOutput:
-    """Drives with the configuration of another card."""
+def foreign_drives(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield drives with the configuration of another controller."""
     for drive, _ in _with_fault(snapshot, HealthFault.FOREIGN):
         yield Finding(
             where=str(drive.target),
@@ -185,8 +183,8 @@ def foreign(snapshot: SystemSnapshot) -> RuleOutput:
 @rule(
     WARN, "drive-errors", "a drive has had media errors", "the card's counters; NVMe, Media and Data Integrity Errors"
 )
-def errors(snapshot: SystemSnapshot) -> RuleOutput:
-    """Drives whose medium failed reads or writes."""
+def media_errors(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield drives with failed reads or writes of the medium."""
     for drive, health in _with_fault(snapshot, HealthFault.MEDIA_ERRORS):
         yield Finding(
             where=str(drive.target),
@@ -203,7 +201,7 @@ def errors(snapshot: SystemSnapshot) -> RuleOutput:
     "the controller's counters; small counts are usual after hot-plugs and resets",
 )
 def other_errors(snapshot: SystemSnapshot) -> RuleOutput:
-    """Drives with many errors that are not of the medium."""
+    """Yield drives with many errors that are not media errors."""
     for drive, health in _with_fault(snapshot, HealthFault.OTHER_ERRORS):
         yield Finding(
             where=str(drive.target),
@@ -220,8 +218,8 @@ def other_errors(snapshot: SystemSnapshot) -> RuleOutput:
     "a controller copies a drive to or from another",
     "Broadcom, MegaRAID SAS software user guide, copyback",
 )
-def copyback(snapshot: SystemSnapshot) -> RuleOutput:
-    """Drives that a controller copies to or from another drive."""
+def copybacks(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield drives that a controller copies to or from another drive."""
     things: tuple[Controller | Array, ...] = (*snapshot.inventory.controllers, *snapshot.inventory.arrays)
     targets = {device.target for device in things for task in device.tasks if task.kind == COPYBACK}
     for drive, health in _drives_with_health(snapshot):
@@ -241,7 +239,7 @@ def copyback(snapshot: SystemSnapshot) -> RuleOutput:
     "the controller's tool, unrecoverable media errors",
 )
 def lost_blocks(snapshot: SystemSnapshot) -> RuleOutput:
-    """Arrays with blocks that their controller could not restore."""
+    """Yield arrays with blocks that their controller could not restore."""
     for array in snapshot.inventory.arrays:
         text = fact(array, UNRECOVERABLE)
         if text is not None and text.lower() not in ("none", "none detected", "no", "0"):
@@ -259,10 +257,10 @@ def lost_blocks(snapshot: SystemSnapshot) -> RuleOutput:
     "an NVMe drive raises its critical warning",
     "NVMe base specification, SMART / Health Information",
 )
-def warns(snapshot: SystemSnapshot) -> RuleOutput:
-    """NVMe drives that raise their critical warning."""
-    for drive in snapshot.inventory.drives:
-        if (text := fact(drive, "Warning")) is not None and drive.target not in snapshot.inventory.twins:
+def critical_warnings(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield NVMe drives that raise their critical warning."""
+    for drive in snapshot.drives():
+        if (text := fact(drive, "Warning")) is not None:
             yield Finding(
                 where=str(drive.target),
                 message=f"The drive warns: {text}.",
@@ -277,8 +275,8 @@ def warns(snapshot: SystemSnapshot) -> RuleOutput:
     "80 % of a drive's endurance is used, or its spare is at its threshold",
     "NVMe, Percentage Used and Available Spare",
 )
-def worn(snapshot: SystemSnapshot) -> RuleOutput:
-    """Flash near the end of its rated endurance, or of its spare blocks."""
+def worn_drives(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield flash drives near the end of their rated endurance or of their spare blocks."""
     targets: set[Target] = set()
     for drive, health in _with_fault(snapshot, HealthFault.WORN):
         targets.add(drive.target)
@@ -288,11 +286,11 @@ def worn(snapshot: SystemSnapshot) -> RuleOutput:
             evidence=f"endurance used: {health.wear_percent:g} %",
             do="Plan its replacement.",
         )
-    for drive in snapshot.inventory.drives:
+    for drive in snapshot.drives():
         spare, limit = fact_number(drive, "Spare"), fact_limit(drive, "Spare")
-        if drive.target in targets or drive.target in snapshot.inventory.twins or spare is None or limit is None:
+        if drive.target in targets or spare is None or limit is None:
             continue
-        if spare <= limit and not _warns_of(drive, "spare"):
+        if spare <= limit and not _has_warning(drive, "spare"):
             yield Finding(
                 where=str(drive.target),
                 message=f"{spare:g} % of the spare blocks are left, and the drive warns from {limit:g} % on.",
@@ -307,10 +305,10 @@ def worn(snapshot: SystemSnapshot) -> RuleOutput:
     "a drive is as warm as its own limit; without one: HDD 60 °C, SSD 70 °C",
     "NVMe, Warning Composite Temperature Threshold; operating temperatures in data sheets",
 )
-def hot(snapshot: SystemSnapshot) -> RuleOutput:
-    """Drives as warm as their own limit, or as what is usual where they report none."""
+def hot_drives(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield drives at their own temperature limit, or at the usual limit if they report none."""
     for drive, health in _with_fault(snapshot, HealthFault.HOT):
-        if _warns_of(drive, "temperature"):
+        if _has_warning(drive, "temperature"):
             continue
         limit = warmest(drive, health)
         its_own = limit == health.temperature_limit
@@ -333,10 +331,10 @@ def hot(snapshot: SystemSnapshot) -> RuleOutput:
     "a drive has slowed down for its temperature",
     "NVMe, Thermal Management Temperature transition counts",
 )
-def throttled(snapshot: SystemSnapshot) -> RuleOutput:
-    """Drives that have slowed down for their temperature since they were made."""
-    for drive in snapshot.inventory.drives:
-        if (text := fact(drive, "Throttled")) is not None and drive.target not in snapshot.inventory.twins:
+def throttled_drives(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield drives that have ever slowed down because of their temperature."""
+    for drive in snapshot.drives():
+        if (text := fact(drive, "Throttled")) is not None:
             yield Finding(
                 where=str(drive.target),
                 message=f"The drive has slowed down for its temperature: {text}.",
@@ -346,13 +344,13 @@ def throttled(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(NOTE, "background-task", "a rebuild, check or patrol read is under way", "the tool of the array; docs/advice.md")
-def tasks(snapshot: SystemSnapshot) -> RuleOutput:
-    """Background work that shares the drives."""
+def background_tasks(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield background tasks that share the drives."""
     things: tuple[Controller | Array, ...] = (*snapshot.inventory.controllers, *snapshot.inventory.arrays)
     for device in things:
         for task in device.tasks:
             if task.paused:
-                continue  # link_rules.paused reports a rebuild that is interrupted; a check that waits costs nothing
+                continue  # link_rules.paused_rebuilds reports a paused rebuild; a paused check costs nothing
             done = f" ({task.progress:.0%} done)" if task.progress is not None else ""
             name = TASKS.get(task.kind, task.kind)
             yield Finding(
@@ -364,15 +362,15 @@ def tasks(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(WARN, "pool-filling", "a pool is 80 % full", "zpool-list(8); lvmthin(7); lvmvdo(7)")
-def filling(snapshot: SystemSnapshot) -> RuleOutput:
-    """Pools that are nearly full."""
+def full_pools(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield pools that are nearly full."""
     for array in snapshot.inventory.arrays:
         for label in ("Full", "Used, data", "Used, metadata"):
             share = fact_number(array, label)
-            if share is not None and share >= FULL:
+            if share is not None and share >= FULL_PERCENT:
                 yield Finding(
                     where=str(array.target),
-                    message=f"It is {share:g} % full: {_AT_THE_END.get(array.level, _SLOW)}.",
+                    message=f"It is {share:g} % full: {_WHEN_FULL.get(array.level, _SLOW_WHEN_FULL)}.",
                     evidence=f"{label}: {fact(array, label)}",
                     do="Make room, or add a disk.",
                 )
@@ -385,7 +383,7 @@ def filling(snapshot: SystemSnapshot) -> RuleOutput:
     "Documentation/admin-guide/md.rst, mismatch_cnt",
 )
 def mismatches(snapshot: SystemSnapshot) -> RuleOutput:
-    """Arrays whose copies or parity do not agree."""
+    """Yield arrays whose copies or parity do not agree."""
     for array in snapshot.inventory.arrays:
         if (text := fact(array, "Mismatches")) is not None:
             yield Finding(

@@ -1,34 +1,35 @@
-"""Where things begin and how large their pieces are: partitions, md members, filesystems, pools."""
+"""Rules about alignment and sizes: partitions, md members, filesystems and pools."""
 
 from __future__ import annotations
 
 import re
 
 from app.features.check.finding import NOTE, WARN, Finding, RuleOutput, UnknownResult, rule
-from app.features.check.snapshot import BlockDevice, SystemSnapshot, fact, unit_of
+from app.features.check.snapshot import BlockDevice, SystemSnapshot, alignment_of, fact
 from backends.model import Array, Drive, Level
 from backends.raid import PARITY
 from backends.sizes import exact_text
 from backends.topology import kernel_name
+from backends.topology.mounts import Mount
 
 RAIDZ = {Level.RAIDZ1: 1, Level.RAIDZ2: 2, Level.RAIDZ3: 3}
 
 _BITMAP_CHUNK = re.compile(r"(\d+)KB chunk")
 BITMAP_CHUNK = 64 << 10
-"""KiB of data behind a bit of md's write-intent bitmap below which writes wait for it often (mdadm(8),
---bitmap-chunk: 64 MiB is what mdadm takes by itself)."""
+"""KiB of data per bit of md's write-intent bitmap below which writes often wait for it. The default of mdadm is 64
+MiB (mdadm(8), --bitmap-chunk)."""
 
 STRIPE_CACHE = 256
-"""Pages of stripe cache that md takes by itself (Documentation/admin-guide/md.rst)."""
+"""Default number of pages in md's stripe cache (Documentation/admin-guide/md.rst)."""
 
 _EXT4_BLOCKS = (1024, 2048, 4096, 65536)
 
 
 def _offsets(snapshot: SystemSnapshot) -> list[tuple[str, int, Array | None, int | None]]:
-    """Partitions and members of md: name, first byte, the array that it is on, the physical sector beneath."""
+    """Return partitions and md members: name, first byte, the array below, and its physical sector size."""
     offsets = []
     for block in snapshot.blocks.values():
-        offsets += [(part.name, part.start, *_layout_of(snapshot, block)) for part in block.parts]
+        offsets += [(name, start, *_layout_of(snapshot, block)) for name, start in block.parts.items()]
         for path, text in block.attributes.items():
             if path.startswith("md/dev-") and path.endswith("/offset") and text.isdigit():
                 member = path.split("/")[1].removeprefix("dev-")
@@ -45,8 +46,8 @@ def _layout_of(snapshot: SystemSnapshot, disk: BlockDevice) -> tuple[Array | Non
 
 
 @rule(WARN, "misaligned", "a partition or md member begins inside a strip or sector", "parted(8), align-check")
-def misaligned(snapshot: SystemSnapshot) -> RuleOutput:
-    """What begins inside a physical sector, or of an array inside a strip."""
+def misaligned_parts(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield partitions and md members that begin inside a physical sector, or inside a strip of an array."""
     for name, start, array, sector in _offsets(snapshot):
         unit, unit_name = sector or 0, "physical sector"
         if array is not None and array.strip_bytes:
@@ -64,23 +65,23 @@ def misaligned(snapshot: SystemSnapshot) -> RuleOutput:
 @rule(
     NOTE, "stripe-misaligned", "a partition begins inside a full stripe with parity", "xfs(5); mke2fs(8), stripe_width"
 )
-def off_stripe(snapshot: SystemSnapshot) -> RuleOutput:
-    """What begins at a strip and not at a full stripe of an array with parity."""
+def stripe_misaligned_parts(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield partitions and md members on parity arrays that begin at a strip but not at a full stripe."""
     for name, start, array, _ in _offsets(snapshot):
         if array is not None and array.level in PARITY and array.strip_bytes is None:
             yield UnknownResult(where=name, why=f"the strip of {array.target} is not told")
         if array is None or array.level not in PARITY or not array.strip_bytes or start % array.strip_bytes:
             continue
-        unit = unit_of(array)
-        if unit is None:
+        stripe = alignment_of(array)
+        if stripe is None:
             yield UnknownResult(where=name, why="how many drives carry data is not told")
-        elif start % unit[0]:
+        elif start % stripe:
             yield Finding(
                 where=name,
-                message=f"It begins inside a full stripe of {exact_text(unit[0])}: aligned large writes are parts of"
+                message=f"It begins inside a full stripe of {exact_text(stripe)}: aligned large writes are parts of"
                 " two stripes.",
                 evidence=f"start {start // 512} sectors",
-                do=f"Make it anew at a multiple of {exact_text(unit[0])} where large writes matter.",
+                do=f"Make it anew at a multiple of {exact_text(stripe)} where large writes matter.",
             )
 
 
@@ -90,8 +91,8 @@ def off_stripe(snapshot: SystemSnapshot) -> RuleOutput:
     "the kernel finds a device off what lies beneath",
     "Documentation/ABI/stable/sysfs-block, alignment_offset",
 )
-def kernel_misaligned(snapshot: SystemSnapshot) -> RuleOutput:
-    """What the kernel itself finds misaligned in a stack of devices."""
+def misaligned_stacks(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield stacked devices that the kernel itself reports as misaligned."""
     for block in snapshot.blocks.values():
         offset = block.number("alignment_offset")
         if offset:
@@ -104,36 +105,34 @@ def kernel_misaligned(snapshot: SystemSnapshot) -> RuleOutput:
             )
 
 
-def _filesystem_stripe(snapshot: SystemSnapshot, index: int) -> tuple[Array, int, str] | None:
-    """Array beneath a mount, the bytes that the filesystem takes for a stripe (0 for none), and the option's words."""
-    mount = snapshot.mounts[index]
+def _filesystem_stripe(snapshot: SystemSnapshot, mount: Mount) -> tuple[Array, int, int, str] | None:
+    """Return the array below a mount, its alignment, the filesystem's stripe (0 for none), and the mount option.
+
+    Both in bytes. None for other filesystems, and without a striped array.
+    """
     if not mount.source.startswith("/dev/") or mount.fstype not in ("xfs", "ext4"):
         return None
-    array = snapshot.striped_at(snapshot.block_called(kernel_name(mount.source)))
-    if array is None or unit_of(array) is None:
+    array = snapshot.striped_at(snapshot.find_block(kernel_name(mount.source)))
+    if array is None or (unit := alignment_of(array)) is None:
         return None
     options = dict(option.partition("=")[::2] for option in mount.options)
-    text = {"xfs": "swidth", "ext4": "stripe"}[mount.fstype]
-    output = options.get(text, "")
-    return (
-        (array, int(output) * (512 if mount.fstype == "xfs" else 1), f"{text}={output}")
-        if output.isdigit()
-        else (array, 0, "")
-    )
+    name = {"xfs": "swidth", "ext4": "stripe"}[mount.fstype]
+    value = options.get(name, "")
+    number = int(value) * (512 if mount.fstype == "xfs" else 1) if value.isdigit() else 0
+    return array, unit, number, f"{name}={value}"
 
 
 @rule(WARN, "fs-stripe-other", "a filesystem was made for another stripe", "xfs(5), sunit and swidth; ext4(5), stripe")
-def fs_other(snapshot: SystemSnapshot) -> RuleOutput:
-    """A filesystem that was made for another stripe than the array has."""
-    for index, mount in enumerate(snapshot.mounts):
-        match = _filesystem_stripe(snapshot, index)
-        if match is None or not match[1]:
+def other_filesystem_stripes(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield filesystems that were made for another stripe than the array has."""
+    for mount in snapshot.mounts:
+        match = _filesystem_stripe(snapshot, mount)
+        if match is None or not match[2]:
             continue
-        array, number, text = match
-        unit = unit_of(array)
-        stripe = (array.strip_bytes or 0) * (array.data_drives or 0) or (unit[0] if unit else 0)
+        array, unit, number, text = match
+        stripe = (array.strip_bytes or 0) * (array.data_drives or 0) or unit
         fits = {number} if mount.fstype == "xfs" else {number * size for size in _EXT4_BLOCKS}
-        if stripe not in fits and not (unit and unit[0] in fits):
+        if fits.isdisjoint((stripe, unit)):
             yield Finding(
                 where=mount.where(),
                 message=f"The filesystem was made for another stripe than the {exact_text(stripe)} of {array.target}:"
@@ -144,20 +143,18 @@ def fs_other(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(NOTE, "fs-stripe-unset", "a filesystem on parity knows of no stripe", "xfs(5), sunit and swidth; ext4(5), stripe")
-def fs_unset(snapshot: SystemSnapshot) -> RuleOutput:
-    """A filesystem on an array with parity that knows of no stripe."""
-    for index, mount in enumerate(snapshot.mounts):
-        match = _filesystem_stripe(snapshot, index)
-        if match is not None and not match[1] and match[0].level in PARITY:
-            array = match[0]
-            unit = unit_of(array)
+def unset_filesystem_stripes(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield filesystems on a parity array that were made without a stripe."""
+    for mount in snapshot.mounts:
+        match = _filesystem_stripe(snapshot, mount)
+        if match is not None and not match[2] and match[0].level in PARITY:
+            array, unit = match[:2]
             yield Finding(
                 where=mount.where(),
-                message=f"The filesystem knows of no stripe, and {array.target} has one of"
-                f" {exact_text(unit[0]) if unit else '?'}:"
-                " large files begin anywhere in it.",
+                message=f"The filesystem knows of no stripe, and {array.target} has one of {exact_text(unit)}: large"
+                " files begin anywhere in it.",
                 evidence=f"{mount.fstype} mounted without {'sunit and swidth' if mount.fstype == 'xfs' else 'stripe'}",
-                do="Mount it with " + _options(array, unit[0] if unit else 0, mount.fstype) + ".",
+                do="Mount it with " + _options(array, unit, mount.fstype) + ".",
             )
 
 
@@ -169,7 +166,7 @@ def _options(array: Array, stripe: int, fstype: str) -> str:
 
 @rule(WARN, "ashift-small", "a ZFS pool has smaller sectors than its disks", "zpoolprops(7), ashift")
 def ashift(snapshot: SystemSnapshot) -> RuleOutput:
-    """A ZFS pool whose sectors are smaller than those of its disks."""
+    """Yield ZFS pools whose sectors are smaller than those of their disks."""
     for array in snapshot.inventory.arrays:
         text = snapshot.now(array.target, "ashift") or ""
         sectors = [drive.physical_block for drive in snapshot.members(array) if drive.physical_block]
@@ -181,8 +178,7 @@ def ashift(snapshot: SystemSnapshot) -> RuleOutput:
             yield Finding(
                 where=str(array.target),
                 message=f"The pool writes in sectors of {1 << int(text)} bytes, its disks have {max(sectors)}: each"
-                " small"
-                " write makes a disk read first.",
+                " small write makes a disk read first.",
                 evidence=f"ashift {text}, physical sector {max(sectors)}",
                 do="Only a pool made anew has another ashift; `zpool create -o ashift=12`.",
             )
@@ -190,7 +186,7 @@ def ashift(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(NOTE, "volblocksize-small", "blocks of a volume are smaller than a row of RAID-Z", "zfsprops(7), volblocksize")
 def volblocksize(snapshot: SystemSnapshot) -> RuleOutput:
-    """Volumes of a pool with parity whose blocks are smaller than a row of its data disks."""
+    """Yield volumes of a parity pool whose blocks are smaller than a row of its data disks."""
     pools = {array.target.address: array for array in snapshot.inventory.arrays if array.level in RAIDZ}
     for array in snapshot.inventory.arrays:
         text = snapshot.now(array.target, "volblocksize") or ""
@@ -205,8 +201,7 @@ def volblocksize(snapshot: SystemSnapshot) -> RuleOutput:
             yield Finding(
                 where=str(array.target),
                 message=f"Blocks of {exact_text(int(text))} are fewer bytes than a row of the {data} data disks:"
-                " parity and"
-                " padding take more room and more I/Os than they should.",
+                " parity and padding take more room and more I/Os than they should.",
                 evidence=f"volblocksize {text}, ashift {shift}, {data} data disks",
                 do="Make a volume with larger blocks and copy the data.",
             )
@@ -214,15 +209,14 @@ def volblocksize(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(NOTE, "md-bitmap-fine", "a bit of md's bitmap stands for less than 64 MiB", "mdadm(8), --bitmap-chunk")
 def bitmap(snapshot: SystemSnapshot) -> RuleOutput:
-    """md's write-intent bitmap in small chunks."""
+    """Yield md arrays whose write-intent bitmap has small chunks."""
     for array in snapshot.inventory.arrays:
         match = _BITMAP_CHUNK.search(fact(array, "Bitmap") or "")
         if match and int(match[1]) < BITMAP_CHUNK:
             yield Finding(
                 where=str(array.target),
                 message=f"A bit of the bitmap stands for {exact_text(int(match[1]) << 10)}: random writes often"
-                " wait until"
-                " it is set on all members.",
+                " wait until it is set on all members.",
                 evidence=f"Bitmap: {fact(array, 'Bitmap')}",
                 do="Set bitmap to none, then make it again with `mdadm --grow --bitmap=internal --bitmap-chunk=128M`.",
             )
@@ -235,7 +229,7 @@ def bitmap(snapshot: SystemSnapshot) -> RuleOutput:
     "Documentation/admin-guide/md.rst, stripe_cache_size",
 )
 def stripe_cache(snapshot: SystemSnapshot) -> RuleOutput:
-    """md with parity over many members and the stripe cache as it was at boot."""
+    """Yield md parity arrays with many members and the default stripe cache."""
     for array in snapshot.inventory.arrays:
         text = snapshot.now(array.target, "stripe_cache_size") or ""
         if text.isdigit() and int(text) <= STRIPE_CACHE and (array.data_drives or 0) >= 3:
@@ -251,7 +245,7 @@ def stripe_cache(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(NOTE, "md-journal-through", "md's journal only closes the write hole", "md(4), journal; drivers/md/raid5-cache.c")
 def journal_through(snapshot: SystemSnapshot) -> RuleOutput:
-    """md with a journal that only closes the write hole."""
+    """Yield md arrays with a journal that only closes the write hole."""
     for array in snapshot.inventory.arrays:
         if snapshot.now(array.target, "journal_mode") == "write-through":
             yield Finding(
@@ -269,7 +263,7 @@ def journal_through(snapshot: SystemSnapshot) -> RuleOutput:
     "NVMe, LBA Format, Relative Performance",
 )
 def sector_format(snapshot: SystemSnapshot) -> RuleOutput:
-    """NVMe namespaces in a format that the drive itself calls slower than another one that it has."""
+    """Yield NVMe namespaces whose format the drive itself rates slower than another of its formats."""
     ranks = ("best", "better", "good", "degraded")
     for drive in snapshot.inventory.drives:
         reading = snapshot.readings.get(drive.target, {}).get("lba_format")

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 
 from app.features.check.finding import FAULT, NOTE, WARN, Finding, RuleOutput, UnknownResult, rule
 from app.features.check.snapshot import SystemSnapshot, fact, fact_number
-from backends.model import Array, Controller, Drive, Media
+from backends.model import Array, Controller, Drive, Media, State
 
 DISK_RATE = 3.0
-"""Gb/s that no hard disk needs more than: it carries 300 MB/s (Serial ATA, 8b/10b encoding)."""
+"""Gb/s that are enough for any hard disk: they carry 300 MB/s (Serial ATA, 8b/10b encoding)."""
 
 CONTROLLER_LIMIT = 100.0
 """Degrees Celsius from which a controller is too hot. Controllers raise their own alarm between 105 and 115 °C."""
 
 CACHE_MODULE_LIMIT = 85.0
-"""Degrees Celsius that memory chips are made for (JEDEC, DRAM case temperature)."""
+"""Maximum temperature of memory chips in degrees Celsius (JEDEC, DRAM case temperature)."""
 
 BATTERY_LIMIT = 60.0
 """Degrees Celsius from which a battery or capacitor ages fast; makers allow 55 to 60 °C."""
@@ -32,7 +32,7 @@ _BATTERIES = ("Battery", "CacheVault", "Capacitor temperature")
 
 
 def _rate(drive: Drive, label: str) -> float | None:
-    """Return the Gb/s in a fact."""
+    """Return the Gb/s in a fact; None without a number."""
     match = _RATE.match(fact(drive, label) or "")
     return float(match[1]) if match else None
 
@@ -52,19 +52,17 @@ def _link_of(snapshot: SystemSnapshot, drive: Drive) -> tuple[float | None, floa
     "a SAS or SATA link is slower than drive and port",
     "Documentation/ABI/testing/sysfs-ata; the card's tool",
 )
-def link_speed(snapshot: SystemSnapshot) -> RuleOutput:
+def slow_links(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives whose link is slower than both the drive and its port."""
-    drives = [
-        device for device in snapshot.things() if isinstance(device, Drive) and device.interface in ("sata", "sas")
-    ]
+    drives = [drive for drive in snapshot.drives() if drive.interface in ("sata", "sas")]
     links = {drive.target: _link_of(snapshot, drive) for drive in drives}
     for drive in drives:
         now, port = links[drive.target]
         if now is None:
             continue
         same_model = [other for other in drives if other.model is not None and other.model == drive.model]
-        alike = [links[other.target][0] or 0.0 for other in same_model]
-        able = max(_rate(drive, "Link limit") or 0.0, *alike, now)
+        model_speeds = [links[other.target][0] or 0.0 for other in same_model]
+        able = max(_rate(drive, "Link limit") or 0.0, *model_speeds, now)
         if port is None:
             neighbours = [links[other.target][0] or 0.0 for other in drives if other.controller == drive.controller]
             port = max(neighbours) if drive.controller is not None and max(neighbours) > now else None
@@ -102,7 +100,7 @@ def _kernel_limit(snapshot: SystemSnapshot, drive: Drive) -> Iterator[Finding]:
 
 
 @rule(NOTE, "firmware-mixed", "members of one model have different firmware", "the card's tool, or sysfs")
-def firmware(snapshot: SystemSnapshot) -> RuleOutput:
+def mixed_firmware(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield arrays whose members are of one model and have different firmware."""
     for array in snapshot.inventory.arrays:
         models: dict[str, dict[str, int]] = {}
@@ -127,7 +125,7 @@ def firmware(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 def _firmware_of(snapshot: SystemSnapshot, drive: Drive) -> str | None:
-    """Return the firmware of a disk as the kernel has it: for some disks shorter than what their tool says."""
+    """Return the firmware version that the kernel reports; for some disks, it is shorter than that of their tool."""
     block = snapshot.block_of(drive)
     files = block.attributes if block is not None else {}
     return files.get("device/rev") or files.get("device/firmware_rev") or None
@@ -153,7 +151,7 @@ def memory_errors(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(WARN, "card-hot", "a controller has 100 °C, or its cache module 85 °C", "the card's tool, temperature")
-def heat(snapshot: SystemSnapshot) -> RuleOutput:
+def hot_controllers(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield controllers that are too hot."""
     for card in snapshot.inventory.controllers:
         for label, limit in _HEAT.items():
@@ -161,7 +159,7 @@ def heat(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(WARN, "battery-hot", "a battery or capacitor has 60 °C", "the card's tool, temperature")
-def battery_heat(snapshot: SystemSnapshot) -> RuleOutput:
+def hot_batteries(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield controllers whose battery or capacitor is too hot."""
     for card in snapshot.inventory.controllers:
         for label in _BATTERIES:
@@ -180,11 +178,10 @@ def _too_hot(card: Controller, label: str, limit: float, part: str) -> Iterator[
 
 
 @rule(WARN, "write-throttled", "an ioMemory drive slows down its writes", "fio-status, write throttling")
-def throttling(snapshot: SystemSnapshot) -> RuleOutput:
+def throttled_writes(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives that slow down their writes."""
-    for drive in snapshot.inventory.drives:
-        text = fact(drive, "Write throttling")
-        if text is not None and drive.target not in snapshot.inventory.twins:
+    for drive in snapshot.drives():
+        if (text := fact(drive, "Write throttling")) is not None:
             yield Finding(
                 where=str(drive.target),
                 message=f"The drive slows down its writes: {text}.",
@@ -199,21 +196,23 @@ def throttling(snapshot: SystemSnapshot) -> RuleOutput:
     "a rebuild is paused or frozen",
     "the tool of the array; Documentation/admin-guide/md.rst, sync_action",
 )
-def paused(snapshot: SystemSnapshot) -> RuleOutput:
+def paused_rebuilds(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield arrays and controllers whose rebuild has been interrupted."""
     things: tuple[Controller | Array, ...] = (*snapshot.inventory.controllers, *snapshot.inventory.arrays)
     for device in things:
         for task in device.tasks:
             if task.paused and task.kind not in ("patrol-read", "consistency-check"):
                 done = "" if task.progress is None else f" at {task.progress:.0%}"
-                yield _paused(str(device.target), f"The {task.kind} is paused{done}", f"task {task.kind}, paused{done}")
+                yield _paused_finding(
+                    str(device.target), f"The {task.kind} is paused{done}", f"task {task.kind}, paused{done}"
+                )
     for array in snapshot.inventory.arrays:
         text = fact(array, "Task") or ""
-        if text.startswith("frozen") and snapshot.lacks_members(array):
-            yield _paused(str(array.target), "The rebuild is frozen", f"Task: {text}")
+        if text.startswith("frozen") and array.state in (State.DEGRADED, State.REBUILDING):
+            yield _paused_finding(str(array.target), "The rebuild is frozen", f"Task: {text}")
 
 
-def _paused(where: str, message: str, evidence: str) -> Finding:
+def _paused_finding(where: str, message: str, evidence: str) -> Finding:
     return Finding(
         where=where,
         message=f"{message}: redundancy does not come back until someone resumes it.",

@@ -1,4 +1,4 @@
-"""What a check found, as words for people, as JSON and as a monitoring plugin tells it. Pure."""
+"""Results of a check as text, as JSON and as the output of a monitoring plugin. No I/O."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _WORDS = {Severity.FAULT: "fault", Severity.WARN: "warning", Severity.NOTE: "not
 
 
 def severity_text(count: Callable[[Severity], int]) -> str:
-    """`1 fault, 3 warnings, 5 notes`; "" where there is none. `count`: how many of a severity."""
+    """Return a text such as `1 fault, 3 warnings, 5 notes`, or "". `count` returns the number of a severity."""
     return ", ".join(plural(number, _WORDS[severity]) for severity in GRAVEST if (number := count(severity)))
 
 
 def counts(checked: CheckResult) -> str:
-    """`1 fault, 3 warnings, 5 notes`; `nothing` where there is none."""
+    """Return a text such as `1 fault, 3 warnings, 5 notes`, or `nothing`."""
     return severity_text(checked.count) or "nothing"
 
 
 def summary(checked: CheckResult) -> str:
-    """The last line of a check."""
+    """Return the last line of a check."""
     parts = [f"{plural(checked.rules, 'rule')} found {counts(checked)}"]
     parts += [f"{plural(len(checked.unknown), 'question')} open"] if checked.unknown else []
     parts += [f"{len(checked.ignored)} ignored"] if checked.ignored else []
@@ -47,11 +47,11 @@ def finding_lines(finding: Finding) -> Iterator[tuple[str, str]]:
 
 
 TONES = {Severity.FAULT: Tone.BAD, Severity.WARN: Tone.ATTENTION, Severity.NOTE: Tone.PLAIN}
-"""What each severity means for a colour."""
+"""Tone of each severity."""
 
 
 def finding_facts(results: Iterable[RuleResult[Finding]]) -> tuple[Facts, ...]:
-    """What was found at one device, to stand above what is known of it; nothing where nothing was."""
+    """Return the findings of a device as facts, to show above its other facts; nothing if there are none."""
     lines: list[FactLine] = []
     for result in results:
         severity = result.rule.severity
@@ -61,7 +61,7 @@ def finding_facts(results: Iterable[RuleResult[Finding]]) -> tuple[Facts, ...]:
 
 
 def findings_json(checked: CheckResult) -> json_schema.Json:
-    """The body of `check --json`."""
+    """Return the body of `check --json`."""
     return {
         "findings": [_finding(finding) for finding in checked.findings],
         "unknown": [
@@ -88,10 +88,10 @@ def _finding(result: RuleResult[Finding]) -> json_schema.Json:
 
 
 def plugin(checked: CheckResult, severity: Severity) -> tuple[str, list[str]]:
-    """Status word and lines as a monitoring plugin tells them; findings below `severity` are counted only.
+    """Return the status word and the lines of a monitoring plugin; findings below `severity` are only counted.
 
-    A vertical bar begins figures there, so none stands in the text. Unknown is what gave no answer, where nothing that
-    did is worse.
+    A vertical bar starts the metrics of a plugin, so the text has none. The status is UNKNOWN if a device was not
+    readable and no finding is worse.
     """
     results = checked.from_on(severity)
     if any(result.rule.severity is Severity.FAULT for result in results):
@@ -115,13 +115,14 @@ def _without_bars(text: str) -> str:
     return clean(text, 800).replace("|", "/")
 
 
-# -- what of the machine wants a look ---------------------------------------------------------------------------------
+# -- attention items of the machine -----------------------------------------------------------------------------------
 
 
 def checked_troubles(inventory: Inventory, checked: CheckResult) -> tuple[AttentionItem, ...]:
-    """Return what of the inventory is not well, and what costs speed or safety.
+    """Return the attention items of the inventory and of the check.
 
-    Faults of the check first, then what it has no word for, then its warnings; its notes are told at their device.
+    Faults of the check come first, then problems of the inventory that no finding covers, then warnings. Notes are only
+    shown at their device.
     """
     faults, warnings = (tuple(_troubles_of(checked, severity)) for severity in (Severity.FAULT, Severity.WARN))
     names = {finding.key for finding in (*faults, *warnings)}
@@ -129,7 +130,7 @@ def checked_troubles(inventory: Inventory, checked: CheckResult) -> tuple[Attent
 
 
 def _troubles_of(checked: CheckResult, severity: Severity) -> Iterator[AttentionItem]:
-    """Yield the findings of a severity at what has a row."""
+    """Yield the findings of a severity on devices that have a row."""
     for result in checked.findings:
         address = checked.devices.get(result.outcome.where)
         if address is not None and result.rule.severity is severity:

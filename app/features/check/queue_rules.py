@@ -1,4 +1,4 @@
-"""The kernel's queues, its paths and what stands before a disk: scheduler, read-ahead, depth, caps, caches."""
+"""Rules about the kernel's queues, paths and caches: scheduler, read-ahead, queue depth and I/O limits."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import re
 
 from app.features.advice.condition_rules import PERFORMANCE
 from app.features.check.finding import FAULT, NOTE, WARN, Finding, RuleOutput, UnknownResult, rule
-from app.features.check.snapshot import SystemSnapshot, fact, unit_of
+from app.features.check.snapshot import SystemSnapshot, alignment_of, fact
 from backends.model import Array, Media
 from backends.sizes import exact_text
 
 FLASH = (Media.SSD, Media.NVME)
 
-_AHEAD = ("read-ahead", "adaptive", "always", "on")
-"""Values of a card's read_ahead that read ahead."""
+_READING_AHEAD = ("read-ahead", "adaptive", "always", "on")
+"""Values of a controller's `read_ahead` that read ahead."""
 
 _DIRTY = re.compile(r"(\d+) of (\d+) used, (\d+) not yet on the slow part")
 _USED = re.compile(r"(\d+) of (\d+) blocks used")
-_FILLED = 0.75
-"""Share of a cache that is dirty from which new writes soon wait for the slow part."""
+_DIRTY_SHARE = 0.75
+"""Share of dirty data in a cache above which new writes soon wait for the slow device."""
 
 
 @rule(WARN, "scheduler-unfit", "bfq schedules flash", "Documentation/block/bfq-iosched.rst, overhead")
 def scheduler(snapshot: SystemSnapshot) -> RuleOutput:
-    """BFQ on flash: it costs more processor time for each I/O than the I/O takes."""
+    """Yield flash devices with BFQ: it costs more CPU time for each I/O than the I/O takes."""
     for device in snapshot.things():
         target = snapshot.queue_of(device)
         if snapshot.now(target, "scheduler") == "bfq" and snapshot.media(device) in FLASH:
@@ -43,15 +43,15 @@ def scheduler(snapshot: SystemSnapshot) -> RuleOutput:
     "the kernel reads less ahead than a stripe over disks",
     "Documentation/ABI/stable/sysfs-block, read_ahead_kb",
 )
-def kernel_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
-    """Disks in a stripe of which the kernel reads ahead less than one stripe."""
+def small_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield striped disks with a kernel read-ahead below one full stripe."""
     for array in snapshot.inventory.arrays:
         unit = None if array.strip_bytes is None else array.strip_bytes * (array.data_drives or 0)
         target = snapshot.queue_of(array)
         text = snapshot.now(target, "read_ahead_kb") or ""
         if not unit or not text.isdigit() or snapshot.media(array) is not Media.HDD or (array.data_drives or 0) < 2:
             continue
-        if int(text) << 10 < unit and snapshot.now(array.target, "read_ahead") not in _AHEAD:
+        if int(text) << 10 < unit and snapshot.now(array.target, "read_ahead") not in _READING_AHEAD:
             wanted = -(-2 * unit // 1024)
             yield Finding(
                 where=str(target),
@@ -70,17 +70,16 @@ def kernel_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
     "Documentation/ABI/stable/sysfs-block, read_ahead_kb",
 )
 def large_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
-    """Flash of which the kernel reads more ahead than any sequential reader needs."""
+    """Yield flash devices with more kernel read-ahead than any sequential reader needs."""
     for device in snapshot.things():
         target = snapshot.queue_of(device)
         text = snapshot.now(target, "read_ahead_kb") or ""
-        striped = isinstance(device, Array) and (unit_of(device) or (0,))[0] >= 1 << 20
+        striped = isinstance(device, Array) and (alignment_of(device) or 0) >= 1 << 20
         if text.isdigit() and int(text) >= 4096 and snapshot.media(device) in FLASH and not striped:
             yield Finding(
                 where=str(target),
                 message=f"The kernel reads {exact_text(int(text) << 10)} ahead on flash: what reads here and there"
-                " through"
-                " the page cache reads much that nobody wants.",
+                " through the page cache reads much that nobody wants.",
                 evidence=f"queue/read_ahead_kb: {text}",
                 do="Set read_ahead_kb to 128 unless large files are all that is read.",
                 staged=snapshot.staged(target, "read_ahead_kb", "128"),
@@ -89,10 +88,10 @@ def large_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(NOTE, "card-read-ahead", "a card reads ahead on flash", "Broadcom, MegaRAID tips: no read-ahead for SSDs")
 def card_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
-    """A card that reads ahead on flash."""
+    """Yield flash arrays whose controller reads ahead."""
     for array in snapshot.inventory.arrays:
         now = snapshot.now(array.target, "read_ahead")
-        if now in _AHEAD and snapshot.media(array) in FLASH:
+        if now in _READING_AHEAD and snapshot.media(array) in FLASH:
             yield Finding(
                 where=str(array.target),
                 message=f"The card's read-ahead is {now} on flash: looking for streams costs it random IOPS.",
@@ -109,7 +108,7 @@ def card_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
     "Documentation/ABI/stable/sysfs-block, nr_requests",
 )
 def small_queue(snapshot: SystemSnapshot) -> RuleOutput:
-    """A kernel queue that is smaller than what the device takes."""
+    """Yield disks with a kernel queue that is smaller than the queue of the device."""
     for drive in snapshot.inventory.drives:
         block, target = snapshot.block_of(drive), snapshot.queue_of(drive)
         depth = None if block is None else block.number("device/queue_depth")
@@ -128,7 +127,7 @@ def small_queue(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(WARN, "no-queueing", "a disk is given one command at a time", "Documentation/driver-api/libata.rst, NCQ")
 def no_queueing(snapshot: SystemSnapshot) -> RuleOutput:
-    """A disk that is given one command at a time."""
+    """Yield disks that get one command at a time."""
     for drive in snapshot.inventory.drives:
         text = snapshot.now(drive.target, "queue_depth")
         if text == "1" and drive.interface in ("sata", "sas"):
@@ -142,8 +141,8 @@ def no_queueing(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(NOTE, "one-queue", "a virtual disk has one queue for several processors", "virtio specification, num_queues")
-def one_queue(snapshot: SystemSnapshot) -> RuleOutput:
-    """A virtual disk with one queue for several processors."""
+def single_queues(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield virtual disks with one queue for several CPUs."""
     for block in snapshot.blocks.values():
         if block.driver == "virtio_blk" and block.queues == 1 and snapshot.cores > 1:
             yield Finding(
@@ -157,11 +156,10 @@ def one_queue(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(NOTE, "power-state", "an NVMe drive is in a slower power state", "NVMe, Power Management")
 def power_state(snapshot: SystemSnapshot) -> RuleOutput:
-    """An NVMe drive that was put into a state of less power."""
+    """Yield NVMe drives in a power state that uses less power."""
     targets = {target for target, readings in snapshot.readings.items() if "power_state" in readings}
-    targets -= {
-        drive.target for drive in snapshot.inventory.drives if drive.controller in targets
-    }  # a controller's, told once
+    # The power state belongs to the controller: report it once, not again for its namespaces.
+    targets -= {drive.target for drive in snapshot.inventory.drives if drive.controller in targets}
     for target, readings in snapshot.readings.items():
         now = readings["power_state"].now if target in targets else None
         if now is not None and now.isdigit() and int(now) > 0:
@@ -176,7 +174,7 @@ def power_state(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(NOTE, "governor", "processors lower their frequency between I/Os", "Documentation/admin-guide/pm/cpufreq.rst")
 def governor(snapshot: SystemSnapshot) -> RuleOutput:
-    """Processors that lower their frequency between I/Os."""
+    """Yield a finding if CPUs lower their frequency between I/Os."""
     others = {name: count for name, count in snapshot.governors.items() if name != PERFORMANCE}
     if others:
         text = ", ".join(f"{count} with {name}" for name, count in others.items())
@@ -189,8 +187,8 @@ def governor(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(NOTE, "io-capped", "a control group is limited in its I/O", "Documentation/admin-guide/cgroup-v2.rst, io.max")
-def caps(snapshot: SystemSnapshot) -> RuleOutput:
-    """Control groups that are limited in their I/O."""
+def io_limits(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield control groups with an I/O limit."""
     for path, text in snapshot.caps.items():
         if any(word for word in text.split()[1:] if not word.endswith("=max")):
             yield Finding(
@@ -207,17 +205,17 @@ def caps(snapshot: SystemSnapshot) -> RuleOutput:
     "disks take TRIM and what is made of them does not",
     "Documentation/ABI/stable/sysfs-block, discard_max_bytes",
 )
-def trim_lost(snapshot: SystemSnapshot) -> RuleOutput:
-    """What passes no TRIM on though all that it is made of takes it."""
+def lost_trim(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield devices that do not pass on TRIM although everything below them accepts it."""
     for block in snapshot.blocks.values():
-        own = block.number("queue/discard_max_bytes")
-        if own != 0 or not block.below:
+        limit = block.number("queue/discard_max_bytes")
+        if limit != 0 or not block.below:
             continue
         lower = [snapshot.disk_of_part(name)[0] for name in block.below]
-        taken = [device.number("queue/discard_max_bytes") if device is not None else None for device in lower]
-        if None in taken:
+        lower_limits = [device.number("queue/discard_max_bytes") if device is not None else None for device in lower]
+        if None in lower_limits:
             yield UnknownResult(where=block.name, why="whether all that it is made of takes TRIM is not told")
-        elif all(taken):
+        elif all(lower_limits):
             yield Finding(
                 where=block.name,
                 message="The disks take TRIM and this does not pass it on: they never learn what is free, and slow"
@@ -234,8 +232,8 @@ def trim_lost(snapshot: SystemSnapshot) -> RuleOutput:
     "a filesystem is mounted so that it sends no flushes",
     "ext4(5), barrier; xfs(5) of kernels before 4.19, nobarrier",
 )
-def barriers(snapshot: SystemSnapshot) -> RuleOutput:
-    """Filesystems that send no flushes."""
+def missing_barriers(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield filesystems that send no flushes."""
     for mount in snapshot.mounts:
         off = [option for option in mount.options if option in ("nobarrier", "barrier=0")]
         if off and mount.source.startswith("/dev/"):
@@ -248,8 +246,8 @@ def barriers(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(NOTE, "discard-twice", "a filesystem trims with every deletion and by a timer", "fstrim(8)")
-def discard(snapshot: SystemSnapshot) -> RuleOutput:
-    """Filesystems that trim with every deletion although a timer does."""
+def double_discard(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield filesystems that trim at every deletion although a timer trims them."""
     for mount in snapshot.mounts:
         if snapshot.trim_timer and "discard" in mount.options and mount.fstype in ("ext4", "xfs"):
             yield Finding(
@@ -267,11 +265,11 @@ def discard(snapshot: SystemSnapshot) -> RuleOutput:
     "a cache of the kernel's is full of unwritten data",
     "lvmcache(7); Documentation/admin-guide/bcache.rst",
 )
-def cache_dirty(snapshot: SystemSnapshot) -> RuleOutput:
-    """Caches of the kernel's that are full of what is not on the slow part yet."""
+def dirty_caches(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield kernel caches that are full of data not yet written to the slow device."""
     for array in snapshot.inventory.arrays:
         share = _dirty_share(array)
-        if share is not None and share >= _FILLED:
+        if share is not None and share >= _DIRTY_SHARE:
             yield Finding(
                 where=str(array.target),
                 message=f"{share:.0%} of the cache is not on the slow part yet: new writes soon wait for that.",
@@ -296,8 +294,8 @@ def _dirty_share(array: Array) -> float | None:
 
 
 @rule(WARN, "cache-bypassed", "nothing new comes into a cache", "lvmcache(7), passthrough; bcache.rst, cache_mode none")
-def cache_bypassed(snapshot: SystemSnapshot) -> RuleOutput:
-    """Caches that nothing goes through."""
+def bypassed_caches(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield caches that no I/O uses."""
     for array in snapshot.inventory.arrays:
         mode = snapshot.now(array.target, "cache_mode")
         if mode in ("none", "pass-through", "passthrough"):
@@ -311,8 +309,8 @@ def cache_bypassed(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(WARN, "one-path", "a multipath device has one path", "multipath(8)")
-def one_path(snapshot: SystemSnapshot) -> RuleOutput:
-    """A multipath device with a single path."""
+def single_paths(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield multipath devices with a single path."""
     for block in snapshot.blocks.values():
         if block.attributes.get("dm/uuid", "").startswith("mpath-") and len(block.below) == 1:
             name = block.attributes.get("dm/name", block.name)
@@ -325,8 +323,8 @@ def one_path(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(WARN, "path-dead", "a path of a multipath device does not run", "multipath(8); sysfs, device/state")
-def dead_path(snapshot: SystemSnapshot) -> RuleOutput:
-    """Paths of a multipath device that do not run."""
+def dead_paths(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield multipath devices with paths that do not run."""
     for block in snapshot.blocks.values():
         if not block.attributes.get("dm/uuid", "").startswith("mpath-") or len(block.below) < 2:
             continue
@@ -352,7 +350,7 @@ def dead_path(snapshot: SystemSnapshot) -> RuleOutput:
     "Documentation/admin-guide/nvme-multipath.rst, iopolicy",
 )
 def path_policy(snapshot: SystemSnapshot) -> RuleOutput:
-    """NVMe with several paths of which one is used at a time."""
+    """Yield NVMe subsystems with several paths of which only one is used at a time."""
     for name, (policy, paths) in snapshot.policies.items():
         if paths > 1 and policy == "numa":
             yield Finding(

@@ -1,4 +1,4 @@
-"""All rules in one table: those that judge a machine at rest, and the advisor's, of which most need a run."""
+"""Table of all rules: those for a machine at rest, and those of the advisor, most of which need a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ volblocksize-small md-bitmap-fine md-stripe-cache md-journal-through drive-copyb
 read-ahead-small read-ahead-large card-read-ahead one-queue power-state governor io-capped discard-twice path-policy
 firmware-mixed
 """
-"""Ids in the order in which findings of one severity are shown. A rule that is not listed comes after them."""
+"""Ids in the order in which findings of one severity are shown. A rule that is not listed follows them."""
 
 _RUNS: Mapping[str, tuple[Severity, str]] = {
     "page-cache": (WARN, "the job goes through the page cache"),
@@ -57,7 +57,7 @@ _RUNS: Mapping[str, tuple[Severity, str]] = {
     "random-map": (NOTE, "fio's map of blocks costs time"),
     "long-steady": (NOTE, "the figures were steady long before the end"),
 }
-"""Severity and a line by the advisor's key; docs/advice.md has each with its source."""
+"""Severity and summary by the advisor's key; docs/advice.md has each with its source."""
 
 
 def _at_rest() -> dict[str, Rule]:
@@ -74,4 +74,4 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         if key in _RUNS
     }
 )
-"""Every rule by its id: first those that need no run, the gravest first."""
+"""All rules by id: those that need no run first, by severity."""

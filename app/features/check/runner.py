@@ -1,4 +1,4 @@
-"""All rules over one snapshot of a machine: their findings, the gravest first, and the record of them in a session."""
+"""Apply all rules to a snapshot of a machine, and record the findings in a session."""
 
 from __future__ import annotations
 
@@ -27,38 +27,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """What a check found."""
+    """The result of a check."""
 
     findings: tuple[RuleResult[Finding], ...] = ()
-    """The gravest first."""
+    """Findings by severity, faults first."""
     unknown: tuple[RuleResult[UnknownResult], ...] = ()
-    """What could not be judged."""
+    """Questions that could not be answered."""
     ignored: tuple[RuleResult[Finding], ...] = ()
-    """Findings that are not to be told."""
+    """Findings of ignored rules."""
     problems: tuple[Problem, ...] = ()
-    """What gave no answer: nothing is known of it."""
+    """Devices and tools that could not be read."""
     rules: int = 0
-    """How many rules judged."""
+    """Number of rules that were applied."""
     inventory: Inventory = field(default_factory=Inventory)
-    """What was looked at."""
+    """The inventory that was checked."""
     devices: Mapping[str, str] = field(default_factory=dict)
-    """By the place of a finding, the address of the device that it is told at; of what is no device's nothing."""
+    """Address of the device at which a finding is shown, by the `where` of the finding; without entries for other
+    findings."""
 
     def at(self, address: str) -> tuple[RuleResult[Finding], ...]:
-        """Findings told at a device, the gravest first."""
+        """Return the findings that are shown at a device, faults first."""
         return tuple(ruling for ruling in self.findings if self.devices.get(ruling.outcome.where) == address)
 
     def from_on(self, severity: Severity) -> tuple[RuleResult[Finding], ...]:
-        """Findings at least as grave."""
+        """Return the findings of this severity and above."""
         return tuple(finding for finding in self.findings if finding.rule.severity.rank >= severity.rank)
 
     def count(self, severity: Severity) -> int:
-        """Findings of a severity."""
+        """Return the number of findings of a severity."""
         return sum(finding.rule.severity is severity for finding in self.findings)
 
 
 def require_known_rules(ids: Iterable[str]) -> frozenset[str]:
-    """Ids of rules. Raises InvalidValueError for one that there is not."""
+    """Return the ids as a set. Raises InvalidValueError for an unknown rule."""
     wanted = frozenset(ids)
     for name in sorted(wanted - RULES.keys()):
         raise InvalidValueError(
@@ -75,7 +76,10 @@ async def check(
     about: Controller | Array | Drive | None = None,
     ignore: Collection[str] = (),
 ) -> CheckResult:
-    """Judge a machine that was looked for just now; `about`: only what concerns this. Writes nothing, makes no load."""
+    """Return the result for a machine that was just scanned; with `about`, only what concerns this device.
+
+    Writes nothing, makes no load.
+    """
     readings, problems = await readings_of(machine, inventory)
     snapshot = await gather(machine.host, inventory, readings)
     return evaluate(snapshot, about=about, ignore=ignore, problems=problems)
@@ -88,7 +92,7 @@ def evaluate(
     ignore: Collection[str] = (),
     problems: Iterable[Problem] = (),
 ) -> CheckResult:
-    """What the rules say of a snapshot. Pure."""
+    """Return the results of all rules for a snapshot. No I/O."""
     places = None if about is None else places_of(snapshot, about)
     findings: list[RuleResult[Finding]] = []
     unknown: list[RuleResult[UnknownResult]] = []
@@ -99,7 +103,7 @@ def evaluate(
                     findings.append(RuleResult(rule=rule, outcome=outcome))
                 else:
                     unknown.append(RuleResult(rule=rule, outcome=outcome))
-    findings.sort(key=lambda result: -result.rule.severity.rank)  # stable: within one the order of the table
+    findings.sort(key=lambda result: -result.rule.severity.rank)  # stable: the order of the table within a severity
     return CheckResult(
         findings=tuple(result for result in findings if result.rule.id not in ignore),
         unknown=tuple(result for result in unknown if result.rule.id not in ignore),
@@ -116,29 +120,29 @@ def evaluate(
 
 
 def _concerns(problem: Problem, about: Controller | Array | Drive, places: frozenset[str]) -> bool:
-    """Return whether a problem is about a target: about one of its places, or about the whole tool that reports it."""
+    """Return whether a problem is about one of the target's places, or about the tool that reports them."""
     backends = {about.target.backend, *(address.partition(":")[0] for address in places if ":" in address)}
     return problem.where in places or problem.where in backends
 
 
 def device_at(snapshot: SystemSnapshot, where: str) -> str:
-    """The address of the device that a place is, lies on or is mounted from; "" of what is no device's."""
+    """Return the address of the device that a finding's `where` names or depends on; "" if there is none."""
     if (device := snapshot.inventory.find(where)) is not None:
         views = () if isinstance(device, Controller) else snapshot.views(device)
         return str(views[0].target if views else device.target)
     mounted = (kernel_name(mount.source) for mount in snapshot.mounts if mount.where() == where)
     name = next(mounted, where.partition(" on ")[0])
-    block = snapshot.block_called(name)
+    block = snapshot.find_block(name)
     views = () if block is None else snapshot.inventory.at(f"/dev/{block.name.replace('!', '/')}")
     return str(views[0].target) if views else ""
 
 
 def places_of(snapshot: SystemSnapshot, device: Controller | Array | Drive) -> frozenset[str]:
-    """Return the places that belong to a target, by all their names.
+    """Return all names of everything that belongs to a target, as used in the `where` of findings.
 
-    To a controller belong its arrays and drives; to an array its members and its controller; to a drive its controller.
-    With each come its disk, partitions and filesystems in the kernel. Other arrays of a drive's controller, and what
-    concerns the whole machine, such as its processors, belong to no target.
+    A controller includes its arrays and drives; an array, its members and its controller; a drive, its controller. All
+    of these include their kernel disks, partitions and filesystems. Other arrays of a drive's controller, and findings
+    about the machine such as its CPUs, belong to no target.
     """
     inventory = snapshot.inventory
     things: list[Controller | Array | Drive] = [device]
@@ -164,8 +168,8 @@ def places_of(snapshot: SystemSnapshot, device: Controller | Array | Drive) -> f
     for block in snapshot.blocks.values():
         if block.name in kernel_names:
             places |= {block.name, block.attributes.get("dm/name", block.name)}
-            places |= {part.name for part in block.parts} | {f"{block.name} on {below}" for below in block.below}
-            kernel_names |= {part.name for part in block.parts}
+            places |= block.parts.keys() | {f"{block.name} on {below}" for below in block.below}
+            kernel_names |= block.parts.keys()
     places |= kernel_names & snapshot.filesystem_errors.keys()
     places |= {mount.where() for mount in snapshot.mounts if kernel_name(mount.source) in kernel_names}
     pci = {related.pci for related in things if isinstance(related, Controller)}
@@ -174,7 +178,7 @@ def places_of(snapshot: SystemSnapshot, device: Controller | Array | Drive) -> f
 
 
 def record(session: Recorder, checked: CheckResult) -> None:
-    """Put the findings into the session, unless they are those of its last check. Never raises."""
+    """Record the findings in the session unless they equal those of its last check. Never raises."""
     findings = tuple(
         RecordedFinding(
             rule=ruling.rule.id,
@@ -193,5 +197,5 @@ def record(session: Recorder, checked: CheckResult) -> None:
 
 
 async def check_session(session: Recorder, machine: MachineBackends) -> None:
-    """Judge what the session has seen of its machine; no program runs for it."""
+    """Check the machine as the session knows it; no program runs."""
     record(session, evaluate(await gather(machine.host, session.session.inventory, dict(machine.read_so_far))))

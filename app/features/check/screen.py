@@ -1,4 +1,4 @@
-"""What a check of the machine found, by what was read of it anyway: no program runs for it."""
+"""Findings of the machine for the TUI, from readings that exist already: no program runs."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class CheckFindings(CheckTracker):
 
     @property
     def state(self) -> object:
-        """Equal as long as nothing else was found."""
+        """A value that stays equal while the result is the same."""
         return self.checked
 
     async def update(self) -> None:
-        """Judge the last look at the devices and what was read of them by now; files are read once for each look."""
+        """Check the last scan and the readings so far. Kernel files are read once per scan."""
         from app.features.check.collector import gather
         from app.features.check.runner import evaluate, record
 
@@ -43,7 +43,7 @@ class CheckFindings(CheckTracker):
         record(self._workbench, self.checked)
 
     def facts(self, address: str) -> tuple[Facts, ...]:
-        """What was found at a device, to stand above what is known of it."""
+        """Return the findings of a device as facts, to show above its other facts."""
         if self.checked is None or not (results := self.checked.at(address)):
             return ()
         from app.features.check.presentation import finding_facts
@@ -51,15 +51,14 @@ class CheckFindings(CheckTracker):
         return finding_facts(results)
 
     def troubles(self, inventory: Inventory) -> tuple[AttentionItem, ...]:
-        """What wants a look, the gravest first. Made once: the header asks with every sample of a job."""
+        """Return the attention items, faults first. Cached, because the header asks with every sample of a job."""
         last_inventory, checked, items = self._cached
         if last_inventory is not inventory or checked is not self.checked:
-            items = super().troubles(inventory) if self.checked is None else _with_check(inventory, self.checked)
+            if self.checked is None:
+                items = super().troubles(inventory)
+            else:
+                from app.features.check.presentation import checked_troubles
+
+                items = checked_troubles(inventory, self.checked)
             self._cached = (inventory, self.checked, items)
         return items
-
-
-def _with_check(inventory: Inventory, checked: CheckResult) -> tuple[AttentionItem, ...]:
-    from app.features.check.presentation import checked_troubles
-
-    return checked_troubles(inventory, checked)

@@ -1,4 +1,4 @@
-"""What the rules see of a machine: the inventory, what is set, and small files of the kernel. Values only."""
+"""Input of the rules: the inventory, the settings, and small files of the kernel. No I/O."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from app.core.presentation.attention_list import ProposedChange
-from backends.model import Array, Controller, Drive, Inventory, Media, State, Target
+from backends.model import Array, Controller, Drive, Inventory, Media, Target
 from backends.pci import Link
 from backends.raid import PARITY, PARITY_IN_SPANS, full_stripe
 from backends.settings import Reading
@@ -23,44 +23,34 @@ class PciSlot:
     """A PCI function of a controller or of an NVMe drive."""
 
     link: Link = field(default_factory=Link)
-    """Its link, and what the card is made for."""
+    """Present speed of its link, and the maximum of the device."""
     port: Link = field(default_factory=Link)
-    """What the port above it is made for, in `max_speed` and `max_width`."""
+    """Maximum of the port above it, in `max_speed` and `max_width`."""
     node: int | None = None
-    """NUMA node, None where the machine has none."""
+    """NUMA node; None if the machine has none."""
     interrupts: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    """CPUs that its interrupts go to, by their numbers; empty where that is not told."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Partition:
-    """A partition."""
-
-    name: str
-    """Kernel name."""
-    start: int
-    """Its first byte on the disk."""
+    """CPUs of its interrupts by interrupt number; empty if not reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockDevice:
-    """A disk of the kernel's, or what it makes of some. None is what the kernel does not say."""
+    """A block device of the kernel. None if the kernel does not report a value."""
 
     name: str
     """Kernel name."""
     attributes: Mapping[str, str] = field(default_factory=dict)
-    """Files below /sys/block/NAME by their path there, read."""
+    """Contents of files below /sys/block/NAME, by relative path."""
     below: tuple[str, ...] = ()
-    """Kernel names of what it is made of: disks and partitions."""
-    parts: tuple[Partition, ...] = ()
-    """Its partitions."""
+    """Kernel names of the disks and partitions that it consists of."""
+    parts: Mapping[str, int] = field(default_factory=dict)
+    """First bytes of its partitions on the disk, by kernel name."""
     queues: int | None = None
-    """Hardware queues."""
+    """Number of hardware queues."""
     driver: str = ""
-    """Driver of the device behind it."""
+    """Driver of the underlying device."""
 
     def number(self, path: str) -> int | None:
-        """A file that holds one whole number; None where there is none."""
+        """Return the whole number in a file; None if there is none."""
         text = self.attributes.get(path, "")
         return int(text) if text.lstrip("-").isdigit() and text.isascii() else None
 
@@ -79,14 +69,14 @@ class DiskLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemSnapshot:
-    """A machine as it is at one moment."""
+    """The state of a machine at one moment."""
 
     inventory: Inventory = field(default_factory=Inventory)
-    """What there is."""
+    """Its inventory."""
     readings: Mapping[Target, Mapping[str, Reading]] = field(default_factory=dict)
-    """What is set, by target; of one that could not be read nothing."""
+    """Settings by target; nothing for an unreadable target."""
     blocks: Mapping[str, BlockDevice] = field(default_factory=dict)
-    """The kernel's disks by name."""
+    """Block devices by kernel name."""
     slots: Mapping[str, PciSlot] = field(default_factory=dict)
     """PCI functions by address."""
     nvme: Mapping[str, str] = field(default_factory=dict)
@@ -102,40 +92,44 @@ class SystemSnapshot:
     policies: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """I/O policy and number of paths of NVMe subsystems by name."""
     mounts: tuple[Mount, ...] = ()
-    """What is mounted here."""
+    """Mounted filesystems."""
     nodes: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    """CPUs of NUMA nodes."""
+    """CPUs by NUMA node."""
     cores: int = 0
-    """Logical CPUs, 0 if not known."""
+    """Number of logical CPUs; 0 if unknown."""
     governors: Mapping[str, int] = field(default_factory=dict)
-    """Frequency governors with the number of CPUs under each."""
+    """Number of CPUs by frequency governor."""
     caps: Mapping[str, str] = field(default_factory=dict)
-    """Limits of control groups by the file that holds them."""
+    """I/O limits of control groups, by file."""
     trim_timer: bool = False
     """Whether a timer trims all filesystems."""
 
     def things(self) -> Iterator[Array | Drive]:
-        """Arrays and drives, each once: not the second view of a disk, nor its second path."""
+        """Yield each array and drive once: without the second view of a disk, and without further paths."""
+        yield from self.inventory.arrays
+        yield from self.drives()
+
+    def drives(self) -> Iterator[Drive]:
+        """Yield each drive once: without the second view of a disk, and without further paths."""
         twins = self.inventory.twins
-        yield from (array for array in self.inventory.arrays)
-        yield from (drive for drive in self.inventory.drives if drive.target not in twins)
+        return (drive for drive in self.inventory.drives if drive.target not in twins)
 
     def now(self, target: Target, key: str) -> str | None:
-        """What a setting of a target is set to; None where nobody says."""
+        """Return the value of a setting; None if it is not reported."""
         reading = self.readings.get(target, {}).get(key)
         return None if reading is None else reading.now
 
     def queue_of(self, device: Array | Drive) -> Target:
-        """The kernel's disk that it is, for the settings of its queue; itself where it has none."""
+        """Return the kernel disk with the request queue of a device; the device itself if there is none."""
         twin = self.inventory.twin(device)
         return device.target if twin is None else twin.target
 
     def views(self, device: Array | Drive) -> tuple[Array | Drive, ...]:
-        """All that the inventory has at its node, itself too."""
+        """Return all inventory entries with the same device node, including this one."""
         return self.inventory.at(device.device) if device.device is not None else (device,)
 
     def staged(self, target: Target, key: str, value: str) -> ProposedChange | None:
-        """The change of a setting, where it may be made here and now and the value is a legal one."""
+        """Return the change of a setting; None if it cannot be made now or the value is not legal."""
         reading = self.readings.get(target, {}).get(key)
         if reading is None or not reading.availability.available:
             return None
@@ -148,55 +142,51 @@ class SystemSnapshot:
         return ProposedChange(target=target, key=key, value=value)
 
     def block_of(self, device: Array | Drive) -> BlockDevice | None:
-        """The kernel's disk at its node."""
+        """Return the block device at a device's node."""
         return self.blocks.get(kernel_name(device.device)) if device.device is not None else None
 
     def members(self, array: Array) -> tuple[Drive, ...]:
-        """Its drives, as far as they are known."""
+        """Return the known drives of an array."""
         targets = set(array.members)
         return tuple(drive for drive in self.inventory.drives if drive.target in targets)
 
-    def lacks_members(self, array: Array) -> bool:
-        """Return whether an array has less redundancy than it is made for, and waits for a rebuild."""
-        return array.state in (State.DEGRADED, State.REBUILDING)
-
     def controller(self, device: Array | Drive) -> Controller | None:
-        """The card it hangs from."""
+        """Return the controller of a device."""
         return next(
             (controller for controller in self.inventory.controllers if controller.target == device.controller), None
         )
 
     def media(self, device: Array | Drive) -> Media:
-        """What stores its bits, where all of it is alike."""
+        """Return the media of a device; UNKNOWN if its drives differ."""
         if isinstance(device, Drive):
             return device.media
         kinds = {drive.media for drive in self.members(device)}
         return kinds.pop() if len(kinds) == 1 else Media.UNKNOWN
 
     def disk_of_part(self, name: str) -> tuple[BlockDevice | None, int]:
-        """The disk that a kernel name is or is a partition of, and at which byte of it that begins."""
+        """Return the disk with this kernel name or partition, and the partition's first byte on it."""
         if name in self.blocks:
             return self.blocks[name], 0
         for block in self.blocks.values():
-            for part in block.parts:
-                if part.name == name:
-                    return block, part.start
+            if name in block.parts:
+                return block, block.parts[name]
         return None, 0
 
-    def block_called(self, name: str) -> BlockDevice | None:
-        """The disk of a kernel name, of a partition's, or of a name below /dev/mapper."""
-        own = name.removeprefix("mapper!")
-        mapped = (block for block in self.blocks.values() if block.attributes.get("dm/name") == own)
+    def find_block(self, name: str) -> BlockDevice | None:
+        """Return the disk with this kernel name, with this partition, or with this name below /dev/mapper."""
+        mapped_name = name.removeprefix("mapper!")
+        mapped = (block for block in self.blocks.values() if block.attributes.get("dm/name") == mapped_name)
         return self.disk_of_part(name)[0] or next(mapped, None)
 
     def striped_at(self, block: BlockDevice | None) -> Array | None:
-        """The array whose strips a disk of the kernel's has: its own, or of what alone lies beneath it.
+        """Return the array whose strips a block device has: its own, or that of its only lower device.
 
-        A linear volume on one array and what is encrypted on it have its strips; of several below none is taken.
+        A linear volume on one array, and an encrypted device on it, have its strips. With several lower devices, there
+        is none.
         """
-        met: set[str] = set()
-        while block is not None and block.name not in met:
-            met.add(block.name)
+        visited: set[str] = set()
+        while block is not None and block.name not in visited:
+            visited.add(block.name)
             array = self.array_at(block)
             if array is not None and array.strip_bytes:
                 return array
@@ -204,39 +194,36 @@ class SystemSnapshot:
         return None
 
     def array_at(self, block: BlockDevice) -> Array | None:
-        """The array that a disk of the kernel's is; that of a striped layout where there are several."""
+        """Return the array that a block device is; the striped one if there are several."""
         arrays = [array for array in self.inventory.arrays if array.device and kernel_name(array.device) == block.name]
         return next((array for array in arrays if array.strip_bytes), arrays[0] if arrays else None)
 
 
-def unit_of(array: Array) -> tuple[int, str] | None:
-    """Bytes that a part of an array ought to begin at a multiple of, and what those are called; None if not known.
+def alignment_of(array: Array) -> int | None:
+    """Return the bytes to a multiple of which I/O on an array should be aligned; None if unknown.
 
-    Of levels with parity the full stripe, of one span where there are several; of others the strip.
+    This is the full stripe for parity levels (of one span if there are several), and the strip for others.
     """
-    if array.strip_bytes is None:
-        return None
-    if array.level not in PARITY:
-        return array.strip_bytes, "strip"
+    if array.strip_bytes is None or array.level not in PARITY:
+        return array.strip_bytes
     data = array.data_drives
     if array.level in PARITY_IN_SPANS and data:
         data = data // array.spans if array.spans and data % array.spans == 0 else None
-    stripe = full_stripe(array.strip_bytes, data)
-    return None if stripe is None else (stripe, "full stripe")
+    return full_stripe(array.strip_bytes, data)
 
 
 def fact(device: Controller | Array | Drive, label: str) -> str | None:
-    """The value of a line of facts; None where there is none."""
+    """Return the value of a fact; None if there is none of that label."""
     return next((fact.value for fact in device.facts if fact.label == label), None)
 
 
 def fact_number(device: Controller | Array | Drive, label: str) -> float | None:
-    """The first number in it: 85 of `85 % (warns at 10 %)`."""
+    """Return the first number in a fact: 85 in `85 % (warns at 10 %)`; None without one."""
     match = _NUMBER.search(fact(device, label) or "")
     return float(match[0]) if match else None
 
 
 def fact_limit(device: Controller | Array | Drive, label: str) -> float | None:
-    """The second number in it: 10 of `85 % (warns at 10 %)`."""
+    """Return the second number in a fact: 10 in `85 % (warns at 10 %)`; None without one."""
     numbers = _NUMBER.findall(fact(device, label) or "")
     return float(numbers[1]) if len(numbers) > 1 else None

@@ -1,4 +1,4 @@
-"""Rules about md, ZFS, LVM, filesystems and the limits that the kernel's queues are set to."""
+"""Rules about md, ZFS, LVM, filesystems and the limits of the kernel's queues."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from backends.topology import kernel_name
 _MIRRORED = (Level.RAID1, Level.RAID4, Level.RAID5, Level.RAID6, Level.RAID10)
 
 BITMAP_FROM = 100 << 30
-"""Bytes of a member from which mdadm makes a bitmap without being asked (mdadm(8), --bitmap)."""
+"""Bytes of a member from which mdadm creates a bitmap automatically (mdadm(8), --bitmap)."""
 
-RESYNC_SLOW = 10_000
-"""KiB/s of a member below which a resync of one terabyte takes longer than a day."""
+SLOW_RESYNC = 10_000
+"""KiB/s per member below which a resync of one terabyte takes longer than a day."""
 
-REQUEST = 128
-"""KiB that a request may have at least, unless the device takes less; kernels come with 1280 (BLK_DEF_MAX_SECTORS)."""
+LEAST_REQUEST_KIB = 128
+"""Minimum size of a request in KiB unless the device takes less; the kernel default is 1280 (BLK_DEF_MAX_SECTORS)."""
 
-REQUESTS = 31
-"""Requests that the queue of an NVMe drive, a multipath or a virtual disk has at least, unless the device takes less:
-the smallest default of any of their drivers (EBS volumes, io_queue_depth)."""
+LEAST_REQUESTS = 31
+"""Minimum queue size of an NVMe drive, multipath device or virtual disk unless the device takes less. It is the
+smallest default of any of their drivers (EBS volumes, io_queue_depth)."""
 
 _COUNT = re.compile(r"\S+ (?:read|write|checksum) errors")
 
 
 @rule(WARN, "md-no-bitmap", "a large md array has no write-intent bitmap", "mdadm(8), --bitmap")
-def no_bitmap(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield large md arrays that a crash makes resynchronise from end to end."""
+def missing_bitmaps(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield large md arrays that resynchronise completely after a crash."""
     for array in snapshot.inventory.arrays:
         if array.target.backend != "md" or array.level not in _MIRRORED or fact(array, "Bitmap") != "none":
             continue
@@ -59,17 +59,17 @@ def slow_resync(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield md arrays whose rebuild would take days because its speed is limited."""
     for array in snapshot.inventory.arrays:
         text = snapshot.now(array.target, "sync_speed_max") or ""
-        own = text.isascii() and text.isdigit()
-        limit = int(text) if own else snapshot.resync_limit if text == "system" else None
-        if limit is not None and limit < RESYNC_SLOW and array.level in _MIRRORED:
-            file = "md/sync_speed_max" if own else "/proc/sys/dev/raid/speed_limit_max"
+        is_own_limit = text.isascii() and text.isdigit()
+        limit = int(text) if is_own_limit else snapshot.resync_limit if text == "system" else None
+        if limit is not None and limit < SLOW_RESYNC and array.level in _MIRRORED:
+            file = "md/sync_speed_max" if is_own_limit else "/proc/sys/dev/raid/speed_limit_max"
             yield Finding(
                 where=str(array.target),
                 message=f"A rebuild or resync may run at {limit} KiB/s only: one terabyte takes"
                 f" {10**9 / max(limit, 1) / 86400:.0f} days.",
                 evidence=f"{file}: {limit}",
-                do="Set sync_speed_max to system." if own else f"Write 200000 to {file}.",
-                staged=snapshot.staged(array.target, "sync_speed_max", "system") if own else None,
+                do="Set sync_speed_max to system." if is_own_limit else f"Write 200000 to {file}.",
+                staged=snapshot.staged(array.target, "sync_speed_max", "system") if is_own_limit else None,
             )
 
 
@@ -84,8 +84,8 @@ def member_errors(snapshot: SystemSnapshot) -> RuleOutput:
     for array in snapshot.inventory.arrays:
         if array.target.backend != "md":
             continue
-        whole = array.state not in BROKEN
-        parts = [f"{fact.label}: {fact.value}" for fact in array.facts if _has_errors(fact, whole=whole)]
+        is_complete = array.state not in BROKEN
+        parts = [f"{fact.label}: {fact.value}" for fact in array.facts if _has_errors(fact, is_complete=is_complete)]
         block = snapshot.block_of(array)
         attributes = block.attributes if block is not None else {}
         parts += [
@@ -102,14 +102,14 @@ def member_errors(snapshot: SystemSnapshot) -> RuleOutput:
             )
 
 
-def _has_errors(line: Fact, *, whole: bool) -> bool:
-    """Return whether a fact reports a bad member; a failed one of an array that is not whole is reported as that."""
-    marked = any(literal in line.value for literal in ("has seen a write error", "to be replaced"))
-    return (line.label.startswith("Member ") and marked) or (line.label.startswith("Failed ") and whole)
+def _has_errors(line: Fact, *, is_complete: bool) -> bool:
+    """Return whether a fact reports a bad member; failed members of an incomplete array are reported elsewhere."""
+    is_marked = any(literal in line.value for literal in ("has seen a write error", "to be replaced"))
+    return (line.label.startswith("Member ") and is_marked) or (line.label.startswith("Failed ") and is_complete)
 
 
 @rule(WARN, "array-read-only", "an array takes no writes", "mdadm(8), --readonly; the card's tool")
-def read_only(snapshot: SystemSnapshot) -> RuleOutput:
+def read_only_arrays(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield arrays that take no writes."""
     for array in snapshot.inventory.arrays:
         state, access = fact(array, "Array state") or "", fact(array, "Access") or ""
@@ -128,7 +128,7 @@ def read_only(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(FAULT, "sync-off", "ZFS does not wait for synchronous writes", "zfsprops(7), sync")
-def sync_off(snapshot: SystemSnapshot) -> RuleOutput:
+def unsynced_pools(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield pools, filesystems and volumes of ZFS that do not wait for synchronous writes."""
     for array in snapshot.inventory.arrays:
         if array.target.backend == "zfs" and snapshot.now(array.target, "sync") == "disabled":
@@ -148,18 +148,18 @@ def pool_errors(snapshot: SystemSnapshot) -> RuleOutput:
         if array.target.backend != "zfs":
             continue
         lines = [fact.value for fact in array.facts if fact.label.lower().endswith(("device", "group", "spare"))]
-        counted = [line for line in lines if _COUNT.search(line)]
-        if counted:
+        error_lines = [line for line in lines if _COUNT.search(line)]
+        if error_lines:
             yield Finding(
                 where=str(array.target),
                 message="Devices of the pool have failed reads or writes, or returned wrong data.",
-                evidence="; ".join(counted[:4]),
+                evidence="; ".join(error_lines[:4]),
                 do="Check the drive and its cable, run `zpool scrub`, then `zpool clear`.",
             )
 
 
 @rule(FAULT, "pool-data-errors", "a ZFS pool has lost data", "zpool-status(8), errors; zed(8)")
-def pool_data(snapshot: SystemSnapshot) -> RuleOutput:
+def lost_pool_data(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield pools that have lost data."""
     for array in snapshot.inventory.arrays:
         text = fact(array, "Errors") if array.target.backend == "zfs" else None
@@ -177,7 +177,7 @@ def pool_data(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(FAULT, "group-incomplete", "a volume group misses a physical volume", "lvs(8), vg_missing_pv_count")
-def group_incomplete(snapshot: SystemSnapshot) -> RuleOutput:
+def incomplete_groups(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield volume groups that miss a physical volume."""
     groups: dict[str, str] = {}
     for array in snapshot.inventory.arrays:
@@ -198,7 +198,7 @@ def group_incomplete(snapshot: SystemSnapshot) -> RuleOutput:
     FAULT, "filesystem-errors", "a filesystem has met errors", "Documentation/ABI/testing/sysfs-fs-ext4, errors_count"
 )
 def filesystem_errors(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield filesystems that have met errors."""
+    """Yield filesystems that have counted errors."""
     for name, count in snapshot.filesystem_errors.items():
         mounted = next((mount for mount in snapshot.mounts if kernel_name(mount.source) == name), None)
         yield Finding(
@@ -210,7 +210,7 @@ def filesystem_errors(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(FAULT, "nvme-down", "an NVMe controller or path is not live", "drivers/nvme/host/sysfs.c, state")
-def nvme_down(snapshot: SystemSnapshot) -> RuleOutput:
+def nvme_not_live(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield NVMe controllers and paths that serve nothing."""
     for name, state in snapshot.nvme_states.items():
         if state != "live":
@@ -229,18 +229,20 @@ def nvme_down(snapshot: SystemSnapshot) -> RuleOutput:
     "Documentation/ABI/stable/sysfs-block, nr_requests",
 )
 def few_requests(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield NVMe drives, multipath devices and virtual disks whose queue is almost empty by its setting."""
+    """Yield NVMe drives, multipath devices and virtual disks whose queue is configured very small."""
     for block in snapshot.blocks.values():
         multipath = block.attributes.get("dm/uuid", "").startswith("mpath-")
         count = block.number("queue/nr_requests")
         if count is None or not (multipath or block.name.startswith(("nvme", "vd"))):
             continue
         if block.number("device/queue_depth") is not None and not multipath:
-            continue  # `small_queue` compares with that
+            continue  # `small_queue` checks these
         paths = [
             snapshot.blocks[name].number("device/queue_depth") or 0 for name in block.below if name in snapshot.blocks
         ]
-        least = min(REQUESTS, block.number("device/sqsize") or REQUESTS, max(paths, default=0) or REQUESTS)
+        least = min(
+            LEAST_REQUESTS, block.number("device/sqsize") or LEAST_REQUESTS, max(paths, default=0) or LEAST_REQUESTS
+        )
         if count < least:
             target = next(
                 (drive.target for drive in snapshot.inventory.drives if str(drive.target) == f"block:{block.name}"),
@@ -262,7 +264,7 @@ def small_requests(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield disks whose I/Os are cut into small requests."""
     for block in snapshot.blocks.values():
         size, most = block.number("queue/max_sectors_kb"), block.number("queue/max_hw_sectors_kb")
-        if size is None or most is None or size >= min(REQUEST, most):
+        if size is None or most is None or size >= min(LEAST_REQUEST_KIB, most):
             continue
         target = next(
             (drive.target for drive in snapshot.inventory.drives if str(drive.target) == f"block:{block.name}"), None
@@ -279,10 +281,10 @@ def small_requests(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 @rule(WARN, "merges-off", "I/Os to a hard disk are not merged", "Documentation/ABI/stable/sysfs-block, nomerges")
-def merges_off(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield hard disks to which neighbouring I/Os are sent one by one.
+def missing_merges(snapshot: SystemSnapshot) -> RuleOutput:
+    """Yield hard disks to which adjacent I/Os are sent one by one.
 
-    ZFS switches merging off for its volumes by itself, and md leaves merging to its members.
+    ZFS switches merging off for its volumes automatically, and md leaves merging to its members.
     """
     for device in snapshot.things():
         target = snapshot.queue_of(device)

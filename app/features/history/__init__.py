@@ -1,4 +1,4 @@
-"""History: the runs of all sessions, and named baselines."""
+"""History of the runs of all sessions, and named baselines."""
 
 from app.doors import DoorCommand, FeatureDoor
 

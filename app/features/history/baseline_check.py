@@ -1,10 +1,12 @@
-"""A baseline held against the same job, measured again. Pure."""
+"""Compare a baseline with new runs of the same job. No I/O."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
+from types import MappingProxyType
 
+from app.cli.exit_status import DONE, FOUND, UNDECIDED
 from app.core.analysis.caveats import blocking_caveats, weakening_caveats
 from app.core.analysis.comparison import differing_values
 from app.core.analysis.control_chart import ControlChart, night_chart
@@ -22,85 +24,108 @@ from backends.values import dataclass
 
 _OTHER_EACH_TIME = ("boot_id",)
 
+STATUS: Mapping[RegressionVerdict, int] = MappingProxyType(
+    {
+        RegressionVerdict.WORSE: FOUND,
+        # A nightly mail about a known loss would soon be ignored, and 0 would report that all is well.
+        RegressionVerdict.STILL_WORSE: UNDECIDED,
+        RegressionVerdict.NOT_WORSE: DONE,
+        RegressionVerdict.NOT_DECIDED: UNDECIDED,
+        RegressionVerdict.REFUSED: UNDECIDED,
+    }
+)
+"""Exit status of one check, by verdict."""
+
+
+def status_of_history(standings: Iterable[RegressionVerdict]) -> int:
+    """Return the exit status of many series: a new loss counts before a continuing one.
+
+    Series without a verdict do not count.
+    """
+    worse = {RegressionVerdict.WORSE, RegressionVerdict.STILL_WORSE}.intersection(standings)
+    return max((STATUS[verdict] for verdict in worse), default=DONE)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineCheck:
-    """What came of it."""
+    """The result of a baseline check."""
 
     baseline: Baseline
-    """What it was held against."""
+    """The baseline."""
     runs: tuple[RunRecord, ...]
-    """What was measured now."""
+    """The new runs."""
     figure: MetricKind
-    """What the job is about."""
+    """The headline metric of the job."""
     direction: str
-    """Of which direction."""
+    """Direction of the headline metric."""
     saved: float | None
-    """Geometric mean of the baseline."""
+    """Geometric mean of the metric in the baseline; None if a run lacks it."""
     now: float | None
-    """And of the runs; None where one of them has no figure."""
+    """Geometric mean of the metric in the new runs; None if a run lacks it."""
     judgement: RegressionResult
-    """How it stands."""
+    """The verdict."""
     threshold: float
-    """Percent."""
+    """Percent of loss that matters."""
     between: MeanInterval | None
-    """How far sessions of the same lie apart; None of too few."""
+    """Scatter between sessions that measured the same; None if there are too few."""
     chart: ControlChart | None
-    """Of all nights since the baseline, this one the last; None where it has no figure or no verdict."""
+    """Control chart of all nights since the baseline, including this one; None without a metric or a verdict."""
     since: float | None
-    """When an episode was told that goes on, seconds since the epoch; None without one."""
+    """When the continuing loss was first reported, in seconds since the epoch; None without one."""
     differs: tuple[Difference, ...]
-    """Settings, and what else is known of how the runs came about."""
+    """Differences in settings and other recorded conditions."""
     failed: tuple[str, ...]
-    """Runs that did not come to a good end."""
+    """Runs that did not finish successfully."""
     engines: tuple[str, ...]
-    """The I/O engines, of the baseline first, where it is not the same."""
+    """I/O engines, that of the baseline first; empty if they are the same."""
     doubts: tuple[Caveat, ...]
-    """Why the state of the array forbids a verdict."""
+    """Array states that forbid a verdict."""
     weakened: tuple[Caveat, ...]
-    """What weakens the figures."""
+    """Caveats that weaken the result."""
 
 
 def check_runs(
     baseline: Baseline, runs: Sequence[RunRecord], past_runs: Iterable[PastRun], *, threshold: float
 ) -> BaselineCheck:
-    """The runs, measured now, against the baseline. `past_runs`: the history, for how far sessions lie apart."""
+    """Return the new runs compared with the baseline. `past_runs` is the history, for the scatter between sessions."""
     about, direction = headline((*baseline.runs, *runs))
     saved = [value_of(run.figures, direction, about) for run in baseline.runs]
     now = [value_of(run.figures, direction, about) for run in runs]
-    alike = [run for run in past_runs if run.kind == (about.key, direction)]
-    others = _other_sessions(baseline, alike, {run.start.at for run in runs})
+    same_metric = [run for run in past_runs if run.kind == (about.key, direction)]
+    others = _other_sessions(baseline, same_metric, {run.start.at for run in runs})
     judgement = RegressionResult(standing=RegressionVerdict.NOT_DECIDED, interval=None)
     chart, since = None, None
     failed = tuple(run.id for run in runs if run.figures.status is not RunStatus.OK)
-    ones, these = _complete_values(saved), _complete_values(now)
+    saved_values, present_values = _complete_values(saved), _complete_values(now)
     doubts: tuple[Caveat, ...] = ()
     engines = tuple(dict.fromkeys(engine_of(run) for run in (*baseline.runs, *runs)))
-    if failed or not ones or not these:
+    if failed or not saved_values or not present_values:
         pass
     elif len(engines) > 1:
         judgement = RegressionResult(standing=RegressionVerdict.REFUSED, interval=None)
     elif doubts := blocking_caveats((*baseline.runs, *runs)):
-        comparison = judge_later(ones, these, between=session_scatter(_means(others)), threshold=threshold)
+        comparison = judge_later(
+            saved_values, present_values, between=session_scatter(_means(others)), threshold=threshold
+        )
         judgement = RegressionResult(standing=RegressionVerdict.REFUSED, interval=comparison.interval)
     else:
-        nights = _nights_between(baseline, runs, alike)
+        nights = _nights_between(baseline, runs, same_metric)
         chart = night_chart(
-            [ones, *map(_values, nights), these],
+            [saved_values, *map(_values, nights), present_values],
             earlier=_means(session_runs for session_runs in others if session_runs[0].at < baseline.start.at),
             higher_is_better=about.higher_is_better,
             threshold=threshold,
         )
         judgement = chart.judgement
-        begun = [baseline.start.at, *(night[0].at for night in nights), runs[0].start.at]
-        since = None if chart.begun is None else begun[chart.begun]
+        starts = [baseline.start.at, *(night[0].at for night in nights), runs[0].start.at]
+        since = None if chart.begun is None else starts[chart.begun]
     return BaselineCheck(
         baseline=baseline,
         runs=tuple(runs),
         figure=about,
         direction=direction,
-        saved=geometric_mean(ones) if ones else None,
-        now=geometric_mean(these) if these else None,
+        saved=geometric_mean(saved_values) if saved_values else None,
+        now=geometric_mean(present_values) if present_values else None,
         judgement=judgement,
         threshold=threshold,
         between=session_scatter(_means(others)),
@@ -115,12 +140,12 @@ def check_runs(
 
 
 def _complete_values(values: Sequence[float | None]) -> list[float]:
-    there = [value for value in values if value is not None and isfinite(value) and value > 0]
-    return there if len(there) == len(values) else []
+    positive = [value for value in values if value is not None and isfinite(value) and value > 0]
+    return positive if len(positive) == len(values) else []
 
 
 def _other_sessions(baseline: Baseline, past_runs: Iterable[PastRun], now: set[float]) -> list[list[PastRun]]:
-    """The runs of each session in which the same was measured with the same settings, but for those of now."""
+    """Return the runs of each session that measured the same with the same settings, without the new runs."""
     settings = baseline.start.settings
     return _sessions(
         run for run in _same_condition(baseline, past_runs) if run.settings == settings and run.at not in now
@@ -128,9 +153,9 @@ def _other_sessions(baseline: Baseline, past_runs: Iterable[PastRun], now: set[f
 
 
 def _nights_between(baseline: Baseline, now: Sequence[RunRecord], past_runs: Iterable[PastRun]) -> list[list[PastRun]]:
-    """The sessions between the baseline and now that measured the same, with the settings of either.
+    """Return the sessions between the baseline and now that measured the same, with the settings of either.
 
-    Whoever tries other settings in between makes no night of it; a setting that was changed to stay does.
+    A session with settings that were only tried does not count; one with a permanent change does.
     """
     first, last = now[0].start.at, baseline.runs[-1].start.at
     settings = (baseline.start.settings, now[0].start.settings)
@@ -155,7 +180,7 @@ def _means(sessions: Iterable[Iterable[PastRun]]) -> list[float]:
 
 
 def _sessions(runs: Iterable[PastRun]) -> list[list[PastRun]]:
-    """In time."""
+    """Return the runs grouped by session, in time order."""
     by_session: dict[str, list[PastRun]] = {}
     for run in runs:
         by_session.setdefault(run.session, []).append(run)

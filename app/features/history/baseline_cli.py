@@ -1,4 +1,4 @@
-"""`baseline`: runs put aside under a name, and the same job measured again and held against them."""
+"""The `baseline` command: save runs under a name, and measure the same job again to compare."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ from app.core.presentation.table import without_empty_columns
 from app.core.session.state import RunRecord
 from app.core.session.store import LoadedSession
 from app.core.workbench import Workbench
-from app.features.history.baseline_check import check_runs
+from app.features.history.baseline_check import STATUS, check_runs
 from app.features.history.baseline_presentation import baseline_json, baselines_table, check_json, check_text
 from app.features.history.baselines import Baseline, Baselines, baseline_of
-from app.features.history.regression_status import STATUS
 from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError, RaidbenchError
 from backends.text import clean
 from backends.values import dataclass
@@ -52,12 +51,12 @@ def save_command(name: str, runs: tuple[str, ...], replace: bool, as_json: bool)
 
     A run is named r3, or SESSION/r3 for one of another session. Several runs are taken as they are named.
     """
-    loaded, chosen = _runs_named(runs)
-    baseline = baseline_of(name, loaded, chosen)
+    loaded, records = _find_runs(runs)
+    baseline = baseline_of(name, loaded, records)
     Baselines(current().paths).save(baseline, replace=replace)
     if as_json:
         print_json(baseline=baseline_json(baseline))
-    ids = ", ".join(record.id for record in chosen)
+    ids = ", ".join(record.id for record in records)
     say(
         f"Baseline {name}: {ids} of {clean(baseline.session, 100)}. "
         f"`raidbench baseline check {name}` measures the same again."
@@ -74,7 +73,7 @@ def list_command(as_json: bool) -> int:
     for name in store.names():
         try:
             baselines.append(store.load(name))
-        except NotFoundError:  # gone meanwhile, or of another kind of machine
+        except NotFoundError:  # deleted meanwhile
             continue
         except RaidbenchError as error:
             say(f"{name}: {clean(error.message, 300)}")
@@ -101,7 +100,7 @@ def remove_command(name: str, as_json: bool) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions:
-    """The options of `baseline check`."""
+    """Options of `baseline check`."""
 
     name: str
     repeats: int | None = None
@@ -142,7 +141,7 @@ def check_command(options: CheckOptions) -> int:
 
 
 def check_baseline(options: CheckOptions) -> int:
-    """Measure the job of a baseline again; the exit status."""
+    """Measure the job of a baseline again; return the exit status."""
     try:
         baseline = Baselines(current().paths).load(options.name)
         rights = not baseline.start.target.startswith("/")
@@ -151,7 +150,7 @@ def check_baseline(options: CheckOptions) -> int:
     except RaidbenchError as error:
         if exit_status(error) != FAILED:
             raise
-        report_error(error)  # 1 may say that it was measured, and is worse
+        report_error(error)  # with --worse-is-1, status 1 means that the result is worse
         return UNDECIDED
 
 
@@ -176,7 +175,7 @@ async def _check(bench: Workbench, interruption: Interruption, baseline: Baselin
 
 
 async def _find_device(bench: Workbench, baseline: Baseline) -> tuple[str, str]:
-    """Where its device is now, whatever it is called, and what to call it. Raises NotFoundError."""
+    """Return the present path and display name of the baseline's device. Raises NotFoundError when it is gone."""
     start = baseline.start
     if start.scratch is not None or (start.target.startswith("/") and start.target != start.device):
         return await resolve_target(bench, start.target)
@@ -194,7 +193,7 @@ async def _find_device(bench: Workbench, baseline: Baseline) -> tuple[str, str]:
 
 
 def _require_same_device(bench: Workbench, baseline: Baseline, records: list[RunRecord]) -> None:
-    """Raises AnotherDeviceError where a file lies on another disk now."""
+    """Raise AnotherDeviceError when a scratch file is on another disk now."""
     for record in records:
         name = device_id_of_run(record.start, bench.session.inventory, bench.host.name)
         if name != baseline.thing:
@@ -205,8 +204,8 @@ def _require_same_device(bench: Workbench, baseline: Baseline, records: list[Run
             )
 
 
-def _runs_named(names: tuple[str, ...]) -> tuple[LoadedSession, tuple[RunRecord, ...]]:
-    """The session and the runs that are meant. Raises NotFoundError, InvalidValueError."""
+def _find_runs(names: tuple[str, ...]) -> tuple[LoadedSession, tuple[RunRecord, ...]]:
+    """Return the session and the named runs. Raises NotFoundError, InvalidValueError when they make no baseline."""
     if len({name.rpartition("/")[0] for name in names}) > 1:
         raise InvalidValueError("A baseline is of one session.", hint="Name runs of one session.")
     pairs = [find_run(name) for name in names]

@@ -1,4 +1,4 @@
-"""What is told of baselines: their list, and what came of a check, in one sentence. Pure."""
+"""Baselines as tables, sentences and JSON: their list, and the result of a check. No I/O."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BEGINNINGS = {
     RegressionVerdict.NOT_DECIDED: "Not decided whether it is worse than baseline {name} by {threshold} or more",
     RegressionVerdict.REFUSED: "Check against baseline {name} refused",
 }
-"""While there are too few nights for a chart."""
+"""Beginnings of the sentence while there are too few nights for a chart."""
 
 _CHARTED = {
     RegressionVerdict.WORSE: "Worse than the {nights} nights since baseline {name}",
@@ -38,7 +38,7 @@ _CHARTED = {
 
 
 def check_text(check: BaselineCheck) -> str:
-    """What came of it, with what it rests on."""
+    """Return the result of a check as a sentence with its evidence."""
     interval, chart = check.judgement.interval, check.chart
     charted = chart is not None and chart.against > 1 and check.judgement.standing in _CHARTED
     name = figure_name(check.figure, check.direction)
@@ -63,7 +63,7 @@ def check_text(check: BaselineCheck) -> str:
 
 
 def check_reason(check: BaselineCheck) -> str:
-    """Why there is no verdict, where that lies in the runs; "" else."""
+    """Return why there is no verdict if the runs are the cause, else ""."""
     if check.failed:
         return f"{', '.join(check.failed)} did not come to a good end"
     if check.saved is None or check.now is None:
@@ -106,7 +106,7 @@ def _drift_text(check: BaselineCheck) -> str:
 
 
 def baselines_table(baselines: Sequence[Baseline]) -> Table:
-    """One row each."""
+    """Return a table with one row per baseline."""
     columns = (
         Column(title="Name", key="name"),
         Column(title="Target", key="target", shrinks=True),
@@ -141,7 +141,7 @@ def _row(baseline: Baseline) -> Row:
 
 
 def baseline_json(baseline: Baseline) -> json_schema.Json:
-    """A baseline."""
+    """Return a baseline as JSON."""
     start = baseline.start
     return {
         **json_schema.pick(baseline, "name", "at", "session", "thing"),
@@ -153,7 +153,7 @@ def baseline_json(baseline: Baseline) -> json_schema.Json:
 
 
 def check_json(check: BaselineCheck, session: str) -> json_schema.Json:
-    """What came of a check."""
+    """Return the result of a check as JSON."""
     interval = check.judgement.interval
     between = check.between
     return json_schema.document(

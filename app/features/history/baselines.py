@@ -1,4 +1,4 @@
-"""Named baselines: runs that were put aside whole, to be measured again after an update."""
+"""Named baselines: saved copies of complete runs, to be measured again after an update."""
 
 from __future__ import annotations
 
@@ -36,37 +36,40 @@ _ENDING = ".json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """Runs of one condition, with all that was recorded of them."""
+    """Runs of one condition with everything recorded about them."""
 
     name: str
-    """What it is called."""
+    """Its name."""
     at: float
-    """When it was saved, seconds since the epoch."""
+    """When it was saved, in seconds since the epoch."""
     session: str
-    """Where the runs come from; it need not be there any more."""
+    """The session of the runs; it may have been deleted."""
     thing: str
-    """What they were measured on, as `thing_of` names it."""
+    """The measured device, as named by `thing_of_run`."""
     runs: tuple[RunRecord, ...]
-    """Three at least."""
+    """The runs; at least three."""
 
     @property
     def start(self) -> RunStarted:
-        """What was measured, as of the first run."""
+        """The start event of the first run: what was measured."""
         return self.runs[0].start
 
 
 _LARGEST = 64 << 20
-"""Bytes of a baseline."""
+"""Maximum size of a baseline file in bytes."""
 
 
 class Baselines:
-    """One file each, beside the sessions."""
+    """The store of baselines: one file each, next to the sessions."""
 
     def __init__(self, paths: Paths) -> None:
         self._folder = paths.state / "baselines"
 
     def save(self, baseline: Baseline, *, replace: bool = False) -> None:
-        """Put it on disk whole, or not at all. Raises InvalidValueError where there is one, StorageError."""
+        """Write a baseline atomically.
+
+        Raises InvalidValueError when the name is in use, StorageError when the file cannot be written.
+        """
         path = self._path(baseline.name)
         if path.exists() and not replace:
             raise InvalidValueError(
@@ -83,7 +86,10 @@ class Baselines:
             ) from error
 
     def load(self, name: str) -> Baseline:
-        """Return a baseline of this kind of machine. Raises NotFoundError, StorageError of one that cannot be read."""
+        """Return a baseline.
+
+        Raises NotFoundError when there is none of that name, StorageError when it cannot be read.
+        """
         path = self._path(name)
         try:
             baseline = _from_json(json.loads(read_input(path, _LARGEST)))
@@ -108,7 +114,10 @@ class Baselines:
         return NotFoundError(f"There is no baseline {name}.", hint=hint)
 
     def remove(self, name: str) -> None:
-        """Raises NotFoundError, StorageError."""
+        """Delete a baseline.
+
+        Raises NotFoundError when there is none of that name, StorageError when it cannot be deleted.
+        """
         try:
             self._path(name).unlink()
         except FileNotFoundError:
@@ -117,7 +126,7 @@ class Baselines:
             raise StorageError(f"The baseline cannot be removed: {error.strerror}.", evidence=str(error)) from error
 
     def names(self) -> tuple[str, ...]:
-        """All there are, in order."""
+        """Return the names of all baselines, sorted."""
         try:
             names = [entry.name.removesuffix(_ENDING) for entry in self._folder.iterdir() if entry.suffix == _ENDING]
         except OSError:
@@ -133,10 +142,10 @@ class Baselines:
 
 
 def baseline_of(name: str, loaded: LoadedSession, runs: Sequence[RunRecord]) -> Baseline:
-    """The runs of a session as a baseline. Raises InvalidValueError where they make none."""
+    """Return runs of a session as a baseline. Raises InvalidValueError when they differ, are incomplete or too few."""
     ids = ", ".join(run.id for run in runs)
-    whole = [run for run in runs if run.figures.status is RunStatus.OK]
-    if len(whole) < len(runs):
+    complete = [run for run in runs if run.figures.status is RunStatus.OK]
+    if len(complete) < len(runs):
         raise InvalidValueError(f"Not all of {ids} are whole runs.", hint="`raidbench runs` shows how they ended.")
     if len({condition(run) for run in runs}) > 1:
         raise InvalidValueError(
@@ -160,7 +169,7 @@ def baseline_of(name: str, loaded: LoadedSession, runs: Sequence[RunRecord]) -> 
 
 
 def thing_of_run(loaded: LoadedSession, run: RunRecord) -> str:
-    """What a run was measured on, by the devices that were seen last before it."""
+    """Return an identifier of the device that a run measured, from the last inventory before the run."""
     inventory = Inventory()
     for event in loaded.session.events:
         if isinstance(event, InventorySeen):
@@ -191,7 +200,7 @@ def _as_json(baseline: Baseline) -> dict[str, Any]:
 
 
 def _from_json(data: dict[str, Any]) -> Baseline:
-    """Raises whatever its shape makes it."""
+    """Return the baseline in a JSON object. Raises any exception for a wrong shape."""
     require_known(FileFormat.BASELINE, data["schema"], data.get("program"), f"The baseline {data['name']}")
     return Baseline(
         name=str(data["name"]),

@@ -1,4 +1,4 @@
-"""`history`: the runs of all sessions, one line a run, and where their level changed."""
+"""The `history` command: list the runs of all sessions, and where their level changed."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from app.core.analysis.past_runs.earlier_runs import Condition, PastRun
 from app.core.analysis.past_runs.series import RunSeries, series_of
 from app.core.presentation.table import without_empty_columns
 from app.doors import action
+from app.features.history.baseline_check import status_of_history
 from app.features.history.presentation import change_lines, episode_lines, history_document, history_table
-from app.features.history.regression_status import status_of_history
 from backends.errors import InvalidValueError
 from backends.text import clean
 from widgets.text_utils import units
@@ -74,7 +74,10 @@ def history_command(
 
 
 def _redactor(runs: Sequence[PastRun], also: Sequence[LoadedSession]) -> Redactor:
-    """Of all that their sessions tell. Raises NotFoundError, StorageError."""
+    """Return a redactor for all names in the sessions of the runs.
+
+    Raises NotFoundError when a session is gone, StorageError when it cannot be read.
+    """
     from app.core.session.multihost_names import joint_hosts
     from app.core.session.redaction import redactor_of_sessions
 
@@ -90,16 +93,14 @@ def _redactor(runs: Sequence[PastRun], also: Sequence[LoadedSession]) -> Redacto
 def _rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
     changes = [change for run_series in series.values() for change in run_series.changes]
     yield from table_lines(without_empty_columns(history_table(runs, changes)), terminal_width())
-    level_changes = [row for run_series in series.values() for row in change_lines(run_series)]
-    if level_changes:
-        yield from ("", "The level changed:", *(f"  {clean(row, 500)}" for row in level_changes))
-    worse = [row for run_series in series.values() for row in episode_lines(run_series)]
-    if worse:
-        yield from ("", "Worse:", *(f"  {clean(row, 500)}" for row in worse))
+    for heading, sentences in (("The level changed:", change_lines), ("Worse:", episode_lines)):
+        rows = [row for run_series in series.values() for row in sentences(run_series)]
+        if rows:
+            yield from ("", heading, *(f"  {clean(row, 500)}" for row in rows))
 
 
 def _picture_rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
-    """The picture of `plot`, as wide as the terminal."""
+    """Yield the graph of `plot`, as wide as the terminal."""
     draw = action("plots.history_lines")
     last = next((run for run in reversed(runs) if run.condition in series), None)
     drawn = None if last is None or draw is None else draw(last, runs)
@@ -110,7 +111,7 @@ def _picture_rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]
 
 
 def parse_moment(text: str) -> float:
-    """Seconds since the epoch of `2026-01-31`, or of `30d` ago. Raises InvalidValueError."""
+    """Return the seconds since the epoch of `2026-01-31`, or of `30d` ago. Raises InvalidValueError for other texts."""
     span = _SPAN.fullmatch(text.strip())
     if span is not None:
         return time.time() - int(span[1]) * _SECONDS[span[2]]

@@ -1,4 +1,4 @@
-"""What is told of all runs of all sessions: the table, where levels changed, the JSON. Pure."""
+"""The runs of all sessions as a table, as sentences about level changes, and as JSON. No I/O."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from app.core.session.results import RunStatus
 from widgets.text_utils import units
 
 _MOST_NAMED = 4
-"""Differences named in one line."""
+"""Maximum number of differences in one line."""
 
 
 def history_table(runs: Sequence[PastRun], changes: Sequence[LevelChange]) -> Table:
-    """One row a run, oldest first; a change of level is marked at its first run."""
+    """Return a table with one row per run, oldest first; a level change is marked at its first run."""
     changed = changed_since_before(runs)
     marks = {change.first.name: interval_text(change.shift.interval) for change in changes}
     columns = (
@@ -59,26 +59,26 @@ def _row(run: PastRun, differs: Sequence[Difference], mark: str) -> Row:
 
 
 def headline_text(run: PastRun) -> str:
-    """The headline with its unit: `85.4k IOPS`, `332 MiB/s`; "" of a run that measured nothing."""
+    """Return the headline metric with its unit, such as `85.4k IOPS` or `332 MiB/s`; "" if nothing was measured."""
     return "" if run.value is None else value_text(run, run.value)
 
 
 def value_text(run: PastRun, value: float) -> str:
-    """A figure of the kind of a run's headline, with its unit."""
+    """Return a value of the run's headline metric with its unit."""
     about = run.about
     text = figure_value_text(about, value)
     return text if about.is_latency else f"{text} {figure_label(about)}"
 
 
 def differences(differs: Sequence[Difference]) -> str:
-    """`Read-ahead 128 KiB -> 64 KiB, Kernel 6.1 -> 6.8`."""
+    """Return differences as text, such as `Read-ahead 128 KiB -> 64 KiB, Kernel 6.1 -> 6.8`."""
     lines = [f"{key_name(key)} {key_value(key, a)} -> {key_value(key, b)}" for key, a, b in differs[:_MOST_NAMED]]
     more = len(differs) - len(lines)
     return ", ".join((*lines, *([f"{more} more"] if more else [])))
 
 
 def change_lines(series: RunSeries, *, named: bool = True) -> Iterator[str]:
-    """A sentence for each change of level; `named`: of what, where that does not stand above it."""
+    """Yield a sentence for each level change; with `named`, it includes the target and the workload."""
     for change in series.changes:
         run, shift = change.first, change.shift
         counted = f"{shift.before} before, {shift.after} from then on"
@@ -89,7 +89,7 @@ def change_lines(series: RunSeries, *, named: bool = True) -> Iterator[str]:
 
 
 def episode_lines(series: RunSeries) -> Iterator[str]:
-    """A sentence where a loss began with the last point or goes on."""
+    """Yield a sentence if a loss began with the last session or continues."""
     chart = series.chart
     if chart.begun is None or chart.judgement.interval is None:
         return
@@ -103,7 +103,7 @@ def episode_lines(series: RunSeries) -> Iterator[str]:
 
 
 def chart_json(chart: ControlChart) -> json_schema.Json:
-    """A chart of nights."""
+    """Return a control chart of nights as JSON."""
     return {
         **json_schema.pick(chart, "nights", "known", "against"),
         "episodes": len(chart.episodes),
@@ -116,7 +116,7 @@ def chart_json(chart: ControlChart) -> json_schema.Json:
 
 
 def history_document(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> json_schema.Json:
-    """`history --json`."""
+    """Return the document of `history --json`."""
     changed = changed_since_before(runs)
     return json_schema.document(
         runs=[_run(run, changed[run.name]) for run in runs],

@@ -1,4 +1,4 @@
-"""The runs of one condition over all sessions of this machine."""
+"""Screen with the runs of one condition over all sessions of this machine."""
 
 from __future__ import annotations
 
@@ -45,25 +45,25 @@ def show_history(app: AppInterface, folder: Path, run: RunRecord) -> None:
 
 
 def _load(app: AppInterface, opener: Screen[Any] | None, folder: Path, run: RunRecord) -> None:
-    """Look the run up in the history, and show it over the screen that it was asked from."""
+    """Find the run in the history, and show it on top of the screen that asked for it."""
     from app.core.analysis.past_runs.index import load_past_runs
 
     bench = app.workbench
-    own = LoadedSession(folder=bench.folder or folder, session=bench.session, passed_over=0)
-    index = load_past_runs(bench.paths, extra_sessions=(own,))
+    loaded = LoadedSession(folder=bench.folder or folder, session=bench.session, passed_over=0)
+    index = load_past_runs(bench.paths, extra_sessions=(loaded,))
     name = f"{folder.name}/{run.id}"
     past_run = next((other for other in index.runs if other.name == name), None)
-    alike = () if past_run is None else tuple(other for other in index.runs if other.condition == past_run.condition)
-    held = f"{own.folder.name}/{bench.session.baseline}"
-    baseline = next((other for other in alike if other.name == held), None)
-    app.call_from_thread(_show, app, opener, past_run, alike, baseline, index.notes)
+    peers = () if past_run is None else tuple(other for other in index.runs if other.condition == past_run.condition)
+    baseline_name = f"{loaded.folder.name}/{bench.session.baseline}"
+    baseline = next((other for other in peers if other.name == baseline_name), None)
+    app.call_from_thread(_show, app, opener, past_run, peers, baseline, index.notes)
 
 
 def _show(
     app: AppInterface,
     opener: Screen[Any] | None,
     run: PastRun | None,
-    alike: tuple[PastRun, ...],
+    peers: tuple[PastRun, ...],
     baseline: PastRun | None,
     notes: tuple[str, ...],
 ) -> None:
@@ -72,11 +72,11 @@ def _show(
     if run is None:
         app.notify("This run is not in the history.")
     elif opener is not None and opener.is_active:
-        app.push_screen(HistoryScreen(run, alike, baseline))
+        app.push_screen(HistoryScreen(run, peers, baseline))
 
 
 class HistoryScreen(WorkbenchScreen):
-    """The runs that measured the same as one of them, in all sessions: drawn, listed, and one of them told."""
+    """The runs of all sessions with the same condition as one run: graph, list, and results of the selected run."""
 
     NAME: ClassVar[str] = "history"
     DEFAULT_CSS = """
@@ -91,7 +91,7 @@ class HistoryScreen(WorkbenchScreen):
     """
 
     def __init__(self, run: PastRun, runs: tuple[PastRun, ...], baseline: PastRun | None = None) -> None:
-        """`runs`: all of the condition of `run`, oldest first. `baseline`: what the open session is held to."""
+        """`runs`: all runs with the condition of `run`, oldest first; `baseline`: the session's baseline run."""
         super().__init__()
         self._run = run
         self._runs = {past_run.name: past_run for past_run in runs}
@@ -100,7 +100,7 @@ class HistoryScreen(WorkbenchScreen):
         self._sessions: dict[str, Session] = {}
 
     def body(self) -> ComposeResult:
-        """The picture with where the level changed, the runs, all figures of one."""
+        """Compose the graph with the level changes, the list of runs, and the results of one run."""
         series, run = self._series, self._run
         shown = without_empty_columns(
             history_table(tuple(self._runs.values()), () if series is None else series.changes).only(*_COLUMNS)
@@ -116,23 +116,23 @@ class HistoryScreen(WorkbenchScreen):
             yield StaticTable(id="history-figures")
 
     def on_mount(self) -> None:
-        """The list has the keys, its cursor on the run that was asked about."""
+        """Draw the graph, and focus the list with its cursor on the run that was asked for."""
         draw = action("plots.history")
         shown = None if draw is None else draw(self._run, tuple(self._runs.values()), self._baseline)
         self.query_one(StaticPlotView).show(shown)
         self.query_one(KeyedTable).focus()
         self.call_after_refresh(self._begin)
-        # As high as its rows, its figures and its frame, so that the picture has the room.
+        # Only as high as its rows, results and frame need: the graph gets the rest.
         self.query_one("#history-listed", Pane).styles.height = len(self._runs) + 5
 
     def _begin(self) -> None:
-        """Choose the run that was asked about; where the cursor is on it already, the list tells nobody."""
+        """Select the run that was asked for. The list sends no event if its cursor is already there."""
         self.query_one(KeyedTable).cursor = self._run.name
         self._choose()
 
     @on(KeyedTable.RowHighlighted)
     def _choose(self) -> None:
-        """Tell the figures of the run under the cursor."""
+        """Show the results of the run under the cursor."""
         run = self._chosen()
         if run is None:
             return
@@ -148,10 +148,23 @@ class HistoryScreen(WorkbenchScreen):
     def _chosen(self) -> PastRun | None:
         return self._runs.get(self.query_one(KeyedTable).cursor or "")
 
+    def _chosen_record(self) -> tuple[PastRun, Session, RunRecord] | None:
+        """Return the run under the cursor, its session and its record.
+
+        Until these are read, show a message and return None.
+        """
+        run = self._chosen()
+        session = None if run is None else self._sessions.get(run.session)
+        record = None if run is None or session is None else session.run(run.id)
+        if run is None or session is None or record is None:
+            self.say("The session of this run is still being read.")
+            return None
+        return run, session, record
+
     def _folder(self, run: PastRun) -> Path:
         bench = self.workbench_app.workbench
-        own = bench.folder
-        return own if own is not None and own.name == run.session else bench.paths.sessions / run.session
+        folder = bench.folder
+        return folder if folder is not None and folder.name == run.session else bench.paths.sessions / run.session
 
     def _read(self, run: PastRun) -> None:
         bench = self.workbench_app.workbench
@@ -168,7 +181,7 @@ class HistoryScreen(WorkbenchScreen):
             self._show_figures(run)
 
     def _show_figures(self, run: PastRun) -> None:
-        """All figures of a run whose session is known."""
+        """Show all results of a run whose session is loaded."""
         record = self._sessions[run.session].run(run.id)
         if record is None:
             return
@@ -178,35 +191,31 @@ class HistoryScreen(WorkbenchScreen):
 
     @on(KeyedTable.RowSelected)
     def _selected(self) -> None:
-        if self.is_active:  # a second Enter, before anybody saw what the first has opened
+        if self.is_active:  # ignore a second Enter before the opened screen is shown
             self.action_open()
 
     def action_open(self) -> None:
-        """Open the graphs of the run under the cursor again."""
-        run = self._chosen()
-        record = None if run is None or run.session not in self._sessions else self._sessions[run.session].run(run.id)
-        if run is None or record is None:
-            self.say("The session of this run is still being read.")
-        elif record.end is None:
+        """Open the graphs of the run under the cursor."""
+        if (chosen := self._chosen_record()) is None:
+            return
+        run, session, record = chosen
+        if record.end is None:
             self.say(f"{run.name} never ended, so there is nothing to open.")
         else:
-            self.app.push_screen(RunScreen(record, self._folder(run), self._sessions[run.session]))
+            self.app.push_screen(RunScreen(record, self._folder(run), session))
 
     def action_explore(self) -> None:
-        """Pictures of all sessions of what the run under the cursor measured."""
-        run = self._chosen()
-        session = None if run is None else self._sessions.get(run.session)
-        record = None if run is None or session is None else session.run(run.id)
-        if run is None or session is None or record is None:
-            self.say("The session of this run is still being read.")
+        """Explore all sessions with the condition of the run under the cursor."""
+        if (chosen := self._chosen_record()) is None:
             return
+        run, session, record = chosen
         folder = self._folder(run)
         self.workbench_app.do("plots.explore", session=session, folder=folder, cursor=(folder, record), everywhere=True)
 
     def action_step(self, rows: int) -> None:
-        """The run before, or after."""
+        """Move the cursor to the previous or next run."""
         self.query_one(KeyedTable).action_cursor(rows)
 
     def action_back(self) -> None:
-        """Back to where it was opened."""
+        """Close the screen."""
         self.dismiss()

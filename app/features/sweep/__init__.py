@@ -1,4 +1,4 @@
-"""Sweeps: many set-ups measured under many workloads."""
+"""Sweeps: measure many set-ups under many workloads."""
 
 from app.doors import DoorCommand, FeatureDoor
 

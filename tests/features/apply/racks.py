@@ -11,8 +11,8 @@ from app.core.session.paths import Paths
 from app.core.workbench import Workbench
 from app.features.apply.applying import ApplyResult, DesiredPlan, Place, apply_set, plan_rest, plan_set
 from app.features.apply.drift import DesiredState, DriftScan
-from app.features.apply.exporting import document_of, export_targets
-from app.features.apply.selectors import everything
+from app.features.apply.exporting import export_targets, render_document
+from app.features.apply.selectors import all_devices
 from app.features.apply.settings_file import DesiredFile, parse
 from backends.errors import RaidbenchError
 from backends.model import Target
@@ -39,9 +39,9 @@ async def opened(folder: Path, rack: str = "lsi", host: SimulatedHost | None = N
 async def text_of(bench: Workbench, *, confirmed: bool = True) -> str:
     """The machine as a file, with every risk confirmed."""
     await bench.hardware.probe()
-    targets, troubles = await export_targets(bench, everything(bench.session.inventory))
+    targets, troubles = await export_targets(bench, all_devices(bench.session.inventory))
     assert troubles == ()
-    text = document_of(targets)
+    text = render_document(targets)
     return text.replace("# confirm", "confirm") if confirmed else text
 
 
@@ -50,7 +50,7 @@ async def values_of(bench: Workbench) -> Values:
     await bench.hardware.probe()
     return {
         (str(thing.target), key): (reading.now, reading.availability.available)
-        for thing in everything(bench.session.inventory)
+        for thing in all_devices(bench.session.inventory)
         for key, reading in (await bench.hardware.read(thing.target)).items()
     }
 

@@ -10,9 +10,9 @@ import pytest
 
 from app.core.workbench import Workbench
 from app.features.apply.applying import apply_set, plan_set
-from app.features.apply.drift import ANEW, DriftKind, DriftScan
-from app.features.apply.exporting import document_of, export_targets
-from app.features.apply.selectors import everything
+from app.features.apply.drift import DESTRUCTIVE_EFFECTS, DriftKind, DriftScan
+from app.features.apply.exporting import export_targets, render_document
+from app.features.apply.selectors import all_devices
 from app.features.apply.settings_file import DesiredError, parse
 from backends.change import Change
 from backends.errors import RefusedError, ToolFailedError
@@ -88,7 +88,7 @@ async def test_a_risk_is_refused_unless_the_file_means_the_device(bench: Workben
             await applied(bench, text % word)
         hint = caught.value.hint
     word = hint.split("confirm = ")[1]
-    assert (await applied(bench, text % f"confirm = {word}\n")).well
+    assert (await applied(bench, text % f"confirm = {word}\n")).is_complete
     assert await now(bench, "/c2/v0", "write_cache") == "always-write-back"
 
 
@@ -114,7 +114,7 @@ async def test_the_first_step_that_does_not_take_takes_the_set_back(bench: Workb
     assert await values(bench) == BEFORE
     deaf.to = "queue/nomerges"
     outcome = await applied(bench, THREE)
-    assert not outcome.well
+    assert not outcome.is_complete
     assert [(step.change.key, step.ended.result) for step in outcome.steps] == [
         ("read_ahead", "verified"),
         ("read_ahead_kb", "verified"),
@@ -135,14 +135,14 @@ async def test_what_is_taken_back_is_the_newest_first(bench: Workbench, deaf: De
 async def test_a_step_that_is_refused_takes_the_set_back(bench: Workbench, deaf: DeafRack) -> None:
     deaf.refuses = "queue/nomerges"
     outcome = await applied(bench, THREE)
-    assert not outcome.well
+    assert not outcome.is_complete
     assert await values(bench) == BEFORE
 
 
 async def test_the_rest_is_made_all_the_same_on_demand(bench: Workbench, deaf: DeafRack) -> None:
     deaf.to = "queue/nomerges"
     outcome = await applied(bench, THREE, keep_going=True)
-    assert (outcome.well, outcome.left) == (False, ())
+    assert (outcome.is_complete, outcome.left) == (False, ())
     assert await values(bench) == ["read-ahead", "4096", "0", "2"]
 
 
@@ -173,7 +173,7 @@ async def test_a_trial_of_somebody_else_refuses_the_set_beforehand(bench: Workbe
 async def test_a_set_on_trial_is_one_trial(bench: Workbench) -> None:
     bench.changes.watches_itself = True
     outcome = await applied(bench, THREE, trial=600)
-    assert (outcome.well, len(bench.changes.trials())) == (True, 4)
+    assert (outcome.is_complete, len(bench.changes.trials())) == (True, 4)
     await bench.changes.end_watching()
     assert await values(bench) == BEFORE
 
@@ -182,10 +182,10 @@ async def test_values_that_a_reboot_loses_are_kept_on_demand(bench: Workbench) -
     text = "format = 1\npersist = true\n[[target]]\n" + SDB + "[target.set]\nread_ahead_kb = 4096\n"
     outcome = await applied(bench, text)
     (kept,) = outcome.kept
-    assert (outcome.well, dict(kept.values)) == (True, {"read_ahead_kb": "4096"})
+    assert (outcome.is_complete, dict(kept.values)) == (True, {"read_ahead_kb": "4096"})
     assert "4096" in (await bench.host.read(kept.rule.path) or "")
     plan = await plan_set(bench, await state_of(bench, text), persist=True, trial=None)
-    assert plan.empty
+    assert plan.is_empty
 
 
 async def test_several_things_are_selected_by_what_they_are(bench: Workbench) -> None:
@@ -226,11 +226,13 @@ async def test_a_value_that_is_legal_once_another_is_set_is_set_after_it(bench: 
     before = await bench.hardware.read(target)
     good = HEAD + 'select = {address = "block:sdf"}\n[target.set]\n'
     good += f'scheduler = "mq-deadline"\nnr_requests = {before["nr_requests"].now}\n'
-    assert (await applied(bench, good)).well
+    assert (await applied(bench, good)).is_complete
     deep = good.replace(f"nr_requests = {before['nr_requests'].now}", "nr_requests = 64")
-    assert (await applied(bench, deep)).well
-    assert (await applied(bench, HEAD + 'select = {address = "block:sdf"}\n[target.set]\nscheduler = "none"\n')).well
-    assert (await applied(bench, deep)).well
+    assert (await applied(bench, deep)).is_complete
+    assert (
+        await applied(bench, HEAD + 'select = {address = "block:sdf"}\n[target.set]\nscheduler = "none"\n')
+    ).is_complete
+    assert (await applied(bench, deep)).is_complete
     assert (await state_of(bench, deep)).drifts == ()
 
 
@@ -247,7 +249,7 @@ async def test_what_is_blocked_keeps_nothing_else_from_being_set(bench: Workbenc
     state = await state_of(bench, text)
     assert [change.key for change in state.changes] == ["read_ahead_kb"]
     assert [(one.key, one.kind) for one in state.unsettable()] == [("nr_requests", DriftKind.BLOCKED)]
-    assert (await applied(bench, text)).well
+    assert (await applied(bench, text)).is_complete
     assert [one.key for one in (await state_of(bench, text)).drifts] == ["nr_requests"]
 
 
@@ -273,24 +275,24 @@ async def test_no_plan_that_destroys_data_passes_whatever_its_setting_declares(b
 async def test_comments_of_an_older_file_stay(bench: Workbench) -> None:
     thing = await bench.hardware.find("/c0/v1")
     targets, _ = await export_targets(bench, [thing])
-    mine = document_of(targets).replace('read_ahead = "none"', '# why: random load\nread_ahead = "adaptive" # mine')
+    mine = render_document(targets).replace('read_ahead = "none"', '# why: random load\nread_ahead = "adaptive" # mine')
     mine = mine.replace("format = 1", "# ours\nformat = 1") + "\n# the end\n"
-    again = document_of(targets, mine)
+    again = render_document(targets, mine)
     assert again == mine.replace('"adaptive"', '"none"')
 
 
 async def test_new_things_come_at_the_end_of_an_older_file(bench: Workbench) -> None:
     one, two = [await bench.hardware.find(name) for name in ("/c0/v1", "/c1/v0")]
     first, both = (await export_targets(bench, [one]))[0], (await export_targets(bench, [one, two]))[0]
-    grown = document_of(both, document_of(first))
-    assert grown.startswith(document_of(first).rstrip())
+    grown = render_document(both, render_document(first))
+    assert grown.startswith(render_document(first).rstrip())
     assert len(file(grown).targets) == 2
 
 
 async def test_a_file_that_is_none_of_ours_is_left_alone(bench: Workbench) -> None:
     for older in ("x = 1\n", "format = 2\n", "no toml ["):
         with pytest.raises(DesiredError):
-            document_of((), older)
+            render_document((), older)
 
 
 async def test_what_cannot_be_read_hides_no_difference_of_the_others(bench: Workbench) -> None:
@@ -316,10 +318,10 @@ TABLE = "[[target]]\n"
 @pytest.mark.parametrize("text", [HEAD + C3 + TABLE + SDE, HEAD + SDE + TABLE + C3])
 async def test_what_a_card_moves_on_its_disk_is_done_in_either_order(bench: Workbench, text: str) -> None:
     other = HEAD + C3.replace("write-back", "write-through")
-    assert (await applied(bench, other)).well
+    assert (await applied(bench, other)).is_complete
     assert await now(bench, "block:sde", "write_cache") == "write-through"
     outcome = await applied(bench, text)
-    assert outcome.well
+    assert outcome.is_complete
     assert [(str(step.change.target), step.change.key, step.ended.was_set) for step in outcome.steps] == [
         ("megaraid:/c3/v0", "write_cache", True),
         ("block:sde", "write_cache", False),
@@ -335,7 +337,7 @@ async def test_a_value_that_is_as_wanted_and_would_be_moved_is_set_as_well(bench
     text = HEAD + SDE + TABLE + C3.replace("write-back", "write-through")
     places = [(str(change.target), change.key) for change in (await state_of(bench, text)).changes]
     assert places == [("megaraid:/c3/v0", "write_cache"), ("block:sde", "write_cache")]
-    assert (await applied(bench, text)).well
+    assert (await applied(bench, text)).is_complete
     assert await now(bench, "block:sde", "write_cache") == "write-back"
     assert await now(bench, "megaraid:/c3/v0", "write_cache") == "write-through"
 
@@ -349,7 +351,7 @@ async def test_a_default_by_another_name_is_no_difference(bench: Workbench) -> N
 async def test_what_is_kept_over_a_reboot_may_be_legal_only_with_the_rest(bench: Workbench) -> None:
     text = "format = 1\npersist = true\n[[target]]\n" + 'select = {address = "block:sdf"}\n[target.set]\n'
     outcome = await applied(bench, text + 'nr_requests = 1500\nscheduler = "mq-deadline"\n')
-    assert (outcome.well, [dict(one.values) for one in outcome.kept]) == (
+    assert (outcome.is_complete, [dict(one.values) for one in outcome.kept]) == (
         True,
         [{"nr_requests": "1500", "scheduler": "mq-deadline"}],
     )
@@ -357,12 +359,12 @@ async def test_what_is_kept_over_a_reboot_may_be_legal_only_with_the_rest(bench:
 
 async def test_values_that_contradict_each_other_block_one_of_them(bench: Workbench) -> None:
     text = SDF + 'scheduler = "mq-deadline"\nnr_requests = 1500\n'
-    assert (await applied(bench, text)).well
+    assert (await applied(bench, text)).is_complete
     other = SDF + 'scheduler = "none"\nnr_requests = 1500\n'
     (scheduler, size) = (await state_of(bench, other)).drifts
     assert (scheduler.kind, size.kind) == (DriftKind.SETTABLE, DriftKind.BLOCKED)
     assert size.why == "it would not stay so: from 4 to 32 requests here and now"
-    assert (await applied(bench, other)).well
+    assert (await applied(bench, other)).is_complete
     assert [(one.key, one.now) for one in (await state_of(bench, other)).drifts] == [("nr_requests", "32")]
 
 
@@ -402,17 +404,17 @@ RATIO = '[[target]]\nselect = {address = "smartarray:/slot0"}\n[target.set]\ncac
 
 
 async def test_what_others_make_possible_is_set_after_them_in_the_same_set(hpe: Workbench) -> None:
-    assert (await applied(hpe, "format = 1\n" + cached("none"))).well
+    assert (await applied(hpe, "format = 1\n" + cached("none"))).is_complete
     text = "format = 1\n" + RATIO + cached("controller-cache")
     blocked, _ = (await state_of(hpe, text)).drifts
     assert (blocked.key, blocked.kind) == ("cache_ratio", DriftKind.BLOCKED)
     outcome = await applied(hpe, text)
     assert [step.change.key for step in outcome.steps] == ["acceleration", "cache_ratio"]
-    assert (outcome.well, (await state_of(hpe, text)).drifts) == (True, ())
+    assert (outcome.is_complete, (await state_of(hpe, text)).drifts) == (True, ())
 
 
 async def test_a_second_part_that_is_refused_takes_the_first_one_back(hpe: Workbench) -> None:
-    assert (await applied(hpe, "format = 1\n" + cached("none"))).well
+    assert (await applied(hpe, "format = 1\n" + cached("none"))).is_complete
     text = "format = 1\n" + RATIO + cached("controller-cache")
 
     async def refused(made: object) -> None:
@@ -420,7 +422,7 @@ async def test_a_second_part_that_is_refused_takes_the_first_one_back(hpe: Workb
 
     plan = await plan_set(hpe, await state_of(hpe, text), persist=False, trial=None)
     outcome = await apply_set(hpe, plan, trial=None, keep_going=False, plan_more=refused)
-    assert (outcome.well, outcome.trouble is not None) == (False, True)
+    assert (outcome.is_complete, outcome.trouble is not None) == (False, True)
     assert [step.back is not None for step in outcome.steps] == [True]
     assert await now(hpe, "smartarray:/slot0/ld1", "acceleration") == "none"
 
@@ -431,11 +433,11 @@ async def test_every_word_that_one_device_offers_may_be_a_value_of_another(tmp_p
     async with opened(tmp_path, rack) as bench:
         offered: dict[tuple[str, str], set[str]] = {}
         known: list[tuple[tuple[str, str], Setting, Reading]] = []
-        for thing in everything(bench.session.inventory):
+        for thing in all_devices(bench.session.inventory):
             declared = {one.key: one for one in bench.hardware.settings(thing.target)}
             for key, reading in (await bench.hardware.read(thing.target)).items():
                 place = (thing.target.backend, key)
-                if declared[key].effect in ANEW or declared[key].stands_for:
+                if declared[key].effect in DESTRUCTIVE_EFFECTS or declared[key].stands_for:
                     continue
                 offered.setdefault(place, set()).update(choice.value for choice in reading.choices)
                 known.append((place, declared[key], reading))

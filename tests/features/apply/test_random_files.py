@@ -101,6 +101,6 @@ async def test_no_file_takes_a_risk_that_it_does_not_confirm_or_leaves_half_a_se
             assert [one.id for one in told[: len(begun)]] == begun, text
             assert all(one.end is not None for one in told), text
             made = [step for step in outcome.steps if step.ended.was_set and step.ended.result == "verified"]
-            assert outcome.well or all(step.back is not None or step.stuck for step in made), text
+            assert outcome.is_complete or all(step.back is not None or step.stuck for step in made), text
     assert plans > FILES // 10
     assert applied == _MOST_APPLIED

@@ -10,8 +10,8 @@ import pytest
 
 from app.core.workbench import Workbench
 from app.features.apply.drift import DriftKind
-from app.features.apply.exporting import document_of, export_targets
-from app.features.apply.selectors import everything
+from app.features.apply.exporting import export_targets, render_document
+from app.features.apply.selectors import all_devices
 from backends.errors import RaidbenchError
 from backends.simulator.profiles.table import MACHINES
 from tests.features.apply.racks import Values, alter, applied, opened, state_of, text_of, values_of
@@ -40,7 +40,7 @@ async def altered_and_applied(bench: Workbench, seed: int, changes: int) -> tupl
     assert await alter(bench, await state_of(bench, text), seed, changes) == changes
     first, altered = len(bench.session.changes), await values_of(bench)
     outcome = await applied(bench, text)
-    assert outcome.well, [step for step in outcome.steps if step.ended.result != "verified"] or outcome.trouble
+    assert outcome.is_complete, [step for step in outcome.steps if step.ended.result != "verified"] or outcome.trouble
     left = (await state_of(bench, text)).drifts
     assert all(one.kind is DriftKind.BLOCKED and one.key in ONE_WAY for one in left), left
     assert differences(good, await values_of(bench)) == {}
@@ -100,8 +100,8 @@ async def test_a_machine_altered_by_twenty_settings_becomes_the_file_again(
 @pytest.mark.parametrize("by_model", [False, True])
 async def test_whatever_is_exported_is_taken_again(tmp_path: Path, rack: str, by_model: bool) -> None:
     async with opened(tmp_path, rack) as bench:
-        targets, _ = await export_targets(bench, everything(bench.session.inventory), by_model=by_model)
-        state = await state_of(bench, document_of(targets))
+        targets, _ = await export_targets(bench, all_devices(bench.session.inventory), by_model=by_model)
+        state = await state_of(bench, render_document(targets))
         assert (state.drifts, state.changes) == ((), ())
         named = sum(len(one.values) for one in targets)
         assert named > 20
@@ -115,4 +115,4 @@ async def test_a_second_run_has_nothing_to_do(tmp_path: Path, rack: str) -> None
     async with opened(tmp_path, rack) as bench:
         good = await text_of(bench)
         outcome = await applied(bench, good)
-        assert (outcome.well, outcome.steps, bench.session.changes) == (True, (), ())
+        assert (outcome.is_complete, outcome.steps, bench.session.changes) == (True, (), ())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from app.features.apply.export_screen import chosen
+from app.features.apply.export_screen import devices_to_export
 from backends.model import Array, Controller, Drive, Inventory, Scope, Target
 from tests.tui.stage import Table, answer, notices, opened, text_of, until
 
@@ -27,7 +27,7 @@ INVENTORY = Inventory(
 
 
 def exported(at: str | None, *found: str) -> list[str]:
-    return [str(one.target) for one in chosen(INVENTORY, None if at is None else INVENTORY.find(at), found)]
+    return [str(one.target) for one in devices_to_export(INVENTORY, None if at is None else INVENTORY.find(at), found)]
 
 
 def test_an_array_comes_with_the_queue_of_its_disk() -> None:

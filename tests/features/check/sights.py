@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.features.check.snapshot import BlockDevice, Partition, PciSlot, SystemSnapshot
+from app.features.check.snapshot import BlockDevice, PciSlot, SystemSnapshot
 from backends.identity import Identity
 from backends.model import (
     UNRECOVERABLE,
@@ -131,7 +131,7 @@ def irqs(*cpus: int) -> dict[str, frozenset[int]]:
 
 
 def begins(at: int) -> SystemSnapshot:
-    return array_of(blocks={"sda": BlockDevice(name="sda", parts=(Partition(name="sda1", start=at),))})
+    return array_of(blocks={"sda": BlockDevice(name="sda", parts={"sda1": at})})
 
 
 def mounted(*options: str, fstype: str = "xfs", source: str = "/dev/sda") -> tuple[Mount, ...]:
@@ -472,7 +472,7 @@ UNTOLD: dict[str, SystemSnapshot] = {
     ),
     "stripe-misaligned": array_of(
         array=volume(strip_bytes=None),
-        blocks={"sda": BlockDevice(name="sda", parts=(Partition(name="sda1", start=M),))},
+        blocks={"sda": BlockDevice(name="sda", parts={"sda1": M})},
     ),
     "ashift-small": SystemSnapshot(
         inventory=Inventory(arrays=(Array(target=VOLUME, level=Level.RAIDZ1),)), readings=on(VOLUME, ashift="9")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from app.features.check.finding import Severity
 from app.features.check.presentation import checked_troubles, finding_facts
 from app.features.check.runner import CheckResult, device_at, evaluate
-from app.features.check.snapshot import BlockDevice, Partition
+from app.features.check.snapshot import BlockDevice
 from backends.model import Array, Drive, Inventory, Protection, State
 from tests.case_loop import loop_over
 from tests.features.check.sights import CARD, DISK, MEMBERS, VOLUME, array_of, card, members, mounted, on, volume
@@ -33,7 +33,7 @@ def test_a_place_is_told_at_its_device(where: str, at: str) -> None:
     snapshot = replace(
         array_of(),
         blocks={
-            "sda": BlockDevice(name="sda", parts=(Partition(name="sda1", start=1 << 20),)),
+            "sda": BlockDevice(name="sda", parts={"sda1": 1 << 20}),
             "dm-0": BlockDevice(name="dm-0"),
         },
         mounts=mounted(source="/dev/sda1"),
@@ -50,7 +50,7 @@ def found() -> CheckResult:
             array=volume(state=State.DEGRADED),
             drives=(*members()[:3], replace(members()[3], state=State.FOREIGN, array=None)),
             readings=on(VOLUME, read_ahead="read-ahead"),
-            blocks={"sda": BlockDevice(name="sda", parts=(Partition(name="sda1", start=1 << 20),))},
+            blocks={"sda": BlockDevice(name="sda", parts={"sda1": 1 << 20})},
         )
     )
 

@@ -9,7 +9,7 @@ import pytest
 from app.features.check.finding import Finding, Severity, UnknownResult
 from app.features.check.rule_table import RULES
 from app.features.check.runner import evaluate, require_known_rules
-from app.features.check.snapshot import BlockDevice, Partition, SystemSnapshot
+from app.features.check.snapshot import BlockDevice, SystemSnapshot
 from backends.errors import InvalidValueError
 from backends.model import Array, Controller, Drive, Inventory, Level, Problem, Protection, Scope, Target
 from backends.settings import Availability, Reading, Span
@@ -179,7 +179,7 @@ def test_a_filesystem_on_a_volume_of_one_array_has_the_stripe_of_that(
     source: str, below: tuple[str, ...], told: bool
 ) -> None:
     blocks = {
-        "sda": BlockDevice(name="sda", parts=(Partition(name="sda1", start=M),)),
+        "sda": BlockDevice(name="sda", parts={"sda1": M}),
         "sdb": BlockDevice(name="sdb"),
         "dm-0": BlockDevice(name="dm-0", attributes={"dm/name": "vg0-data"}, below=below),
         "dm-1": BlockDevice(name="dm-1", attributes={"dm/name": "crypt"}, below=("sda",)),

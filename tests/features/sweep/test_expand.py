@@ -124,7 +124,7 @@ def test_what_must_not_have_an_active_feature_is_left_out() -> None:
 
 
 def test_the_slow_setting_changes_least() -> None:
-    changes = {one.setting.key: one.times for one in switches(design(CACHE + STRIP + DEPTH, seed=7))}
+    changes = {setting.key: times for setting, times in switches(design(CACHE + STRIP + DEPTH, seed=7))}
     assert changes["strip"] == 3  # two others, and back for the repeated baseline
     assert changes["cache"] > changes["strip"]
 

@@ -15,7 +15,7 @@ from app.features.sweep.engine.plan_expansion import expand
 from app.features.sweep.engine.plan_file import parse_plan
 from app.features.sweep.engine.results import results
 from app.features.sweep.engine.risk_assessment import RiskAssessment
-from app.features.sweep.presentation.sweep import cell_text, matrix, names_at, ranking, why_left_out, workloads_go_down
+from app.features.sweep.presentation.sweep import cell_text, left_out_text, matrix, names_at, ranking, workloads_go_down
 from app.features.sweep.screen.draft import LEVEL_AXIS, Draft, DraftAxis, axes_of, plan_text
 from app.features.sweep.screen.plan_view import axis_rows, fold_text, plan_groups, question
 from app.features.sweep.screen.results_view import grid, header_text, state_text
@@ -43,7 +43,7 @@ def ticked(of: Draft, **values: tuple[str, ...]) -> Draft:
     known_axes = axes(of)
     for name, each in values.items():
         for value in each:
-            of = of.toggled(known_axes[name.replace("__", ":")], value)
+            of = of.toggle(known_axes[name.replace("__", ":")], value)
     return of
 
 
@@ -122,7 +122,7 @@ def ticked_arrays(of: Draft, **values: tuple[str, ...]) -> Draft:
     listed = {axis.name: axis for axis in axes_of((), of)}
     for name, each in values.items():
         for value in each:
-            of = of.toggled(listed[name], value)
+            of = of.toggle(listed[name], value)
     return of
 
 
@@ -340,4 +340,4 @@ def test_one_that_nobody_runs_says_so() -> None:
 
 def test_a_combination_that_is_left_out_says_why() -> None:
     locked = design('[[axis]]\ntarget = "array"\nsetting = "locked"\nvalues = ["a", "b"]\n')
-    assert "the card says no" in why_left_out(started(locked), "locked=b", locked.cells[0].column)
+    assert "the card says no" in left_out_text(started(locked), "locked=b", locked.cells[0].column)

@@ -19,10 +19,9 @@ from app.core.analysis.past_runs.series import series_of
 from app.core.analysis.regression import RegressionVerdict
 from app.core.session.state import RunRecord
 from app.core.session.store import load
-from app.features.history.baseline_check import check_runs
+from app.features.history.baseline_check import STATUS, check_runs, status_of_history
 from app.features.history.baseline_presentation import check_text
 from app.features.history.baselines import Baseline, baseline_of
-from app.features.history.regression_status import STATUS, status_of_history
 from tests.core import sessions
 from tests.core.past_runs.test_series import DAY, past
 

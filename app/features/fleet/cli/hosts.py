@@ -147,8 +147,8 @@ async def _facts(bench: Workbench, *, settings: bool) -> dict[str, Any]:
     if settings:
         from app.features.apply.exporting import export_targets
         from app.features.apply.presentation import export_json
-        from app.features.apply.selectors import everything
+        from app.features.apply.selectors import all_devices
 
-        targets, _ = await export_targets(bench, everything(inventory), by_model=True)
+        targets, _ = await export_targets(bench, all_devices(inventory), by_model=True)
         body["targets"] = export_json(targets)
     return body

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from app.features.apply.exporting import ExportedTarget, ExportedValue, document_of
+from app.features.apply.exporting import ExportedTarget, ExportedValue, render_document
 from app.features.apply.settings_file import SELECTS, parse
 from backends import json_text
 from backends.text import clean
@@ -64,7 +64,7 @@ def majority_settings(documents: Sequence[Mapping[str, Any]]) -> Majority:
                 select=dict(sort), comment=comment, values=tuple(values["set"]), expect=tuple(values["expect"])
             )
             targets.append(target)
-    parse(document_of(targets).encode(), "What the hosts exported")
+    parse(render_document(targets).encode(), "What the hosts exported")
     return Majority(targets=tuple(targets), left_out=tuple(left_out))
 
 

@@ -1,4 +1,4 @@
-"""Handing a sweep over to a process of its own, which outlives this one and its terminal."""
+"""Hand a sweep over to a background process that outlives this process and its terminal."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from app.cli.options import Options
 
 HURRY = 250.0
-"""How many times as fast the simulated rack's time runs: there is no disk to wait for."""
+"""Speed-up of the simulation's clock: there is no disk to wait for."""
 
 OUTPUT = "sweep.out"
-"""What it says, in the session's folder."""
+"""File in the session's folder with the output of the background process."""
 
 START_SECONDS = 20.0
-"""How long it may take to say that it began."""
+"""Seconds until the background process must report that it started."""
 
 _BEGIN_SECONDS = 30.0
-"""How long it may then take to take the session over."""
+"""Seconds until it must then have taken over the session."""
 
 _KEPT = ("HOME", "PATH", "RAIDBENCH_STATE_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "TZ", "LANG", "LC_ALL")
-"""Variables that decide where things lie."""
+"""Environment variables that it inherits: they decide where files are."""
 
 
 def screen_options(options: Options, nice: int | None) -> dict[str, Any]:
-    """Return how the workbench starts sweeps: fields of its `ScreenOptions`."""
+    """Return the fields of `ScreenOptions` with which the TUI starts sweeps."""
     return {
         "hand_over": None if options.read_only else partial(hand_over, options=options, nice=nice),
         "sweep_speed": options.demo_speed or HURRY,
@@ -42,9 +42,9 @@ def screen_options(options: Options, nice: int | None) -> dict[str, Any]:
 
 
 async def hand_over(folder: Path, options: Options, nice: int | None = None) -> int:
-    """Let a process of its own go on with the sweep of a session that nobody writes; returns its id once it has it.
+    """Continue the sweep of a closed session in a background process; return its PID once it has taken over.
 
-    `nice`: its priority where it is not to be ours. Raises StorageError when it does not begin.
+    `nice` is its priority, by default that of this process. Raises StorageError when it does not take over.
     """
     pid = await start(folder, options, nice)
     for _ in range(round(_BEGIN_SECONDS / 0.1)):
@@ -55,7 +55,7 @@ async def hand_over(folder: Path, options: Options, nice: int | None = None) -> 
 
 
 def _runs_in(folder: Path, pid: int) -> bool:
-    """Whether the log says that this process goes on with the sweep, or went on with it to its end."""
+    """Return whether the session's log names this process as the one that continues, or finished, the sweep."""
     from app.core.session import store
 
     record = store.load(folder).session.sweep
@@ -63,7 +63,7 @@ def _runs_in(folder: Path, pid: int) -> bool:
 
 
 async def start(folder: Path, options: Options, nice: int | None = None) -> int:
-    """Go on with the sweep of a session in the background; returns the process id.
+    """Start the background process for the sweep of a session; return its PID.
 
     Raises StorageError when it cannot be started.
     """
@@ -80,7 +80,7 @@ async def start(folder: Path, options: Options, nice: int | None = None) -> int:
         "nice": nice,
     }
     with contextlib.ExitStack() as stack:
-        side = await helper_connection()  # ours ends with us
+        side = await helper_connection()  # the present connection ends with this process
         keep: tuple[int, ...] = ()
         if side is not None:
             keep = (stack.enter_context(side).fileno(),)

@@ -1,4 +1,4 @@
-"""The process of a sweep in the background: no terminal, deaf to hang-ups, the ordinary command line otherwise."""
+"""Background process of a sweep: it has no terminal, ignores SIGHUP, and runs the ordinary command line."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from app.cli.main import cli
 
 
 def main() -> int:
-    """Read the order from standard input, say `started PID`, run the command."""
+    """Read the order from stdin, print `started PID`, and run the command."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     order = json.loads(sys.stdin.readline())
-    if os.fork():  # whoever asked waits for this process, and is told the rest by the session
+    if os.fork():  # the starter waits for this process, and then reads the session
         return 0
     with contextlib.suppress(OSError):
         print(f"started {os.getpid()}", flush=True)
@@ -29,7 +29,7 @@ def main() -> int:
 
 
 def _leave_terminal(output: str) -> None:
-    """Standard input is empty, what is said goes to a file."""
+    """Redirect stdin from /dev/null, and stdout and stderr to a file."""
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
     with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""`curve`: the latency of a workload under rising load, and the knee."""
+"""The `curve` command: measure the latency of a workload under rising load, and find the knee."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from app.features.sweep.engine.plan_file import load_plan
 from backends.values import dataclass
 
 PLAN = "throughput-latency"
-"""The plan that it is."""
+"""Name of the plan that it runs."""
 
-_FOUND = ("iodepth", "rate_iops", "arrival")
-"""Fields of the job that it tries values of itself."""
+_CHOSEN_FIELDS = ("iodepth", "rate_iops", "arrival")
+"""Fields of the job whose values the curve chooses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _CurveOptions(StartOptions):
-    """The options of `curve`."""
+    """Options of `curve`."""
 
     target: str
     job: JobOptions
@@ -49,14 +49,14 @@ def curve_command(options: _CurveOptions) -> int:
     slightly more than all of it, with requests that come at random and wait for none before. It is a sweep: it outlives
     its terminal, `raidbench attach` shows it, `raidbench sweep --resume` goes on with it.
     """
-    for key in _FOUND:
+    for key in _CHOSEN_FIELDS:
         if key in options.job.texts:
             raise click.UsageError(f"--{key.replace('_', '-')} is what a curve tries by itself.")
     profile = options.job.profile or current().load_config().profile
     plan = load_plan(PLAN)
     job = dict(plan.job)
     if "runtime" in options.job.texts:
-        job.pop("ramp", None)  # it fits the run time of the plan
+        job.pop("ramp", None)  # the plan's ramp suits only the plan's run time
     plan = replace(
         plan,
         title=f"{plan.title} of {profile_named(profile).name} on {options.target}",

@@ -1,4 +1,4 @@
-"""`sweep`: many set-ups under many workloads, everything put back afterwards."""
+"""The `sweep` command: measure many set-ups under many workloads, then restore all settings."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ from app.core.presentation.noise_text import noise_json
 from app.core.presentation.risk_text import ConfirmationLevel, confirmation_level
 from app.core.session.flag_files import STOP, is_being_written
 from app.core.workbench import Workbench
-from app.features.sweep.cli.attach import follow
+from app.features.sweep.cli.attach import SweepFollower, follow
 from app.features.sweep.cli.background import HURRY, hand_over
-from app.features.sweep.cli.progress import SweepFollower
 from app.features.sweep.cli.text import order_lines, plan_lines, report, status_of
 from app.features.sweep.engine.builtin_plans import plan_files
 from app.features.sweep.engine.plan import SweepPlan
@@ -46,12 +45,12 @@ from backends.text import clean
 from backends.values import dataclass
 
 _TRIES = 20
-"""Attempts at opening a session, 50 ms apart."""
+"""Attempts to open a session, 50 ms apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartOptions(AskingOptions):
-    """The options of every command that starts a sweep."""
+    """Options of every command that starts a sweep."""
 
     seed: int | None
     order: bool = False
@@ -60,7 +59,7 @@ class StartOptions(AskingOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _SweepOptions(StartOptions):
-    """The options of `sweep`."""
+    """Options of `sweep`."""
 
     plan: str | None
     targets: tuple[str, ...]
@@ -121,7 +120,10 @@ def sweep_command(options: _SweepOptions) -> int:
 
 
 def _with_arrays(plan: SweepPlan, options: _SweepOptions) -> SweepPlan:
-    """Return the plan with the arrays that the options ask for. Raises UsageError, InvalidValueError, PlanError."""
+    """Return the plan with the arrays that the options ask for.
+
+    Raises UsageError for options without --level, InvalidValueError or PlanError for values that are not valid.
+    """
     drives, members, pool = options.drives, options.members or 0, options.pool or ""
     if options.levels is not None:
         axis = axis_of(
@@ -142,7 +144,10 @@ def _with_arrays(plan: SweepPlan, options: _SweepOptions) -> SweepPlan:
 
 
 def _targets(parts: tuple[str, ...], measured: str) -> dict[str, str]:
-    """Addresses by role, "" to leave one out; without a role it is what is measured. Raises InvalidValueError."""
+    """Return the addresses by role, "" to leave one out. Without a role, the address is that of the benchmark target.
+
+    Raises InvalidValueError for an incomplete option.
+    """
     addresses: dict[str, str] = {}
     for word in parts:
         role, equals, address = (part.strip() for part in word.partition("="))
@@ -161,20 +166,20 @@ def _list(as_json: bool) -> int:
     if as_json:
         listed = [{"name": name, "title": plan.title, "about": plan.about} for name, plan in plans.items()]
         print_json(plans=listed)
-        return DONE
-    lines(listing(("Plan", "What it measures"), [(name, plan.title) for name, plan in plans.items()]))
+    else:
+        lines(listing(("Plan", "What it measures"), [(name, plan.title) for name, plan in plans.items()]))
     return DONE
 
 
 def start(plan: SweepPlan, options: StartOptions, targets: Mapping[str, str]) -> int:
-    """Show what the plan does with targets by role, ask, and carry it out; the exit status."""
+    """Show what the plan does, ask, and run it; return the exit status. `targets` has addresses by role."""
     with _outliving_terminal():
         return on_workbench(_plan_and_run, plan, options, targets, dry=options.dry_run, hurry=HURRY, rights=True)
 
 
 @contextmanager
 def _outliving_terminal() -> Iterator[None]:
-    """Inside a hang-up ends nothing: the sweep goes on without its terminal."""
+    """Ignore SIGHUP inside the context, so that the sweep continues without its terminal."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         yield
@@ -189,23 +194,23 @@ async def _plan_and_run(
     facts = await inspect_targets(bench, plan, targets)
     seeds = (seed for seed in (options.seed, plan.seed) if seed is not None)
     seed = next(seeds, random.SystemRandom().randrange(2**31))
-    surveyed = await assess_risk(bench, expand(plan, facts, seed), facts)
+    assessment = await assess_risk(bench, expand(plan, facts, seed), facts)
     if options.dry_run:
         if options.as_json:
-            noise = {column: noise_json(facts) for column, facts in surveyed.noise.items()}
-            fields = {"sweep": design_json(surveyed.design), "refused": list(surveyed.refused), "noise": noise}
+            noise = {column: noise_json(facts) for column, facts in assessment.noise.items()}
+            fields = {"sweep": design_json(assessment.design), "refused": list(assessment.refused), "noise": noise}
             print_json(dry_run=True, **fields)
         else:
-            lines(plan_lines(surveyed, _simulation_speed(bench)))
+            lines(plan_lines(assessment, _simulation_speed(bench)))
             if options.order:
-                lines(["", *order_lines(surveyed.design)])
+                lines(["", *order_lines(assessment.design)])
             say("Dry run: nothing was changed or measured.")
         return DONE
-    _require_agreed(surveyed, options, _simulation_speed(bench))
+    _require_agreed(assessment, options, _simulation_speed(bench))
     await open_checked_session(bench, fresh=True)
 
     runner = SweepRunner(bench)
-    runner.begin(surveyed.design)
+    runner.begin(assessment.design)
     assert bench.folder is not None
     say(f"Session {bench.folder.name} in {clean(str(bench.folder), 300)}")
     if options.detach:
@@ -213,24 +218,24 @@ async def _plan_and_run(
     return await _run_all(bench, interruption, as_json=options.as_json)
 
 
-def _require_agreed(surveyed: RiskAssessment, options: StartOptions, speed: float | None) -> None:
-    """Return if it may begin, after showing what it does. Raises RefusedError."""
-    if surveyed.refused:
-        raise RefusedError(" ".join(surveyed.refused), hint=surveyed.hint)
-    say_lines(plan_lines(surveyed, speed))
-    if surveyed.design.changes_anything:
+def _require_agreed(assessment: RiskAssessment, options: StartOptions, speed: float | None) -> None:
+    """Show the plan and return if it is confirmed. Raises RefusedError when it is refused or not confirmed."""
+    if assessment.refused:
+        raise RefusedError(" ".join(assessment.refused), hint=assessment.hint)
+    say_lines(plan_lines(assessment, speed))
+    if assessment.design.changes_anything:
         refuse_read_only()
-        typed = None if confirmation_level(surveyed.risk) is ConfirmationLevel.HARMLESS else options.typed
-        confirm.require_confirmation(surveyed.risk, surveyed.plates, yes=options.yes, typed=typed, action="Sweep")
+        typed = None if confirmation_level(assessment.risk) is ConfirmationLevel.HARMLESS else options.typed
+        confirm.require_confirmation(assessment.risk, assessment.plates, yes=options.yes, typed=typed, action="Sweep")
 
 
 def _simulation_speed(bench: Workbench) -> float | None:
-    """How many times as fast the simulation runs; None of a real machine."""
+    """Return the speed-up of the simulation; None on a real machine."""
     return (current().demo_speed or HURRY) if bench.simulated else None
 
 
 async def _run_all(bench: Workbench, interruption: Interruption, *, as_json: bool) -> int:
-    """Run what is left of the session's sweep in this process, and tell what it found."""
+    """Run the rest of the session's sweep in this process, and print its results; return the exit status."""
     runner = SweepRunner(bench)
     follower = SweepFollower(speed=_simulation_speed(bench) or 1.0)
     forget = bench.subscribe(follower.handle_event)
@@ -280,7 +285,7 @@ async def _continue(bench: Workbench, interruption: Interruption, folder: Path, 
 
 
 async def _open(bench: Workbench, folder: Path) -> None:
-    """Open the session; whoever only looks whether it is written holds it for a moment. Raises StorageError."""
+    """Open the session; retry while a process that checks it locks it for a moment. Raises StorageError after 1 s."""
     for _ in range(_TRIES):
         try:
             return await bench.open(folder)
@@ -290,10 +295,10 @@ async def _open(bench: Workbench, folder: Path) -> None:
 
 
 async def _hand_over(bench: Workbench, *, as_json: bool) -> int:
-    """Let a process of its own go on with the session's sweep."""
+    """Continue the session's sweep in a background process, and print how to follow it."""
     folder = bench.folder
     assert folder is not None
-    bench.close("handed over")  # the other process writes the session from now on
+    bench.close("handed over")  # from now on, the other process writes the session
     pid = await hand_over(folder, current())
     if as_json:
         print_json(session=str(folder), pid=pid)

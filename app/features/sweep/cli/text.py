@@ -1,4 +1,4 @@
-"""A sweep in words and tables: what it will do, and what it found."""
+"""The plan and the results of a sweep as lines of text."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from widgets.text_utils import units
 from widgets.text_utils.text import wrap
 
 
-def plan_lines(surveyed: RiskAssessment, speed: float | None = None) -> list[str]:
-    """What a sweep will do: time, what is lost and risked, changes, cells; `speed` is that of a simulation."""
-    title = paint(clean(surveyed.design.title, 200), "bold")
-    cells = fitted_lines(cells_table(surveyed.design), terminal_width())
-    return [title, "", *_separated(*map(fact_lines, plan_facts(surveyed, speed)), cells)]
+def plan_lines(assessment: RiskAssessment, speed: float | None = None) -> list[str]:
+    """Return the plan: duration, data loss, risks, changes and cells. `speed` is the speed-up of a simulation."""
+    title = paint(clean(assessment.design.title, 200), "bold")
+    cells = fitted_lines(cells_table(assessment.design), terminal_width())
+    return [title, "", *_join_blocks(*map(fact_lines, plan_facts(assessment, speed)), cells)]
 
 
 def order_lines(design: Design) -> list[str]:
-    """The order of the steps, block by block."""
-    return _separated(*map(fact_lines, order_facts(design)))
+    """Return the order of the steps by block."""
+    return _join_blocks(*map(fact_lines, order_facts(design)))
 
 
 def step_line(record: SweepRecord, session: Session) -> str:
-    """The step that ended last, in one line."""
+    """Return the last finished step in one line."""
     ended = record.ended[-1]
     step = next(step for step in record.steps if step.number == ended.step)
     cell = cell_with_labels(record.cell(step.cell))
@@ -58,10 +58,11 @@ def step_line(record: SweepRecord, session: Session) -> str:
     return f"{subject}: {', '.join(parts)}"
 
 
-def result_lines(record: SweepRecord, outcome: Results, drawn: Sequence[str] = ()) -> list[str]:
-    """Return what was found: published tables, in short, the matrix, rankings, what was confirmed, failed or left out.
+def result_lines(record: SweepRecord, outcome: Results, graph: Sequence[str] = ()) -> list[str]:
+    """Return the results.
 
-    `drawn`: the rows of its picture.
+    These are published tables, a summary, the matrix, rankings, the graph in `drawn`, and confirmed, failed or skipped
+    combinations.
     """
     width = terminal_width()
     tables = (
@@ -72,46 +73,46 @@ def result_lines(record: SweepRecord, outcome: Results, drawn: Sequence[str] = (
     short = [fact_lines(short_facts(record, outcome))] if any(cell.value is not None for cell in outcome.cells) else []
     figures = (fitted_lines(table, width) for table in tables)
     narrow = min(WIDTH, width or WIDTH)
-    beside = (
+    published = (
         [
             *(paint(line, "bold") for line in wrap(table.heading, narrow)),
             *fitted_lines(replace(table, heading=""), narrow),
         ]
         for table in published_tables(outcome)
     )
-    shown = (*beside, *short, *figures, list(drawn), *map(fact_lines, finding_facts(record, outcome)))
-    return _separated(*(block for block in shown if block))
+    shown = (*published, *short, *figures, list(graph), *map(fact_lines, finding_facts(record, outcome)))
+    return _join_blocks(*(block for block in shown if block))
 
 
-def _separated(*blocks: list[str]) -> list[str]:
-    """Blocks of lines with an empty one between them."""
+def _join_blocks(*blocks: list[str]) -> list[str]:
+    """Return blocks of lines with an empty line between them."""
     return [row for block in blocks for row in (*block, "")][:-1]
 
 
-# -- what a sweep found and how it ended, for the commands that run or show one ---------------------------------------
+# -- results of a sweep, for the commands that run or show it ---------------------------------------------------------
 
 
 def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool) -> None:
-    """What the sweep of a session found, and how it ended."""
+    """Print the results of a session's sweep and how it ended."""
     if as_json:
         print_json(sweep=sweep_json(record, results(record, session.runs), session=folder))
     else:
         labelled = with_labels(record)
         draw = action("plots.sweep_lines")
-        drawn = [] if draw is None else draw(session, Path(folder))
-        lines(result_lines(labelled, results(labelled, session.runs), drawn))
+        graph = [] if draw is None else draw(session, Path(folder))
+        lines(result_lines(labelled, results(labelled, session.runs), graph))
     say(_ending_text(record, folder, session))
 
 
 def _ending_text(record: SweepRecord, folder: str, session: Session) -> str:
-    """How it ended, in a sentence, and what to do next."""
+    """Return how the sweep ended, and the command that continues it."""
     before = f" {demo_text(rack_name(session.machine.host))}" if session.simulated and session.machine else ""
     go_on = f"Go on: raidbench{before} sweep --resume {Path(folder).name}"
     return clean(ending_text(record)[0], 1000) + (f"\n{go_on}" if record.todo else "")
 
 
 def status_of(record: SweepRecord) -> int:
-    """Exit status of a sweep that ended."""
+    """Return the exit status of a finished sweep."""
     if record.end is None:
         return FAILED
     return {SweepResult.FINISHED: DONE, SweepResult.STOPPED: INTERRUPTED, SweepResult.WAITING: REFUSED}.get(

@@ -1,1 +1,1 @@
-"""Sweeps: many set-ups of an array under many workloads, measured in a good order, everything put back afterwards."""
+"""Sweeps: measure many set-ups under many workloads in a good order, and restore all settings."""

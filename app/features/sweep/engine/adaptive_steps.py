@@ -1,6 +1,7 @@
-"""What the steps so far ask for: the winner's confirmation, the next depths of a search, the rates of a curve. Pure.
+"""Steps that depend on earlier results: confirmation of winners, next depths of a search, next rates of a curve. No
+I/O.
 
-Decided by the record alone, so that a sweep that goes on after a crash decides the same.
+They depend only on the record, so that a sweep resumed after a crash decides the same.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from app.features.sweep.engine.saturation import LEAST_RUNS, bases, depth_cell, 
 
 
 def next_steps(record: SweepRecord, runs: Sequence[RunRecord]) -> SweepExtended | None:
-    """More steps once all others are done; None when the sweep is complete."""
+    """Return more steps once all others are done; None when the sweep is complete."""
     if record.todo:
         return None
     if record.design.pairs and Purpose.CONFIRM not in record.extended:
@@ -36,7 +37,7 @@ def next_steps(record: SweepRecord, runs: Sequence[RunRecord]) -> SweepExtended 
 
 
 def _confirmation(record: SweepRecord, outcome: Results) -> SweepExtended:
-    """Fresh pairs of every winner and its baseline; no steps when nothing seems to beat its baseline."""
+    """Return fresh pairs of every winner and its baseline; no steps if no set-up seems to beat its baseline."""
     random = Random(record.design.seed + 1)
     number, block = _last_number_and_block(record)
     steps: list[Step] = []
@@ -52,20 +53,20 @@ def _confirmation(record: SweepRecord, outcome: Results) -> SweepExtended:
 
 
 def _search(record: SweepRecord, goal: Saturation, runs: Runs) -> SweepExtended | None:
-    """The next depths of each set-up's search; None when all have come to an end."""
+    """Return the next depths of each set-up's search; None when all searches are complete."""
     repeats, random = max(LEAST_RUNS, record.design.repeats), _random(record)
     wanted: list[SweepCell] = []
     for base in bases(record):
         if _still_possible(record, base):
             points = depth_points(record, base, goal, runs)
-            there = {point.depth: point.cell for point in points}
+            cells = {point.depth: point.cell for point in points}
             for depth in next_runs(points, goal, repeats, random):
-                wanted.append(there.get(depth) or depth_cell(base, depth))
+                wanted.append(cells.get(depth) or depth_cell(base, depth))
     return _extend(record, Purpose.SATURATE, wanted)
 
 
 def _curve(record: SweepRecord, ladder: RateSeries, runs: Runs) -> SweepExtended | None:
-    """The next rates of each set-up's curve; None when all are complete."""
+    """Return the next rates of each set-up's curve; None when all curves are complete."""
     repeats, random = max(LEAST_RUNS, record.design.repeats), _random(record)
     wanted: list[SweepCell] = []
     for saturation in search(record, runs):
@@ -76,7 +77,7 @@ def _curve(record: SweepRecord, ladder: RateSeries, runs: Runs) -> SweepExtended
 
 
 def _extend(record: SweepRecord, purpose: Purpose, wanted: Sequence[SweepCell]) -> SweepExtended | None:
-    """A run of each of these cells, in this order; those that the record does not have yet come with them."""
+    """Return a run of each of these cells, in this order, with the cells that are new to the record."""
     if not wanted:
         return None
     number, block = _last_number_and_block(record)
@@ -86,20 +87,20 @@ def _extend(record: SweepRecord, purpose: Purpose, wanted: Sequence[SweepCell]) 
         number, rounds[cell.id] = number + 1, rounds[cell.id] + 1
         steps.append(Step(number=number, cell=cell.id, purpose=purpose, round=rounds[cell.id], block=block + 1))
     ids = {cell.id for cell in record.cells}
-    fresh = {cell.id: cell for cell in wanted if cell.id not in ids}
-    return SweepExtended(at=time.time(), purpose=purpose, steps=tuple(steps), cells=tuple(fresh.values()))
+    new_cells = {cell.id: cell for cell in wanted if cell.id not in ids}
+    return SweepExtended(at=time.time(), purpose=purpose, steps=tuple(steps), cells=tuple(new_cells.values()))
 
 
 def _random(record: SweepRecord) -> Random:
-    """The same after a crash as before."""
+    """Return a random generator with the same sequence after a crash as before."""
     return Random(record.design.seed + 1 + len(record.steps))
 
 
 def _still_possible(record: SweepRecord, cell: SweepCell) -> bool:
-    """Whether a cell can be measured at the end: no feature that is active by then was to be absent."""
+    """Return whether a cell can be measured at the end: every feature that is active by then is one that it needs."""
     return set(cell.needs) == {feature for cell in record.design.cells for feature in cell.needs}
 
 
 def _last_number_and_block(record: SweepRecord) -> tuple[int, int]:
-    """Highest number and highest block so far."""
+    """Return the highest step number and the highest block so far."""
     return max(step.number for step in record.steps), max(step.block for step in record.steps)

@@ -1,24 +1,23 @@
-"""The arrays of a sweep over levels, one after the other: made, prepared, measured on, deleted again."""
+"""Arrays of a sweep over levels: create, prepare, measure and delete them, one at a time."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from app.core.changes.arrays.array_journal import ArrayJournalEntry, ArrayStage
 from app.core.changes.arrays.candidates import candidates_of, plan_array
-from app.core.session.events import ChangeEnded
 from app.core.session.sweep_steps import MADE, Assignment, Step, SweepArray, SweepArrays, SweepCell, SweepDrive
 from app.features.sweep.engine.array_preparation import (
     NotPreparedError,
     disturbance_text,
     prepare_array,
-    wait_until_whole,
+    wait_until_complete,
 )
-from app.features.sweep.engine.order import Standing, pending_state_of
+from app.features.sweep.engine.cell_settings import note_restored
+from app.features.sweep.engine.order import ArrayUse, array_use_of
 from app.features.sweep.engine.raid_levels import array_request, array_text
 from app.features.sweep.engine.targets import legal_value
 from backends.array_planning import ArrayMatch, ArrayMatchState, Candidate, require_free_drive
@@ -40,34 +39,35 @@ if TYPE_CHECKING:
 
 
 class ArrayRefusedError(RaidbenchError):
-    """The maker refuses an array, and nothing of it is left: what was to be measured on it is left out."""
+    """The controller or md refuses to create an array, and nothing of it exists: its cells are skipped."""
 
 
 class ArrayMismatchError(RaidbenchError):
-    """Drives or arrays are not what was confirmed: nothing more is made or measured."""
+    """Drives or arrays differ from those that were confirmed: the sweep ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Present:
-    """The array that stands."""
+class _PresentArray:
+    """The array that exists now."""
 
-    standing: Standing
-    """What it was made for."""
-    found: ArrayMatch
+    use: ArrayUse
+    """The steps that it was created for."""
+    match: ArrayMatch
+    """The array as its maker reports it."""
     initial: Mapping[str, Assignment] = field(default_factory=dict)
-    """Settings that the sweep touches, as they were when it was made."""
+    """Settings that the sweep changes, with their values right after creation, by key."""
     failure: RaidbenchError | None = None
     """Why nothing may be measured on it."""
     alone: bool = False
-    """Whether it is one drive, and no array."""
+    """Whether it is a single drive, without an array."""
 
 
 class ArrayLifecycle:
-    """One array at a time, of exactly the drives that were confirmed."""
+    """Manages one array at a time, made of exactly the drives that were confirmed."""
 
     def __init__(self, bench: Workbench, stop: asyncio.Event) -> None:
         self._bench, self._stop = bench, stop
-        self._present: _Present | None = None
+        self._present: _PresentArray | None = None
 
     @property
     def _sweep_arrays(self) -> SweepArrays:
@@ -76,64 +76,71 @@ class ArrayLifecycle:
             raise StorageError("This sweep makes no arrays.")
         return record.design.making
 
-    async def apply_settings(self, step: Step, cell: SweepCell) -> None:
-        """Have the array of a step stand, ready to be measured, and no other; nothing when asked to stop.
+    async def ensure_array(self, step: Step, cell: SweepCell) -> None:
+        """Create and prepare the array of a step, and delete any other; do nothing if asked to stop.
 
-        One that could not be prepared stands, and `resolve_cell` says why nothing is measured on it. Raises
-        ArrayRefusedError, ArrayEndsSweepError, DeviceGoneError, StorageError.
+        An array that could not be prepared exists, and `resolve_cell` raises the reason. Raises ArrayRefusedError when
+        it is refused, ArrayMismatchError when drives or arrays are not as confirmed, DeviceGoneError, StorageError.
         """
-        standing = pending_state_of(step, cell, self._sweep_arrays)
-        if self._present is None or self._present.standing != standing:
+        use = array_use_of(step, cell, self._sweep_arrays)
+        if self._present is None or self._present.use != use:
             if left := await self.delete_created_arrays():
                 raise ArrayMismatchError(" ".join(left))
             if self._stop.is_set():
                 return
-            await self._make(standing, self._sweep_arrays.array(cell.array or ""))
+            await self._create(use, self._sweep_arrays.array(cell.array or ""))
         elif self._present.failure is None and not self._present.alone:
             await self._wait_until_idle(self._present)
 
-    async def _wait_until_idle(self, present: _Present) -> None:
-        """A card begins to initialise minutes after it made an array: that is waited for."""
+    async def _wait_until_idle(self, present: _PresentArray) -> None:
+        """Wait until the array is idle: a controller may start to initialise it minutes after its creation."""
         try:
-            await wait_until_whole(self._bench, present.found, self._stop)
+            await wait_until_complete(self._bench, present.match, self._stop)
         except NotPreparedError as error:
             self._present = replace(present, failure=error)
 
     async def disturbance(self) -> str:
-        """Why the run that has just ended on the array does not count, a sentence; "" where it does."""
-        return "" if self._present is None else await disturbance_text(self._bench, self._present.found)
+        """Return why the last run on the array does not count, as a sentence; "" if it counts."""
+        return "" if self._present is None else await disturbance_text(self._bench, self._present.match)
 
     @property
     def usable(self) -> bool:
-        """Whether an array stands that may be measured."""
+        """Whether an array exists that may be measured."""
         return self._present is not None and self._present.failure is None
 
     def resolve_cell(self, cell: SweepCell) -> SweepCell:
-        """The cell with the address and the settings of the array that stands.
+        """Return the cell with the address and the settings of the present array.
 
-        Raises InvalidValueError, and why nothing may be measured on the array.
+        Raises DeviceGoneError when no array exists, InvalidValueError when it lacks a setting, and the reason why it
+        may not be measured.
         """
         present = self._present
-        if present is None or present.found.target is None:
+        if present is None or present.match.target is None:
             raise DeviceGoneError("No array of the sweep stands.", hint="Go on with `raidbench sweep --resume`.")
         if present.failure is not None:
             raise present.failure
-        own = {assignment.key: assignment.value for assignment in cell.settings if assignment.target.backend == MADE}
+        values = {assignment.key: assignment.value for assignment in cell.settings if assignment.target.backend == MADE}
         others = tuple(assignment for assignment in cell.settings if assignment.target.backend != MADE)
-        if missing := own.keys() - present.initial.keys():
-            raise InvalidValueError(f"{present.found.target} has no setting {clean(', '.join(sorted(missing)), 60)}.")
+        if missing := values.keys() - present.initial.keys():
+            raise InvalidValueError(f"{present.match.target} has no setting {clean(', '.join(sorted(missing)), 60)}.")
         made = tuple(
-            replace(assignment, value=own.get(key, assignment.value)) for key, assignment in present.initial.items()
+            replace(assignment, value=values.get(key, assignment.value)) for key, assignment in present.initial.items()
         )
-        return replace(cell, where=str(present.found.target), settings=(*others, *made), needs=())
+        return replace(cell, where=str(present.match.target), settings=(*others, *made), needs=())
 
-    # -- making one ---------------------------------------------------------------------------------------------------
+    # -- creation -----------------------------------------------------------------------------------------------------
 
-    async def _make(self, standing: Standing, array: SweepArray) -> None:
+    async def _create(self, use: ArrayUse, array: SweepArray) -> None:
         bench, making = self._bench, self._sweep_arrays
         drives = (await self._drives(making))[: array.members]
         if array.is_single_drive:
-            await self._use_single_drive(standing, drives[0])
+            match = ArrayMatch(
+                state=ArrayMatchState.WHOLE,
+                sentence=f"{drives[0].place} is measured as it is.",
+                target=drives[0].drive,
+                device=drives[0].place,
+            )
+            await self._prepare(_PresentArray(use=use, match=match, alone=True), array)
             return
         request = array_request(array, drives, making.policies)
         try:
@@ -146,47 +153,38 @@ class ArrayLifecycle:
         except RaidbenchError as error:
             raise ArrayMismatchError(error.message, hint=error.hint, evidence=error.evidence) from error
         await bench.hardware.probe()
-        self._present = present = _Present(standing=standing, found=match)
+        await self._prepare(_PresentArray(use=use, match=match), array)
+
+    async def _prepare(self, present: _PresentArray, array: SweepArray) -> None:
+        """Prepare an array, or a single drive, for measuring; an error is kept as its `failure`."""
+        making, match = self._sweep_arrays, present.match
+        self._present = present
         try:
             if wrong := [text for key, text in match.differs.items() if key in making.policies]:
                 raise NotPreparedError(" ".join(wrong))
-            await prepare_array(bench, match, array, self._stop, assume_clean=making.assume_clean)
+            if not present.alone:
+                await prepare_array(self._bench, match, array, self._stop, assume_clean=making.assume_clean)
             self._present = replace(present, initial=await self._initial_settings(match))
         except (StorageError, DeviceGoneError):
             raise
         except RaidbenchError as error:
-            failure = RaidbenchError(f"{array_text(array)}: {error.message}", hint=error.hint, evidence=error.evidence)
+            head = "" if present.alone else f"{array_text(array)}: "
+            failure = RaidbenchError(f"{head}{error.message}", hint=error.hint, evidence=error.evidence)
             self._present = replace(present, failure=failure)
 
-    async def _use_single_drive(self, standing: Standing, drive: Candidate) -> None:
-        """Have a drive measured as it is, without an array."""
-        match = ArrayMatch(
-            state=ArrayMatchState.WHOLE,
-            sentence=f"{drive.place} is measured as it is.",
-            target=drive.drive,
-            device=drive.place,
-        )
-        present = _Present(standing=standing, found=match, alone=True)
-        try:
-            self._present = replace(present, initial=await self._initial_settings(match))
-        except (StorageError, DeviceGoneError):
-            raise
-        except RaidbenchError as error:
-            self._present = replace(present, failure=error)
-
     async def _drives(self, making: SweepArrays) -> tuple[Candidate, ...]:
-        """The drives of the sweep as they are now. Raises ArrayEndsSweepError where one is not as it was confirmed."""
+        """Return the drives of the sweep as they are now. Raises ArrayMismatchError when one is not as confirmed."""
         bench = self._bench
         inventory = await bench.hardware.probe()
         names = [name for drive in making.drives for name in (drive.place, drive.serial) if name]
-        there, _ = await candidates_of(bench.hardware.machine, inventory, names)
+        candidates, _ = await candidates_of(bench.hardware.machine, inventory, names)
         try:
-            return tuple(_find_drive(there, drive) for drive in making.drives)
+            return tuple(_find_drive(candidates, drive) for drive in making.drives)
         except RaidbenchError as error:
             raise ArrayMismatchError(error.message, hint=error.hint) from error
 
     async def _initial_settings(self, match: ArrayMatch) -> Mapping[str, Assignment]:
-        """What every setting that the sweep touches is on the array that was just made."""
+        """Return the values of all settings that the sweep changes, on the array that was just created."""
         bench, record = self._bench, self._bench.session.sweep
         cells = () if record is None else record.cells
         wanted = {
@@ -214,10 +212,10 @@ class ArrayLifecycle:
                 initial[key] = Assignment(target=target, key=key, value=now)
         return initial
 
-    # -- deleting it --------------------------------------------------------------------------------------------------
+    # -- deletion -----------------------------------------------------------------------------------------------------
 
     async def delete_created_arrays(self) -> tuple[str, ...]:
-        """Delete every array of this sweep that is left; sentences about what is not gone. Raises nothing of ours."""
+        """Delete all remaining arrays of this sweep; return sentences about those that could not be deleted."""
         self._present = None
         left: list[str] = []
         for entry in self._own_arrays():
@@ -230,18 +228,18 @@ class ArrayLifecycle:
         return tuple(left)
 
     def _own_arrays(self) -> tuple[ArrayJournalEntry, ...]:
-        """Arrays of the journal that this session made of the drives of its sweep."""
+        """Return the journal entries of arrays that this session created from the sweep's drives."""
         folder = str(self._bench.require_recording())
         drives = [drive.serial for drive in self._sweep_arrays.drives]
-        own = {frozenset(drives[: array.members]) for array in self._sweep_arrays.arrays}
+        serials = {frozenset(drives[: array.members]) for array in self._sweep_arrays.arrays}
         return tuple(
             entry
             for entry in self._bench.arrays.journal.entries()
-            if entry.session == folder and frozenset(member.serial for member in entry.array.members) in own
+            if entry.session == folder and frozenset(member.serial for member in entry.array.members) in serials
         )
 
     async def _delete(self, entry: ArrayJournalEntry) -> None:
-        """Settle what was cut short, and delete what is whole. Raises RefusedError for what is not known to be ours."""
+        """Resolve an interrupted creation, and delete the array. Raises RefusedError when it may not be ours."""
         bench, name = self._bench, entry.array.name
         if entry.stage is not ArrayStage.MADE:
             match = await bench.arrays.resolve(entry, remove=True)
@@ -253,7 +251,7 @@ class ArrayLifecycle:
         await bench.hardware.probe()
 
     def _mark_restored(self) -> None:
-        """Settings of an array that is gone have nothing left to be taken back."""
+        """Mark changes of deleted arrays as restored: they have no setting left to undo."""
         bench, record = self._bench, self._bench.session.sweep
         if record is None:
             return
@@ -262,28 +260,31 @@ class ArrayLifecycle:
         for change in bench.session.changes:
             left = change.end is None or change.id in in_force
             if left and change.id in record.changes and change.change.target not in kept:
-                message = "the array that had it was made for the sweep, and is deleted"
-                bench.emit(ChangeEnded(at=time.time(), id=change.id, result="restored", now=None, message=message))
-                bench.changes.journal.write_outcome(change.id, bench.require_recording(), "restored")
+                note_restored(bench, change.id, None, "the array that had it was made for the sweep, and is deleted")
 
 
-def _find_drive(there: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:
-    """A drive of the sweep as it is now. Raises DeviceGoneError, RefusedError."""
-    called = clean(drive.serial or drive.place, 80)
-    own = [
+def _find_drive(candidates: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:
+    """Return a drive of the sweep as it is now.
+
+    Raises DeviceGoneError when it is missing or ambiguous, RefusedError when it is in use or has new content.
+    """
+    drive_name = clean(drive.serial or drive.place, 80)
+    matches = [
         candidate
-        for candidate in there
+        for candidate in candidates
         if (candidate.serial, candidate.size_bytes) == (drive.serial, drive.size_bytes)
         and (drive.serial is not None or candidate.place == drive.place)
         and (drive.wwn is None or (candidate.identity is not None and candidate.identity.wwn == drive.wwn))
     ]
-    if len(own) != 1:
-        problem = "is not there" if not own else f"is several: {', '.join(candidate.place for candidate in own[:3])}"
-        raise DeviceGoneError(f"The drive {called} {problem}.", hint="Look at the drives (`raidbench array list`).")
-    require_free_drive(own[0])
-    if own[0].is_visible and (new := new_content(own[0].lies, drive.lies)):
+    if len(matches) != 1:
+        problem = (
+            "is not there" if not matches else f"is several: {', '.join(candidate.place for candidate in matches[:3])}"
+        )
+        raise DeviceGoneError(f"The drive {drive_name} {problem}.", hint="Look at the drives (`raidbench array list`).")
+    require_free_drive(matches[0])
+    if matches[0].is_visible and (new := new_content(matches[0].lies, drive.lies)):
         raise RefusedError(
-            f"Something lies on {own[0].place} that was not there when it was confirmed: {'; '.join(new)}.",
+            f"Something lies on {matches[0].place} that was not there when it was confirmed: {'; '.join(new)}.",
             hint="Look at it. Nothing was made of it since.",
         )
-    return own[0]
+    return matches[0]

@@ -1,12 +1,12 @@
-"""Until an array that a sweep made may be measured: at rest, whole, and with parity that is right."""
+"""Wait until an array of a sweep may be measured: idle, complete, and with correct parity."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from typing import TYPE_CHECKING
 
+from app.core.benchmark.idle_wait import wait_for_stop
 from app.core.benchmark.run_plan import BenchmarkRequest
 from app.core.fio.job import Job
 from app.core.fio.render import FILL_BLOCK
@@ -22,31 +22,31 @@ from backends.text import clean
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
 
-LOOK_EVERY = 2.0
-"""Seconds between two looks at an array that is not at rest."""
+SCAN_EVERY = 2.0
+"""Seconds between two scans of an array that is not idle."""
 
-IN_A_HURRY = 0.2
-"""The same where time runs faster."""
+SIMULATED_SCAN_EVERY = 0.2
+"""Seconds between two scans on a simulated host, whose time runs faster."""
 
-TELL_EVERY = 60.0
-"""Seconds between two words on how far it is."""
+NOTE_EVERY = 60.0
+"""Seconds between two notes about the progress."""
 
-_LOOKS = 5
-"""Looks at an array that is not whole and does nothing about it, until it counts as one that will not be."""
+_MOST_SCANS = 5
+"""Scans after which an incomplete array that is not being rebuilt counts as broken."""
 
 
 class NotPreparedError(RaidbenchError):
-    """Nothing may be measured on the array."""
+    """The array could not be prepared, so nothing may be measured on it."""
 
 
 async def prepare_array(
     bench: Workbench, match: ArrayMatch, array: SweepArray, stop: asyncio.Event, *, assume_clean: bool
 ) -> None:
-    """Return when it may be measured, or somebody stops the sweep.
+    """Return when the array may be measured, or when the sweep is stopped.
 
-    Raises NotPreparedError with the reason why it may not, and what measuring raises.
+    Raises NotPreparedError when it may not be measured, and the errors of measuring.
     """
-    await wait_until_whole(bench, match, stop)
+    await wait_until_complete(bench, match, stop)
     if not assume_clean or stop.is_set():
         return
     await _write_all(bench, match, array)
@@ -57,7 +57,7 @@ async def prepare_array(
         raise NotPreparedError("No array with parity was found to be checked.")
     for part in checked:
         await _backend(bench, part).begin_check(part.target)
-    await wait_until_whole(bench, match, stop)
+    await wait_until_complete(bench, match, stop)
     if stop.is_set():
         return
     for part in checked:
@@ -68,10 +68,10 @@ async def prepare_array(
     bench.note(f"Parity of {match.target} is right: mismatch_cnt 0.")
 
 
-async def wait_until_whole(bench: Workbench, match: ArrayMatch, stop: asyncio.Event) -> None:
-    """Return when nothing is under way in the array and all of it is whole, or somebody stops the sweep.
+async def wait_until_complete(bench: Workbench, match: ArrayMatch, stop: asyncio.Event) -> None:
+    """Return when the array is complete and idle, or when the sweep is stopped.
 
-    Raises NotPreparedError for one that is not whole, and that nothing is rebuilding.
+    Raises NotPreparedError when it is not complete and not being rebuilt.
     """
     last_note = 0.0
     idle = 0
@@ -85,21 +85,19 @@ async def wait_until_whole(bench: Workbench, match: ArrayMatch, stop: asyncio.Ev
         if not busy and not broken:
             return
         idle = 0 if busy else idle + 1
-        if idle >= _LOOKS:
+        if idle >= _MOST_SCANS:
             raise NotPreparedError(f"{broken[0].target} is {broken[0].state.value}, and nothing rebuilds it.")
-        if busy and time.monotonic() - last_note > TELL_EVERY:
+        if busy and time.monotonic() - last_note > NOTE_EVERY:
             last_note = time.monotonic()
             part, task = busy[0]
-            far = "" if task.progress is None else f", {task.progress:.0%}"
+            progress = "" if task.progress is None else f", {task.progress:.0%}"
             state = "" if part.state is State.OPTIMAL else f" ({part.state.value})"
-            bench.note(f"Waiting for {part.target}{state}: {task.kind}{far}.")
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LOOK_EVERY if bench.host.capabilities.live else IN_A_HURRY):
-                await stop.wait()
+            bench.note(f"Waiting for {part.target}{state}: {task.kind}{progress}.")
+        await wait_for_stop(stop, SCAN_EVERY if bench.host.capabilities.live else SIMULATED_SCAN_EVERY)
 
 
 async def disturbance_text(bench: Workbench, match: ArrayMatch) -> str:
-    """What an array does of its own now, or what is wrong with it, a sentence; "" for nothing."""
+    """Return which background task or failure an array has now, as a sentence; "" for none."""
     await bench.hardware.probe()
     for part in _parts(bench, match):
         if part.tasks:
@@ -110,15 +108,15 @@ async def disturbance_text(bench: Workbench, match: ArrayMatch) -> str:
 
 
 def _parts(bench: Workbench, match: ArrayMatch) -> list[Array]:
-    """The array, and of a nested one the inner arrays."""
+    """Return the array and, if it is nested, its inner arrays."""
     arrays = {str(array.target): array for array in bench.session.inventory.arrays}
     parts: list[Array] = []
-    waiting = [str(match.target)]
-    while waiting:
-        part = arrays.pop(waiting.pop(), None)
+    pending = [str(match.target)]
+    while pending:
+        part = arrays.pop(pending.pop(), None)
         if part is not None:
             parts.append(part)
-            waiting += map(str, part.members)
+            pending += map(str, part.members)
     return parts
 
 
@@ -130,7 +128,11 @@ def _backend(bench: Workbench, part: Array) -> ChecksParity:
 
 
 async def _write_all(bench: Workbench, match: ArrayMatch, array: SweepArray) -> None:
-    """A pass over the whole array in full stripes, and a second of reads. Raises NotPreparedError."""
+    """Write the array completely in full stripes, then read for one second.
+
+    Raises RefusedError when it may not be overwritten, NotPreparedError when the pass fails, StorageError when it is
+    incomplete.
+    """
     job = Job.from_fields({"rw": "read", "bs": "128k", "iodepth": "8", "runtime": "1s", "ramp": "0s"})
     request = BenchmarkRequest(
         where=match.device or "",

@@ -1,4 +1,4 @@
-"""What is best of a sweep, with whatever cannot be told from it, and the winners measured again. Pure."""
+"""The best cells of a sweep, with those that cannot be distinguished from them, and confirmed winners. No I/O."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from app.features.sweep.engine.cells import CellResult, Runs, Turn, runs_of_cell
 from app.features.sweep.engine.verdicts import alpha_budget, judge_in_pairs, pairs_needed
 from backends.values import dataclass
 
-# -- what is best of a sweep, together with whatever cannot be told from it -------------------------------------------
+# -- the best cells, and those that cannot be distinguished from them -------------------------------------------------
 
 
 def leaders(record: SweepRecord, ranked: Sequence[CellResult], runs: Runs) -> tuple[str, ...]:
-    """Ids of the best of some cells and of those that are not shown to be behind any of them, best first.
+    """Return the ids of the best cell and of all cells that are not shown to be worse, best first.
 
-    `ranked`: measured cells of one workload, best first. Behind is what its verdict against a baseline says, or what
-    was measured in turn with the best and is worse when every pair of the cells is counted.
+    `ranked` has the measured cells of one workload, best first. A cell is shown to be worse by its verdict against a
+    baseline, or if it was measured in the same rounds as the best and is worse after correction for all pairs of cells.
     """
     if not ranked:
         return ()
     best, *others = ranked
     share = 2 / len(ranked)
     direct = [_judge_in_turn(record, best, other, runs, LEVEL * share / max(1, len(others))) for other in others]
-    # The best was picked by its figures, so it is not these few comparisons that chance had, but those of all pairs.
-    held = correct_for_multiplicity(direct, share=share)
+    # The best was picked by its results, so chance had all pairs of cells, not only these comparisons.
+    corrected = correct_for_multiplicity(direct, share=share)
     tied = (
         cell_result.cell.id
-        for cell_result, judgement in zip(others, held, strict=True)
+        for cell_result, judgement in zip(others, corrected, strict=True)
         if not (_is_behind(cell_result, ranked) or (judgement is not None and judgement.verdict in WORSE))
     )
     return (best.cell.id, *tied)
@@ -44,18 +44,18 @@ def _judge_in_turn(
 ) -> VerdictResult | None:
     """Return the verdict on a cell against the best.
 
-    None where they were not measured in the same rounds, and where a device with two speeds would go the same way in so
-    few of them.
+    None if they were not measured in the same rounds, or in so few that a device with two speeds could give the same
+    result.
     """
     a, b = (values_by_turn(record, result.cell.id, runs, Purpose.SCREEN) for result in (best, cell_result))
     if best.cell.block != cell_result.cell.block or len(a.keys() & b.keys()) < pairs_needed(strictest):
         return None
-    own = (run for result in (best, cell_result) for run in runs_of_cell(record, runs, result.cell.id))
-    return apply_caveats(judge_in_pairs(record, a, b, strictest=strictest, sees_slow_runs=True), own)
+    cell_runs = (run for result in (best, cell_result) for run in runs_of_cell(record, runs, result.cell.id))
+    return apply_caveats(judge_in_pairs(record, a, b, strictest=strictest, sees_slow_runs=True), cell_runs)
 
 
 def _is_behind(cell_result: CellResult, cells: Sequence[CellResult]) -> bool:
-    """Whether it is shown to be worse than its baseline, than what has it for one, or than what shares it."""
+    """Return whether a cell is shown to be worse than its baseline or than a comparable cell."""
     if cell_result.judgement is not None and cell_result.judgement.verdict in WORSE:
         return True
     return any(
@@ -74,9 +74,9 @@ def _is_behind(cell_result: CellResult, cells: Sequence[CellResult]) -> bool:
 
 
 def _is_apart(ahead: CellResult, cell_result: CellResult, ranked: Sequence[CellResult]) -> bool:
-    """Whether what is ranked before it was judged as it was, by an interval that has nothing in common with its own.
+    """Return whether a better-ranked cell with the same baseline has an interval that does not overlap with this one.
 
-    Of cells that were measured in the same rounds those are compared, which says more.
+    Cells of the same rounds are compared directly instead, which is more powerful.
     """
     a, b = ahead.judgement, cell_result.judgement
     if a is None or b is None or not (a.decided and b.decided) or a.interval is None or b.interval is None:
@@ -86,7 +86,7 @@ def _is_apart(ahead: CellResult, cell_result: CellResult, ranked: Sequence[CellR
     return a.interval.low > b.interval.high or b.interval.low > a.interval.high
 
 
-# -- the winners of a sweep, measured again ---------------------------------------------------------------------------
+# -- winners measured again -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,20 +94,20 @@ class ConfirmedWinner:
     """A winner measured against its baseline in fresh pairs."""
 
     winner: SweepCell
-    """What led the screening."""
+    """The best cell of the screening."""
     baseline: SweepCell
-    """What it was compared with."""
+    """Its baseline."""
     judgement: VerdictResult | None
-    """From the fresh pairs alone; None until there are two."""
+    """Verdict from the fresh pairs alone; None before there are two."""
     pairs: int
-    """Complete pairs so far."""
+    """Number of complete pairs."""
 
 
 def confirmations(record: SweepRecord, runs: Runs, shown: Collection[str] = ()) -> tuple[ConfirmedWinner, ...]:
-    """Judged by their fresh pairs, once these are complete.
+    """Return the winners with the verdicts of their fresh pairs.
 
-    `shown`: ids of cells that the matrix has shown to differ. What confirms one of them says nothing that was not said,
-    and takes nothing from the share of false verdicts; the others have theirs together (Holm).
+    `shown`: ids of cells that the matrix has already shown to differ. Confirming them adds no claim, so they take no
+    share of the false verdicts; the others share theirs (Holm).
     """
     winners = tuple(_winners(record, runs))
     unshown = [winner for winner in winners if winner.winner.id not in shown]
@@ -115,18 +115,20 @@ def confirmations(record: SweepRecord, runs: Runs, shown: Collection[str] = ()) 
     judged = [
         _judge_fresh_pairs(record, winner, runs, level=level, strictest=level / len(unshown)) for winner in unshown
     ]
-    held = dict(zip((winner.winner.id for winner in unshown), correct_for_multiplicity(judged), strict=True))
+    corrected = dict(zip((winner.winner.id for winner in unshown), correct_for_multiplicity(judged), strict=True))
     return tuple(
         replace(
             winner,
-            judgement=held[winner.winner.id] if winner.winner.id in held else _judge_fresh_pairs(record, winner, runs),
+            judgement=corrected[winner.winner.id]
+            if winner.winner.id in corrected
+            else _judge_fresh_pairs(record, winner, runs),
         )
         for winner in winners
     )
 
 
 def _winners(record: SweepRecord, runs: Runs) -> Iterator[ConfirmedWinner]:
-    """What was measured again, without its verdict."""
+    """Yield the cells that were measured again, without a verdict."""
     cells = {cell.id: cell for cell in record.cells}
     blocks: dict[int, list[str]] = {}
     for step in record.steps:
@@ -144,7 +146,7 @@ def _winners(record: SweepRecord, runs: Runs) -> Iterator[ConfirmedWinner]:
 
 
 def _fresh_runs(record: SweepRecord, winner: SweepCell, runs: Runs) -> Iterator[Mapping[Turn, float]]:
-    """Yield what the fresh runs of the baseline measured, then what those of the winner did, each by turn."""
+    """Yield the results of the fresh runs by turn: first of the baseline, then of the winner."""
     return (values_by_turn(record, cell, runs, Purpose.CONFIRM) for cell in (winner.against or "", winner.id))
 
 

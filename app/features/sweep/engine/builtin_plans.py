@@ -1,4 +1,4 @@
-"""The plans that come with raidbench, by name."""
+"""The built-in sweep plans by name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 _APP = Path(__file__).resolve().parents[3]
 FOLDERS = (_APP / "plans", _APP.parent / "plans")
-"""Where they lie when installed, and in the sources."""
+"""Folders of the plans: installed, and in the source tree."""
 
 
 EARLIER = {
@@ -17,11 +17,11 @@ EARLIER = {
     "ds4700-cache": "articles-f-ds4700",
     "5805-strips": "articles-f-5805",
 }
-"""What some of them were called before, to what they are called now."""
+"""Former names of plans, with their present names."""
 
 
 def plan_files() -> dict[str, Path]:
-    """The plans that come with raidbench by name."""
+    """Return the files of the built-in plans by name."""
     matches: dict[str, Path] = {}
     for folder in FOLDERS:
         for file in sorted(folder.glob("*.toml")):

@@ -1,4 +1,4 @@
-"""Bringing settings and features to what a cell wants, waiting until that is at rest, and back afterwards."""
+"""Set the settings and features of a cell, wait until the array is idle, and restore them afterwards."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import contextlib
 import time
 from collections.abc import Mapping, Sequence
 
+from app.core.benchmark.idle_wait import wait_for_stop
 from app.core.changes.revert import PendingValueState, pending_state, pending_state_of
 from app.core.changes.side_effects import moved_settings_of
 from app.core.session.events import ChangeEnded
@@ -14,32 +15,31 @@ from app.core.session.state import ChangeRecord
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Assignment, NeededFeature
 from app.core.workbench import Workbench
+from app.features.sweep.engine.array_preparation import SIMULATED_SCAN_EVERY
 from app.features.sweep.engine.targets import is_active
 from backends.errors import BlockedError, DeviceGoneError, NotFoundError, RaidbenchError, RefusedError, ToolFailedError
 from backends.model import Array, Controller, Target
 from backends.settings import Effect, Reading
 
-# -- options of a controller that a key and a restart bring -----------------------------------------------------------
-
-# On a simulated rack on the way, on a real one by hand.
+# -- controller features that need a key and a restart: automatic in a simulation, manual on a real machine -----------
 
 ACTIVATION_KEY = "activation_key"
-"""The setting that takes keys."""
+"""Key of the setting that takes activation keys."""
 
 
 class FeatureMissingError(RaidbenchError):
-    """The rest of the sweep needs a feature that is not active, and a restart that is nobody's to make but yours."""
+    """A remaining step needs an inactive feature, and only the user may restart the machine to activate it."""
 
 
 async def activate_feature(bench: Workbench, feature: NeededFeature) -> None:
-    """Give a simulated controller its key and restart its host. Raises FeatureMissingError on any other."""
+    """Give a simulated controller its key and restart its host. Raises FeatureMissingError on a real machine."""
     if bench.restarts is None or feature.key is None:
         raise FeatureMissingError(
             f"{feature.name} is not active on {feature.target}, and the steps that are left need it.",
             hint=f"Activate it (`raidbench set {feature.target} {ACTIVATION_KEY}=KEY`), restart the machine, and go on "
             "with `raidbench sweep --resume`.",
         )
-    with contextlib.suppress(ToolFailedError):  # refused when it was given before a crash, and waits for the restart
+    with contextlib.suppress(ToolFailedError):  # refused if a crash came between key and restart
         await bench.changes.apply(await bench.hardware.plan(feature.target, ACTIVATION_KEY, feature.key))
     bench.note(f"The simulated host restarts, so that {feature.name} is in force.")
     await bench.restarts.restart()
@@ -49,10 +49,10 @@ async def activate_feature(bench: Workbench, feature: NeededFeature) -> None:
 
 
 async def deactivate_features(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
-    """Take back from a simulated controller what the sweep activated; sentences about what is left."""
+    """Deactivate the features that the sweep activated in a simulation; return sentences about those that remain."""
     left: list[str] = []
     for feature in record.design.features:
-        if feature.active or bench.restarts is None or record.todo:  # what is left to do would need it again
+        if feature.active or bench.restarts is None or record.todo:  # the remaining steps would need it again
             continue
         try:
             if is_active(_controller(bench, feature), feature.name):
@@ -75,54 +75,48 @@ def _controller(bench: Workbench, feature: NeededFeature) -> Controller | None:
     return device if isinstance(device, Controller) else None
 
 
-# -- waiting until an array that was created again has come to rest ---------------------------------------------------
+# -- waiting for a re-created array -----------------------------------------------------------------------------------
 
-LOOK_EVERY = 5.0
-"""Seconds between two looks."""
+SCAN_EVERY = 5.0
+"""Seconds between two scans."""
 
-LONGEST = 12 * 3600.0
-"""A reshape that takes longer is not waited for."""
+LONGEST_WAIT = 12 * 3600.0
+"""Maximum wait for a reshape, in seconds."""
 
 
 async def wait_for_tasks(bench: Workbench, address: str, stop: asyncio.Event) -> None:
-    """Return when the array does nothing of its own any more, or somebody stops the sweep.
-
-    Raises BlockedError after half a day.
-    """
+    """Return when the array has no background task, or when the sweep is stopped. Raises BlockedError after 12 h."""
     began = time.monotonic()
     while not stop.is_set():
         device = bench.session.inventory.find(address)
         if not isinstance(device, Array) or not device.tasks:
             return
-        if time.monotonic() - began > LONGEST:
+        if time.monotonic() - began > LONGEST_WAIT:
             raise BlockedError(f"{address} is still busy after 12 h: {device.tasks[0].kind}.")
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LOOK_EVERY if bench.host.capabilities.live else 0.2):
-                await stop.wait()
+        await wait_for_stop(stop, SCAN_EVERY if bench.host.capabilities.live else SIMULATED_SCAN_EVERY)
         await bench.hardware.probe()
 
 
-# -- bringing settings to what a cell wants, and back to what they were before the sweep ------------------------------
+# -- setting the values of a cell, and restoring the original ones ----------------------------------------------------
 
 _RESULTS = {
     PendingValueState.OURS: "verified",
     PendingValueState.BEFORE: "failed",
     PendingValueState.FOREIGN: "differs",
 }
-"""How a change ended that was cut short, by what is there now."""
+"""Result of an interrupted change, by the present value."""
 
 
 class SettingNotAppliedError(RaidbenchError):
-    """A setting could not be brought to the value that a step wants."""
+    """A setting could not be set to the value of a step."""
 
 
 async def apply_settings(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Event) -> tuple[str, ...]:
-    """Set what is not as wanted, slow settings first, those of one target in the order it needs.
+    """Set what differs, slow settings first, and return sentences about values that are set but not effective.
 
-    Returns sentences about values that are set and not in force.
-
-    What a later step has moved along is set once more. An array that was created again, or is being reshaped, is waited
-    for, unless somebody stops the sweep. Raises NotSetError when a value does not take, and what planning raises.
+    The settings of one target are set in the order that it needs. A setting that a later one moved is set again. Waits
+    for an array that is re-created or reshaped, unless the sweep is stopped. Raises SettingNotAppliedError when a value
+    does not read back, and the errors of planning.
     """
     await _set_missing(bench, wanted, stop)
     await _set_missing(bench, wanted, stop)
@@ -134,9 +128,9 @@ async def apply_settings(bench: Workbench, wanted: Sequence[Assignment], stop: a
 
 
 async def mismatch_text(bench: Workbench, wanted: Sequence[Assignment]) -> str:
-    """Return what does not read as a step wants it, a sentence without its end; "" where all does.
+    """Return which settings differ from a step's values, without a full stop; "" if none does.
 
-    A value may read otherwise than it was written (-1 for a default): its plan says so.
+    A value may read back differently, such as -1 for a default: its plan then has no change.
     """
     readings = await _readings(bench, wanted)
     texts = []
@@ -165,26 +159,26 @@ async def _set_missing(bench: Workbench, wanted: Sequence[Assignment], stop: asy
                 f"{change.label} of {assignment.target} was not set to {assignment.value}: {_failure_text(ended)}."
             )
         if assignment.slow:
-            await bench.hardware.probe()  # another disk under the old name
+            await bench.hardware.probe()  # a re-created array is another disk with the old name
             await wait_for_tasks(bench, str(assignment.target), stop)
 
 
 async def _in_order(bench: Workbench, wanted: Sequence[Assignment]) -> list[Assignment]:
-    """Where a target gets several that are not slow, as its backend plans them as one set: bounds of each other."""
+    """Return the settings in the order of the backend's plan for each target: fast ones may limit each other."""
     ordered = list(wanted)
     for target in dict.fromkeys(assignment.target for assignment in wanted):
         places = [at for at, assignment in enumerate(ordered) if assignment.target == target and not assignment.slow]
-        own = {ordered[at].key: ordered[at] for at in places}
-        if len(own) < 2:
+        by_key = {ordered[at].key: ordered[at] for at in places}
+        if len(by_key) < 2:
             continue
-        planned = await bench.hardware.plan_all(target, {key: assignment.value for key, assignment in own.items()})
+        planned = await bench.hardware.plan_all(target, {key: assignment.value for key, assignment in by_key.items()})
         for at, change in zip(places, planned, strict=True):
-            ordered[at] = own[change.key]
+            ordered[at] = by_key[change.key]
     return ordered
 
 
 def _not_in_force_text(assignment: Assignment, reading: Reading) -> str:
-    """A sentence when another value is in force than the one that is set, "" when it is the same."""
+    """Return that the effective value differs from the configured one, as a sentence; "" if it does not."""
     if not reading.overruled or reading.effective == assignment.value:
         return ""
     why = f": {reading.why_effective}" if reading.why_effective else ""
@@ -192,36 +186,37 @@ def _not_in_force_text(assignment: Assignment, reading: Reading) -> str:
 
 
 async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
-    """Put every touched setting back to what it was; sentences about those that are not. Raises nothing of ours.
+    """Restore every changed setting; return sentences about those that could not be restored.
 
-    A value that is neither what the sweep set nor what was there before is somebody else's, and left alone.
+    A value that is neither the sweep's nor the original one was set by someone else, and is left alone.
     """
     left: dict[Assignment, str] = {}
     waiting = list(record.design.originals)
     while waiting:
         for original in waiting:
             left.pop(original, None)
-            mine = _changes_in_force(bench, record, original)
-            if not mine:
+            changes = _changes_in_force(bench, record, original)
+            if not changes:
                 continue
             try:
-                if await _restore(bench, original, mine) and original.slow:
+                if await _restore(bench, original, changes) and original.slow:
                     await bench.hardware.probe()
                     await wait_for_tasks(bench, str(original.target), asyncio.Event())
             except RaidbenchError as error:
                 hint = f" {error.hint}" if error.hint else ""
                 text = f"{original.key} of {original.target} is not {original.value} again: {error.message}{hint}"
                 left[original] = text
-        again = [assignment for assignment in waiting if assignment in left and not assignment.slow]
-        waiting = again if len(again) < len(waiting) else []  # once the others are back nothing may be in its way
+        retries = [assignment for assignment in waiting if assignment in left and not assignment.slow]
+        # Retry: another setting may have been in the way, and may be restored now.
+        waiting = retries if len(retries) < len(waiting) else []
     return (*left.values(), *await _restore_moved(bench, record))
 
 
 async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
-    """Put back what changes of the sweep have moved along; sentences about what is not back.
+    """Restore side effects of the sweep's changes; return sentences about those that could not be restored.
 
-    By then it may have been moved several times: its value before the first time comes back, where it still has a value
-    to which one of the changes led.
+    A setting may have moved several times. It gets its first value back if it still has a value from one of the
+    changes.
     """
     made = [change for change in bench.session.changes if change.id in record.changes]
     wanted = {(assignment.target, assignment.key) for assignment in record.design.originals}
@@ -234,7 +229,7 @@ async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
             if reading is None or reading.now == before or reading.now not in led_to:
                 continue
             change = await bench.hardware.machine.setter(target).plan(target, key, before)
-            if any(record.change.key in change.moves for record in made):  # two views of one thing
+            if any(record.change.key in change.moves for record in made):  # two views of one setting
                 continue
             ended = await bench.changes.apply(change, undoes=made[-1].id)
             if ended.result != "verified":
@@ -245,9 +240,9 @@ async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
 
 
 async def end_interrupted_changes(bench: Workbench) -> None:
-    """Give changes that a crash cut short their end in session and journal, by what is there now.
+    """Record the end of changes that a crash interrupted, in session and journal, by the present values.
 
-    Raises RaidbenchError when what was to be created again is missing and cannot be made, or somebody is still at it.
+    Raises RaidbenchError when an array is missing that was being re-created, or when another process holds the lock.
     """
     folder = bench.require_recording()
     for record in bench.session.changes:
@@ -277,13 +272,13 @@ async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
     result = _RESULTS[pending_state(change, now)]
     if result != "differs":
         return ChangeEnded(at=time.time(), id=record.id, result=result, now=now, message="cut short, read afterwards")
-    # Whose value this is, nobody saw: noted as now of this change, it would pass for ours and be overwritten.
+    # The origin of this value is unknown. Recorded as `now`, it would count as ours and be overwritten.
     message = f"cut short; afterwards it read {now or 'nothing'}, which is neither old nor new"
     return ChangeEnded(at=time.time(), id=record.id, result=result, now=None, message=message)
 
 
 def _changes_in_force(bench: Workbench, record: SweepRecord, original: Assignment) -> list[ChangeRecord]:
-    """Return the changes of a setting by the sweep that were not undone, newest first."""
+    """Return the sweep's changes of a setting that were not undone, newest first."""
     return [
         made
         for made in bench.changes.undoable()
@@ -291,43 +286,38 @@ def _changes_in_force(bench: Workbench, record: SweepRecord, original: Assignmen
     ]
 
 
-async def _restore(bench: Workbench, original: Assignment, mine: Sequence[ChangeRecord]) -> bool:
-    """Back to the value before; whether that took a change. Raises RaidbenchError."""
-    reading = await _read(bench, original)
+async def _restore(bench: Workbench, original: Assignment, changes: Sequence[ChangeRecord]) -> bool:
+    """Restore a setting; return whether a change was needed. Raises RaidbenchError when it cannot be restored."""
+    reading = (await _readings(bench, [original]))[original.target][original.key]
     changed = False
-    rest = list(mine)
+    rest = list(changes)
     if reading.now != original.value:
-        # What a change of ours found there may have been somebody else's already: only what one of them set is ours.
-        if not any(pending_state_of(made, reading.now) is PendingValueState.OURS for made in mine):
+        # The value before a change may have been set by someone else: only values that a change set are ours.
+        if not any(pending_state_of(made, reading.now) is PendingValueState.OURS for made in changes):
             raise RefusedError(f"it is {reading.now} now, which somebody else set", hint="Nothing was touched.")
-        first = mine[-1].change  # what came along with the value of before is known to the change that found it
+        first = changes[-1].change  # this change knows the side effects of the original value
         if first.before == original.value:
-            moved = None if mine[0].end is None else mine[0].end.moved
-            ended = await bench.changes.restore_value(first, undoes=mine[0].id, moved=moved)
+            moved = None if changes[0].end is None else changes[0].end.moved
+            ended = await bench.changes.restore_value(first, undoes=changes[0].id, moved=moved)
         else:
             change = await bench.hardware.plan(original.target, original.key, original.value)
-            ended = await bench.changes.apply(change, undoes=mine[0].id)
+            ended = await bench.changes.apply(change, undoes=changes[0].id)
         if ended.result != "verified":
             raise SettingNotAppliedError(_failure_text(ended))
         changed, rest = True, rest[1:]
     for earlier in rest:
-        _note_restored(bench, earlier, original.value)
+        note_restored(bench, earlier.id, original.value, "the value before the sweep is back")
     return changed
 
 
-def _note_restored(bench: Workbench, change: ChangeRecord, now: str) -> None:
-    """An earlier change of the same setting has nothing left to be taken back."""
-    message = "the value before the sweep is back"
-    bench.emit(ChangeEnded(at=time.time(), id=change.id, result="restored", now=now, message=message))
-    bench.changes.journal.write_outcome(change.id, bench.require_recording(), "restored")
-
-
-async def _read(bench: Workbench, assignment: Assignment) -> Reading:
-    return (await _readings(bench, [assignment]))[assignment.target][assignment.key]
+def note_restored(bench: Workbench, change_id: str, now: str | None, message: str) -> None:
+    """Record in session and journal that a change no longer needs to be undone."""
+    bench.emit(ChangeEnded(at=time.time(), id=change_id, result="restored", now=now, message=message))
+    bench.changes.journal.write_outcome(change_id, bench.require_recording(), "restored")
 
 
 async def _readings(bench: Workbench, wanted: Sequence[Assignment]) -> dict[Target, Mapping[str, Reading]]:
-    """Every target read once. Raises DeviceGoneError when one lacks a setting that it had."""
+    """Read every target once. Raises DeviceGoneError when a target has lost a setting."""
     readings: dict[Target, Mapping[str, Reading]] = {}
     for assignment in wanted:
         if assignment.target not in readings:

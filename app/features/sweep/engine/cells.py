@@ -1,4 +1,4 @@
-"""The cells of a sweep: what their runs measured, what is known of each, the figures they rank by. Pure."""
+"""Cells of a sweep: the results of their runs, and the metrics by which they are ranked. No I/O."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Purpose, Rank, SweepCell
 from backends.values import dataclass
 
-# -- a finished run in the figures that a sweep ranks by --------------------------------------------------------------
+# -- metrics of a run -------------------------------------------------------------------------------------------------
 
 ENOUGH_FOR_P99 = 1000
-"""I/Os of which ten lie beyond the 99th percentile."""
+"""Minimum number of I/Os for a 99th percentile: ten are above it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunScore:
-    """What one run reached, both directions together."""
+    """Metrics of one run, both directions together."""
 
     iops: float
     """I/Os per second."""
     bytes_per_second: float
     """Bytes per second."""
     p99_ns: int | None
-    """99th percentile of the latency, that of the slower direction; None with too few I/Os."""
+    """99th percentile of the latency of the slower direction; None with too few I/Os."""
     mean_ns: float | None
     """Mean latency of all I/Os."""
     p50_ns: int | None = None
-    """Median, that of the slower direction."""
+    """Median latency of the slower direction."""
     p99_9_ns: int | None = None
-    """99.9th percentile, that of the slower direction; None with too few I/Os."""
+    """99.9th percentile of the latency of the slower direction; None with too few I/Os."""
     ios: int = 0
-    """Completed."""
+    """Completed I/Os."""
 
     def by(self, rank: Rank) -> float | None:
-        """The figure that counts."""
+        """Return the metric of a ranking."""
         match rank:
             case Rank.IOPS:
                 return self.iops
@@ -51,7 +51,7 @@ class RunScore:
 
 
 class LatencyFigure(StrEnum):
-    """A latency of a run, by the field of its score."""
+    """A latency metric of a run; the value is the field of `RunScore`."""
 
     MEAN = "mean_ns"
     P50 = "p50_ns"
@@ -60,48 +60,48 @@ class LatencyFigure(StrEnum):
 
 
 def latency(scores: Sequence[RunScore], figure: LatencyFigure) -> LogMeanInterval | None:
-    """The figure over the runs; None without a run, and where one of them has too few I/Os for it."""
+    """Return the mean of a latency metric over the runs; None without a run, or if a run has too few I/Os for it."""
     values = [value for score in scores if (value := getattr(score, figure)) is not None and value > 0]
     return log_mean_interval(values) if values and len(values) == len(scores) else None
 
 
 def score(run: RunRecord | None) -> RunScore | None:
-    """The figures of a run; None unless it went well and did something."""
+    """Return the metrics of a run; None unless it succeeded and did I/O."""
     if run is None or run.figures.status is not RunStatus.OK:
         return None
     return score_of(run.figures)
 
 
 def score_of(figures: RunResult) -> RunScore | None:
-    """The figures in both directions together; None when nothing was measured."""
-    both = [stats for stats in figures.transfers if stats.total_ios]
-    if not both:
+    """Return the metrics of both directions together; None if nothing was measured."""
+    directions = [stats for stats in figures.transfers if stats.total_ios]
+    if not directions:
         return None
     return RunScore(
-        iops=sum(stats.iops for stats in both),
-        bytes_per_second=sum(stats.bytes_per_second for stats in both),
-        p99_ns=_slower(stats.latency_ns.p99 if stats.total_ios >= ENOUGH_FOR_P99 else None for stats in both),
-        mean_ns=_mean(both),
-        p50_ns=_slower(stats.latency_ns.p50 for stats in both),
-        p99_9_ns=_slower(stats.latency_ns.p99_9 for stats in both),
-        ios=sum(stats.total_ios for stats in both),
+        iops=sum(stats.iops for stats in directions),
+        bytes_per_second=sum(stats.bytes_per_second for stats in directions),
+        p99_ns=_slower(stats.latency_ns.p99 if stats.total_ios >= ENOUGH_FOR_P99 else None for stats in directions),
+        mean_ns=_mean(directions),
+        p50_ns=_slower(stats.latency_ns.p50 for stats in directions),
+        p99_9_ns=_slower(stats.latency_ns.p99_9 for stats in directions),
+        ios=sum(stats.total_ios for stats in directions),
     )
 
 
 def _slower(percentiles: Iterable[int | None]) -> int | None:
-    """The largest; None where a direction has none."""
+    """Return the largest value; None if a direction has none."""
     values = list(percentiles)
     return None if None in values else max(number for number in values if number is not None)
 
 
-def _mean(both: list[DirectionStats]) -> float | None:
-    pairs = [(direction_stats.latency_ns.mean, direction_stats.total_ios) for direction_stats in both]
+def _mean(directions: list[DirectionStats]) -> float | None:
+    pairs = [(direction_stats.latency_ns.mean, direction_stats.total_ios) for direction_stats in directions]
     if any(mean is None for mean, _ in pairs):
         return None
     return sum((mean or 0.0) * count for mean, count in pairs) / sum(count for _, count in pairs)
 
 
-# -- what the runs of one cell of a sweep measured --------------------------------------------------------------------
+# -- runs of a cell ---------------------------------------------------------------------------------------------------
 
 Runs = Mapping[str, RunRecord]
 """The runs of a session by id."""
@@ -111,12 +111,12 @@ Turn = tuple[int, int]
 
 
 def threshold_of(record: SweepRecord) -> float:
-    """A difference within it is none, percent."""
+    """Return the percentage within which a difference counts as none."""
     return record.design.threshold_percent or THRESHOLD_PERCENT
 
 
 def scored_runs(record: SweepRecord, cell: str, runs: Runs, *purposes: Purpose) -> list[tuple[Turn, RunScore]]:
-    """Scores of a cell's runs by (block of the order, round)."""
+    """Return the metrics of a cell's runs by turn."""
     pairs = []
     for step, run in record.runs_of(cell, *purposes):
         reached = score(runs.get(run))
@@ -126,31 +126,31 @@ def scored_runs(record: SweepRecord, cell: str, runs: Runs, *purposes: Purpose) 
 
 
 def values_by_turn(record: SweepRecord, cell: str, runs: Runs, *purposes: Purpose) -> dict[Turn, float]:
-    """What the sweep ranks by, of each run."""
+    """Return the ranking metric of a cell's runs by turn."""
     rank = record.design.rank
     scored = scored_runs(record, cell, runs, *purposes)
     return {turn: value for turn, score in scored if (value := score.by(rank)) is not None and value > 0}
 
 
 def runs_of_cell(record: SweepRecord, runs: Runs, cell: str, *, confirming: bool = False) -> tuple[RunRecord, ...]:
-    """The completed runs of a cell that its judgement rests on."""
+    """Return the completed runs that the verdict on a cell uses."""
     purposes = (Purpose.CONFIRM,) if confirming else (Purpose.SCREEN, Purpose.BASELINE)
     return tuple(runs[run] for _, run in record.runs_of(cell, *purposes) if run in runs)
 
 
-# -- what is known of one cell of a sweep -----------------------------------------------------------------------------
+# -- result of a cell -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellResult:
-    """What is known of one cell."""
+    """The result of one cell."""
 
     cell: SweepCell
-    """Which."""
+    """The cell."""
     scores: tuple[RunScore, ...] = ()
-    """Its completed runs, in the order of their steps."""
+    """Metrics of its completed runs, in the order of their steps."""
     figure: MeanInterval | None = None
-    """What it is ranked by, over its runs: mean and interval; None before the first."""
+    """Mean and interval of the ranking metric; None before the first run."""
     iops: float | None = None
     """Mean I/Os per second."""
     p99_ns: float | None = None
@@ -158,17 +158,17 @@ class CellResult:
     mean_ns: float | None = None
     """Mean of the runs' mean latencies."""
     judgement: VerdictResult | None = None
-    """Against its baseline; None for a baseline and where one of both has no runs."""
+    """Verdict against its baseline; None for a baseline, and if one of both has no runs."""
     reads_by: tuple[tuple[str, float], ...] = ()
-    """Share of the reads that each of several members served, on average, by kernel name; empty where not counted."""
+    """Mean share of the reads of each member, by kernel name; empty if not counted."""
     failures: tuple[str, ...] = ()
-    """Reasons of steps that failed."""
+    """Reasons of failed steps."""
     notes: tuple[str, ...] = ()
-    """What was in force otherwise than set."""
+    """Values that were set but not effective, and repeated runs."""
     weakened: tuple[Caveat, ...] = ()
-    """What was said of its runs that weakens a verdict."""
+    """Caveats of its runs that weaken a verdict."""
 
     @property
     def value(self) -> float | None:
-        """What it is ranked by."""
+        """Mean of the ranking metric; None before the first run."""
         return None if self.figure is None else self.figure.mean

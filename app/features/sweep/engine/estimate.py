@@ -1,4 +1,4 @@
-"""How long a sweep takes, before it begins and while it runs. Pure."""
+"""Estimate how long a sweep takes, before it starts and while it runs. No I/O."""
 
 from __future__ import annotations
 
@@ -11,58 +11,47 @@ from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import MADE, Assignment, Design, Purpose, Step, SweepCell
 from app.features.sweep.engine.order import arrays_in_order, measured_seconds
 from app.features.sweep.engine.saturation import LEAST_RUNS, bases, family
-from backends.values import dataclass
 
 HALVINGS = 3
-"""Depths that a search tries between two doublings, about."""
+"""Approximate number of depths that a search tries between two doublings."""
 START_SECONDS = 2.0
-"""fio's own start and end, and looking at the device."""
+"""Start and end of fio, and the check of the device."""
 CHANGE_SECONDS = 2.0
-"""A setting that is flipped in place, read before and after."""
+"""A setting that is changed in place, read before and after."""
 SLOW_SECONDS = 60.0
-"""An array that is created again; a reshape may take hours, which nobody can know."""
+"""An array that is re-created. A reshape may take hours, which cannot be estimated."""
 DELETE_SECONDS = 1.0
-"""An array that is taken apart, and looked at before and after."""
+"""An array that is deleted, with a scan before and after."""
 RESTART_SECONDS = 300.0
-"""A server that boots."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SwitchCount:
-    """How often a setting changes on the way, coming back included."""
-
-    setting: Assignment
-    """Which, with its value before."""
-    times: int
-    """How often."""
+"""A restart of the server."""
 
 
 def seconds_of(design: Design) -> float:
-    """Estimated length of all steps of the design, and of putting everything back."""
+    """Return the estimated length of all steps of a design and of the restoration, in seconds."""
     cells = {cell.id: cell for cell in design.cells}
-    later = later_runs(design) * max(_run(cell, design.rest) for cell in design.cells)
-    return _seconds(design.steps, cells, design, design.originals) + later
+    extra_seconds = later_runs(design) * max(_run(cell, design.rest) for cell in design.cells)
+    return _seconds(design.steps, cells, design, design.originals) + extra_seconds
 
 
 def writing_seconds(design: Design, where: str) -> float:
-    """For how long a target is written to, at most: all steps, a confirmation of each winner, and what is searched."""
+    """Return for how many seconds at most a target is written to: all steps, confirmations and searches."""
     jobs = {cell.id: Job.from_fields(cell.job) for cell in design.cells if cell.where == where}
     lengths = {cell: float(job.ramp + job.runtime) for cell, job in jobs.items() if job.writes_data}
     winners = len({cell.column for cell in design.cells if cell.id in lengths})
-    later = later_runs(design) + 2 * design.pairs * winners
-    return sum(lengths.get(step.cell, 0.0) for step in design.steps) + later * max(lengths.values(), default=0.0)
+    extra_runs = later_runs(design) + 2 * design.pairs * winners
+    return sum(lengths.get(step.cell, 0.0) for step in design.steps) + extra_runs * max(lengths.values(), default=0.0)
 
 
 def later_runs(design: Design) -> int:
-    """About how many runs a search and a curve add, at most."""
+    """Return the approximate maximum number of runs that a search and a curve add."""
     if design.saturation is None:
         return 0
     bases = {family(cell) for cell in design.cells}
     doublings = int(log2(design.saturation.highest / design.saturation.lowest)) + 1
-    here = sum(
+    planned_depths = sum(
         design.saturation.lowest <= int(cell.job["iodepth"]) <= design.saturation.highest for cell in design.cells
     )
-    depths = max(0, doublings * len(bases) - here) + HALVINGS * len(bases)
+    depths = max(0, doublings * len(bases) - planned_depths) + HALVINGS * len(bases)
     return max(LEAST_RUNS, design.repeats) * (depths + _rates(design) * len(bases))
 
 
@@ -70,45 +59,47 @@ def _rates(design: Design) -> int:
     return 0 if design.curve is None else len(design.curve.percents)
 
 
-def seconds_left(record: SweepRecord, now: float) -> float:
-    """Estimated time to the end: planned, corrected by how long the steps so far really took."""
+def seconds_left(record: SweepRecord, now: float, speed: float = 1.0) -> float:
+    """Return the estimated seconds to the end: the planned time, corrected by the pace of the steps so far.
+
+    `speed` is the speed-up of a simulation. It applies until a step is over: then the real pace is known.
+    """
     cells = {cell.id: cell for cell in record.cells}
     todo = record.todo
     planned = _seconds(todo, cells, record.design, record.design.originals)
-    over = [step for step in record.steps if record.final_end(step) is not None]
+    finished = [step for step in record.steps if record.final_end(step) is not None]
     pace = 1.0
-    if over and record.seconds > 0:
-        pace = record.seconds / max(1.0, sum(_run(cells[step.cell], record.design.rest) for step in over))
+    if finished and record.seconds > 0:
+        pace = record.seconds / max(1.0, sum(_run(cells[step.cell], record.design.rest) for step in finished))
     passed = 0.0 if record.current is None else max(0.0, now - record.current.since)
-    return max(0.0, (planned + _curve_left(record)) * pace - passed)
+    return max(0.0, (planned + _curve_left(record)) * pace - passed) / (1.0 if record.ended else speed)
 
 
 def _curve_left(record: SweepRecord) -> float:
-    """Of the rates of a curve that is not begun yet; what its search still takes nobody knows."""
+    """Return the seconds of a planned curve; 0 once it has started. The rest of its search cannot be estimated."""
     if Purpose.LOAD in record.extended:
         return 0.0
     runs = max(LEAST_RUNS, record.design.repeats) * _rates(record.design)
     return runs * sum(_run(cell, record.design.rest) for cell in bases(record))
 
 
-def switches(design: Design) -> tuple[SwitchCount, ...]:
-    """How often every touched setting changes, slow ones first."""
+def switches(design: Design) -> tuple[tuple[Assignment, int], ...]:
+    """Return every changed setting with its original value, and how often it changes, including its restoration.
+
+    Slow settings come first.
+    """
     cells = {cell.id: cell for cell in design.cells}
-    counts: dict[tuple[str, str], int] = {}
+    counts = dict.fromkeys(design.originals, 0)
     for before, after in _walk(design.steps, cells, design.originals):
-        for assignment, other in zip(before, after, strict=True):
-            key = (str(assignment.target), assignment.key)
-            counts[key] = counts.get(key, 0) + (assignment.value != other.value)
-    return tuple(
-        SwitchCount(setting=original, times=counts.get((str(original.target), original.key), 0))
-        for original in design.originals
-    )
+        for original, assignment, other in zip(design.originals, before, after, strict=True):
+            counts[original] += assignment.value != other.value
+    return tuple(counts.items())
 
 
 def _walk(
     steps: Iterable[Step], cells: Mapping[str, SweepCell], start: tuple[Assignment, ...]
 ) -> Iterable[tuple[tuple[Assignment, ...], tuple[Assignment, ...]]]:
-    """Settings before and after each change of cell, and back at the end."""
+    """Yield the settings before and after each change of cell, and those of the restoration."""
     present = start
     for step in steps:
         wanted = tuple(assignment for assignment in cells[step.cell].settings if assignment.target.backend != MADE)
@@ -125,15 +116,15 @@ def _run(cell: SweepCell, rest: int) -> float:
 def _seconds(
     steps: Iterable[Step], cells: Mapping[str, SweepCell], design: Design, start: tuple[Assignment, ...]
 ) -> float:
-    listed = tuple(steps)
-    total = sum(_run(cells[step.cell], design.rest) for step in listed)
-    for before, after in _walk(listed, cells, start):
+    all_steps = tuple(steps)
+    total = sum(_run(cells[step.cell], design.rest) for step in all_steps)
+    for before, after in _walk(all_steps, cells, start):
         for assignment, other in zip(before, after, strict=True):
             if assignment.value != other.value:
                 total += SLOW_SECONDS if assignment.slow else CHANGE_SECONDS
     if design.making is not None:
-        made = map(design.making.array, arrays_in_order(listed, cells, design.making))
+        made = map(design.making.array, arrays_in_order(all_steps, cells, design.making))
         total += sum(array.making_seconds + array.preparing_seconds + DELETE_SECONDS for array in made)
-    restarts = {cells[step.cell].needs for step in listed if step.purpose is Purpose.SCREEN}
+    restarts = {cells[step.cell].needs for step in all_steps if step.purpose is Purpose.SCREEN}
     missing = [feature for feature in design.features if not feature.active]
     return total + RESTART_SECONDS * sum(any(feature.name in needs for needs in restarts) for feature in missing)

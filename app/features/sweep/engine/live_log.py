@@ -1,4 +1,4 @@
-"""What happens within the running step of a sweep, written for others, and looking on from another process."""
+"""Live events of the running step for other processes, and the follower of a sweep in another process."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from app.core.session.sweep_record import SweepRecord
 from backends.input_file import open_input
 from backends.output_file import replace_file
 
-# -- what happens within the running step, for processes that look on: a small file beside the log --------------------
+# -- live events of the running step, in a small file next to the log -------------------------------------------------
 
 FILE = "live.jsonl"
-"""Lies in the session's folder."""
+"""Name of the file in the session's folder."""
 
 KINDS: Mapping[str, type[Progress]] = {
     "PhaseChanged": event_types.PhaseChanged,
@@ -34,18 +34,18 @@ KINDS: Mapping[str, type[Progress]] = {
     "SteadinessSeen": event_types.SteadyStateUpdated,
     "Happened": event_types.BackgroundEventSeen,
 }
-"""Every kind of line, by the name that it has in the file: a class may be renamed, its name here may not."""
+"""Event types by their names in the file. A class may be renamed; its name here may not."""
 _NAMES = {kind: name for name, kind in KINDS.items()}
 
 
 class LiveWriter:
-    """Listens to a workbench and writes down what its log leaves out. Not being able to stops nothing."""
+    """Writes the live events that the session log leaves out. Errors are ignored."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / FILE
 
     def handle_event(self, _session: Session, event: AnyEvent) -> None:
-        """One event."""
+        """Write a live event; a new run empties the file."""
         with contextlib.suppress(OSError):
             if isinstance(event, RunStarted):
                 replace_file(self._file, "", mode=0o666)
@@ -56,17 +56,17 @@ class LiveWriter:
                     out.write(line + "\n")
 
 
-class LiveReader:
-    """Reads what was added since the last look."""
+class _LineReader:
+    """Reads the complete lines that were added to a file since the last call."""
 
-    def __init__(self, folder: Path) -> None:
-        self._file = folder / FILE
+    def __init__(self, file: Path) -> None:
+        self._file = file
         self._inode = 0
         self._at = 0
         self._rest = b""
 
-    def read(self) -> Iterator[LiveEvent]:
-        """New events, oldest first."""
+    def read(self) -> list[bytes]:
+        """Return the new lines, oldest first; none if the file is unreadable. A replaced file is read again."""
         try:
             with open_input(self._file) as source:
                 info = os.fstat(source.fileno())
@@ -76,12 +76,20 @@ class LiveReader:
                 chunk = source.read()
                 self._at = source.tell()
         except OSError:
-            return
-        *whole, self._rest = (self._rest + chunk).split(b"\n")
-        for line in whole:
-            event = _event(line)
-            if event is not None:
-                yield event
+            return []
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        return lines
+
+
+class LiveReader:
+    """Reads the live events that were added since the last call."""
+
+    def __init__(self, folder: Path) -> None:
+        self._lines = _LineReader(folder / FILE)
+
+    def read(self) -> Iterator[LiveEvent]:
+        """Return the new events, oldest first."""
+        return filter(None, map(_event, self._lines.read()))
 
 
 def _event(line: bytes) -> LiveEvent | None:
@@ -89,51 +97,52 @@ def _event(line: bytes) -> LiveEvent | None:
         data = json.loads(line)
         kind, at, run = (data.pop(key) for key in ("kind", "at", "id"))
         return LiveEvent(at=at, id=run, progress=structure(data, KINDS[kind]))
-    except Exception:  # torn, or of another version: it would have been over in a moment anyway
+    except Exception:  # incomplete, or of another version: live events may be lost
         return None
 
 
-# -- looking on while another process runs a sweep --------------------------------------------------------------------
-
-# Its log and what happens within the running step, as a session.
+# -- following a sweep in another process: its log and its live events as a session -----------------------------------
 
 Listener = Callable[[Session, AnyEvent], None]
 
 QUIET = 2.0
-"""Seconds without news after which it is looked whether anybody still writes the log."""
+"""Seconds without news after which the follower checks whether a process still writes the log."""
 
 
 class Follower:
-    """Reads what was added to the log of a sweep. Not for two threads at once."""
+    """Follows the sweep of a session by its log. Not thread-safe."""
 
-    def __init__(self, folder: Path, listener: Listener | None = None) -> None:
-        """`listener`: is told every event, with the session after it."""
-        self.listener = listener
-        """Who is told; may be exchanged between two looks."""
+    def __init__(self, folder: Path) -> None:
+        self.listener: Listener | None = None
+        """Called with every event and the session after it; may be replaced between two calls of `read`."""
         self.folder = folder
         """The session's folder."""
         self.session = Session()
         """The session as far as it was read."""
         self.over = False
-        """Whether the sweep came to an end, or nobody runs it any more."""
+        """Whether the sweep has ended, or no process runs it."""
         self._live = LiveReader(folder)
-        self._at = 0
-        self._rest = b""
+        self._log = _LineReader(folder / LOG)
         self._heard = time.monotonic()
 
     @property
     def record(self) -> SweepRecord | None:
-        """How far it has come; None before its design was read."""
+        """The record of the sweep; None before its design was read."""
         return self.session.sweep
 
     @property
     def running(self) -> bool:
-        """Whether it goes on."""
+        """Whether the sweep is in progress."""
         return self.record is not None and not self.over
 
     def read(self) -> bool:
-        """Take in what is new; whether anything was, or it ended. A log that cannot be read any more is not news."""
-        news = self._read_log()
+        """Read new events; return whether there were any, or the sweep ended. An unreadable log is no news."""
+        lines = self._log.read()
+        for line in lines:
+            event = event_codec.decode(line.decode("utf-8", "replace")) if line.strip() else None
+            if event is not None:
+                self._take(event)
+        news = bool(lines)
         for moment in self._live.read():
             self._take(moment)
             news = True
@@ -146,21 +155,6 @@ class Follower:
             self._heard = now
             self.over = not is_being_written(self.folder)
         return news or self.over != before
-
-    def _read_log(self) -> bool:
-        try:
-            with open_input(self.folder / LOG) as log:
-                log.seek(self._at)
-                chunk = log.read()
-                self._at = log.tell()
-        except OSError:
-            return False
-        *whole, self._rest = (self._rest + chunk).split(b"\n")
-        for line in whole:
-            event = event_codec.decode(line.decode("utf-8", "replace")) if line.strip() else None
-            if event is not None:
-                self._take(event)
-        return bool(whole)
 
     def _take(self, event: AnyEvent) -> None:
         self.session = fold(self.session, event)

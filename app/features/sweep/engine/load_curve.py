@@ -1,7 +1,7 @@
-"""Throughput against latency under loads that were asked for, whatever the device made of them. Pure.
+"""Throughput against latency under an open load. No I/O.
 
-The load is open: requests come at random, at a rate that does not heed how fast the ones before were answered. A queue
-depth cannot show that: with it a device that slows down is asked for less.
+With an open load, requests arrive at random, at a rate that does not depend on earlier completions. A fixed queue depth
+cannot show this: a device that slows down then gets fewer requests.
 """
 
 from __future__ import annotations
@@ -25,56 +25,56 @@ from backends.errors import InvalidValueError
 from backends.values import dataclass
 
 MARK = "~"
-"""In the name of a cell made for a curve, before its percent of the saturation."""
+"""Separator in the id of a curve's cell, before its percentage of the saturation."""
 
-SHORT = 0.02
-"""A rate is not carried where more than this share of it is missing."""
+MISSING_SHARE = 0.02
+"""Share of the requested rate that may be missing before it counts as not reached."""
 
 _CHANCE = 3.0
-"""And more than so many standard errors of a count of random arrivals."""
+"""Minimum shortfall in standard errors of the count of random arrivals before a rate counts as not reached."""
 
-FARTHEST = 150
-"""Percent of the saturation beyond which no further rate is asked for."""
+HIGHEST_PERCENT = 150
+"""Highest requested rate, in percent of the saturation."""
 
-OPEN = {"arrival": Arrival.POISSON.value}
-"""Fields of a job whose requests wait for none; its rate and depth come with each load."""
+OPEN_LOAD = {"arrival": Arrival.POISSON.value}
+"""Fields of a job with an open load; each point adds its rate and depth."""
 
 DEEPER, LEAST_DEPTH, MOST_DEPTH = 4, 64, 1024
-"""I/Os that may wait under an open load: times the depth of the plateau, at least and at most."""
+"""I/Os that may wait under an open load: a factor on the depth of the plateau, a minimum and a maximum."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatePoint:
-    """A rate that was asked for, and what came of it."""
+    """A requested rate and its result."""
 
     percent: int
-    """Of the saturation."""
+    """Percent of the saturation."""
     asked: float
-    """I/Os per second of all jobs."""
+    """Requested I/Os per second of all jobs."""
     cell: SweepCell
-    """Whose runs they are."""
+    """The cell of its runs."""
     tried: int
-    """Runs begun, those that failed included."""
+    """Number of started runs, including failed ones."""
     scores: tuple[RunScore, ...] = ()
-    """Its completed runs."""
+    """Metrics of the completed runs."""
 
     @property
     def reached(self) -> MeanInterval | None:
-        """I/Os per second; None without a run."""
+        """Reached I/Os per second; None without a run."""
         return mean_interval([score.iops for score in self.scores]) if self.scores else None
 
     def latency(self, figure: LatencyFigure) -> LogMeanInterval | None:
-        """Mean and interval over the runs; None where one of them has too few I/Os for it."""
+        """Return the mean and interval over the runs; None if a run has too few I/Os for it."""
         return latency(self.scores, figure)
 
     @property
     def carried(self) -> bool:
-        """Whether what was asked for was reached, as far as chance lets one tell; False without a run."""
+        """Whether the requested rate was reached, within chance; False without a run."""
         if self.reached is None:
             return False
         counted = sum(score.ios for score in self.scores)
         chance = _CHANCE / sqrt(counted) if counted else 0.0
-        return self.reached.mean >= self.asked * (1 - max(SHORT, chance))
+        return self.reached.mean >= self.asked * (1 - max(MISSING_SHARE, chance))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,16 +82,16 @@ class LoadCurve:
     """Throughput against latency of one cell's workload."""
 
     cell: SweepCell
-    """Which."""
+    """The cell."""
     saturation: SaturationResult
-    """The search that the rates come from."""
+    """The search that determined the rates."""
     points: tuple[RatePoint, ...]
-    """Ascending."""
+    """Points by ascending rate."""
     knee: Knee | None
-    """In I/Os per second and nanoseconds; None where it is not reached, or not yet."""
+    """Knee in I/Os per second and nanoseconds; None if it is not reached, or not yet."""
 
     def latencies(self, figure: LatencyFigure) -> list[tuple[float, LogMeanInterval]]:
-        """Return the I/Os per second that were reached with their latency, ascending."""
+        """Return the reached I/Os per second with their latency, ascending."""
         pairs = [
             (reached.mean, mean)
             for point in self.points
@@ -101,7 +101,7 @@ class LoadCurve:
 
 
 def load_curves(record: SweepRecord, runs: Runs) -> tuple[LoadCurve, ...]:
-    """The curve of each cell whose saturation is known, where that was asked for."""
+    """Return the curve of each cell whose saturation is known; nothing if no curve was planned."""
     if record.design.curve is None:
         return ()
     found_curves = []
@@ -115,12 +115,12 @@ def load_curves(record: SweepRecord, runs: Runs) -> tuple[LoadCurve, ...]:
 
 
 def rate_points(record: SweepRecord, base: SweepCell, runs: Runs) -> tuple[RatePoint, ...]:
-    """The rates that were asked of this cell's workload, ascending."""
-    over = [step for step in record.steps if record.final_end(step) is not None]
+    """Return the measured rates of a cell's workload, ascending."""
+    finished = [step for step in record.steps if record.final_end(step) is not None]
     points = []
     for cell in record.cells:
         name, mark, percent = cell.id.partition(MARK)
-        tried = sum(step.cell == cell.id for step in over)
+        tried = sum(step.cell == cell.id for step in finished)
         if name == base.id and mark and tried:
             scores = tuple(score for _, score in scored_runs(record, cell.id, runs, Purpose.LOAD))
             asked = float(cell.job["rate_iops"]) * int(cell.job["numjobs"])
@@ -129,31 +129,31 @@ def rate_points(record: SweepRecord, base: SweepCell, runs: Runs) -> tuple[RateP
 
 
 def next_percents(points: Sequence[RatePoint], ladder: RateSeries, repeats: int, random: Random) -> tuple[int, ...]:
-    """The rates to be asked for next, in their order; none when the curve is complete.
+    """Return the next rates to measure, in order; nothing when the curve is complete.
 
-    All rungs in rounds, of which every second goes backwards; then further ones as long as the highest is carried.
+    First all planned rates in rounds, every second round in reverse; then higher rates as long as the highest is
+    reached.
     """
     if not points:
         rungs = list(ladder.percents)
         rounds = mirrored_rounds(lambda: random.sample(rungs, len(rungs)), repeats)
         return tuple(percent for row in rounds for percent in row)
     top = points[-1]
-    if top.carried and top.percent < FARTHEST:
-        return (min(FARTHEST, top.percent + 10),) * repeats
+    if top.carried and top.percent < HIGHEST_PERCENT:
+        return (min(HIGHEST_PERCENT, top.percent + 10),) * repeats
     return ()
 
 
 def rate_cell(saturation: SaturationResult, percent: int) -> SweepCell:
-    """The cell that asks for so many percent of the saturation. The search must have found one."""
+    """Return the cell for a rate in percent of the saturation. The search must have a result."""
     assert saturation.plateau is not None
     assert saturation.best is not None
     base = saturation.cell
-    texts = {**base.job, **OPEN}
+    texts = {**base.job, **OPEN_LOAD}
     texts["rate_iops"] = str(max(1, round(saturation.plateau.mean * percent / 100 / int(base.job["numjobs"]))))
     depth = min(MOST_DEPTH, max(LEAST_DEPTH, DEEPER * saturation.best.depth))
-    while depth > 1 and "iodepth" in field_problems(
-        {**texts, "iodepth": str(depth)}
-    ):  # more memory than a job may have
+    # Halve the depth until its I/O buffers fit into the memory that a job may use.
+    while depth > 1 and "iodepth" in field_problems({**texts, "iodepth": str(depth)}):
         depth //= 2
     return replace(
         base,
@@ -166,7 +166,7 @@ def rate_cell(saturation: SaturationResult, percent: int) -> SweepCell:
 
 
 def curve_knee(points: Sequence[RatePoint]) -> Knee | None:
-    """The knee by what was reached and the mean latency of every run."""
+    """Return the knee from the reached rates and the mean latency of every run."""
     loads = []
     for point in points:
         means = tuple(score.mean_ns for score in point.scores if score.mean_ns)
@@ -175,22 +175,25 @@ def curve_knee(points: Sequence[RatePoint]) -> Knee | None:
     return knee(loads)
 
 
-# -- cells of a sweep as curves over the one field of the job that takes numbers --------------------------------------
+# -- cells as curves over a numeric job field -------------------------------------------------------------------------
 
 Measured = MeanInterval | LogMeanInterval | None
-"""Mean and interval of what was measured at a place; None where nothing was."""
+"""Mean and interval of a result; None without a result."""
 
 _FIELDS = ("iodepth", "bs", "numjobs", "rwmixread", "rate_iops")
 
 
 def numeric_field(cells: Sequence[CellResult]) -> str | None:
-    """The field of the job that takes at least three numbers; None if there is none."""
+    """Return the field of the job that has at least three numeric values; None if there is none."""
     jobs = [result.cell.job for result in cells]
     return next((key for key in _FIELDS if _numeric(key, jobs)), None)
 
 
 def curves(cells: Sequence[CellResult]) -> dict[str, list[CellResult]]:
-    """Cells that differ in that field only, by what else they are; all in one, named "", if there is no such field."""
+    """Return the cells grouped into lines along the numeric field, by the other parts of their names.
+
+    Without such a field, there is one line named "".
+    """
     field = numeric_field(cells)
     several = len({result.cell.row for result in cells}) > 1
     lines: dict[str, list[CellResult]] = {}
@@ -204,27 +207,27 @@ def curves(cells: Sequence[CellResult]) -> dict[str, list[CellResult]]:
 def values_along(
     field: str, line: Iterable[CellResult], read: Callable[[CellResult], Measured]
 ) -> list[tuple[float, Measured]]:
-    """Return what was measured in each cell of a line with its number in that field of the job, ascending."""
+    """Return the results of a line's cells with their values of the numeric field, ascending."""
     return sorted(
         ((number_of(cell_result.cell.job[field]), read(cell_result)) for cell_result in line), key=lambda pair: pair[0]
     )
 
 
 def curve_place(cells: Sequence[CellResult], cell_result: CellResult) -> str:
-    """What a cell is beside the name of its curve: `queue depth 8`."""
+    """Return the part of a cell's name that its line lacks, such as `queue depth 8`."""
     field = numeric_field(cells)
     return cell_result.cell.column if field is None else field_text(field, cell_result.cell.job.get(field, ""))
 
 
 def column_without(cell: SweepCell, fields: Iterable[str]) -> tuple[str, ...]:
-    """What the name of a cell's workload has beside these fields of its job, as recorded or as people read it."""
+    """Return the parts of a workload's name that do not name these fields, in recorded or displayed form."""
     named = {key: cell.job[key] for key in fields if key in cell.job}
-    own = {text for key, value in named.items() for text in (f"{key}={value}", field_text(key, value))}
-    return tuple(part for part in cell.column.split(", ") if part not in own)
+    texts = {text for key, value in named.items() for text in (f"{key}={value}", field_text(key, value))}
+    return tuple(part for part in cell.column.split(", ") if part not in texts)
 
 
 def number_of(text: str) -> float:
-    """A size or count as a number; 0 for what is none."""
+    """Return a size or count as a number; 0 for other text."""
     try:
         return float(parse_size(text))
     except InvalidValueError:

@@ -1,10 +1,9 @@
-"""The order of the steps and the pauses before them: slow settings change least, all else is drawn at random. Pure.
+"""Order of the steps, and the pauses before them: slow settings change least, everything else is random. No I/O.
 
-Cells that share every slow setting and feature are a block. Within a block every repeat is a round that visits all of
-its cells, in an order drawn anew: what was measured is judged by the orders that could have been drawn, and the same
-order backwards would be none of its own.
-Blocks cannot be measured in turn; where several differ by slow settings, what they are compared with is measured once
-more at their end (A B A).
+Cells with the same slow settings and features form a block. Within a block, every repeat is a round that visits all its
+cells in a new random order. The verdicts rest on the orders that could have been drawn, so a round is never the reverse
+of another. Blocks cannot be interleaved. If several blocks differ by slow settings, the baseline cells are measured
+again at the end (A B A).
 """
 
 from __future__ import annotations
@@ -26,81 +25,81 @@ _Block = tuple[tuple[str, ...], tuple[Assignment, ...]]
 def arrange(
     cells: Sequence[SweepCell], originals: Sequence[Assignment], *, repeats: int, seed: int
 ) -> tuple[tuple[SweepCell, ...], tuple[Step, ...]]:
-    """The cells with the number of their block, and the steps."""
+    """Return the cells with their block numbers, and the steps."""
     random = Random(seed)
     blocks = _order_blocks(cells, tuple(original for original in originals if original.slow), random)
     numbers = {block: number for number, block in enumerate(blocks)}
-    placed = tuple(replace(cell, block=numbers[_block(cell)]) for cell in cells)
+    numbered = tuple(replace(cell, block=numbers[_block(cell)]) for cell in cells)
     steps: list[Step] = []
     number = 0
     stage: tuple[str, ...] | None = None
-    begun = 0
+    first_block = 0
     for at, block in enumerate(blocks):
         if block[0] != stage:
-            stage, begun = block[0], at
-        inside = [cell for cell in placed if cell.block == at]
-        steps += _rounds(inside, Purpose.SCREEN, repeats, number, random, len(steps))
+            stage, first_block = block[0], at
+        block_cells = [cell for cell in numbered if cell.block == at]
+        steps += _rounds(block_cells, Purpose.SCREEN, repeats, number, random, len(steps))
         number += 1
         last = at + 1 == len(blocks) or blocks[at + 1][0] != stage
-        if last and at > begun:
-            again = _baseline_cells(placed, begun, at)
-            steps += _rounds(again, Purpose.BASELINE, repeats, number, random, len(steps))
+        if last and at > first_block:
+            baselines = _baseline_cells(numbered, first_block, at)
+            steps += _rounds(baselines, Purpose.BASELINE, repeats, number, random, len(steps))
             number += 1
-    return placed, tuple(steps)
+    return numbered, tuple(steps)
 
 
-Standing = tuple[str, int, int, str | None]
-"""What an array is made for: it stands for the steps of one."""
+ArrayUse = tuple[str, int, int, str | None]
+"""Purpose, block, round and id of an array: one array serves all steps with the same value."""
 
 
-def pending_state_of(step: Step, cell: SweepCell, making: SweepArrays) -> Standing:
-    """For what the array of a step is made: steps in a row that have it in common are measured on the same one."""
+def array_use_of(step: Step, cell: SweepCell, making: SweepArrays) -> ArrayUse:
+    """Return what the array of a step is created for: consecutive steps with the same value share an array."""
     turn = step.round if step.purpose is Purpose.SCREEN and not making.once else 0
     return step.purpose.value, step.block, turn, cell.array
 
 
 def arrays_in_order(steps: Sequence[Step], cells: Mapping[str, SweepCell], making: SweepArrays) -> list[str]:
-    """Ids of the arrays that are made for steps in their order, each as often as it is made."""
-    standing = [pending_state_of(step, cells[step.cell], making) for step in steps]
-    return [own[3] for before, own in zip((None, *standing), standing, strict=False) if own != before and own[3]]
+    """Return the ids of the arrays in the order of their creation, once per creation."""
+    uses = [array_use_of(step, cells[step.cell], making) for step in steps]
+    return [use[3] for before, use in zip((None, *uses), uses, strict=False) if use != before and use[3]]
 
 
 def arrange_arrays(
     cells: Sequence[SweepCell], *, repeats: int, seed: int, once: bool
 ) -> tuple[tuple[SweepCell, ...], tuple[Step, ...]]:
-    """The same of cells on arrays that are made for them.
+    """Return the cells and the steps of a sweep that creates its own arrays.
 
-    In each round every array is made in an order drawn anew, and all of its cells are measured while it stands. `once`:
-    each is made once, with all its rounds, and the first, which others are compared with, once more at the end.
+    In each round, every array is created in random order, and all its cells are measured while it exists. With `once`,
+    each array is created once for all rounds, and the first one, the baseline, again at the end.
     """
     random = Random(seed)
     arrays = list(dict.fromkeys(cell.array for cell in cells))
     steps: list[Step] = []
     if not once:
-        placed = tuple(replace(cell, block=0) for cell in cells)
+        numbered = tuple(replace(cell, block=0) for cell in cells)
         for turn in range(1, repeats + 1):
             random.shuffle(arrays)
             for array in arrays:
-                for cell in _shuffle([cell for cell in placed if cell.array == array], random):
+                for cell in _shuffle([cell for cell in numbered if cell.array == array], random):
                     number = len(steps) + 1
                     steps.append(Step(number=number, cell=cell.id, purpose=Purpose.SCREEN, round=turn, block=0))
-        return placed, tuple(steps)
+        return numbered, tuple(steps)
     first, *others = arrays
     random.shuffle(others)
     numbers = {array: number for number, array in enumerate((first, *others))}
-    placed = tuple(replace(cell, block=numbers[cell.array]) for cell in cells)
+    numbered = tuple(replace(cell, block=numbers[cell.array]) for cell in cells)
     for array, number in numbers.items():
-        inside = [cell for cell in placed if cell.array == array]
-        steps += _rounds(inside, Purpose.SCREEN, repeats, number, random, len(steps))
-    again = _baseline_cells(placed, 0, len(arrays) - 1)
-    steps += _rounds(again, Purpose.BASELINE, repeats, len(arrays), random, len(steps))
-    return placed, tuple(steps)
+        array_cells = [cell for cell in numbered if cell.array == array]
+        steps += _rounds(array_cells, Purpose.SCREEN, repeats, number, random, len(steps))
+    baselines = _baseline_cells(numbered, 0, len(arrays) - 1)
+    steps += _rounds(baselines, Purpose.BASELINE, repeats, len(arrays), random, len(steps))
+    return numbered, tuple(steps)
 
 
 def mirrored_rounds(draw: Callable[[], list[_T]], rounds: int, begun: Sequence[_T] = ()) -> Iterator[list[_T]]:
-    """Rounds of which every second is the one before backwards: a drift falls on all alike, where nothing is judged.
+    """Yield rounds of which every second is the reverse of the previous one: drift affects all values alike.
 
-    `begun` is the first of them where that is done already; it is not returned.
+    Not for rounds that verdicts use. `begun` is a first round that is already done; it is not yielded.
     """
     row = list(begun)
     for turn in range(bool(begun), rounds):
@@ -109,12 +108,12 @@ def mirrored_rounds(draw: Callable[[], list[_T]], rounds: int, begun: Sequence[_
 
 
 def pause_before(step: Step, cell: SweepCell, design: Design) -> float:
-    """Seconds of quiet before the run of a step; the same after a crash as before."""
+    """Return the seconds of rest before the run of a step; the same after a crash as before."""
     return random_pause(Random(f"{design.seed} pause {step.number}"), design.rest, measured_seconds(cell))
 
 
 def measured_seconds(cell: SweepCell) -> float:
-    """How long a run of it takes, its ramp included."""
+    """Return the length of a run in seconds, including its ramp."""
     return float(cell.job.get("ramp", 0)) + float(cell.job.get("runtime", 0))
 
 
@@ -123,7 +122,7 @@ def _block(cell: SweepCell) -> _Block:
 
 
 def _order_blocks(cells: Iterable[SweepCell], present: tuple[Assignment, ...], random: Random) -> list[_Block]:
-    """What needs no feature first; of each stage what others are compared with, then the rest as drawn."""
+    """Return the blocks: those without features first, then baseline blocks, then the others in random order."""
     by_id = {cell.id: cell for cell in cells}
     blocks = list(dict.fromkeys(_block(cell) for cell in by_id.values()))
     compared = [_block(by_id[cell.against]) for cell in by_id.values() if cell.against is not None]
@@ -135,7 +134,7 @@ def _order_blocks(cells: Iterable[SweepCell], present: tuple[Assignment, ...], r
 
 
 def _baseline_cells(cells: Sequence[SweepCell], first: int, last: int) -> list[SweepCell]:
-    """Cells of the first block that cells of other blocks up to the last are compared with."""
+    """Return the cells of block `first` that are baselines of cells in later blocks up to `last`."""
     wanted = {cell.against for cell in cells if first < cell.block <= last}
     return [cell for cell in cells if cell.id in wanted and cell.block == first]
 
@@ -143,7 +142,7 @@ def _baseline_cells(cells: Sequence[SweepCell], first: int, last: int) -> list[S
 def _rounds(
     cells: Sequence[SweepCell], purpose: Purpose, repeats: int, block: int, random: Random, before: int
 ) -> list[Step]:
-    """All set-ups as drawn, and all workloads of each as drawn, anew in each round."""
+    """Return the steps of all rounds; each has a new random order of set-ups, and of workloads within a set-up."""
     steps: list[Step] = []
     for turn in range(1, repeats + 1):
         for cell in _shuffle(cells, random):
@@ -157,7 +156,7 @@ def _shuffle(cells: Sequence[SweepCell], random: Random) -> list[SweepCell]:
     random.shuffle(rows)
     visited: list[SweepCell] = []
     for row in rows:
-        inside = [cell for cell in cells if cell.row == row]
-        random.shuffle(inside)
-        visited += inside
+        row_cells = [cell for cell in cells if cell.row == row]
+        random.shuffle(row_cells)
+        visited += row_cells
     return visited

@@ -1,4 +1,4 @@
-"""A sweep's plan, before anything is known of the machine. Values only."""
+"""Data types of a sweep plan, independent of the machine. No I/O."""
 
 from __future__ import annotations
 
@@ -12,64 +12,64 @@ from backends.model import Level
 from backends.values import dataclass
 
 MOST_VALUES = 64
-"""Values of one axis."""
+"""Maximum number of values of one axis."""
 
 
 class PlanError(InvalidValueError):
-    """The plan cannot be used as it stands."""
+    """The plan is not valid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingAxis:
-    """Values that a setting takes one after the other."""
+    """Values of a setting that a sweep compares."""
 
     target: str
-    """Role of what has it."""
+    """Role of the target that has the setting."""
     setting: str
-    """Its key."""
+    """Key of the setting."""
     values: tuple[str, ...]
-    """In the order of the table."""
+    """Values in the order of the result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobAxis:
-    """Values that a field of the job takes; `profile` stands for whole workloads."""
+    """Values of a job field that a sweep compares; `profile` takes workloads."""
 
     job: str
     """A field of the job, or `profile`."""
     values: tuple[str, ...]
-    """In the order of the table."""
+    """Values in the order of the result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelAxis:
-    """Arrays that are made one after the other of the same drives."""
+    """Arrays that are created one after the other from the same drives."""
 
     role: str
-    """What the array of the moment is called in the plan."""
+    """Role of the present array in the plan."""
     levels: tuple[Level, ...]
-    """In the order of the table; what others are compared with is the first."""
+    """Levels in the order of the result; the first is the baseline."""
     strips: tuple[int, ...] = ()
-    """Strips in bytes, each with each level that has one; () for the maker's usual one."""
+    """Strip sizes in bytes, each with every striped level; () for the default."""
     spans: Mapping[Level, tuple[int, ...]] = field(default_factory=dict)
-    """Spans by level, each with each strip: () for every number that its drives leave; the usual where not named."""
+    """Numbers of spans by level, each with every strip; () for every possible number. The default for other levels."""
     layouts: tuple[str, ...] = ()
-    """Layouts of RAID 10 in mdadm's words (`f2`); () for the usual one."""
+    """Layouts of RAID 10 as in mdadm (`f2`); () for the default."""
     policies: Mapping[str, str] = field(default_factory=dict)
-    """Policies at birth of a card's arrays, by the keys of their settings."""
+    """Initial policies of a controller's arrays, by setting key."""
     drives: tuple[str, ...] = ()
-    """What they are made of, in this order, as `raidbench array create` takes them; () for `pool`."""
+    """Drives in order, as for `raidbench array create`; () for `pool`."""
     members: int = 0
-    """How many drives of the pool."""
+    """Number of drives from the pool."""
     members_of: Mapping[Level, int] = field(default_factory=dict)
-    """How many of them a level takes, the first ones; one that is not named takes all."""
+    """Number of drives by level, from the first one; all drives for other levels."""
     pool: str = ""
-    """Free drives by their words: `unassigned ssd of c1`, `nvme of kernel`."""
+    """Description of free drives: `unassigned ssd of c1`, `nvme of kernel`."""
     assume_clean: bool = False
-    """Whether md is told that copies and parity are right; a pass over the whole array then makes them so."""
+    """Whether md skips the initial sync; the array is then written completely to make copies and parity correct."""
 
     def count(self, level: Level) -> int:
-        """Return how many drives an array of a level is made of."""
+        """Return the number of drives in an array of a level."""
         if level is Level.JBOD:
             return 1
         return self.members_of.get(level) or len(self.drives) or self.members
@@ -80,15 +80,15 @@ class SetUp:
     """A named combination of settings."""
 
     name: str
-    """What its row is called."""
+    """Name of its row."""
     settings: tuple[tuple[str, str, str], ...] = ()
-    """(role, key, value)."""
+    """(role, key, value) of each setting."""
     measure: str | None = None
-    """Role of what is measured, None for that of the plan."""
+    """Role of the benchmark target; None for that of the plan."""
     against: str | None = None
-    """Name of the set-up it is compared with, None for the first."""
+    """Name of its baseline; None for the first set-up."""
     needs: tuple[str, ...] = ()
-    """Features that have to be active."""
+    """Features that must be active."""
     lacks: tuple[str, ...] = ()
     """Features that must not be active."""
 
@@ -98,88 +98,88 @@ class Workload:
     """A named job."""
 
     name: str
-    """What its column is called."""
+    """Name of its column."""
     profile: str | None = None
-    """The workload it begins with, None for that of the plan."""
+    """Profile that it is based on; None for that of the plan."""
     job: Mapping[str, str] = field(default_factory=dict)
-    """Fields of the job that differ from it."""
+    """Fields of the job that differ from the profile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkipRule:
-    """Combinations that are left out: all that is named has to match."""
+    """Combinations to leave out: those that match all conditions."""
 
     reason: str
-    """A sentence."""
+    """The reason, a sentence."""
     setups: tuple[str, ...] = ()
     """Names of set-ups."""
     workloads: tuple[str, ...] = ()
     """Names of workloads."""
     settings: tuple[tuple[str, str, str], ...] = ()
-    """(role, key, value)."""
+    """(role, key, value) of each setting."""
     job: Mapping[str, str] = field(default_factory=dict)
     """Fields of the job."""
     levels: tuple[Level, ...] = ()
-    """Levels of the arrays that are made."""
+    """Levels of created arrays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeaturePlan:
-    """Where a feature belongs."""
+    """The controller and the activation key of a feature."""
 
     target: str
     """Role of the controller."""
     key: str | None = None
-    """Activation key, for a simulated rack only."""
+    """Activation key; only for a simulated host."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepPlan:
-    """A plan as its file has it; nothing is known of the machine yet."""
+    """A sweep plan as its file has it, independent of the machine."""
 
     title: str
-    """For people."""
+    """Title for readers."""
     about: str = ""
-    """What it is for."""
+    """Purpose of the plan."""
     source: str = ""
-    """The file's text."""
+    """Text of the file."""
     targets: Mapping[str, str] = field(default_factory=dict)
-    """Roles and their addresses, "" for those that have to be named when it is started."""
+    """Addresses by role; "" for a role that must be named at the start."""
     measure: str = ""
-    """Role of what is measured."""
+    """Role of the benchmark target."""
     repeats: int = 3
     """Runs of each cell."""
     pairs: int = 6
     """Fresh pairs that confirm a winner; 0 for none."""
     rest: int = 5
-    """Seconds of quiet before each run."""
+    """Seconds of rest before each run."""
     rank: Rank = Rank.IOPS
-    """What is best."""
+    """Metric by which cells are ranked."""
     threshold: float = THRESHOLD_PERCENT
-    """A difference within it is none, percent."""
+    """Percentage within which a difference counts as none."""
     seed: int | None = None
-    """Decides the random orders; None draws one."""
+    """Seed of the random orders; None for a random one."""
     profile: str | None = None
-    """The workload to begin with."""
+    """Profile of the job; None for none."""
     job: Mapping[str, str] = field(default_factory=dict)
-    """Fields of the job that differ from it."""
+    """Fields of the job that differ from the profile."""
     setups: tuple[SetUp, ...] = ()
-    """Rows by name; none means the settings as they are."""
+    """Rows by name; () for the present settings."""
     workloads: tuple[Workload, ...] = ()
-    """Columns by name; none means the plan's job."""
+    """Columns by name; () for the plan's job."""
     axes: tuple[SettingAxis | JobAxis, ...] = ()
-    """What is combined with what."""
+    """Axes that are combined with each other."""
     levels: LevelAxis | None = None
-    """Arrays that are made to be measured."""
+    """Arrays that are created to be measured."""
     skips: tuple[SkipRule, ...] = ()
-    """Combinations left out."""
+    """Combinations that are left out."""
     features: Mapping[str, FeaturePlan] = field(default_factory=dict)
     """Features that set-ups need or must not have."""
     saturation: Saturation | None = None
     """The search for a queue depth: the most IOPS within a latency limit, or the plateau."""
     curve: RateSeries | None = None
-    """The throughput-latency curve after it."""
+    """The throughput-latency curve after the search."""
     published: tuple[PublishedFigure, ...] = ()
-    """What others measured of its set-ups and workloads."""
+    """Published results of its set-ups and workloads."""
     published_rows: PublishedRows | None = None
-    """The rows of their table; None for the first kind that fits."""
+    """Kind of rows in the published table; None for the first kind that fits."""

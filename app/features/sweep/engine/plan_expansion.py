@@ -1,4 +1,4 @@
-"""From a plan and what is known of the machine to everything that will be done. Pure."""
+"""Expand a plan into the design of a sweep, with the facts of the machine. No I/O."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.core.fio.profiles import profile
 from app.core.fio.sizes import parse_size
 from app.core.session.sweep_steps import MADE, Assignment, Design, SkippedCell, SweepArray, SweepCell
 from app.features.sweep.engine.estimate import seconds_of
-from app.features.sweep.engine.load_curve import OPEN
+from app.features.sweep.engine.load_curve import OPEN_LOAD
 from app.features.sweep.engine.order import arrange, arrange_arrays
 from app.features.sweep.engine.plan import JobAxis, PlanError, SettingAxis, SetUp, SkipRule, SweepPlan, Workload
 from app.features.sweep.engine.raid_levels import array_text, shapes
@@ -23,14 +23,14 @@ from backends.settings import Effect, Reading, Setting
 from backends.values import dataclass
 
 MOST_CELLS = 2000
-"""A plan of more has lost its way."""
+"""Maximum number of combinations of a plan."""
 
 PlannedSetting = tuple[str, str, str]
-"""(role, key, value) as the plan has it."""
+"""(role, key, value) as in the plan."""
 
 
 class _LeftOutError(Exception):
-    """Why a combination is not measured."""
+    """The reason why a combination is left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +40,10 @@ class _Row:
     label: str
     setup: SetUp
     values: tuple[str, ...]
-    """Of the axes over settings."""
+    """Values of the setting axes."""
     planned: tuple[PlannedSetting, ...]
     array: SweepArray | None = None
-    """What the sweep makes for it."""
+    """The array that the sweep creates for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,16 +58,17 @@ class _Column:
 
 
 def expand(plan: SweepPlan, facts: TargetFacts, seed: int) -> Design:
-    """All cells, in which order they are measured, and what is left out and why.
+    """Return the design: all cells, their order, and the combinations that are left out with the reason.
 
-    Raises PlanError when nothing is left to be measured.
+    Raises PlanError when nothing is left to measure, or when there are too many combinations.
     """
     axes = [axis for axis in plan.axes if isinstance(axis, SettingAxis)]
-    rows, columns = _on_every_array(_rows(plan, axes, facts), facts), _columns(plan)
+    plain_rows, columns = _rows(plan, axes, facts), _columns(plan)
+    rows = _on_every_array(plain_rows, facts)
     if len(rows) * len(columns) > MOST_CELLS:
         raise PlanError(f"The plan has {len(rows) * len(columns)} combinations; {MOST_CELLS} is the limit.")
     cells: dict[tuple[_Key, str], SweepCell] = {}
-    skipped = _refused_cells(_rows(plan, axes, facts), columns, facts)
+    skipped = _refused_cells(plain_rows, columns, facts)
     for row in rows:
         for column in columns:
             try:
@@ -80,17 +81,18 @@ def expand(plan: SweepPlan, facts: TargetFacts, seed: int) -> Design:
         raise PlanError(
             "Nothing of the plan can be measured here.", hint=" ".join(dict.fromkeys(cell.reason for cell in skipped))
         )
-    compared = [
-        replace(cell, against=_baseline_id(cell, _compared_row(plan, axes, facts, key[0]), key[1], cells))
-        for key, cell in cells.items()
+    with_baselines = [
+        replace(cell, against=None if baseline is None or baseline.id == cell.id else baseline.id)
+        for (row_key, column_label), cell in cells.items()
+        for baseline in (cells.get((_baseline_row(plan, axes, facts, row_key), column_label)),)
     ]
-    originals = _original_values(compared, facts)
-    whole = _with_all_settings(compared, originals)
+    originals = _original_values(with_baselines, facts)
+    complete = _with_all_settings(with_baselines, originals)
     making = None if facts.arrays is None else facts.arrays.making
     if making is None:
-        arranged, steps = arrange(whole, originals, repeats=plan.repeats, seed=seed)
+        ordered, steps = arrange(complete, originals, repeats=plan.repeats, seed=seed)
     else:
-        arranged, steps = arrange_arrays(whole, repeats=plan.repeats, seed=seed, once=making.once)
+        ordered, steps = arrange_arrays(complete, repeats=plan.repeats, seed=seed, once=making.once)
     design = Design(
         title=plan.title or "sweep",
         source=plan.source,
@@ -100,11 +102,11 @@ def expand(plan: SweepPlan, facts: TargetFacts, seed: int) -> Design:
         rest=plan.rest,
         rank=plan.rank,
         targets=dict(facts.addresses),
-        cells=arranged,
+        cells=ordered,
         steps=steps,
         skipped=tuple(skipped),
         originals=originals,
-        features=tuple(feature for name, feature in facts.features.items() if any(name in c.needs for c in arranged)),
+        features=tuple(feature for name, feature in facts.features.items() if any(name in c.needs for c in ordered)),
         saturation=plan.saturation,
         threshold_percent=plan.threshold,
         curve=plan.curve,
@@ -117,7 +119,7 @@ def expand(plan: SweepPlan, facts: TargetFacts, seed: int) -> Design:
 
 
 def row_and_column_names(plan: SweepPlan) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What the rows and columns of the plan's result are called, whatever the machine. Raises PlanError."""
+    """Return the names of the result's rows and columns on any machine. Raises PlanError for an invalid job."""
     axes = [axis for axis in plan.axes if isinstance(axis, SettingAxis)]
     rows = _rows(plan, axes, TargetFacts(addresses={}, devices={}, holders={}))
     columns = tuple(column.label for column in _columns(plan))
@@ -128,7 +130,7 @@ def row_and_column_names(plan: SweepPlan) -> tuple[tuple[str, ...], tuple[str, .
 
 
 _Key = tuple[str, tuple[str, ...], str]
-"""A row by its set-up, its values and its array."""
+"""Set-up, values and array of a row."""
 
 
 def _key(row: _Row) -> _Key:
@@ -136,7 +138,7 @@ def _key(row: _Row) -> _Key:
 
 
 def _on_every_array(rows: Sequence[_Row], facts: TargetFacts) -> list[_Row]:
-    """Every row on each of the arrays that are made, if any are."""
+    """Return every row once per created array; the rows themselves if none is created."""
     if facts.arrays is None:
         return [*rows]
     return [
@@ -151,10 +153,10 @@ def _array_row_text(row: _Row, array: str) -> str:
 
 
 def _refused_cells(rows: Sequence[_Row], columns: Sequence[_Column], facts: TargetFacts) -> list[SkippedCell]:
-    """What would be measured on arrays that cannot be made."""
+    """Return the combinations on arrays that cannot be created."""
     return [
-        SkippedCell(row=_array_row_text(row, array_text(array.shape)), column=column.label, reason=array.reason)
-        for array in (facts.arrays.refused if facts.arrays is not None else ())
+        SkippedCell(row=_array_row_text(row, array_text(shape)), column=column.label, reason=reason)
+        for shape, reason in (facts.arrays.refused if facts.arrays is not None else ())
         for row in rows
         for column in columns
     ]
@@ -170,13 +172,13 @@ def _rows(plan: SweepPlan, axes: Sequence[SettingAxis], facts: TargetFacts) -> l
             )
             lines = [f"{axis.setting}={value}" for axis, value in zip(axes, values, strict=True)]
             label = ", ".join(filter(None, (setup.name, *lines))) or "as it is"
-            named = tuple((role, _with_node_names(key, facts), value) for role, key, value in planned)
-            rows.append(_Row(label=label, setup=setup, values=values, planned=named))
+            resolved = tuple((role, _with_node_names(key, facts), value) for role, key, value in planned)
+            rows.append(_Row(label=label, setup=setup, values=values, planned=resolved))
     return rows
 
 
 def _with_node_names(key: str, facts: TargetFacts) -> str:
-    """`write_mostly.{slow}` with the kernel's name of that role's device."""
+    """Replace roles in a key such as `write_mostly.{slow}` by the kernel names of their devices."""
     for role, device in facts.devices.items():
         key = key.replace(f"{{{role}}}", device.rpartition("/")[2])
     return key
@@ -193,14 +195,14 @@ def _columns(plan: SweepPlan) -> list[_Column]:
 
 
 def _column(plan: SweepPlan, workload: Workload, values: Sequence[tuple[str, str]]) -> _Column:
-    given = dict(values)
-    name = given.pop("profile", workload.profile or plan.profile)
+    axis_values = dict(values)
+    name = axis_values.pop("profile", workload.profile or plan.profile)
     base = profile(name).job if name is not None else Job()
-    texts = with_replaced_fields({**plan.job, **workload.job, **given}, base)
+    texts = with_replaced_fields({**plan.job, **workload.job, **axis_values}, base)
     try:
         job = Job.from_fields(texts, base)
         if plan.curve is not None:
-            Job.from_fields({"rate_iops": "1000", **OPEN}, job)
+            Job.from_fields({"rate_iops": "1000", **OPEN_LOAD}, job)
     except InvalidJobError as error:
         raise PlanError(f"The plan's job cannot be run: {error.message}.") from None
     if not job.runtime:
@@ -215,11 +217,11 @@ def _column(plan: SweepPlan, workload: Workload, values: Sequence[tuple[str, str
             hint='Take ioengine = "libaio" or "io_uring".',
         )
     lines = [workload.name, *(value if field == "profile" else f"{field}={value}" for field, value in values)]
-    same = name is not None and replace(job, runtime=base.runtime, ramp=base.ramp, size=base.size) == base
+    is_profile = name is not None and replace(job, runtime=base.runtime, ramp=base.ramp, size=base.size) == base
     return _Column(
         label=", ".join(filter(None, lines)) or name or str(job.rw),
         workload=workload.name,
-        profile=name if same else None,
+        profile=name if is_profile else None,
         texts=texts,
         job=job,
     )
@@ -250,7 +252,7 @@ def _cell(cell_id: str, plan: SweepPlan, row: _Row, column: _Column, facts: Targ
 
 
 def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, facts: TargetFacts) -> SweepCell:
-    """A cell on an array that is made for it: the same tested bytes on each, and its own settings to be looked for."""
+    """Return a cell on a created array. All arrays are tested over the same number of bytes."""
     assert facts.arrays is not None
     job = {key: text for key, text in column.job.texts().items() if text}
     single, arrays = array.is_single_drive, facts.arrays.making.arrays
@@ -270,7 +272,7 @@ def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, 
 
 
 def _made_assignment(setting: PlannedSetting, facts: TargetFacts) -> Assignment:
-    """A setting of an array that is not there yet is legal or not once it is; of anything else as ever."""
+    """Return a planned setting; one of a created array is checked only once the array exists."""
     role, key, value = setting
     if facts.arrays is not None and role == facts.arrays.role:
         return Assignment(target=Target(backend=MADE, address=role), key=key, value=value)
@@ -322,7 +324,7 @@ def _assignment(planned: PlannedSetting, facts: TargetFacts) -> Assignment:
 
 
 def _require_settable(setting: Setting, reading: Reading, value: str, holder: SettingOwner) -> str:
-    """The value in the backend's words; sizes may be written `64k`."""
+    """Return the value in the backend's spelling. Raises _LeftOutError when it cannot be set or restored."""
     subject = f"{setting.label} of {holder.target}"
     if setting.secret or setting.effect in (Effect.REBOOT, Effect.RESET):
         raise _LeftOutError(f"{subject} takes effect after a restart only, so no sweep can change it.")
@@ -339,35 +341,27 @@ def _require_settable(setting: Setting, reading: Reading, value: str, holder: Se
     return wanted
 
 
-def _baseline(plan: SweepPlan, axes: Sequence[SettingAxis], facts: TargetFacts, key: _Key) -> _Key:
-    """The row that a row is compared with: the set-up named, and of every axis what is set now, else its first."""
-    setups = {setup.name: setup for setup in plan.setups}
-    setup = setups.get(key[0])
-    name = (setup.against if setup is not None else None) or (plan.setups[0].name if plan.setups else "")
-    return name, tuple(_present_value(axis, facts) for axis in axes), key[2]
+def _baseline_row(plan: SweepPlan, axes: Sequence[SettingAxis], facts: TargetFacts, key: _Key) -> _Key:
+    """Return the baseline of a row: its named set-up, with the present value, or else the first, of every axis.
 
-
-def _compared_row(plan: SweepPlan, axes: Sequence[SettingAxis], facts: TargetFacts, key: _Key) -> _Key:
-    """The row that a row is compared with: on the same array, and the first such row of an array with the first array.
-
-    Settings are flipped while their array stands, arrays are made in turn: each difference is judged by its own orders.
+    It is on the same array. The baseline itself is compared with the same row of the first array. Settings change while
+    their array exists, and arrays are created in turn: each difference is judged by its own random orders.
     """
-    own = _baseline(plan, axes, facts, key)
-    if facts.arrays is None or own != key:
-        return own
-    return (*own[:2], facts.arrays.making.arrays[0].id)
+    name, _, array = key
+    setup = next((setup for setup in plan.setups if setup.name == name), None)
+    against = (setup.against if setup is not None else None) or (plan.setups[0].name if plan.setups else "")
+    baseline = (against, tuple(_present_value(axis, facts) for axis in axes), array)
+    if facts.arrays is None or baseline != key:
+        return baseline
+    return (*baseline[:2], facts.arrays.making.arrays[0].id)
 
 
 def _present_value(axis: SettingAxis, facts: TargetFacts) -> str:
     key = _with_node_names(axis.setting, facts)
     holder = facts.holder(axis.target, key)
-    if holder is None:
-        return axis.values[0]
-    now = holder.readings[key].now
-    for value in axis.values:
-        if value == now or _size(value) == now:
-            return value
-    return axis.values[0]
+    now = None if holder is None else holder.readings[key].now
+    present = (value for value in axis.values if now is not None and now in (value, _size(value)))
+    return next(present, axis.values[0])
 
 
 def _size(value: str) -> str | None:
@@ -377,13 +371,8 @@ def _size(value: str) -> str | None:
         return None
 
 
-def _baseline_id(cell: SweepCell, row: _Key, column: str, cells: Mapping[tuple[_Key, str], SweepCell]) -> str | None:
-    baseline = cells.get((row, column))
-    return None if baseline is None or baseline.id == cell.id else baseline.id
-
-
 def _original_values(cells: Iterable[SweepCell], facts: TargetFacts) -> tuple[Assignment, ...]:
-    """What every touched setting is now, slow ones first."""
+    """Return the present value of every setting that the sweep changes, slow settings first."""
     touched = {
         (setting.target, setting.key): setting
         for cell in cells
@@ -401,11 +390,11 @@ def _original_values(cells: Iterable[SweepCell], facts: TargetFacts) -> tuple[As
 
 
 def _with_all_settings(cells: Iterable[SweepCell], originals: tuple[Assignment, ...]) -> tuple[SweepCell, ...]:
-    """Cells that name every touched setting: what a set-up does not mention is as it was before."""
-    whole = []
+    """Return the cells with all settings of the sweep; a set-up leaves the others at their original value."""
+    complete = []
     for cell in cells:
-        own = {(setting.target, setting.key): setting for setting in cell.settings}
+        by_setting = {(setting.target, setting.key): setting for setting in cell.settings}
         made = tuple(setting for setting in cell.settings if setting.target.backend == MADE)
-        others = tuple(own.get((original.target, original.key), original) for original in originals)
-        whole.append(replace(cell, settings=(*others, *made)))
-    return tuple(whole)
+        others = tuple(by_setting.get((original.target, original.key), original) for original in originals)
+        complete.append(replace(cell, settings=(*others, *made)))
+    return tuple(complete)

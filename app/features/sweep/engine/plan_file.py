@@ -1,4 +1,4 @@
-"""Reading a sweep's plan: strict TOML, errors name the line, the key and what is legal there."""
+"""Parser for sweep plans: strict TOML; errors name the line, the key and the legal values."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from app.core.analysis.stats import THRESHOLD_PERCENT
 from app.core.session.sweep_steps import Rank, RateSeries, Saturation
 from app.core.toml_table import TomlTable, read_toml, text_or_empty, whole_number
+from app.features.sweep.engine import plan_values
 from app.features.sweep.engine.builtin_plans import EARLIER, plan_files
 from app.features.sweep.engine.plan import (
     FeaturePlan,
@@ -20,21 +21,6 @@ from app.features.sweep.engine.plan import (
     SkipRule,
     SweepPlan,
     Workload,
-)
-from app.features.sweep.engine.plan_values import (
-    JOB_KEYS,
-    RATES,
-    as_text,
-    check_job,
-    job,
-    latency,
-    levels,
-    names,
-    percents,
-    rank,
-    seconds,
-    share,
-    values,
 )
 from app.features.sweep.engine.published_results import with_published
 from app.features.sweep.engine.raid_level_axis import ROLE, is_level_axis, read_levels, require_levels_alone
@@ -61,24 +47,24 @@ _NONE: tuple[str, ...] = ()
 
 
 def parse_plan(data: bytes, shown: str) -> SweepPlan:
-    """The plan that a file's bytes make; `shown` is its name in sentences. Raises PlanError."""
+    """Return the plan in a file's bytes; `shown` is its name in messages. Raises PlanError when it is not valid."""
     return _Plan(read_toml(data, shown, "a plan", PlanError)).read()
 
 
 def _has_fixed_rate(
     fields: Mapping[str, str], workloads: Sequence[Workload], axes: Sequence[SettingAxis | JobAxis]
 ) -> bool:
-    """Whether every combination comes at a fixed rate: then latency is what the device decides."""
+    """Return whether every combination has a fixed rate: then cells are ranked by latency."""
     everywhere = fields.keys() | {axis.job for axis in axes if isinstance(axis, JobAxis)}
     return (
-        all(everywhere & RATES or workload.job.keys() & RATES for workload in workloads)
+        all(everywhere & plan_values.RATES or workload.job.keys() & plan_values.RATES for workload in workloads)
         if workloads
-        else bool(everywhere & RATES)
+        else bool(everywhere & plan_values.RATES)
     )
 
 
 class _Plan:
-    """Reads the tables of one file: first the targets, which the others name."""
+    """Reads the tables of one file: the targets first, because the other tables refer to them."""
 
     def __init__(self, top: TomlTable) -> None:
         top.require_keys("title", "about", *_TABLES)
@@ -102,8 +88,8 @@ class _Plan:
         if len({workload.name for workload in workloads}) < len(workloads):
             raise top.error("workload", "every workload needs a name of its own.")
         whole_job = top.table("job")
-        whole_job.require_keys(*JOB_KEYS)
-        profile, fields = job(whole_job)
+        whole_job.require_keys(*plan_values.JOB_KEYS)
+        profile, fields = plan_values.job(whole_job)
         axes = tuple(self._axis(row) for row in top.tables("axis") if not is_level_axis(row))
         names_by_kind = {
             "setup": [setup.name for setup in setups],
@@ -114,12 +100,14 @@ class _Plan:
             about=top.get("about", text_or_empty, ""),
             source=top.file.text,
             targets=self._targets,
-            measure=self._measured(measure),
+            measure=self._benchmark_role(measure),
             repeats=measure.get("repeats", whole_number(1, 100), 3),
             pairs=measure.get("pairs", whole_number(0, 100), 6),
-            rest=measure.get("rest", seconds, 5),
-            rank=measure.get("rank", rank, Rank.P99 if _has_fixed_rate(fields, workloads, axes) else Rank.IOPS),
-            threshold=measure.get("threshold", share, THRESHOLD_PERCENT),
+            rest=measure.get("rest", plan_values.seconds, 5),
+            rank=measure.get(
+                "rank", plan_values.rank, Rank.P99 if _has_fixed_rate(fields, workloads, axes) else Rank.IOPS
+            ),
+            threshold=measure.get("threshold", plan_values.share, THRESHOLD_PERCENT),
             seed=measure.get("seed", whole_number(0, 2**31), None),
             profile=profile,
             job=fields,
@@ -139,7 +127,7 @@ class _Plan:
         role = row.parse(key, text_or_empty, value)
         return _require_known(row, key, role, self._targets, f"{key} names no target of [targets]:")
 
-    def _measured(self, measure: TomlTable) -> str:
+    def _benchmark_role(self, measure: TomlTable) -> str:
         if "target" in measure.given:
             return self._role(measure, "target", measure.given["target"])
         if len(self._targets) == 1 or self._over_arrays:
@@ -147,19 +135,19 @@ class _Plan:
         raise measure.error("", "which target is to be measured?", 'Write target = "..." under [measure].')
 
     def _settings(self, row: TomlTable) -> tuple[tuple[str, str, str], ...]:
-        """Tables named after roles: `array = { read_ahead = "none" }`."""
+        """Return the settings in tables named after roles, such as `array = { read_ahead = "none" }`."""
         settings = []
         for role in self._targets:
             given = row.given.get(role, {})
             if not isinstance(given, dict):
                 raise row.error(role, f"{role} wants settings: {{ read_ahead = ... }}.")
-            settings += [(role, key, row.parse(role, as_text, value)) for key, value in given.items()]
+            settings += [(role, key, row.parse(role, plan_values.as_text, value)) for key, value in given.items()]
         return tuple(settings)
 
     def _setup(self, row: TomlTable, features: Iterable[str]) -> SetUp:
         row.require_keys("name", "measure", "against", "needs", "lacks", *self._targets)
         settings = self._settings(row)
-        needs, lacks = row.get("needs", names, _NONE), row.get("lacks", names, _NONE)
+        needs, lacks = row.get("needs", plan_values.names, _NONE), row.get("lacks", plan_values.names, _NONE)
         for name in (*needs, *lacks):
             if name not in features:
                 raise row.error("needs", f"there is no [feature.{clean(name, 40)}] in this plan.")
@@ -173,8 +161,8 @@ class _Plan:
         )
 
     def _workload(self, row: TomlTable) -> Workload:
-        row.require_keys("name", *JOB_KEYS)
-        profile, fields = job(row)
+        row.require_keys("name", *plan_values.JOB_KEYS)
+        profile, fields = plan_values.job(row)
         name = row.get("name", text_or_empty, "") or profile or ""
         if not name:
             raise row.error("name", "every workload needs a name of its own.")
@@ -190,13 +178,13 @@ class _Plan:
 
     def _axis(self, row: TomlTable) -> SettingAxis | JobAxis:
         row.require_keys("target", "setting", "job", "values")
-        given = row.parse("values", values, row.given.get("values"))
+        given = row.parse("values", plan_values.values, row.given.get("values"))
         if "job" in row.given and "setting" not in row.given and "target" not in row.given:
             name = _require_known(
-                row, "job", row.parse("job", text_or_empty, row.given["job"]), JOB_KEYS, "there is no field"
+                row, "job", row.parse("job", text_or_empty, row.given["job"]), plan_values.JOB_KEYS, "there is no field"
             )
             for value in given:
-                check_job(row, name, value, "values")
+                plan_values.check_job(row, name, value, "values")
             return JobAxis(job=name, values=given)
         if "setting" not in row.given or "job" in row.given:
             raise row.error("", "an axis is of a setting of a target, or of a field of the job.")
@@ -214,20 +202,22 @@ class _Plan:
         reason = row.get("reason", text_or_empty, "")
         if not reason:
             raise row.error("reason", "say why it is left out: reason = ...")
-        named = {key: row.get(key, names, _NONE) for key in names_by_kind}
+        named = {key: row.get(key, plan_values.names, _NONE) for key in names_by_kind}
         for key, given in named.items():
             for name in given:
                 _require_known(row, key, name, names_by_kind[key], f"there is no {key}")
         fields = row.given.get("job", {})
-        if not isinstance(fields, dict) or not all(key in JOB_KEYS for key in fields):
+        if not isinstance(fields, dict) or not all(key in plan_values.JOB_KEYS for key in fields):
             raise row.error("job", 'job wants fields: { rw = "randwrite" }.')
         return SkipRule(
             reason=reason,
             setups=named["setup"],
             workloads=named["workload"],
             settings=self._settings(row),
-            job={key: row.parse("job", as_text, value) for key, value in fields.items()},
-            levels=row.get("level", lambda value: levels(value if isinstance(value, list) else [value]), ()),
+            job={key: row.parse("job", plan_values.as_text, value) for key, value in fields.items()},
+            levels=row.get(
+                "level", lambda value: plan_values.levels(value if isinstance(value, list) else [value]), ()
+            ),
         )
 
     def _feature(self, name: str) -> FeaturePlan:
@@ -242,7 +232,8 @@ class _Plan:
         if not {"saturation", "curve"} & {*self._top.given}:
             return None
         row.require_keys("p99", "within", "from", "to")
-        limit, within = row.get("p99", latency, None), row.get("within", share, Saturation().within)
+        limit = row.get("p99", plan_values.latency, None)
+        within = row.get("within", plan_values.share, Saturation().within)
         if limit is not None and "within" in row.given:
             raise row.error("within", "a search is for a limit of the p99, or for the plateau: not both.")
         lowest, highest = row.get("from", whole_number(1, 65536), 1), row.get("to", whole_number(1, 65536), 1024)
@@ -256,11 +247,11 @@ class _Plan:
         row.require_keys("percents")
         if "p99" in self._top.table("saturation").given:
             raise row.error("", "its rates are shares of the plateau: leave out the p99 of [saturation].")
-        return RateSeries(percents=row.get("percents", percents, RateSeries().percents))
+        return RateSeries(percents=row.get("percents", plan_values.percents, RateSeries().percents))
 
 
 def _require_known(row: TomlTable, key: str, name: str, choices: Iterable[str], problem: str) -> str:
-    """The name, if there is something called that."""
+    """Return the name. Raises PlanError when it is not one of the choices."""
     if name not in choices:
         raise row.error(
             key,
@@ -270,18 +261,21 @@ def _require_known(row: TomlTable, key: str, name: str, choices: Iterable[str], 
     return name
 
 
-# -- the plans that come with raidbench, and those in files -----------------------------------------------------------
+# -- built-in plans and plan files ------------------------------------------------------------------------------------
 
 LARGEST = 1 << 20
-"""Bytes of a plan."""
+"""Maximum size of a plan in bytes."""
 
 
 def load_plan(name: str) -> SweepPlan:
-    """The plan of that name, or in that file. Raises NotFoundError, PlanError."""
+    """Return a built-in plan by name, or the plan in a file.
+
+    Raises NotFoundError when there is none, PlanError when it is not valid.
+    """
     shown = clean(name, 200)
-    called = name.removesuffix(".toml")
-    named = None if "/" in name else plan_files().get(EARLIER.get(called, called))
-    file = Path(name) if named is None or Path(name).is_file() else named
+    stem = name.removesuffix(".toml")
+    builtin = None if "/" in name else plan_files().get(EARLIER.get(stem, stem))
+    file = Path(name) if builtin is None or Path(name).is_file() else builtin
     try:
         data = read_input(file, LARGEST)
     except FileNotFoundError:

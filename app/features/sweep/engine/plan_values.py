@@ -1,4 +1,6 @@
-"""The values that a sweep's plan may hold, each read strictly."""
+"""Parsers for the values of a sweep plan. They raise ValueError, InvalidValueError or NotFoundError for values that
+are not legal.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +19,19 @@ from backends.model import Level
 from backends.raid import layout_of
 
 EVERY = "every"
-"""What stands for every number of spans that the drives leave."""
+"""Stands for every number of spans that the drives allow."""
 
 
 JOB_KEYS = ("profile", *FIELDS_BY_KEY)
-"""What a job may name: a workload to begin with, and fields."""
+"""Keys of a job: its profile, and its fields."""
 RATES = frozenset(("rate_iops", "rate", "rate_iops_read", "rate_iops_write", "rate_read", "rate_write"))
 """Fields that fix the load."""
 LATENCY_UNITS = {"ns": 1, "us": 1000, "µs": 1000, "ms": 10**6, "s": 10**9}
-"""Nanoseconds of each unit of a time."""
+"""Nanoseconds by unit of time."""
 
 
 def as_text(value: Any) -> str:
-    """A value of a setting or field, as text."""
+    """Return the value of a setting or field as text; `yes` or `no` for a boolean."""
     match value:
         case bool():
             return "yes" if value else "no"
@@ -40,7 +42,7 @@ def as_text(value: Any) -> str:
 
 
 def values(value: Any) -> tuple[str, ...]:
-    """A list of different values."""
+    """Parse a list of 1 to 64 distinct values."""
     if not isinstance(value, list) or not 1 <= len(value) <= MOST_VALUES:
         raise ValueError(f"wants a list of 1 to {MOST_VALUES} values")
     texts = tuple(as_text(item) for item in value)
@@ -50,22 +52,22 @@ def values(value: Any) -> tuple[str, ...]:
 
 
 def names(value: Any) -> tuple[str, ...]:
-    """One name, or several."""
+    """Parse one name, or a list of names."""
     return tuple(text_or_empty(item) for item in (value if isinstance(value, list) else [value]))
 
 
 def workload(value: Any) -> str:
-    """A workload by name."""
+    """Parse the name of a workload."""
     return profile(text_or_empty(value)).name
 
 
 def seconds(value: Any) -> int:
-    """A time in seconds."""
+    """Parse a time; return seconds."""
     return parse_seconds(as_text(value))
 
 
 def rank(value: Any) -> Rank:
-    """What cells are ranked by."""
+    """Parse a ranking metric."""
     name = text_or_empty(value)
     if name not in tuple(Rank):
         raise ValueError(f"is one of {', '.join(Rank)}")
@@ -73,7 +75,7 @@ def rank(value: Any) -> Rank:
 
 
 def levels(value: Any) -> tuple[Level, ...]:
-    """Return levels that can be made, each once, and `jbod` for one drive alone."""
+    """Parse distinct RAID levels that can be created; `jbod` is a single drive."""
     by_name = {level.value: level for level in (*LEVELS, Level.JBOD)}
     level_names = values(value)
     for name in level_names:
@@ -83,13 +85,13 @@ def levels(value: Any) -> tuple[Level, ...]:
 
 
 def strips(value: Any) -> tuple[int, ...]:
-    """One strip, or several, in bytes."""
+    """Parse one strip size, or a list; return bytes."""
     texts = values(value if isinstance(value, list) else [value])
     return tuple(parse_size(text) for text in texts)
 
 
 def layouts(value: Any) -> tuple[str, ...]:
-    """Return one layout of RAID 10, or several."""
+    """Parse one RAID 10 layout, or a list of distinct ones."""
     parsed = tuple(layout_of(name) for name in names(value))
     if not parsed or len(set(parsed)) != len(parsed):
         raise ValueError("wants different layouts: n2, f2, o2")
@@ -97,7 +99,7 @@ def layouts(value: Any) -> tuple[str, ...]:
 
 
 def spans(value: Any) -> tuple[int, ...]:
-    """One number of spans, or several; () for `every`."""
+    """Parse one number of spans, or a list of distinct ones; return () for `every`."""
     if value == EVERY:
         return ()
     items = value if isinstance(value, list) else [value]
@@ -108,21 +110,21 @@ def spans(value: Any) -> tuple[int, ...]:
 
 
 def policies(value: Any) -> dict[str, str]:
-    """Policies at birth: values by the keys of settings. Which there are the maker of the array says."""
+    """Parse initial policies by setting key. The controller's backend checks the keys."""
     if not isinstance(value, dict):
         raise ValueError('wants { KEY = "VALUE", ... }')
     return {key: text_or_empty(item) for key, item in value.items()}
 
 
 def share(value: Any) -> float:
-    """Percent of a whole, below half of it."""
+    """Parse a percentage above 0 and up to 50."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 50:
         raise ValueError("wants a number of percent, above 0 and up to 50")
     return float(value)
 
 
 def percents(value: Any) -> tuple[int, ...]:
-    """Rising percents, of which a curve needs three."""
+    """Parse a list of 3 to 64 ascending percentages."""
     numbers = tuple(whole_number(1, 150)(item) for item in value) if isinstance(value, list) else ()
     if not 3 <= len(numbers) <= MOST_VALUES or list(numbers) != sorted(set(numbers)):
         raise ValueError(f"wants a list of 3 to {MOST_VALUES} rising percents")
@@ -130,7 +132,7 @@ def percents(value: Any) -> tuple[int, ...]:
 
 
 def latency(value: Any) -> int:
-    """A time with its unit, in nanoseconds."""
+    """Parse a time with its unit; return nanoseconds."""
     given = text_or_empty(value).replace(" ", "")
     number = given.rstrip("nuµms")
     try:
@@ -143,7 +145,7 @@ def latency(value: Any) -> int:
 
 
 def job(row: TomlTable) -> tuple[str | None, Mapping[str, str]]:
-    """The workload that a job begins with, if any, and the fields that it names."""
+    """Return the profile of a job, or None, and its fields."""
     texts = {key: row.parse(key, as_text, value) for key, value in row.given.items() if key in FIELDS_BY_KEY}
     for key, text in texts.items():
         check_job(row, key, text)
@@ -151,7 +153,7 @@ def job(row: TomlTable) -> tuple[str | None, Mapping[str, str]]:
 
 
 def check_job(row: TomlTable, field: str, text: str, key: str = "") -> None:
-    """Refuses a value that a field of the job, or `profile`, does not take; `key` is where it stands."""
+    """Raise PlanError when a job field, or `profile`, does not accept a value; `key` is its place in the file."""
     if field == "profile":
         row.parse(key, workload, text)
     elif text or not FIELDS_BY_KEY[field].optional:

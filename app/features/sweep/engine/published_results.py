@@ -1,4 +1,4 @@
-"""What others measured of a plan's set-ups and workloads: read from the plan, put beside what a sweep finds. Pure."""
+"""Published results for a plan: read them from the plan, and compare them with those of a sweep. No I/O."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from backends.did_you_mean import suggestion_hint
 from backends.text import clean
 from backends.values import dataclass
 
-# -- reading it -------------------------------------------------------------------------------------------------------
+# -- reading published results ----------------------------------------------------------------------------------------
 
 
 def with_published(plan: SweepPlan, rows: Sequence[TomlTable], shape: TomlTable) -> SweepPlan:
-    """Return the plan with its published figures: [[published]] by rows of the result, [published_table] their shape.
+    """Return the plan with its published results.
 
-    Raises PlanError.
+    [[published]] has them by rows of the result, [published_table] has the shape of their table. Raises PlanError when
+    they do not fit the plan.
     """
     if not rows:
         if shape.given:
             raise shape.error("", "there are no figures for a table: [[published]].")
         return plan
-    from app.features.sweep.engine.plan_expansion import (
-        row_and_column_names,  # which knows the makers of arrays: most plans have no such table
-    )
+    # A heavy import, and most plans have no published results.
+    from app.features.sweep.engine.plan_expansion import row_and_column_names
 
     lines, columns = row_and_column_names(plan)
     figures: dict[tuple[str, str, PublishedKind], PublishedFigure] = {}
@@ -56,7 +56,10 @@ _Named = Callable[[PublishedFigure], PublishedFigure]
 
 
 def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tuple[PublishedRows | None, _Named]:
-    """Return what the rows of the source's table are, and what names a figure as the source does. Raises PlanError."""
+    """Return the kind of rows of the source's table, and a function that adds the source's names to a figure.
+
+    Raises PlanError when the shape is not valid.
+    """
     shape.require_keys("rows", "columns", "names")
     kind = shape.get("rows", _rows, None)
     none: tuple[str, ...] = ()
@@ -64,34 +67,34 @@ def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tup
     if heads and kind is not PublishedRows.CELLS:
         raise shape.error("columns", f'columns belongs to rows = "{PublishedRows.CELLS}", and names its first columns.')
     given = shape.table("names")
-    called: dict[str, str] = {}
+    display_names: dict[str, str] = {}
     labels: dict[str, dict[str, str]] = {}
     for key, value in given.given.items():
         given.parse(key, partial(_require_name, (*rows, *columns)), key)
         if heads:
-            own = given.table(key)
-            own.require_keys(*heads)
-            labels[key] = {head: own.parse(head, text, item) for head, item in own.given.items()}
+            table = given.table(key)
+            table.require_keys(*heads)
+            labels[key] = {head: table.parse(head, text, item) for head, item in table.given.items()}
         else:
-            called[key] = given.parse(key, text, value)
+            display_names[key] = given.parse(key, text, value)
 
     def name(figure: PublishedFigure) -> PublishedFigure:
-        own = labels.get(figure.row, {}) | labels.get(figure.column, {})
-        if missing := [head for head in heads if head not in own]:
+        cell_labels = labels.get(figure.row, {}) | labels.get(figure.column, {})
+        if missing := [head for head in heads if head not in cell_labels]:
             subject = f"{clean(figure.row, 80)}, {clean(figure.column, 80)}"
             raise shape.error("names", f"{subject} has no {', '.join(missing)}.")
         return replace(
             figure,
-            row_name=called.get(figure.row, ""),
-            column_name=called.get(figure.column, ""),
-            labels={head: own[head] for head in heads},
+            row_name=display_names.get(figure.row, ""),
+            column_name=display_names.get(figure.column, ""),
+            labels={head: cell_labels[head] for head in heads},
         )
 
     return kind, name
 
 
 def _rows(value: Any) -> PublishedRows:
-    """Return what the rows of a table are."""
+    """Return the kind of rows of a table. Raises ValueError for another text."""
     try:
         return PublishedRows(text(value))
     except ValueError:
@@ -116,7 +119,7 @@ def _figures(row: TomlTable, name: str, source: str, columns: Sequence[str]) -> 
 
 
 def _require_name(names: Sequence[str], value: Any) -> str:
-    """One of the names that the result has."""
+    """Return the name of a row or column. Raises ValueError when the result has none of that name."""
     name = text(value)
     if name not in names:
         hint = suggestion_hint(name, names, f"They are: {'; '.join(names)}.")
@@ -125,34 +128,34 @@ def _require_name(names: Sequence[str], value: Any) -> str:
 
 
 def _positive(value: Any) -> float:
-    """A figure above 0."""
+    """Return a number above 0. Raises ValueError for other values."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e12:
         raise ValueError("wants a number above 0")
     return float(value)
 
 
-# -- beside what was found --------------------------------------------------------------------------------------------
+# -- comparing them with a sweep --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedComparison:
-    """A published figure and the same of a sweep."""
+    """A published result with that of a sweep."""
 
     figure: PublishedFigure
-    """What others measured."""
+    """The published result."""
     cell: str | None = None
-    """Where it is in the sweep, by id; None where that is left out."""
+    """Id of the cell of the sweep; None if that is left out."""
     measured: float | None = None
-    """The mean of its runs, in the unit of the figure's kind; None where there is none."""
+    """Mean of the cell's runs in the unit of the published result; None without a result."""
 
     @property
     def percent(self) -> float | None:
-        """How far what was measured is from it; None without a measurement."""
+        """Difference from the published result in percent; None without a result."""
         return None if self.measured is None else (self.measured / self.figure.value - 1) * 100
 
 
 def compare_published(record: SweepRecord, cells: Sequence[CellResult], runs: Runs) -> tuple[PublishedComparison, ...]:
-    """Every published figure of the plan, in its order."""
+    """Return all published results with those of the sweep, in the order of the plan."""
     places: Mapping[tuple[str, str], CellResult] = {(cell.cell.row, cell.cell.column): cell for cell in cells}
     comparisons = []
     for figure in record.design.published:
@@ -160,12 +163,12 @@ def compare_published(record: SweepRecord, cells: Sequence[CellResult], runs: Ru
         if cell_result is None:
             comparisons.append(PublishedComparison(figure=figure))
             continue
-        measured = _measured(figure.kind, cell_result, runs_of_cell(record, runs, cell_result.cell.id))
+        measured = _measured_value(figure.kind, cell_result, runs_of_cell(record, runs, cell_result.cell.id))
         comparisons.append(PublishedComparison(figure=figure, cell=cell_result.cell.id, measured=measured))
     return tuple(comparisons)
 
 
-def _measured(kind: PublishedKind, cell_result: CellResult, runs: Sequence[RunRecord]) -> float | None:
+def _measured_value(kind: PublishedKind, cell_result: CellResult, runs: Sequence[RunRecord]) -> float | None:
     match kind:
         case PublishedKind.IOPS:
             return cell_result.iops

@@ -1,8 +1,8 @@
-"""The axes of a plan over arrays that the sweep makes: which levels, of which strip, of which drives."""
+"""Axes of a plan over arrays that the sweep creates: levels, strips, spans, layouts and drives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,21 +13,21 @@ from backends.array_planning import SPANNED
 from backends.model import Level
 
 ROLE = "array"
-"""What the array of the moment is called in a plan that has a level axis."""
+"""Role of the present array in a plan with a level axis."""
 
 _KEYS = ("array", "values", "drives", "members", "pool", "strip", "spans", "layout", "policies", "assume_clean")
 
 _BESIDE = ("strip", "spans", "layout")
-"""What may have an axis beside that of levels."""
+"""Kinds that may have an axis in addition to that of levels."""
 
 
 def is_level_axis(row: TomlTable) -> bool:
-    """Whether an axis is one over arrays that are made: of `level`, or of `strip`, `spans` or `layout` beside it."""
+    """Return whether an axis is over created arrays: of `level`, `strip`, `spans` or `layout`."""
     return "array" in row.given
 
 
 def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
-    """The axes over levels and strips together; None where there is none. Raises PlanError."""
+    """Return the axes over created arrays as one; None if there are none. Raises PlanError when one is not valid."""
     by_kind: dict[str, TomlTable] = {}
     for row in rows:
         kind = row.parse("array", text, row.given["array"])
@@ -39,24 +39,24 @@ def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
     if not by_kind:
         return None
     if "level" not in by_kind:
-        kind, beside = next(iter(by_kind.items()))
-        raise beside.error("array", f"an axis of {kind} stands beside one of levels.")
+        kind, extra_row = next(iter(by_kind.items()))
+        raise extra_row.error("array", f"an axis of {kind} stands beside one of levels.")
     row = by_kind["level"]
     row.require_keys(*_KEYS)
     given = {kind: (row, kind, row.given[kind]) for kind in _BESIDE if kind in row.given}
-    for kind, beside in ((kind, by_kind[kind]) for kind in _BESIDE if kind in by_kind):
-        beside.require_keys("array", "values")
+    for kind, extra_row in ((kind, by_kind[kind]) for kind in _BESIDE if kind in by_kind):
+        extra_row.require_keys("array", "values")
         if kind in given:
             raise row.error(kind, f"{kind} has an axis of its own.")
-        given[kind] = (beside, "values", beside.given.get("values"))
-    listed = row.parse("values", levels, row.given.get("values"))
-    members_of = _members_of(row, listed)
+        given[kind] = (extra_row, "values", extra_row.given.get("values"))
+    axis_levels = row.parse("values", levels, row.given.get("values"))
+    members_of = _members_of(row, axis_levels)
     axis = LevelAxis(
         role=ROLE,
-        levels=listed,
-        strips=_parsed(given["strip"], strips) if "strip" in given else (),
-        spans=_spans(*given["spans"], listed) if "spans" in given else {},
-        layouts=_layouts(*given["layout"], listed) if "layout" in given else (),
+        levels=axis_levels,
+        strips=_strips(*given["strip"]) if "strip" in given else (),
+        spans=_spans(*given["spans"], axis_levels) if "spans" in given else {},
+        layouts=_layouts(*given["layout"], axis_levels) if "layout" in given else (),
         policies=row.get("policies", policies, {}),
         drives=row.get("drives", names, ()),
         members=max(members_of.values(), default=0) if members_of else row.get("members", _COUNT, 0),
@@ -71,21 +71,23 @@ def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
     return axis
 
 
-def _parsed(given: tuple[TomlTable, str, Any], parse: Callable[[Any], tuple[int, ...]]) -> tuple[int, ...]:
-    row, key, value = given
-    return row.parse(key, parse, value)
+def _strips(row: TomlTable, key: str, value: Any) -> tuple[int, ...]:
+    return row.parse(key, strips, value)
 
 
-def _layouts(row: TomlTable, key: str, value: Any, listed: Sequence[Level]) -> tuple[str, ...]:
-    """Return the layouts of an axis. Raises PlanError where it has no RAID 10."""
-    if Level.RAID10 not in listed:
+def _layouts(row: TomlTable, key: str, value: Any, axis_levels: Sequence[Level]) -> tuple[str, ...]:
+    """Return the layouts of an axis. Raises PlanError when it has no RAID 10."""
+    if Level.RAID10 not in axis_levels:
         raise row.error(key, f"a layout has {Level.RAID10.value}, which the axis does not name.")
     return row.parse(key, layouts, value, "layout")
 
 
-def _spans(row: TomlTable, key: str, value: Any, listed: Sequence[Level]) -> dict[Level, tuple[int, ...]]:
-    """`spans = [2, 3]` or `"every"`: of all levels that have some; `{ raid50 = [2, 3], raid60 = "every" }`: these."""
-    having = {level.value: level for level in listed if level in SPANNED}
+def _spans(row: TomlTable, key: str, value: Any, axis_levels: Sequence[Level]) -> dict[Level, tuple[int, ...]]:
+    """Return the spans by level.
+
+    `[2, 3]` and `"every"` apply to all spanned levels, `{ raid50 = [2, 3], raid60 = "every" }` to single ones.
+    """
+    having = {level.value: level for level in axis_levels if level in SPANNED}
     by_level = value if isinstance(value, dict) else dict.fromkeys(having, value)
     if not having or by_level.keys() - having.keys():
         raise row.error(key, f"spans have {', '.join(SPANNED)}; name levels of the axis.")
@@ -93,17 +95,20 @@ def _spans(row: TomlTable, key: str, value: Any, listed: Sequence[Level]) -> dic
 
 
 _COUNT = whole_number(1, 256)
-"""Drives of an array."""
+"""Parser for a number of drives."""
 
 
-def _members_of(row: TomlTable, listed: Sequence[Level]) -> dict[Level, int]:
-    """`members = { raid0 = 6, raid1 = 2 }`: all levels of the axis; nothing for a number."""
+def _members_of(row: TomlTable, axis_levels: Sequence[Level]) -> dict[Level, int]:
+    """Return `members = { raid0 = 6, raid1 = 2 }` by level; nothing for a number.
+
+    Raises PlanError when it does not name every level of the axis.
+    """
     given = row.given.get("members")
     if not isinstance(given, dict):
         return {}
-    if sorted(given) != sorted(level.value for level in listed):
-        raise row.error("members", f"members names every level of the axis: {', '.join(listed)}.")
-    return {level: row.parse("members", _COUNT, given[level.value]) for level in listed}
+    if sorted(given) != sorted(level.value for level in axis_levels):
+        raise row.error("members", f"members names every level of the axis: {', '.join(axis_levels)}.")
+    return {level: row.parse("members", _COUNT, given[level.value]) for level in axis_levels}
 
 
 def axis_of(
@@ -118,9 +123,9 @@ def axis_of(
     layout: str | None = None,
     birth: Mapping[str, str] | None = None,
 ) -> LevelAxis:
-    """The axis that options of the command line make, each a list with commas. Raises PlanError.
+    """Return the axis that command-line options describe; the texts are lists with commas.
 
-    `birth`: policies at birth.
+    `birth` has the initial policies. Raises PlanError when an option is not valid.
     """
     listed = {
         name: [word.strip() for word in text.split(",") if word.strip()]
@@ -155,7 +160,7 @@ def axis_of(
 
 
 def _spans_of(named: Sequence[Level], given: str | None) -> dict[Level, tuple[int, ...]]:
-    """Spans of all levels that have some. Raises PlanError."""
+    """Return the spans of all spanned levels. Raises PlanError when there is none, or the number is not valid."""
     having = [level for level in named if level in SPANNED]
     if given is None:
         return {}
@@ -169,7 +174,7 @@ def _spans_of(named: Sequence[Level], given: str | None) -> dict[Level, tuple[in
 
 
 def require_levels_alone(plan: SweepPlan) -> None:
-    """Raises PlanError for what no sweep over levels does."""
+    """Raise PlanError for features of a plan that a sweep over levels does not support."""
     if plan.levels is None:
         return
     if plan.saturation is not None or plan.curve is not None:
@@ -187,7 +192,7 @@ def require_levels_alone(plan: SweepPlan) -> None:
 
 
 def with_levels(plan: SweepPlan, axis: LevelAxis) -> SweepPlan:
-    """The plan over arrays that are made, in place of what it measures. Raises PlanError."""
+    """Return the plan with created arrays as its benchmark target. Raises PlanError when it has a level axis."""
     if plan.levels is not None:
         raise PlanError("The plan has an axis of levels already.", hint="Change it in its file.")
     targets = {**plan.targets, plan.measure: ""}
@@ -197,7 +202,7 @@ def with_levels(plan: SweepPlan, axis: LevelAxis) -> SweepPlan:
 
 
 def with_drives(plan: SweepPlan, *, drives: str | None, members: int, pool: str) -> SweepPlan:
-    """The plan with the arrays of its axis made of other drives, all of them for each. Raises PlanError."""
+    """Return the plan with other drives for its arrays. Raises PlanError when it creates none."""
     if plan.levels is None:
         raise PlanError("The plan makes no arrays.", hint="--level names the levels of arrays that are to be made.")
     named = tuple(word.strip() for word in (drives or "").split(",") if word.strip())

@@ -1,4 +1,4 @@
-"""The arrays of a sweep over levels, before any is made: their drives, what makes each, how long that takes."""
+"""Plan the arrays of a sweep over levels: their drives, commands and duration."""
 
 from __future__ import annotations
 
@@ -21,69 +21,59 @@ from backends.values import dataclass
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
 
-LONG = 600.0
-"""Seconds of making and preparing one array from which on each is made once."""
+LONG_SECONDS = 600.0
+"""Seconds to create and prepare one array above which each array is created only once."""
 
 PARITY = (Level.RAID5, Level.RAID6, Level.RAID50, Level.RAID60)
-"""Levels with parity, which is checked before it is relied on."""
+"""Levels with parity, which is checked before measuring."""
 
 WITHOUT_STRIP = (Level.RAID1, Level.JBOD)
-"""Levels that nothing is striped over."""
+"""Levels without striping."""
 
-ALONE = "one drive"
-"""What the first drive alone is called."""
+SINGLE_DRIVE = "one drive"
+"""Name of the set-up that is the first drive alone."""
 
 _WRITES = {Media.HDD: 150e6, Media.SSD: 400e6, Media.NVME: 1500e6}
-"""Bytes a second that one drive writes in order, about; for the estimate alone."""
+"""Approximate sequential write speed of one drive in bytes per second, for the estimate."""
 
 _POOL = re.compile(r"(?:unassigned\s+|free\s+)?(?P<media>\w+)\s+of\s+(?P<where>\S+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayShape:
-    """An array of a plan, whatever it is made of."""
+    """An array of a plan, independent of its drives."""
 
     level: Level
     """Its level."""
     strip_bytes: int | None = None
-    """Its strip; None for a level without, and for the maker's usual one."""
+    """Its strip in bytes; None for a level without striping, and for the default."""
     spans: int | None = None
-    """Its spans; None for a level without, and for the usual ones."""
+    """Its spans; None for a level without spans, and for the default."""
     layout: str | None = None
-    """Its layout, of a RAID 10; None for the usual one."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedArray:
-    """An array that cannot be made of these drives."""
-
-    shape: ArrayShape
-    """Which."""
-    reason: str
-    """Why, a sentence."""
+    """Its layout, only for RAID 10; None for the default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedArrays:
-    """What a level axis makes on this machine."""
+    """The arrays that a level axis creates on this machine."""
 
     role: str
-    """What the array of the moment is called in the plan."""
+    """Role of the present array in the plan."""
     making: SweepArrays
-    """The arrays that can be made."""
+    """The arrays that can be created."""
     controller: Target | None = None
-    """The card that makes them; None where the kernel does."""
-    refused: tuple[RefusedArray, ...] = ()
-    """Those that cannot."""
+    """The controller that creates them; None for md."""
+    refused: tuple[tuple[ArrayShape, str], ...] = ()
+    """Arrays that cannot be created, with the reason: a sentence."""
     warnings: tuple[str, ...] = ()
-    """About the drives beside each other: sentences."""
+    """Sentences about differences between the drives."""
 
 
 async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
-    """Choose the drives, and plan every array; nothing is changed.
+    """Choose the drives and plan every array; changes nothing.
 
-    Raises NotFoundError, InvalidValueError, RefusedError for a drive that is not free, PlanError where no array can be
-    made, BlockedError where this machine makes none of such drives.
+    Raises NotFoundError or InvalidValueError for unknown drives, RefusedError when a drive is not free, PlanError when
+    no array can be created, BlockedError when this machine cannot create arrays of such drives.
     """
     inventory = bench.session.inventory
     candidates, problems = await candidates_of(bench.hardware.machine, inventory, axis.drives or None)
@@ -99,14 +89,13 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
             f"assume_clean is md's: {controller} initialises its arrays by itself.", hint="Leave out assume_clean."
         )
     arrays: list[SweepArray] = []
-    refused: list[RefusedArray] = []
+    refused: list[tuple[ArrayShape, str]] = []
     warnings: dict[str, None] = {problem.message: None for problem in problems if not axis.drives}
     for shape in shapes(axis):
         level = shape.level
         if level is Level.JBOD:
             if controller is not None:
-                reason = f"The drives hang from {controller}, so the kernel has none of them alone."
-                refused.append(RefusedArray(shape=shape, reason=reason))
+                refused.append((shape, f"The drives hang from {controller}, so the kernel has none of them alone."))
             else:
                 arrays.append(_single_drive(f"a{len(arrays) + 1}", drives[0]))
             continue
@@ -115,7 +104,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
         try:
             plan = await plan_array(bench.hardware.machine, request, assume_clean=axis.assume_clean)
         except (InvalidValueError, ToolFailedError) as error:
-            refused.append(RefusedArray(shape=shape, reason=f"{error.message} {error.hint}".strip()))
+            refused.append((shape, f"{error.message} {error.hint}".strip()))
             continue
         if members is not None and len(request.drives) < members:
             raise PlanError(f"{level.value} is to be made of {members} drives, and {len(drives)} are named.")
@@ -125,7 +114,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
     if all(array.is_single_drive for array in arrays):
         raise PlanError(
             "None of the arrays of the plan can be made of these drives.",
-            hint=" ".join(dict.fromkeys(array.reason for array in refused)),
+            hint=" ".join(dict.fromkeys(reason for _, reason in refused)),
         )
     making = SweepArrays(
         drives=tuple(
@@ -143,7 +132,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
         word=confirm_tokens(drives),
         assume_clean=axis.assume_clean,
         policies=dict(axis.policies),
-        once=any(array.making_seconds + array.preparing_seconds > LONG for array in arrays),
+        once=any(array.making_seconds + array.preparing_seconds > LONG_SECONDS for array in arrays),
     )
     return PlannedArrays(
         role=axis.role, making=making, controller=controller, refused=tuple(refused), warnings=tuple(warnings)
@@ -151,7 +140,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
 
 
 def shapes(axis: LevelAxis) -> Iterator[ArrayShape]:
-    """Return each level with each of its spans, layouts and strips, in the order of the table."""
+    """Yield each level with each of its spans, layouts and strips, in the order of the result."""
     for level in axis.levels:
         named = axis.spans.get(level, (None,)) or spans_that_fit(level, axis.count(level)) or (None,)
         layouts = axis.layouts if level is Level.RAID10 and axis.layouts else (None,)
@@ -163,7 +152,7 @@ def shapes(axis: LevelAxis) -> Iterator[ArrayShape]:
 def array_request(
     shape: ArrayShape | SweepArray, drives: tuple[Candidate, ...], policies: Mapping[str, str]
 ) -> ArrayRequest:
-    """Return what the maker of an array is asked for, under a new name."""
+    """Return the request to create an array, with a new name."""
     return ArrayRequest(
         level=shape.level,
         drives=drives,
@@ -176,9 +165,9 @@ def array_request(
 
 
 def array_text(shape: ArrayShape | SweepArray) -> str:
-    """`raid50, 3 spans, strip 64 KiB`: what a set-up on it is called."""
+    """Return the name of an array's set-up, such as `raid50, 3 spans, strip 64 KiB`."""
     if shape.level is Level.JBOD:
-        return ALONE
+        return SINGLE_DRIVE
     spans = "" if shape.spans is None else f", {shape.spans} spans"
     layout = "" if shape.layout is None else f", layout {shape.layout}"
     return f"{shape.level.value}{spans}{layout}" + (
@@ -231,11 +220,11 @@ def _array(array_id: str, plan: ArrayPlan, shape: ArrayShape, *, assume_clean: b
     )
 
 
-# -- drives by their words --------------------------------------------------------------------------------------------
+# -- drives of a pool -------------------------------------------------------------------------------------------------
 
 
 def choose_from_pool(candidates: Sequence[Candidate], pool: str, members: int) -> tuple[Candidate, ...]:
-    """So many free drives of a pool, alike: blank ones first, in the order of the machine. Raises PlanError."""
+    """Return `members` identical free drives of a pool, blank ones first. Raises PlanError when there are too few."""
     match = _POOL.fullmatch(pool.strip())
     kinds = {media.value: media for media in (Media.HDD, Media.SSD, Media.NVME)}
     if match is None or match["media"].lower() not in kinds:
@@ -244,22 +233,22 @@ def choose_from_pool(candidates: Sequence[Candidate], pool: str, members: int) -
             hint='For example "unassigned ssd of c1", "hdd of kernel": hdd, ssd or nvme, then a card or `kernel`.',
         )
     media, where = kinds[match["media"].lower()], match["where"]
-    own = [
+    free = [
         candidate
         for candidate in candidates
         if candidate.free and not candidate.shared and candidate.media is media and _is_at(candidate, where)
     ]
-    alike: dict[tuple[object, ...], list[Candidate]] = {}
-    for drive in sorted(own, key=lambda candidate: bool(candidate.lies)):
-        alike.setdefault((drive.model, drive.interface, drive.size_bytes, drive.sector_bytes), []).append(drive)
-    enough = next((group for group in alike.values() if len(group) >= members), None)
-    if enough is None:
-        most = max((len(group) for group in alike.values()), default=0)
+    groups: dict[tuple[object, ...], list[Candidate]] = {}
+    for drive in sorted(free, key=lambda candidate: bool(candidate.lies)):
+        groups.setdefault((drive.model, drive.interface, drive.size_bytes, drive.sector_bytes), []).append(drive)
+    chosen_group = next((group for group in groups.values() if len(group) >= members), None)
+    if chosen_group is None:
+        most = max((len(group) for group in groups.values()), default=0)
         raise PlanError(
             f"The pool {clean(pool, 60)!r} has {most} free drives of one model, and {members} are wanted.",
             hint="`raidbench array list` says which drives are free, and why the others are not.",
         )
-    return tuple(enough[:members])
+    return tuple(chosen_group[:members])
 
 
 def _is_at(drive: Candidate, where: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a sweep has found so far: the matrix, verdicts against the baseline, ranking, Pareto front, saturation. Pure."""
+"""Results of a sweep so far: matrix, verdicts, rankings, Pareto fronts and saturation. No I/O."""
 
 from __future__ import annotations
 
@@ -27,53 +27,53 @@ from app.features.sweep.engine.saturation import SaturationResult, search
 from app.features.sweep.engine.verdicts import judge_cells
 from backends.values import dataclass
 
-WORTH = 0.5
-"""A lead in the screening that is a smaller share of the threshold is not worth a confirmation: no verdict could come
-of it."""
+LEAST_LEAD = 0.5
+"""Minimum lead in the screening for a confirmation, as a share of the threshold: a smaller one could give no
+verdict."""
 
 
 LOAD = ("iodepth", "numjobs", "rate_iops")
-"""Fields of a job that say how much is asked for at once, not what."""
+"""Fields of a job that determine the load, not the pattern."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """Everything a table, a screen or a report shows of a sweep."""
+    """All results that a table, screen or report shows of a sweep."""
 
     rows: tuple[str, ...]
     """Set-ups, in the order of the plan."""
     columns: tuple[str, ...]
     """Workloads, in the order of the plan."""
     cells: tuple[CellResult, ...]
-    """Those of the matrix, in the order of the plan."""
+    """Cells of the matrix, in the order of the plan."""
     rank: Rank
-    """What they are ranked by."""
+    """Metric by which they are ranked."""
     threshold: float = THRESHOLD_PERCENT
-    """A difference within it is none, percent."""
+    """Percentage within which a difference counts as none."""
     fronts: tuple[tuple[str, ...], ...] = ()
-    """Of each workload the cells that no other beats in both IOPS and 99th percentile, by id, ascending latency."""
+    """Pareto front of IOPS and 99th percentile for each workload: cell ids by ascending latency."""
     leaders: tuple[tuple[str, ...], ...] = ()
-    """Of each line the best cell, and after it those that cannot be told from it, by id."""
+    """For each line, the id of the best cell, then those that cannot be distinguished from it."""
     confirmations: tuple[ConfirmedWinner, ...] = ()
-    """Winners that were measured again."""
+    """Winners that were measured again in fresh pairs."""
     saturated: tuple[SaturationResult, ...] = ()
-    """Searches for the highest load."""
+    """Results of the saturation searches."""
     load_curves: tuple[LoadCurve, ...] = ()
-    """Throughput against latency."""
+    """Throughput-latency curves."""
     published: tuple[PublishedComparison, ...] = ()
-    """What others measured, with the same of this sweep."""
+    """Published results with those of this sweep."""
     published_rows: PublishedRows | None = None
-    """The rows of their table; None for the first kind that fits."""
+    """Kind of rows in the published table; None for the first kind that fits."""
 
     def at(self, row: str, column: str) -> CellResult | None:
-        """The cell of a row and a column."""
+        """Return the cell of a row and a column; None if it is left out."""
         return next((result for result in self.cells if (result.cell.row, result.cell.column) == (row, column)), None)
 
     @property
     def lines(self) -> dict[str, tuple[CellResult, ...]]:
-        """Measured cells that have something to be compared by, best first: those of a workload, or of a curve.
+        """Comparable measured cells by line, best first: those of a workload, or of a curve.
 
-        Different workloads of a single set-up have nothing.
+        Different workloads of a single set-up are not comparable.
         """
         if len(self.rows) > 1:
             return {column: self.ranking(column) for column in self.columns}
@@ -82,11 +82,11 @@ class Results:
         return {name: self.best_first(line) for name, line in curves(self.cells).items()}
 
     def ranking(self, column: str) -> tuple[CellResult, ...]:
-        """The measured cells of a column, best first."""
+        """Return the measured cells of a column, best first."""
         return self.best_first(result for result in self.cells if result.cell.column == column)
 
     def best_first(self, cells: Iterable[CellResult]) -> tuple[CellResult, ...]:
-        """Those of the cells that were measured, best first."""
+        """Return the measured ones of these cells, best first."""
         measured = (cell for cell in cells if cell.value is not None)
         return tuple(
             sorted(measured, key=lambda cell_result: cell_result.value or 0.0, reverse=self.rank is not Rank.P99)
@@ -94,31 +94,31 @@ class Results:
 
     @property
     def baselines(self) -> frozenset[str]:
-        """Cells that others are compared with, by id."""
+        """Ids of the cells that are baselines of others."""
         return frozenset(result.cell.against for result in self.cells if result.cell.against is not None)
 
 
 def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
-    """What the runs of the session say, as far as the sweep has come."""
+    """Return the results of the session's runs so far."""
     runs_by_id = {run.id: run for run in runs}
     rank = record.design.rank
     cells = tuple(_result(record, cell, runs_by_id) for cell in record.design.cells)
     verdicts = judge_cells(record, runs_by_id)
-    held = tuple(
+    judged = tuple(
         _with_caveats(record, replace(result, judgement=verdicts.get(result.cell.id)), runs_by_id) for result in cells
     )
-    shown = [result.cell.id for result in held if result.judgement is not None and result.judgement.differs]
+    shown = [result.cell.id for result in judged if result.judgement is not None and result.judgement.differs]
     outcome = Results(
         rows=tuple(dict.fromkeys(cell.row for cell in record.design.cells)),
         columns=tuple(dict.fromkeys(cell.column for cell in record.design.cells)),
-        cells=held,
+        cells=judged,
         rank=rank,
         threshold=threshold_of(record),
-        fronts=tuple(front for same in _by_workload(held) if len(front := pareto(same)) > 1),
+        fronts=tuple(front for same in _by_workload(judged) if len(front := pareto(same)) > 1),
         confirmations=confirmations(record, runs_by_id, shown),
         saturated=search(record, runs_by_id),
         load_curves=load_curves(record, runs_by_id),
-        published=compare_published(record, held, runs_by_id),
+        published=compare_published(record, judged, runs_by_id),
         published_rows=record.design.published_rows,
     )
     return replace(
@@ -127,7 +127,7 @@ def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
 
 
 def _by_workload(cells: Sequence[CellResult]) -> Iterable[list[CellResult]]:
-    """Cells whose jobs ask for the same, however much of it: of different ones neither is better."""
+    """Return the cells grouped by jobs that differ only in their load: others are not comparable."""
     by_work: dict[tuple[tuple[str, str], ...], list[CellResult]] = {}
     for result in cells:
         work = tuple(sorted((key, text) for key, text in result.cell.job.items() if key not in LOAD))
@@ -136,7 +136,7 @@ def _by_workload(cells: Sequence[CellResult]) -> Iterable[list[CellResult]]:
 
 
 def pareto(cells: Sequence[CellResult]) -> tuple[str, ...]:
-    """Ids of the cells that no other beats in IOPS without a higher 99th percentile; ascending latency."""
+    """Return the ids of the cells that no other beats in IOPS and 99th percentile, by ascending latency."""
     measured = [cell for cell in cells if cell.iops is not None and cell.p99_ns is not None]
     front: list[CellResult] = []
     for cell_result in sorted(measured, key=lambda result: (result.p99_ns or 0.0, -(result.iops or 0.0))):
@@ -146,9 +146,9 @@ def pareto(cells: Sequence[CellResult]) -> tuple[str, ...]:
 
 
 def winners(outcome: Results) -> tuple[tuple[SweepCell, SweepCell], ...]:
-    """(winner, baseline) of each column and baseline that something in its block seems to beat.
+    """Return (winner, baseline) for each baseline that a cell in the same block seems to beat.
 
-    Of blocks other than the baseline's there are none: they cannot be measured in turn.
+    Cells of other blocks are left out, because they cannot be interleaved with the baseline.
     """
     cells = {result.cell.id: result.cell for result in outcome.cells}
     pairs: dict[str, tuple[SweepCell, SweepCell]] = {}
@@ -171,7 +171,7 @@ def _seems_better(outcome: Results, cell_result: CellResult) -> bool:
     interval = cell_result.judgement.interval if cell_result.judgement is not None else None
     if interval is None:
         return False
-    least = WORTH * outcome.threshold
+    least = LEAST_LEAD * outcome.threshold
     return interval.percent <= -least if outcome.rank is Rank.P99 else interval.percent >= least
 
 
@@ -179,12 +179,12 @@ def _result(record: SweepRecord, cell: SweepCell, runs: Runs) -> CellResult:
     scores = tuple(score for _, score in scored_runs(record, cell.id, runs, Purpose.SCREEN, Purpose.BASELINE))
     numbers = {step.number for step in record.steps if step.cell == cell.id}
     ends = [end for end in record.ended if end.step in numbers and end.reason]
-    over = {end.step for end in ends if end.result is StepResult.FAILED and end.is_final}
-    failed = tuple(end.reason for end in ends if end.result is StepResult.FAILED and end.step in over)
-    again = (end for end in ends if end.again and end.step not in over)
+    final_failures = {end.step for end in ends if end.result is StepResult.FAILED and end.is_final}
+    failed = tuple(end.reason for end in ends if end.result is StepResult.FAILED and end.step in final_failures)
+    repeated = (end for end in ends if end.again and end.step not in final_failures)
     notes = (
         *(end.reason for end in ends if end.result is StepResult.DONE),
-        *(f"tried once more, as its first run failed: {end.reason}" for end in again),
+        *(f"tried once more, as its first run failed: {end.reason}" for end in repeated),
     )
     values = [value for score in scores if (value := score.by(record.design.rank)) is not None]
     tail = latency(scores, LatencyFigure.P99)
@@ -203,7 +203,7 @@ def _result(record: SweepRecord, cell: SweepCell, runs: Runs) -> CellResult:
 
 
 def _reads_by(runs: Sequence[RunRecord]) -> tuple[tuple[str, float], ...]:
-    """The mean share of each member directly below, of those runs that counted them."""
+    """Return the mean share of reads of each direct member, over the runs that counted them."""
     shares: dict[str, list[float]] = {}
     for run in runs:
         for member in run.figures.members:
@@ -213,9 +213,9 @@ def _reads_by(runs: Sequence[RunRecord]) -> tuple[tuple[str, float], ...]:
 
 
 def _with_caveats(record: SweepRecord, cell_result: CellResult, runs: Runs) -> CellResult:
-    """With what its runs and those of its baseline allow to say."""
-    own = runs_of_cell(record, runs, cell_result.cell.id)
+    """Return the cell with the caveats of its runs and of its baseline applied to the verdict."""
+    cell_runs = runs_of_cell(record, runs, cell_result.cell.id)
     judgement = cell_result.judgement
     if judgement is not None and cell_result.cell.against is not None:
-        judgement = apply_caveats(judgement, (*runs_of_cell(record, runs, cell_result.cell.against), *own))
-    return replace(cell_result, judgement=judgement, weakened=weakening_caveats(own))
+        judgement = apply_caveats(judgement, (*runs_of_cell(record, runs, cell_result.cell.against), *cell_runs))
+    return replace(cell_result, judgement=judgement, weakened=weakening_caveats(cell_runs))

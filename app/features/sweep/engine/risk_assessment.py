@@ -1,4 +1,4 @@
-"""What a sweep puts at risk, found out before it begins: data that go, the worst that a value may do."""
+"""Assess the risks of a sweep before it starts: data loss, risky values and wear."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.core.analysis.past_runs.series import noise_of_condition
 from app.core.benchmark.endurance import amount_text, endurance_texts
 from app.core.benchmark.run_plan import BenchmarkRequest, RunPlan
 from app.core.fio.job import Job
-from app.core.session.sweep_steps import MADE, Assignment, Design, OverwrittenDevice, SweepArrays
+from app.core.session.sweep_steps import MADE, Design, OverwrittenDevice, SweepArrays
 from app.core.workbench import Workbench
 from app.features.sweep.engine.estimate import writing_seconds
 from app.features.sweep.engine.targets import SettingOwner, TargetFacts
@@ -25,29 +25,29 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskAssessment:
-    """What has to be known before anybody agrees."""
+    """Everything that the user must know before confirming."""
 
     design: Design
-    """The design with the devices whose data go."""
+    """The design with the devices that lose their data."""
     risk: Risk
-    """The worst that it does."""
+    """The highest risk of the sweep."""
     refused: tuple[str, ...] = ()
-    """Why it will not be done, each a sentence."""
+    """Reasons why it is refused, as sentences."""
     hint: str = ""
-    """What to do next when it is refused."""
+    """The next step if it is refused."""
     risks: tuple[str, ...] = ()
-    """Sentences about what values may do."""
+    """Sentences about risky values."""
 
     wear: tuple[str, ...] = ()
-    """Sentences about how much is written, and to drives of what endurance."""
+    """Sentences about the amount of written data and the endurance of the drives."""
     plates: tuple[DeviceLabel, ...] = ()
-    """The devices whose data go, else those that are changed; one that has two addresses once."""
+    """Devices that lose their data, or else those that are changed; each once."""
     noise: Mapping[str, RunNoise] = field(default_factory=dict)
-    """How far earlier runs of each workload lay apart on its target; those of which too few are known are left out."""
+    """Scatter of earlier runs by workload; without those of which too few are known."""
 
 
 async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> RiskAssessment:
-    """Judge every device that loses its data; changes nothing. Raises what preparing a run raises."""
+    """Return the risks of every device that loses its data; changes nothing. Raises the errors of preparing a run."""
     risk, sentences = _risk_of_values(design, facts)
     refused: list[str] = []
     hint = ""
@@ -60,11 +60,11 @@ async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> R
             refused += ready.refused
             hint = hint or ready.hint
         elif ready.only.device is not None and all(destroy.device != ready.only.device for destroy in destroys):
-            (plate,) = ready.labels  # it may be written to
+            (plate,) = ready.labels  # it may be overwritten, so it has one label
             plates.append(plate)
-            called = plate.name if plate.name != ready.only.device else ""
+            display_name = plate.name if plate.name != ready.only.device else ""
             destroys.append(
-                OverwrittenDevice(device=ready.only.device, name=plate.token, found=ready.content, called=called)
+                OverwrittenDevice(device=ready.only.device, name=plate.token, found=ready.content, called=display_name)
             )
             wear += _wear(bench, ready, writing_seconds(design, name))
     if design.making is not None:
@@ -92,14 +92,14 @@ async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> R
 
 
 def _drives_label(making: SweepArrays) -> DeviceLabel:
-    """How the question names the drives: their word means all that the sweep makes and deletes of exactly these."""
+    """Return the label of the drives: its token confirms all arrays that the sweep creates and deletes on them."""
     drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in making.drives)
     text = f"made of {clean(drives, 2000)}: what lies on them is lost"
     return DeviceLabel(name="Every array of the sweep", description=text, token=making.word)
 
 
 async def _array_error(bench: Workbench, facts: TargetFacts) -> RaidbenchError | None:
-    """Why nothing can be made here, whatever is typed."""
+    """Return why this machine cannot create the arrays; None if it can."""
     try:
         if facts.arrays is not None:
             await bench.arrays.require_array_support(facts.arrays.controller)
@@ -121,31 +121,32 @@ def _noise(bench: Workbench, design: Design, facts: TargetFacts) -> Iterator[tup
 
 
 def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
-    """What the sweep costs the drives of a device; nothing where it is made anew without being written to."""
+    """Return the written amount and the endurance of a device's drives; nothing if the device is only re-created."""
     if not seconds or ready.only.device is None:
         return ()
     session = bench.session
-    called = session.inventory.lasting(ready.only.device)
-    amount = amount_text(ready.only.device, seconds, session.runs, called=called)
+    display_name = session.inventory.lasting(ready.only.device)
+    amount = amount_text(ready.only.device, seconds, session.runs, called=display_name)
     parts = (
-        f"Written to {called}: {amount}",
+        f"Written to {display_name}: {amount}",
         *endurance_texts(session.inventory, ready.only.disk or ready.only.device),
     )
     return tuple(f"{part}." for part in parts)
 
 
 def _overwritten_devices(design: Design, facts: TargetFacts) -> list[tuple[str, str, Job]]:
-    """(device, address, a job that writes) of everything whose data go; scratch files lose nothing."""
+    """Return (device, address, writing job) for every device that loses its data; scratch files lose nothing."""
     nodes = {facts.addresses[role]: device for role, device in facts.devices.items() if device.startswith("/dev/")}
     losing: dict[str, tuple[str, str, Job]] = {}
     for cell in design.cells:
         job = Job.from_fields(cell.job)
         if job.writes and cell.where in nodes:
             losing.setdefault(cell.where, (nodes[cell.where], cell.where, job))
-    writing = Job.from_fields({"rw": "randwrite"})
+    writing, holders = Job.from_fields({"rw": "randwrite"}), _holders_by_target(facts)
     for original in design.originals:
         address = str(original.target)
-        if original.slow and _destroys_data(original, facts) and address in nodes:
+        destroys = original.slow and holders[address].settings[original.key].risk is Risk.DESTROYS_DATA
+        if destroys and address in nodes:
             losing.setdefault(address, (nodes[address], address, writing))
     return list(losing.values())
 
@@ -154,17 +155,13 @@ def _holders_by_target(facts: TargetFacts) -> dict[str, SettingOwner]:
     return {str(holder.target): holder for holders in facts.holders.values() for holder in holders}
 
 
-def _destroys_data(assignment: Assignment, facts: TargetFacts) -> bool:
-    return _holders_by_target(facts)[str(assignment.target)].settings[assignment.key].risk is Risk.DESTROYS_DATA
-
-
 def _risk_of_values(design: Design, facts: TargetFacts) -> tuple[Risk, tuple[str, ...]]:
-    """The worst of all values that the sweep sets."""
+    """Return the highest risk of all values that the sweep sets, and sentences about them."""
     holders = _holders_by_target(facts)
     before = {(original.target, original.key): original.value for original in design.originals}
     grave, sentences = Risk.NONE, dict[str, None]()
     for assignment in dict.fromkeys(setting for cell in design.cells for setting in cell.settings):
-        if assignment.target.backend == MADE:  # judged once there is an array
+        if assignment.target.backend == MADE:  # checked once the array exists
             continue
         if before[assignment.target, assignment.key] == assignment.value:
             continue

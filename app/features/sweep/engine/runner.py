@@ -1,8 +1,8 @@
-"""Carrying a sweep out: step after step, resumable at any point, everything put back whatever happens.
+"""Run a sweep step by step; it can resume at any point, and restores all settings at the end.
 
-A step whose run failed is tried once more at once. Then it keeps its place in the order, which the verdicts rest on,
-and its settings and its array are still there. That it failed is in the log before the second try, so a sweep that
-goes on after a crash tries it once more and no further.
+A step whose run failed is repeated once, immediately: then it keeps its place in the order, on which the verdicts rest,
+and its settings and its array are still present. The failure is logged before the repetition, so that a sweep resumed
+after a crash repeats it only once.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
+from app.core.benchmark.idle_wait import wait_for_stop
 from app.core.benchmark.runner import BenchmarkRequest, RunPlan
 from app.core.changes.revert import with_unrestored
 from app.core.fio.error_messages import is_lasting
@@ -52,14 +53,14 @@ from backends.identity import is_former, new_content
 from backends.model import Controller
 
 TOO_MANY_FAILURES = 3
-"""Cells that fail one after the other before the sweep gives up."""
+"""Number of consecutive failed cells after which the sweep gives up."""
 
-LOOK_EVERY = 0.5
-"""Seconds between two looks for a request to stop."""
+POLL_EVERY = 0.5
+"""Seconds between two checks for a request to stop."""
 
 
 class SweepRunner:
-    """Runs the sweep of a workbench's session. One sweep a session, one runner a sweep."""
+    """Runs the sweep of a workbench's session. A session has one sweep, and a sweep one runner."""
 
     def __init__(self, bench: Workbench) -> None:
         self._bench = bench
@@ -69,19 +70,22 @@ class SweepRunner:
 
     @property
     def record(self) -> SweepRecord:
-        """How far it has come."""
+        """The record of the sweep. Raises StorageError when the session has none."""
         record = self._bench.session.sweep
         if record is None:
             raise StorageError("This session has no sweep.")
         return record
 
     def stop(self) -> None:
-        """Ask it to end after putting everything back; the run under way is cut short and done again later."""
+        """Ask the sweep to stop after restoring all settings; the current run is interrupted and repeated later."""
         self._stopping.set()
         self._bench.jobs.stop()
 
     def begin(self, design: Design) -> None:
-        """Put the whole design on disk. Raises RefusedError when the session has a sweep already, StorageError."""
+        """Record the design.
+
+        Raises RefusedError when the session has a sweep already, StorageError when it cannot be recorded.
+        """
         if self._bench.session.sweep is not None:
             raise RefusedError(
                 "This session has a sweep already.", hint="Go on with it (--resume), or begin another session."
@@ -90,22 +94,25 @@ class SweepRunner:
         self._bench.emit(SweepStarted(at=time.time(), design=design, pid=os.getpid()))
 
     async def resume(self) -> None:
-        """Take over what another process left: changes cut short get their end first.
+        """Take over a sweep from another process, and record the end of its interrupted changes.
 
-        Raises RaidbenchError when the present state cannot be found out.
+        Raises RefusedError when it is finished or its arrays remain, RaidbenchError when the present state cannot be
+        read.
         """
         if self.record.finished:
             raise RefusedError("This sweep is finished.", hint="`raidbench attach` shows what it found.")
         SWEEP.create(self._bench.require_recording())
         self._bench.emit(SweepResumed(at=time.time(), pid=os.getpid()))
-        if self._makes_arrays and (left := await self._arrays.delete_created_arrays()):  # the next step makes its own
+        if self._makes_arrays and (
+            left := await self._arrays.delete_created_arrays()
+        ):  # the next step creates its own array
             raise RefusedError(" ".join(left), hint="`raidbench recover` shows what is left of it.")
         await end_interrupted_changes(self._bench)
 
     async def run_all(self) -> SweepRecord:
-        """All steps that are left, then everything back as it was; returns the record with its end.
+        """Run all remaining steps, restore all settings, and return the record with its end.
 
-        Raises what is not of raidbench's making, after putting everything back.
+        Raises errors that are not raidbench's own after restoring the settings.
         """
         watching = asyncio.create_task(self._watch(), name="stop requests")
         forget = self._bench.subscribe(LiveWriter(self._bench.require_recording()).handle_event)
@@ -130,31 +137,31 @@ class SweepRunner:
         return self.record
 
     async def restore_and_stop(self) -> SweepRecord:
-        """Put back what another process left, without going on. Raises what `resume` raises."""
+        """Restore the settings that another process left, and end the sweep. Raises what `resume` raises."""
         await self.resume()
         await self._end(SweepResult.STOPPED, "The settings were put back after it had been cut short.")
         return self.record
 
     @contextlib.contextmanager
     def _exclusive_use(self) -> Iterator[None]:
-        """No other sweep touches what this one measures or sets. Raises RefusedError naming the other."""
+        """Lock everything that the sweep measures or sets. Raises RefusedError when another sweep has a lock."""
         design = self.record.design
         touched = {cell.where for cell in design.cells if cell.array is None}
         touched |= {str(original.target) for original in design.originals}
         if design.making is not None:
             touched |= {drive.serial or drive.place for drive in design.making.drives}
-        with contextlib.ExitStack() as held:
+        with contextlib.ExitStack() as locks:
             for name in sorted(touched):
-                held.enter_context(hold_lock(self._bench.locks, f"sweep-{name}", f"sweep {design.title}"))
+                locks.enter_context(hold_lock(self._bench.locks, f"sweep-{name}", f"sweep {design.title}"))
             yield
 
     async def _watch(self) -> None:
-        """Hear of requests to stop from other processes."""
+        """Watch for requests to stop from other processes."""
         folder = self._bench.require_recording()
         while not self._stopping.is_set():
             if STOP.exists_in(folder):
                 self.stop()
-            await asyncio.sleep(LOOK_EVERY)
+            await asyncio.sleep(POLL_EVERY)
 
     async def _end(self, result: SweepResult, reason: str) -> None:
         left = await restore(self._bench, self.record)
@@ -191,7 +198,7 @@ class SweepRunner:
                 continue
             cell = self.record.cell(todo[0].cell)
             of_array = self._makes_arrays and not self._arrays.usable
-            name = (cell.array or cell.id) if of_array else cell.id  # an array that is not right fails all of its cells
+            name = (cell.array or cell.id) if of_array else cell.id  # all cells of a bad array count as one failure
             failures = {*failures, name} if ended.result is StepResult.FAILED else set()
             if len(failures) == TOO_MANY_FAILURES:
                 return SweepResult.FAILED, f"{len(failures)} cells failed one after the other: {ended.reason}"
@@ -202,35 +209,38 @@ class SweepRunner:
         return self.record.design.making is not None
 
     async def _ensure_array(self, step: Step) -> bool:
-        """Whether the array of a step stands, if it needs one; one that its maker refuses is written down as such.
+        """Return whether the array of a step exists, or none is needed; record an array that is refused.
 
-        Raises what ends the sweep.
+        Raises errors that end the sweep.
         """
         cell = self.record.cell(step.cell)
         if cell.array is None:
             return True
         try:
-            await self._arrays.apply_settings(step, cell)
+            await self._arrays.ensure_array(step, cell)
         except ArrayRefusedError as refused:
             self._bench.emit(SweepArrayRefused(at=time.time(), array=cell.array, reason=_error_text(refused)))
             return False
         return not self._stopping.is_set()
 
     async def _step(self, step: Step) -> SweepStepEnded:
-        """One step to its end in the log. Raises what ends the sweep: a device that is gone, no room for the log."""
-        whole = self._end_of_complete_run(step)
-        if whole is not None and await self._changed_settings_text(self.record.cell(step.cell)):
-            whole = None  # what it was at the end of that run, nobody knows any more
-        if whole is None:
+        """Run one step and return its recorded end.
+
+        Raises errors that end the sweep: a lost device, or a full disk.
+        """
+        end = self._end_of_complete_run(step)
+        if end is not None and await self._changed_settings_text(self.record.cell(step.cell)):
+            end = None  # the settings at the end of that run are unknown
+        if end is None:
             self._bench.emit(SweepStepStarted(at=time.time(), step=step.number))
-            whole = await self._measure_step(step)
+            end = await self._measure_step(step)
             if self._stopping.is_set() or self.record.was_tried(step):
-                whole = replace(whole, again=False)
-        self._bench.emit(whole)
-        return whole
+                end = replace(end, again=False)
+        self._bench.emit(end)
+        return end
 
     def _end_of_complete_run(self, step: Step) -> SweepStepEnded | None:
-        """The end of a step whose run was complete when a crash kept its end from the log."""
+        """Return the end of a step whose run was complete before a crash, but whose end was not logged; else None."""
         current = self.record.current
         if current is None or current.step.number != step.number or current.run is None:
             return None
@@ -272,7 +282,7 @@ class SweepRunner:
                 return _step_end(step, StepResult.FAILED, run=run.id, reason=why, again=not is_lasting(why))
 
     async def _changed_settings_text(self, cell: SweepCell) -> str:
-        """Return which settings of a cell have another value at the end of its run, a sentence; "" for none."""
+        """Return which settings of a cell changed during its run, as a sentence; "" for none."""
         try:
             why = await mismatch_text(self._bench, cell.settings)
         except RaidbenchError as error:
@@ -280,7 +290,7 @@ class SweepRunner:
         return f"{why}: it was changed during the run, so this is no measurement of the cell." if why else ""
 
     async def _prepare_machine(self, cell: SweepCell) -> str:
-        """Features and settings; sentences about what is in force otherwise than set."""
+        """Activate features and set the settings; return sentences about values that are not effective."""
         for feature in self.record.design.features:
             if feature.name not in cell.needs:
                 continue
@@ -302,9 +312,9 @@ class SweepRunner:
         job = Job.from_fields(cell.job)
         wanted = {(setting.target, setting.key) for setting in cell.settings}
         declared = {target: self._bench.hardware.settings(target) for target, _ in wanted}
-        anew = any(setting.new_data for target, key in wanted for setting in declared[target] if setting.key == key)
+        new_data = any(setting.new_data for target, key in wanted for setting in declared[target] if setting.key == key)
         request = BenchmarkRequest(
-            where=where, name=name, job=job, profile=cell.profile, again=not anew, length_agreed=True
+            where=where, name=name, job=job, profile=cell.profile, again=not new_data, length_agreed=True
         )
         ready = await self._bench.jobs.prepare(request)
         if ready.refused:
@@ -314,9 +324,9 @@ class SweepRunner:
         return ready
 
     def _confirmation(self, ready: RunPlan, cell: SweepCell) -> str | None:
-        """Return the word that was typed for the whole sweep, if it was typed for this and nothing new is there.
+        """Return the token typed for the whole sweep if it covers this device and nothing new is on it.
 
-        Raises RefusedError.
+        Raises RefusedError when it does not.
         """
         if not ready.destructive or (cell.array is not None and all(map(is_former, ready.content))):
             return ready.confirm_text
@@ -335,12 +345,10 @@ class SweepRunner:
         return ready.confirm_text
 
     async def _rest(self, step: Step, cell: SweepCell) -> None:
-        """Quiet before a run, so that none inherits another's; a simulated array has none to come to."""
+        """Rest before a run, so that it does not inherit effects of the last one; not on a simulated host."""
         if not self._bench.host.capabilities.live:
             return
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(pause_before(step, cell, self.record.design)):
-                await self._stopping.wait()
+        await wait_for_stop(self._stopping, pause_before(step, cell, self.record.design))
 
 
 _ASKED = "It was asked to stop."
@@ -357,6 +365,6 @@ def _error_text(error: RaidbenchError) -> str:
 
 
 async def restore_and_stop(bench: Workbench) -> tuple[str, ...]:
-    """Put the settings of the open session's sweep back; return sentences about what could not be."""
+    """Restore the settings of the open session's sweep; return sentences about those that could not be restored."""
     record = await SweepRunner(bench).restore_and_stop()
     return () if record.end is None else record.end.left

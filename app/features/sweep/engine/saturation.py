@@ -1,9 +1,9 @@
-"""How far the load can be raised: queue depths tried, which is next, which is found. Pure.
+"""Search for the highest load: queue depths tried so far, the next depth, and the result. No I/O.
 
-Depths are doubled until the goal is lost, each of them is run as often as the design says, in rounds of which every
-second goes backwards, and then the gap between the last depth on this side of the goal and the first on the other is
-halved. The goal is a limit of the 99th percentile, the most I/Os within which are looked for; or, without a limit, the
-least depth that reaches the plateau.
+Depths are doubled until the goal is lost. Each depth is run as often as the design says, in rounds of which every
+second is reversed. Then the gap between the last depth that meets the goal and the first that does not is halved. The
+goal is the most I/Os within a limit of the 99th percentile or, without a limit, the lowest depth that reaches the
+plateau.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from app.features.sweep.engine.cells import LatencyFigure, Runs, RunScore, laten
 from app.features.sweep.engine.order import mirrored_rounds
 from backends.values import dataclass
 
-NEAR = 1.12
-"""A search ends when the depths on both sides of the goal are nearer than this."""
+NEAR_RATIO = 1.12
+"""The search ends when the ratio of the depths on both sides of the goal is below this."""
 
 LEAST_RUNS = 3
-"""Of each depth, whatever the design says."""
+"""Minimum number of runs of each depth."""
 
 MARK = "@"
-"""In the name of a cell made for a search, before its depth."""
+"""Separator in the id of a search's cell, before its depth."""
 
 FLAT_DOUBLINGS = 2
-"""So many doublings, one after the other, that each bring less than the plateau is wide: more brings nothing."""
+"""Consecutive doublings within the width of the plateau after which a higher depth is not tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DepthPoint:
-    """A queue depth, and what its runs reached."""
+    """A queue depth and its results."""
 
     depth: int
     """I/Os in flight of each job."""
     cell: SweepCell
-    """Whose runs they are."""
+    """The cell of its runs."""
     tried: int
-    """Runs begun, those that failed included."""
+    """Number of started runs, including failed ones."""
     scores: tuple[RunScore, ...] = ()
-    """Its completed runs."""
+    """Metrics of the completed runs."""
 
     @property
     def iops(self) -> MeanInterval | None:
@@ -52,35 +52,35 @@ class DepthPoint:
 
     @property
     def p99_ns(self) -> LogMeanInterval | None:
-        """Mean and interval of the runs' 99th percentiles; None where one of them has too few I/Os."""
+        """Mean and interval of the 99th percentiles; None if a run has too few I/Os."""
         return latency(self.scores, LatencyFigure.P99)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaturationResult:
-    """How far one cell's load can be raised."""
+    """Result of the search for the highest load of one cell."""
 
     cell: SweepCell
-    """Which."""
+    """The cell."""
     points: tuple[DepthPoint, ...]
-    """Depths tried, ascending."""
+    """Tried depths, ascending."""
     plateau: MeanInterval | None
-    """I/Os per second of all runs on the plateau; None before the first, and where a limit is looked for."""
+    """I/Os per second of all runs on the plateau; None before the first run, and for a latency limit."""
     best: DepthPoint | None
-    """What was looked for, as far as it is known; None if no depth keeps the limit."""
+    """The depth that meets the goal best so far; None if no depth is within the limit."""
     complete: bool = True
-    """Whether nothing more is to be tried."""
+    """Whether the search is finished."""
 
 
 def plateau(points: Sequence[DepthPoint], goal: Saturation) -> MeanInterval | None:
-    """I/Os per second of all runs on the plateau: their mean is not the luckiest of them."""
+    """Return the I/Os per second of all runs on the plateau: the mean is not biased like the best of them."""
     reached = _goal_test(points, goal)
     runs = [score.iops for point in points if reached(point) for score in point.scores]
     return mean_interval(runs) if runs and goal.p99_ns is None else None
 
 
 def best(points: Sequence[DepthPoint], goal: Saturation) -> DepthPoint | None:
-    """The most I/Os within the limit; without a limit the least depth that is on the plateau."""
+    """Return the depth with the most I/Os within the limit or, without a limit, the lowest depth on the plateau."""
     reached = _goal_test(points, goal)
     kept = [point for point in points if point.scores and reached(point)]
     if goal.p99_ns is not None:
@@ -89,9 +89,9 @@ def best(points: Sequence[DepthPoint], goal: Saturation) -> DepthPoint | None:
 
 
 def next_runs(points: Sequence[DepthPoint], goal: Saturation, repeats: int, random: Random) -> tuple[int, ...]:
-    """The depths to be run next, in their order; none when the depth looked for is found.
+    """Return the next depths to run, in order; nothing when the search is complete.
 
-    The first round goes up by itself; the others follow when it knows where to stop.
+    The first round ascends; the other rounds follow when the highest depth is known.
     """
     further = _next_deeper(points, goal)
     if further is not None:
@@ -110,7 +110,7 @@ def _mean(point: DepthPoint) -> float:
 
 
 def _goal_test(points: Sequence[DepthPoint], goal: Saturation) -> Callable[[DepthPoint], bool]:
-    """Whether a depth keeps the limit, or is on the plateau."""
+    """Return a function that tells whether a depth is within the limit or on the plateau."""
     limit = goal.p99_ns
     if limit is not None:
         return lambda point: point.p99_ns is not None and round(point.p99_ns.mean) <= limit
@@ -119,7 +119,7 @@ def _goal_test(points: Sequence[DepthPoint], goal: Saturation) -> Callable[[Dept
 
 
 def _next_deeper(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
-    """The next depth upwards; None when the goal lies between those that were tried, or nothing can reach it."""
+    """Return the next higher depth; None when the goal is between tried depths, or no depth can reach it."""
     if not points:
         return goal.lowest
     top = points[-1]
@@ -134,13 +134,13 @@ def _next_deeper(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
 
 
 def _is_flat(means: Sequence[float], within: float) -> bool:
-    """Whether each of the last depths brought less than so many percent more than the best below it."""
+    """Return whether each of the last depths gained less than `within` percent over the best lower one."""
     last = range(len(means) - FLAT_DOUBLINGS, len(means))
     return last[0] > 0 and all(means[at] <= max(means[:at]) * (1 + within / 100) for at in last)
 
 
 def _depth_between(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
-    """The depth between the two around the goal, or below all of them; None when they are near enough."""
+    """Return the depth between the two around the goal, or below all; None when they are close enough."""
     reached = _goal_test(points, goal)
     least = points[0]
     missed = not any(map(reached, points)) if goal.p99_ns is not None else reached(least)
@@ -152,22 +152,22 @@ def _depth_between(points: Sequence[DepthPoint], goal: Saturation) -> int | None
     else:
         high = min((point.depth for point in points if reached(point)), default=None)
         low = max((point.depth for point in points if high is not None and point.depth < high), default=None)
-    if low is None or high is None or high <= low * NEAR:
+    if low is None or high is None or high <= low * NEAR_RATIO:
         return None
     middle = round((low * high) ** 0.5)
     return middle if low < middle < high else None
 
 
 def depth_points(record: SweepRecord, base: SweepCell, goal: Saturation, runs: Runs) -> tuple[DepthPoint, ...]:
-    """Depths at which this cell's workload was run, ascending: those of its search, and of the matrix within it."""
+    """Return the depths of a cell's workload that were run, in its search or in the matrix, ascending."""
     points: dict[int, DepthPoint] = {}
-    alike = {cell.id for cell in record.design.cells if family(cell) == family(base)}
-    over = [step for step in record.steps if record.final_end(step) is not None]
+    family_ids = {cell.id for cell in record.design.cells if family(cell) == family(base)}
+    finished = [step for step in record.steps if record.final_end(step) is not None]
     purposes = (Purpose.SCREEN, Purpose.SATURATE)
     for cell in record.cells:
-        if cell.id.partition(MARK)[0] not in alike:
+        if cell.id.partition(MARK)[0] not in family_ids:
             continue
-        tried = sum(step.cell == cell.id and step.purpose in purposes for step in over)
+        tried = sum(step.cell == cell.id and step.purpose in purposes for step in finished)
         scores = tuple(score for _, score in scored_runs(record, cell.id, runs, *purposes))
         depth = int(cell.job["iodepth"])
         if tried and goal.lowest <= depth <= goal.highest:
@@ -176,18 +176,18 @@ def depth_points(record: SweepRecord, base: SweepCell, goal: Saturation, runs: R
 
 
 def depth_cell(base: SweepCell, depth: int) -> SweepCell:
-    """The cell of a search at that depth."""
+    """Return the cell of a search at a depth."""
     job = {**base.job, "iodepth": str(depth)}
     return replace(base, id=f"{base.id}{MARK}{depth}", job=job, profile=None, column=f"depth {depth}", against=None)
 
 
 def family(cell: SweepCell) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """What cells have in common that differ by their queue depth only."""
+    """Return what cells have in common that differ only in their queue depth."""
     return cell.row, tuple(sorted((key, value) for key, value in cell.job.items() if key != "iodepth"))
 
 
 def bases(record: SweepRecord) -> tuple[SweepCell, ...]:
-    """One cell of every set-up and of every workload that differs by more than its queue depth."""
+    """Return one cell for every set-up and workload, where workloads that differ only in queue depth count once."""
     by_family: dict[object, SweepCell] = {}
     for cell in record.design.cells:
         by_family.setdefault(family(cell), cell)
@@ -195,7 +195,7 @@ def bases(record: SweepRecord) -> tuple[SweepCell, ...]:
 
 
 def search(record: SweepRecord, runs: Runs) -> tuple[SaturationResult, ...]:
-    """How far the load of each cell can be raised, where that was asked for."""
+    """Return the results of the search for the highest load; nothing if none was planned."""
     goal = record.design.saturation
     if goal is None:
         return ()

@@ -1,4 +1,4 @@
-"""What has to be known of the machine before a plan can be spread out: targets, their settings now, features."""
+"""Find the targets of a plan, and read their settings and features, before the plan is expanded."""
 
 from __future__ import annotations
 
@@ -22,40 +22,43 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingOwner:
-    """A thing that has settings, as read just now."""
+    """A target with its settings as read now."""
 
     target: Target
-    """Which."""
+    """The target."""
     settings: Mapping[str, Setting]
-    """As declared, by key."""
+    """Declared settings by key."""
     readings: Mapping[str, Reading]
-    """Their values, by key."""
+    """Readings by key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetFacts:
-    """The machine as far as a plan is concerned."""
+    """The facts of the machine that a plan needs."""
 
     addresses: Mapping[str, str]
-    """What each role stands for; roles that nobody named are left out."""
+    """Addresses by role; without roles that were not named."""
     devices: Mapping[str, str] = field(default_factory=dict)
-    """Block device node or path of each role that has one."""
+    """Block device or path by role."""
     holders: Mapping[str, tuple[SettingOwner, ...]] = field(default_factory=dict)
-    """What has the settings of a role: itself, then the request queue that it is to the kernel."""
+    """Owners of the settings by role: the target itself, then its request queue in the kernel."""
     features: Mapping[str, NeededFeature] = field(default_factory=dict)
-    """Features of the plan by name, as they are now."""
+    """Present state of the plan's features by name."""
     arrays: PlannedArrays | None = None
-    """What the plan's axis of levels makes here."""
+    """Arrays that the plan's level axis creates here."""
     can_restart: bool = False
-    """Whether the machine may be restarted in the middle: only one that is simulated."""
+    """Whether the machine may be restarted during the sweep: only a simulated one."""
 
     def holder(self, role: str, key: str) -> SettingOwner | None:
-        """What has the setting `key` of a role; None if nothing has."""
+        """Return the owner of a role's setting; None if there is none."""
         return next((owner for owner in self.holders.get(role, ()) if key in owner.readings), None)
 
 
 def legal_value(setting: Setting, reading: Reading, value: str) -> str:
-    """The value in the backend's words; sizes may be written `64k`. Raises InvalidValueError naming the legal ones."""
+    """Return the value in the backend's spelling; sizes may be written as `64k`.
+
+    Raises InvalidValueError, with the legal values, when it is not legal.
+    """
     try:
         return check_value(setting, reading, value)
     except InvalidValueError as error:
@@ -65,29 +68,25 @@ def legal_value(setting: Setting, reading: Reading, value: str) -> str:
             raise error from None
 
 
-def addresses_of(plan: SweepPlan, named: Mapping[str, str]) -> dict[str, str]:
-    """The roles' addresses, those named on the command line first. Raises PlanError for a role the plan lacks."""
-    for role in named:
-        if role not in plan.targets:
-            raise PlanError(
-                f"The plan has no target {clean(role, 40)!r}.",
-                hint=suggestion_hint(role, plan.targets, f"It has: {', '.join(plan.targets) or 'none'}."),
-            )
-    return {role: named.get(role, address) for role, address in plan.targets.items() if named.get(role, address)}
-
-
 async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> TargetFacts:
     """Find every target of the plan and read its settings; changes nothing.
 
-    What the plan itself names and this machine does not have is as if nobody had named it, unless it has none of that.
-    Raises PlanError, NotFoundError, DeviceGoneError, ToolFailedError.
+    Addresses in the plan that this machine does not have are skipped, unless it has none of them. Raises PlanError for
+    an unknown role, NotFoundError for a target that does not exist, DeviceGoneError or ToolFailedError when one cannot
+    be read.
     """
     if plan.levels is not None and plan.levels.role in named:
         raise PlanError(
             f"{plan.levels.role} is what the sweep makes: no --target says where it is.",
             hint="Name its drives in the plan, or with --drives.",
         )
-    addresses = addresses_of(plan, named)
+    for role in named:
+        if role not in plan.targets:
+            raise PlanError(
+                f"The plan has no target {clean(role, 40)!r}.",
+                hint=suggestion_hint(role, plan.targets, f"It has: {', '.join(plan.targets) or 'none'}."),
+            )
+    addresses = {role: named.get(role, address) for role, address in plan.targets.items()}
     matches: dict[str, str] = {}
     devices: dict[str, str] = {}
     holders: dict[str, tuple[SettingOwner, ...]] = {}
@@ -95,8 +94,10 @@ async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str,
     read: dict[Target, SettingOwner] = {}
     absent: list[NotFoundError] = []
     for role, address in addresses.items():
+        if not address:
+            continue
         try:
-            device = await _thing(bench, address)
+            device = await _find_device(bench, address)
         except NotFoundError as error:
             if role in named:
                 raise
@@ -112,7 +113,7 @@ async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str,
         targets = [device.target] if twin is None else [device.target, twin.target]
         for target in targets:
             if target not in read:
-                read[target] = await _holder(bench, target)
+                read[target] = await _read_owner(bench, target)
         holders[role] = tuple(read[target] for target in targets)
     if absent and not matches:
         raise absent[0]
@@ -122,16 +123,16 @@ async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str,
         devices=devices,
         holders=holders,
         features={
-            name: _feature(name, feature.key, things[feature.target])
+            name: NeededFeature(name=name, target=owner.target, active=is_active(owner, name), key=feature.key)
             for name, feature in plan.features.items()
-            if feature.target in things
+            if (owner := things.get(feature.target)) is not None
         },
         can_restart=bench.restarts is not None,
     )
 
 
-async def _thing(bench: Workbench, address: str) -> Controller | Array | Drive | None:
-    """What the address names; None for a path that is to be a scratch file. Raises NotFoundError."""
+async def _find_device(bench: Workbench, address: str) -> Controller | Array | Drive | None:
+    """Return the device at an address; None for the path of a scratch file. Raises NotFoundError when there is none."""
     try:
         return await bench.hardware.find(address)
     except NotFoundError:
@@ -146,7 +147,7 @@ def _path(text: str) -> str:
     return os.path.abspath(os.path.expanduser(text))
 
 
-async def _holder(bench: Workbench, target: Target) -> SettingOwner:
+async def _read_owner(bench: Workbench, target: Target) -> SettingOwner:
     return SettingOwner(
         target=target,
         settings={setting.key: setting for setting in bench.hardware.settings(target)},
@@ -154,12 +155,8 @@ async def _holder(bench: Workbench, target: Target) -> SettingOwner:
     )
 
 
-def _feature(name: str, key: str | None, device: Controller | Array | Drive) -> NeededFeature:
-    return NeededFeature(name=name, target=device.target, active=is_active(device, name), key=key)
-
-
 def is_active(device: Controller | Array | Drive | None, name: str) -> bool:
-    """Whether a controller has the feature in force."""
+    """Return whether a controller has an active feature of this name."""
     if not isinstance(device, Controller):
         return False
     return any(name.lower() in feature.name.lower() and feature.state == "active" for feature in device.features)

@@ -1,9 +1,9 @@
-"""The verdicts of a sweep: every cell against its baseline, one family with the confirmation of what leads. Pure.
+"""Verdicts of a sweep: every cell against its baseline, in one family with the confirmations. No I/O.
 
-What was measured in the same rounds is judged by the orders that could have been drawn (four set-ups and more), or,
-where two or three have too few of those, as pairs; what has a block of its own by its baseline before and after it.
-All of them together, and the winners that are measured again, have one share of false verdicts. A set-up whose runs
-scatter more than those of the others has no verdict, and neither has any that is compared with such a baseline.
+Four and more set-ups of the same rounds are judged by the random orders that could have been drawn. Two or three have
+too few orders and are judged as pairs. A cell in a block of its own is judged by its baseline before and after it. All
+verdicts and the confirmations share one rate of false verdicts. A set-up whose runs scatter more than those of the
+others has no verdict, and neither have the cells of such a baseline.
 """
 
 from __future__ import annotations
@@ -39,71 +39,74 @@ from app.features.sweep.engine.cells import Runs, threshold_of, values_by_turn
 from backends.values import dataclass
 
 SCREENING = 0.035
-"""Share of false verdicts of the matrix, where what leads is measured again and could be one, too: the least with which
-three rounds of one set-up and another show a difference."""
+"""Share of false verdicts for the matrix if winners are measured again. It is the lowest share at which three rounds
+of two set-ups can show a difference."""
 
 PERMUTED_FROM = 4
-"""Set-ups of the same rounds: of three rounds of two or three so few orders can be drawn that they show nothing."""
+"""Minimum number of set-ups in the same rounds: three rounds of fewer have too few orders to show a difference."""
 
 _Turn = TypeVar("_Turn")
 
 Group = tuple[SweepCell, ...]
-"""What all others are compared with, then those, all of one block."""
+"""A baseline, then the cells of its block that are compared with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlphaBudget:
-    """What each part of a sweep has of the share of false verdicts; fixed by the plan."""
+    """Shares of the false verdicts in a sweep; fixed by the plan."""
 
     each: float
-    """Every cell of the matrix; 0 where it cannot show anything."""
+    """Share of every cell of the matrix; 0 if the matrix cannot show a difference."""
     confirmation: float
-    """All winners together that the matrix has not shown yet."""
+    """Share of all winners that the matrix has not shown yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnderpoweredSetups:
-    """Set-ups of which so many rounds show nothing, whatever they measure."""
+    """Set-ups with too few rounds to show any difference."""
 
     setups: int
-    """How many are measured in the same rounds."""
+    """Number of set-ups in the same rounds."""
     rounds: int
-    """As planned."""
+    """Planned rounds."""
     enough: int
-    """Rounds that can show a difference."""
+    """Rounds that could show a difference."""
 
 
 def groups(cells: Sequence[SweepCell]) -> tuple[Group, ...]:
-    """Cells of one block with the cell that they are compared with."""
+    """Return the cells of each block with their baseline."""
     by_id = {cell.id: cell for cell in cells}
     by_baseline: dict[tuple[str, bool], Group] = {}
     for cell in cells:
         baseline = None if cell.against is None else by_id[cell.against]
         if baseline is not None and baseline.block == cell.block:
-            kind = baseline.id, baseline.array == cell.array  # arrays are drawn in turn, and settings within each
+            kind = (
+                baseline.id,
+                baseline.array == cell.array,
+            )  # random orders: of arrays, and of settings within each array
             by_baseline[kind] = (*by_baseline.get(kind, (baseline,)), cell)
     return tuple(by_baseline.values())
 
 
 def alpha_budget(design: Design) -> AlphaBudget:
-    """The share of each part: all of it to the confirmation where the matrix is blind, and the other way round."""
-    inside = groups(design.cells)
+    """Return the shares: all for the confirmation if the matrix cannot show a difference, and vice versa."""
+    block_groups = groups(design.cells)
     count = sum(cell.against is not None for cell in design.cells)
-    if not design.pairs or not inside:
+    if not design.pairs or not block_groups:
         return AlphaBudget(each=LEVEL / max(1, count), confirmation=0.0)
     each = SCREENING / count
-    others = count - sum(len(group) - 1 for group in inside)
-    if not others and all(_least_rounds(len(group), inside, each) > design.repeats for group in inside):
+    others = count - sum(len(group) - 1 for group in block_groups)
+    if not others and all(_least_rounds(len(group), block_groups, each) > design.repeats for group in block_groups):
         return AlphaBudget(each=0.0, confirmation=LEVEL)
     return AlphaBudget(each=each, confirmation=LEVEL - SCREENING)
 
 
 def underpowered_setups(design: Design) -> tuple[UnderpoweredSetups, ...]:
-    """Set-ups that the matrix of this plan cannot tell apart, the most rounds first."""
-    inside = groups(design.cells)
+    """Return the set-ups that the matrix of this plan cannot distinguish, those that need most rounds first."""
+    block_groups = groups(design.cells)
     count = sum(cell.against is not None for cell in design.cells)
     cell_level = (SCREENING if design.pairs else LEVEL) / max(1, count)
-    pairs = {(len(group), _least_rounds(len(group), inside, cell_level)) for group in inside}
+    pairs = {(len(group), _least_rounds(len(group), block_groups, cell_level)) for group in block_groups}
     return tuple(
         UnderpoweredSetups(setups=setups, rounds=design.repeats, enough=enough)
         for setups, enough in sorted(pairs, key=lambda pair: -pair[1])
@@ -111,35 +114,36 @@ def underpowered_setups(design: Design) -> tuple[UnderpoweredSetups, ...]:
     )
 
 
-def _least_rounds(setups: int, inside: Sequence[Group], cell_level: float) -> int:
-    """The fewest rounds that can show something of so many set-ups."""
+def _least_rounds(setups: int, block_groups: Sequence[Group], cell_level: float) -> int:
+    """Return the fewest rounds that can show a difference between that many set-ups."""
     if setups >= PERMUTED_FROM:
-        return rounds_needed(setups, cell_level * _contrasts(inside))
+        return rounds_needed(setups, cell_level * _contrasts(block_groups))
     return pairs_needed(cell_level)
 
 
 def pairs_needed(level: float) -> int:
-    """Return the fewest pairs that can show a difference at a level, also on a device that has two speeds.
+    """Return the fewest pairs that can show a difference at a level, even on a device with two speeds.
 
-    A device that is now fast and now slow goes the same way in all of some pairs with a chance of 2 / 4**pairs.
+    A device that is sometimes fast and sometimes slow gives the same direction in all pairs with probability 2 /
+    4**pairs.
     """
     return max(FEWEST_PAIRS, ceil(log(2 / level) / log(4)))
 
 
-def _contrasts(inside: Sequence[Group]) -> int:
-    """How many there are of what is judged by its orders."""
-    return sum(len(group) - 1 for group in inside if len(group) >= PERMUTED_FROM)
+def _contrasts(block_groups: Sequence[Group]) -> int:
+    """Return the number of comparisons that are judged by their orders."""
+    return sum(len(group) - 1 for group in block_groups if len(group) >= PERMUTED_FROM)
 
 
 def judge_cells(record: SweepRecord, runs: Runs) -> dict[str, VerdictResult]:
-    """The verdicts on cells, by id; none on a baseline, and none where nothing was measured yet."""
+    """Return the verdicts by cell id; none for a baseline, and none before a cell is measured."""
     values = {cell.id: _by_round(record, cell.id, runs, Purpose.SCREEN) for cell in record.design.cells}
     cell_level = alpha_budget(record.design).each
-    inside = groups(record.design.cells)
-    verdicts = _judge_by_orders(record, inside, values, cell_level) | _judge_as_pairs(
-        record, inside, values, cell_level
+    block_groups = groups(record.design.cells)
+    verdicts = _judge_by_orders(record, block_groups, values, cell_level) | _judge_as_pairs(
+        record, block_groups, values, cell_level
     )
-    for group in inside:
+    for group in block_groups:
         for cell in group[1:]:
             interim = None if cell.id in verdicts else _interim_verdict(record, group, cell, values)
             if interim is not None:
@@ -148,7 +152,7 @@ def judge_cells(record: SweepRecord, runs: Runs) -> dict[str, VerdictResult]:
 
 
 Values = Mapping[str, Mapping[int, float]]
-"""What was measured of each cell, by round."""
+"""Results of each cell by round."""
 
 
 def _by_round(record: SweepRecord, cell: str, runs: Runs, purpose: Purpose) -> dict[int, float]:
@@ -156,18 +160,18 @@ def _by_round(record: SweepRecord, cell: str, runs: Runs, purpose: Purpose) -> d
 
 
 def _judge_by_orders(
-    record: SweepRecord, inside: Sequence[Group], values: Values, cell_level: float
+    record: SweepRecord, block_groups: Sequence[Group], values: Values, cell_level: float
 ) -> dict[str, VerdictResult]:
-    """Of all groups of four and more set-ups whose rounds are complete and can show something."""
-    level = cell_level * _contrasts(inside)
-    whole = [_complete_cells(record, group, values) for group in inside if len(group) >= PERMUTED_FROM]
-    there = [group for group in whole if _can_show(record, group, level)]
-    if not there:
+    """Return the verdicts on groups of four and more set-ups whose rounds are complete and sufficient."""
+    level = cell_level * _contrasts(block_groups)
+    complete = [_complete_cells(record, group, values) for group in block_groups if len(group) >= PERMUTED_FROM]
+    judgeable = [group for group in complete if _can_show(record, group, level)]
+    if not judgeable:
         return {}
-    scatter = row_scatter([_round_results(record, group, values) for group in there])
+    scatter = row_scatter([_round_results(record, group, values) for group in judgeable])
     wider = {row for row, scattered in scatter.items() if scattered.p < WIDER}
     far_wider = {row for row, scattered in scatter.items() if scattered.p < FAR_WIDER}
-    judged_as = [_without_setups(record, group, far_wider, level) for group in there]
+    judged_as = [_without_setups(record, group, far_wider, level) for group in judgeable]
     intervals = permutation_intervals(
         tuple(_round_results(record, group, values) for group in judged_as),
         seed=f"{record.design.seed} orders",
@@ -179,7 +183,7 @@ def _judge_by_orders(
         for group, found_intervals in zip(judged_as, intervals, strict=True)
         for cell, interval in zip(group[1:], found_intervals, strict=True)
     }
-    for group in there:
+    for group in judgeable:
         for cell in group[1:]:
             if reason := _scatter_reason(group[0], cell, wider):
                 judgement = verdicts.get(cell.id) or judge_in_pairs(record, values[group[0].id], values[cell.id])
@@ -190,38 +194,38 @@ def _judge_by_orders(
 
 
 def _can_show(record: SweepRecord, group: Group, level: float) -> bool:
-    """Whether the rounds of so many set-ups can show something."""
+    """Return whether the rounds of a group can show a difference."""
     return bool(level) and len(group) >= PERMUTED_FROM and can_show(len(group), record.design.repeats, level)
 
 
 def _without_setups(record: SweepRecord, group: Group, rows: Collection[str], level: float) -> Group:
-    """Return a group without set-ups, the baseline aside; with them where too few would be left."""
+    """Return a group without these set-ups, but with its baseline; unchanged if too few would be left."""
     fewer = (group[0], *(cell for cell in group[1:] if cell.row not in rows))
     return fewer if _can_show(record, fewer, level) else group
 
 
 def _scatter_reason(baseline: SweepCell, cell: SweepCell, wider: Collection[str]) -> Reason | None:
-    """Return why scatter forbids a verdict on a cell; None where it does not."""
+    """Return why scatter forbids a verdict on a cell; None if it does not."""
     if baseline.row in wider:
         return Reason.BASELINE_SCATTER
     return Reason.WIDER_SCATTER if cell.row in wider else None
 
 
 def _judge_as_pairs(
-    record: SweepRecord, inside: Sequence[Group], values: Values, cell_level: float
+    record: SweepRecord, block_groups: Sequence[Group], values: Values, cell_level: float
 ) -> dict[str, VerdictResult]:
-    """Of two or three set-ups: their rounds are pairs."""
-    small = [group for group in inside if len(group) < PERMUTED_FROM]
+    """Return the verdicts on groups of two or three set-ups, whose rounds are pairs."""
+    small = [group for group in block_groups if len(group) < PERMUTED_FROM]
     cells = {cell.id: group[0].id for group in small for cell in group[1:]}
-    if not cell_level or not small or record.design.repeats < _least_rounds(2, inside, cell_level):
+    if not cell_level or not small or record.design.repeats < _least_rounds(2, block_groups, cell_level):
         return {}
     level = cell_level * len(cells)
-    whole = {member.id for group in small for member in _complete_cells(record, group, values)[1:]}
-    return _corrected(
+    complete = {member.id for group in small for member in _complete_cells(record, group, values)[1:]}
+    return _correct_verdicts(
         {
             cell: judge_in_pairs(record, values[baseline], values[cell], level=level, strictest=cell_level)
             for cell, baseline in cells.items()
-            if cell in whole
+            if cell in complete
         }
     )
 
@@ -229,7 +233,7 @@ def _judge_as_pairs(
 def _judge_between_blocks(
     record: SweepRecord, runs: Runs, values: Values, cell_level: float
 ) -> dict[str, VerdictResult]:
-    """Of cells in another block than what they are compared with, which is measured once more after them."""
+    """Return the verdicts on cells whose baseline is in another block and was measured again after them."""
     cells = {cell.id: cell for cell in record.design.cells}
     others = [cell for cell in cells.values() if cell.against is not None and cells[cell.against].block != cell.block]
     verdicts: dict[str, VerdictResult] = {}
@@ -249,13 +253,13 @@ def _judge_between_blocks(
                 verdicts[cell.id] = replace(
                     verdicts[cell.id], verdict=Verdict.NOT_DECIDED, reason=Reason.MADE_ONCE, further_pairs=None
                 )
-    return _corrected(verdicts)
+    return _correct_verdicts(verdicts)
 
 
-def _corrected(verdicts: Mapping[str, VerdictResult]) -> dict[str, VerdictResult]:
-    """Return the verdicts on cells, by id, corrected for how many there are."""
-    held = zip(verdicts, correct_for_multiplicity([*verdicts.values()]), strict=True)
-    return {cell: judgement for cell, judgement in held if judgement is not None}
+def _correct_verdicts(verdicts: Mapping[str, VerdictResult]) -> dict[str, VerdictResult]:
+    """Return the verdicts by cell id, corrected for multiplicity."""
+    corrected = zip(verdicts, correct_for_multiplicity([*verdicts.values()]), strict=True)
+    return {cell: judgement for cell, judgement in corrected if judgement is not None}
 
 
 def judge_in_pairs(
@@ -267,11 +271,11 @@ def judge_in_pairs(
     strictest: float | None = None,
     sees_slow_runs: bool = False,
 ) -> VerdictResult:
-    """Return the verdict on what was measured of a cell against its baseline in the same turns; see `judge`."""
-    both = [turn for turn in a if turn in b]
+    """Return the verdict on a cell against its baseline from the turns that both have; see `judge`."""
+    turns = [turn for turn in a if turn in b]
     return judge(
-        [a[turn] for turn in both],
-        [b[turn] for turn in both],
+        [a[turn] for turn in turns],
+        [b[turn] for turn in turns],
         interleaved=True,
         higher_is_better=_higher_is_better(record),
         threshold=threshold_of(record),
@@ -282,7 +286,7 @@ def judge_in_pairs(
 
 
 def _interim_verdict(record: SweepRecord, group: Group, cell: SweepCell, values: Values) -> VerdictResult | None:
-    """The interval of the rounds that there are, and why it is no verdict; None before the first."""
+    """Return the interval of the rounds so far, without a verdict and with the reason; None before the first round."""
     a, b = values[group[0].id], values[cell.id]
     if not set(a) & set(b):
         return None
@@ -305,23 +309,23 @@ def _interim_verdict(record: SweepRecord, group: Group, cell: SweepCell, values:
 
 
 def _missing_reason(record: SweepRecord, baseline: SweepCell, cell: SweepCell, values: Values) -> Reason:
-    """Return why a cell lacks rounds: steps that are still to be done, or failed ones of its own or of its baseline."""
-    waiting = {step.cell for step in record.todo if step.purpose is Purpose.SCREEN}
+    """Return why a cell lacks rounds: steps that are still to be done, or failed ones of it or of its baseline."""
+    pending = {step.cell for step in record.todo if step.purpose is Purpose.SCREEN}
     for lacking, reason in ((baseline, Reason.BASELINE_ROUND_FAILED), (cell, Reason.ROUND_FAILED)):
-        if lacking.id not in waiting and len(values[lacking.id]) < record.design.repeats:
+        if lacking.id not in pending and len(values[lacking.id]) < record.design.repeats:
             return reason
     return Reason.BEFORE_ROUNDS
 
 
 def _complete_cells(record: SweepRecord, group: Group, values: Values) -> Group:
-    """Those of a group that were measured in every round, what they are compared with among them; else none."""
+    """Return the cells of a group that were measured in every round; nothing without the baseline and one more."""
     wanted = range(1, record.design.repeats + 1)
-    there = tuple(cell for cell in group if all(turn in values[cell.id] for turn in wanted))
-    return there if len(there) > 1 and there[0] == group[0] else ()
+    complete = tuple(cell for cell in group if all(turn in values[cell.id] for turn in wanted))
+    return complete if len(complete) > 1 and complete[0] == group[0] else ()
 
 
-def _round_results(record: SweepRecord, whole: Group, values: Values) -> RoundResults:
-    labels = {cell.id: label for label, cell in enumerate(whole)}
+def _round_results(record: SweepRecord, group: Group, values: Values) -> RoundResults:
+    labels = {cell.id: label for label, cell in enumerate(group)}
     order: dict[int, list[str]] = {}
     for step in record.design.steps:
         if step.purpose is Purpose.SCREEN and step.cell in labels:
@@ -329,7 +333,7 @@ def _round_results(record: SweepRecord, whole: Group, values: Values) -> RoundRe
     return RoundResults(
         values=tuple(tuple(log(values[cell][turn]) for cell in cells) for turn, cells in order.items()),
         labels=tuple(tuple(labels[cell] for cell in cells) for cells in order.values()),
-        names=tuple(cell.row for cell in whole),
+        names=tuple(cell.row for cell in group),
     )
 
 

@@ -1,1 +1,1 @@
-"""Sweeps in words, tables and JSON."""
+"""Sweeps as text, tables and JSON."""

@@ -1,4 +1,4 @@
-"""What is told of the arrays that a sweep makes: what of, how, how often, how long that takes. Pure."""
+"""The arrays of a sweep as facts and JSON: drives, preparation, number and duration. No I/O."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from app.core.presentation.json_schema import Json, pick
 from app.core.presentation.table import FactLine, Facts, Tone
 from app.core.session.sweep_record import SweepRecord
-from app.core.session.sweep_steps import Design, SweepArray
+from app.core.session.sweep_steps import Design, SweepArrays
 from app.features.sweep.engine.order import arrays_in_order
 from app.features.sweep.engine.raid_levels import array_text
 from backends.sizes import size_words
@@ -21,36 +21,30 @@ ONCE = (
 )
 
 
-def array_name(array: SweepArray) -> str:
-    """`raid50, 3 spans, strip 64 KiB`."""
-    return array_text(array)
-
-
 def array_name_of(record: SweepRecord, array_id: str) -> str:
-    """The same by its id; the id of one that the design does not have."""
+    """Return the name of an array by its id; the id if the design does not have it."""
     arrays = () if record.design.making is None else record.design.making.arrays
-    return next((array_name(array) for array in arrays if array.id == array_id), array_id)
+    return next((array_text(array) for array in arrays if array.id == array_id), array_id)
 
 
 def array_plan_facts(design: Design) -> tuple[Facts, ...]:
-    """Before it begins: drives and what lies on them, arrays and their commands, times; nothing without arrays."""
+    """Return the plan of the arrays: drives and their content, commands and times; nothing without arrays."""
     if design.making is None:
         return ()
     return (
-        Facts(heading="DESTROYS DATA (asked once)", facts=tuple(_drives(design))),
+        Facts(heading="DESTROYS DATA (asked once)", facts=tuple(_drives(design.making))),
         Facts(heading="Arrays, made and deleted again", facts=tuple(_arrays(design))),
     )
 
 
-def _drives(design: Design) -> Iterator[FactLine]:
-    assert design.making is not None
-    for drive in design.making.drives:
+def _drives(making: SweepArrays) -> Iterator[FactLine]:
+    for drive in making.drives:
         text = ", ".join(
             filter(None, (drive.model, f"serial number {drive.serial or 'none'}", size_words(drive.size_bytes)))
         )
         yield FactLine(drive.place, f"ALL DATA WILL BE LOST: {clean(text, 200)}", Tone.BAD)
         yield from (FactLine("", f"  {mark}") for mark in drive.lies)
-    yield FactLine("Word", design.making.word)
+    yield FactLine("Word", making.word)
 
 
 def _arrays(design: Design) -> Iterator[FactLine]:
@@ -63,9 +57,9 @@ def _arrays(design: Design) -> Iterator[FactLine]:
         often = units.plural(times[array.id], "time")
         part = "" if array.members is None else f" of {units.plural(array.members, 'drive')}"
         if array.is_single_drive:
-            yield FactLine(array_name(array), f"{size}, {often}; {array.prepared}")
+            yield FactLine(array_text(array), f"{size}, {often}; {array.prepared}")
             continue
-        yield FactLine(array_name(array), f"{size}{part}, made {often}, about {seconds} each; {array.prepared}")
+        yield FactLine(array_text(array), f"{size}{part}, made {often}, about {seconds} each; {array.prepared}")
         yield from (FactLine("", f"  {line}") for line in array.steps)
     yield FactLine("", "Names and UUIDs are others each time.", Tone.DIM)
     if making.policies:
@@ -79,7 +73,7 @@ def _arrays(design: Design) -> Iterator[FactLine]:
 
 
 def array_result_facts(record: SweepRecord) -> Facts:
-    """Afterwards: of what the arrays were, how they were prepared, and what their maker refused."""
+    """Return the drives of the arrays, their preparation, and which arrays were refused."""
     making = record.design.making
     if making is None:
         return Facts(heading="Arrays", facts=())
@@ -89,14 +83,14 @@ def array_result_facts(record: SweepRecord) -> Facts:
         refused = record.refused.get(array.id)
         text = array.prepared if refused is None else f"left out, its maker refused it: {refused}"
         part = "" if array.members is None else f"the first {units.plural(array.members, 'drive')}; "
-        facts.append(FactLine(array_name(array), part + text, Tone.PLAIN if refused is None else Tone.ATTENTION))
+        facts.append(FactLine(array_text(array), part + text, Tone.PLAIN if refused is None else Tone.ATTENTION))
     if making.once:
         facts.append(FactLine("", ONCE))
     return Facts(heading="Arrays", facts=tuple(facts))
 
 
 def making_json(design: Design) -> Json | None:
-    """Drives and arrays of a sweep over levels; None of any other."""
+    """Return the drives and arrays of a sweep over levels as JSON; None for other sweeps."""
     making = design.making
     if making is None:
         return None

@@ -1,4 +1,4 @@
-"""What a sweep found, in facts and sentences, and how it ended. Pure."""
+"""Findings of a sweep as facts and sentences, and how it ended. No I/O."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from app.features.sweep.presentation.sweep import (
 from widgets.text_utils import units
 
 FRONT_HEADING = "None of these is behind another in both IOPS and p99, by their means"
-"""Over cells of which a reader has to choose between both."""
+"""Heading of a Pareto front: cells between which the reader has to choose."""
 
 MOST_EFFECTS = 8
-"""Sentences about effects; those of more are the smallest."""
+"""Maximum number of sentences about effects, largest effects first."""
 
 _MOST_NAMES = 4
 
@@ -41,7 +41,7 @@ _NOT_IN_TURN_NOTE = (
 
 
 def finding_facts(record: SweepRecord, results: Results) -> tuple[Facts, ...]:
-    """What was confirmed, what nothing beats, how far load can go; what failed, what to note, what was left out."""
+    """Return the findings: confirmations, Pareto fronts, reads by member, curves, searches, failures and notes."""
     groups = (
         Facts(
             heading="Measured again",
@@ -53,15 +53,16 @@ def finding_facts(record: SweepRecord, results: Results) -> tuple[Facts, ...]:
         *_searches(record, results),
         array_result_facts(record),
         Facts(heading="Failed", facts=tuple(_failures(record, results))),
-        Facts(heading="Notes", facts=_sentences(_notes(results))),
-        Facts(heading="Compared", facts=_sentences(_baselines(results))),
+        Facts(heading="Notes", facts=sentence_lines(dict.fromkeys(_notes(results)))),
+        Facts(heading="Compared", facts=sentence_lines(_baselines(results))),
         left_out_facts(record.design),
     )
     return tuple(group for group in groups if group.facts)
 
 
-def _sentences(texts: Iterable[str]) -> tuple[FactLine, ...]:
-    return tuple(FactLine("", text) for text in dict.fromkeys(texts))
+def sentence_lines(texts: Iterable[str], tone: Tone = Tone.PLAIN) -> tuple[FactLine, ...]:
+    """Return a line without a label for each text that is not empty."""
+    return tuple(FactLine("", text, tone) for text in texts if text)
 
 
 def _confirmation_line(winner: ConfirmedWinner) -> tuple[str, Tone]:
@@ -75,7 +76,7 @@ def _confirmation_line(winner: ConfirmedWinner) -> tuple[str, Tone]:
 
 
 def _pareto_facts(results: Results, front: Sequence[str]) -> Facts:
-    """Cells of one workload that are ahead of all others in one of both figures, by their means."""
+    """Return the cells of one workload that lead in IOPS or latency, by their means."""
     by_id = {result.cell.id: result for result in results.cells}
     facts = (
         FactLine(
@@ -90,7 +91,7 @@ def _pareto_facts(results: Results, front: Sequence[str]) -> Facts:
 
 
 def _members(results: Results) -> Iterator[FactLine]:
-    """Which member served the reads: only that tells whether a setting that is to spare one does anything."""
+    """Yield which member served the reads: only this shows whether a setting that spares one has an effect."""
     for result in results.cells:
         shares = ", ".join(f"{name} {units.fraction(share)}" for name, share in result.reads_by)
         if shares:
@@ -123,7 +124,7 @@ def _notes(results: Results) -> Iterator[str]:
 
 
 def _baselines(results: Results) -> Iterator[str]:
-    """What stands against what, where there is more than one baseline."""
+    """Yield the set-ups of each baseline if there is more than one baseline."""
     rows_of = {result.cell.id: result.cell.row for result in results.cells}
     against: dict[str, dict[str, None]] = {}
     for result in results.cells:
@@ -134,7 +135,7 @@ def _baselines(results: Results) -> Iterator[str]:
 
 
 def left_out_facts(design: Design) -> Facts:
-    """Combinations that are not measured, those of one set-up and one reason together."""
+    """Return the combinations that are not measured, grouped by set-up and reason."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for skipped in design.skipped:
         reasons.setdefault((skipped.row, skipped.reason), []).append(skipped.column)
@@ -147,12 +148,12 @@ def left_out_facts(design: Design) -> Facts:
 
 
 def short_facts(record: SweepRecord, results: Results) -> Facts:
-    """The most important of it as facts."""
-    return Facts(heading="In short", facts=_sentences(session_highlights(record, results)))
+    """Return the highlights as facts."""
+    return Facts(heading="In short", facts=sentence_lines(dict.fromkeys(session_highlights(record, results))))
 
 
 def session_highlights(record: SweepRecord, results: Results) -> Iterator[str]:
-    """The most important of it, a sentence each: shown effects by size, then what is best, then how far load can go."""
+    """Yield the highlights as sentences: shown effects by size, then the best cells, then the highest load."""
     effects = sorted(shown_effects(results), reverse=True)
     yield from (sentence for _, sentence in effects[:MOST_EFFECTS])
     if len(effects) > MOST_EFFECTS:
@@ -161,9 +162,9 @@ def session_highlights(record: SweepRecord, results: Results) -> Iterator[str]:
 
 
 def shown_effects(results: Results) -> Iterator[tuple[float, str]]:
-    """What was shown to make a difference, welcome or not: its size as a log-ratio, and a sentence.
+    """Yield each shown difference with its size as a log-ratio and a sentence.
 
-    What was measured again counts by its fresh pairs alone: a winner of the screening looks better than it is.
+    A cell that was measured again counts by its fresh pairs only: a winner of the screening looks better than it is.
     """
     rows = {result.cell.id: result for result in results.cells}
     again = {confirmation.winner.id for confirmation in results.confirmations if confirmation.judgement is not None}
@@ -181,8 +182,8 @@ def shown_effects(results: Results) -> Iterator[tuple[float, str]]:
         if judgement.differs:
             base = rows[cell.against]
             title = RANK_TITLES[results.rank]
-            own, other = (figure_text(value, results.rank) for value in (cell_result.value, base.value))
-            figures = f"{own} against {other} {title}"
+            figure, other = (figure_text(value, results.rank) for value in (cell_result.value, base.value))
+            figures = f"{figure} against {other} {title}"
             mark = "" if judgement.interleaved else NOT_IN_TURN
             text = f"{figures}, {interval_text(judgement.interval)}{mark}"
             yield abs(judgement.interval.mean), _effect(cell, base.cell, judgement_word(judgement), text)
@@ -193,11 +194,11 @@ def _effect(cell: SweepCell, base: SweepCell, word: str, how: str) -> str:
 
 
 def standings(record: SweepRecord, results: Results) -> Iterator[str]:
-    """What is best, ties as ties; what its fresh pairs could not show; the highest load within a limit."""
+    """Yield the best cells with ties, confirmations without a difference, and the highest load, as sentences."""
     cells = {result.cell.id: result for result in results.cells}
     names = (name for name, line in results.lines.items() if len(line) > 1)
     for name, line in zip(names, results.leaders, strict=True):
-        yield _standing(record, results, name, [cells[name] for name in line])
+        yield _leader_text(record, results, name, [cells[name] for name in line])
     for confirmed in results.confirmations:
         if confirmed.judgement is None or not confirmed.judgement.differs:
             yield f"Measured again: {_confirmation_line(confirmed)[0]}."
@@ -211,18 +212,18 @@ def standings(record: SweepRecord, results: Results) -> Iterator[str]:
 
 
 def _price_lines(results: Results) -> Iterator[str]:
-    """What the most of a figure costs in latency against the least that was asked for, along a field of numbers."""
+    """Yield how throughput and latency of the best value compare with those of the lowest value of a numeric field."""
     field = None if results.load_curves or results.saturated else numeric_field(results.cells)
     if field is None or results.rank is Rank.P99:
         return
     for name, line in curves(results.cells).items():
-        there = sorted(
+        measured = sorted(
             (cell_result for cell_result in line if cell_result.value),
             key=lambda cell_result: number_of(cell_result.cell.job[field]),
         )
-        if len(there) < 2:
+        if len(measured) < 2:
             continue
-        low, most = there[0], max(there, key=lambda cell_result: cell_result.value or 0.0)
+        low, most = measured[0], max(measured, key=lambda cell_result: cell_result.value or 0.0)
         before, after = (latency(cell_result.scores, LatencyFigure.P99) for cell_result in (low, most))
         if most is low or before is None or after is None or not before.mean:
             continue
@@ -237,12 +238,12 @@ def _price_lines(results: Results) -> Iterator[str]:
 
 
 def _cell_prefix(results: Results, cell: SweepCell) -> str:
-    """Whose a finding is, where there are several."""
+    """Return the set-up of a finding as a prefix; "" for a single set-up."""
     return f"{cell.row}: " if len(results.rows) > 1 else ""
 
 
-def _standing(record: SweepRecord, results: Results, name: str, tied: list[CellResult]) -> str:
-    """What leads a workload or a curve, and what cannot be told from it."""
+def _leader_text(record: SweepRecord, results: Results, name: str, tied: list[CellResult]) -> str:
+    """Return which cell leads a workload or a curve, and which cells cannot be distinguished from it."""
     best, title = tied[0], RANK_TITLES[results.rank]
     most = f"{'the lowest' if results.rank is Rank.P99 else 'the most'} {title}"
     where = f"{name or record.design.title}: "
@@ -253,8 +254,8 @@ def _standing(record: SweepRecord, results: Results, name: str, tied: list[CellR
     if not others:
         span = f"{figure_text(tied[-1].value, results.rank)} to {figure} {title}"
         return f"{where}nothing is shown to be better than anything else, {span}."
-    also = units.first_of([_place_of(results, cell_result) for cell_result in tied[1:]], _MOST_NAMES)
-    return f"{where}a tie for {most}: {_place_of(results, best)} with {figure}, which cannot be told from {also}."
+    names = units.first_of([_place_of(results, cell_result) for cell_result in tied[1:]], _MOST_NAMES)
+    return f"{where}a tie for {most}: {_place_of(results, best)} with {figure}, which cannot be told from {names}."
 
 
 def _place_of(results: Results, cell_result: CellResult) -> str:
@@ -262,7 +263,7 @@ def _place_of(results: Results, cell_result: CellResult) -> str:
 
 
 def ending_text(record: SweepRecord) -> tuple[str, Tone]:
-    """How a sweep that nobody runs stands, in a sentence or two, and how that is."""
+    """Return the state of a sweep that is not running, in one or two sentences, with its tone."""
     end = record.end
     done = f"{record.done} of {units.plural(len(record.steps), 'step')}"
     if end is None:

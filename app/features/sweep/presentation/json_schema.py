@@ -1,4 +1,4 @@
-"""A sweep as JSON of the command line; fields are only ever added. Pure."""
+"""A sweep as JSON of the command line; fields are only ever added. No I/O."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.features.sweep.presentation.sweep import cell_notes
 
 
 def design_json(design: Design) -> Json:
-    """What a sweep will do."""
+    """Return the design of a sweep as JSON."""
     return {
         **pick(design, "title", "seed", "repeats", "pairs", "rank"),
         "threshold_percent": design.threshold_percent or THRESHOLD_PERCENT,
@@ -45,7 +45,7 @@ _LATENCIES = {
 
 
 def sweep_json(record: SweepRecord, results: Results, *, session: str) -> Json:
-    """How far a sweep has come, and what it found."""
+    """Return the progress and the results of a sweep as JSON."""
     end = record.end
     return {
         "session": session,

@@ -1,4 +1,4 @@
-"""What is told of a saturation search and of a throughput-latency curve: facts, table, sentences, graph. Pure."""
+"""Saturation searches and throughput-latency curves as facts, tables and sentences. No I/O."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from app.features.sweep.engine.saturation import SaturationResult
 from widgets.text_utils import units
 
 TOO_FEW = "too few I/Os"
-"""In place of a percentile that so few I/Os cannot carry."""
+"""Shown in place of a percentile that has too few I/Os."""
 
 SATURATED = "saturated"
-"""Of a rate that was not reached."""
+"""Shown at a rate that was not reached."""
 
 
 def spread_text(mean: MeanInterval | None) -> str:
-    """`41.2k +- 1.2 %`, the number alone of a single run."""
+    """Return a mean such as `41.2k +- 1.2 %`; only the number for a single run."""
     if mean is None:
         return units.NOTHING
     share = "" if mean.half is None or not mean.mean else f" +- {mean.half / mean.mean * 100:.1f} %"
@@ -27,7 +27,7 @@ def spread_text(mean: MeanInterval | None) -> str:
 
 
 def latency_text(mean: LogMeanInterval | None) -> str:
-    """`620 µs [590, 651 µs]`, the number alone of a single run."""
+    """Return a latency such as `620 µs [590, 651 µs]`; only the number for a single run."""
     if mean is None:
         return TOO_FEW
     if mean.low is None or mean.high is None:
@@ -35,15 +35,13 @@ def latency_text(mean: LogMeanInterval | None) -> str:
     return f"{units.latency(mean.mean)} [{units.latency(mean.low)}, {units.latency(mean.high)}]"
 
 
-def goal_text(goal: Saturation | None) -> str:
-    """What a search looks for, after "Most IOPS"."""
-    if goal is None:
-        return ""
+def goal_text(goal: Saturation) -> str:
+    """Return the goal of a search, to follow "Most IOPS"."""
     return "" if goal.p99_ns is None else f"with a p99 of at most {units.latency(goal.p99_ns)}"
 
 
 def search_facts(search: SaturationResult, goal: Saturation, of: str) -> Facts:
-    """The depths that were tried, and the one that was looked for; `of` names the workload."""
+    """Return the tried depths and the result of a search; `of` is the workload."""
     tried = [
         FactLine(
             f"depth {point.depth}",
@@ -58,7 +56,7 @@ def search_facts(search: SaturationResult, goal: Saturation, of: str) -> Facts:
 
 
 def search_text(search: SaturationResult, goal: Saturation) -> str:
-    """What the search found, in a sentence."""
+    """Return the result of a search as a sentence."""
     return _result_text(search, goal)[0]
 
 
@@ -82,7 +80,7 @@ def _result_text(search: SaturationResult, goal: Saturation) -> tuple[str, Tone]
 
 
 def curve_table(curve: LoadCurve) -> Table:
-    """A row for each rate that was asked for."""
+    """Return a table with a row for each requested rate."""
     columns = (
         Column(title="Asked", key="asked", align=Align.RIGHT),
         Column(title="%", key="percent", align=Align.RIGHT, priority=5),
@@ -125,14 +123,14 @@ def _mean_text(mean: LogMeanInterval | None) -> str:
 
 
 def _half_interval_text(mean: LogMeanInterval | None) -> str:
-    """The farther end of the interval, in percent."""
+    """Return the distance to the farther end of the interval in percent."""
     if mean is None or mean.high is None:
         return units.NOTHING
     return f"{(mean.high / mean.mean - 1) * 100:.0f} %"
 
 
 def _nearest_point(curve: LoadCurve) -> RatePoint | None:
-    """The load next to the knee."""
+    """Return the point of a curve nearest to its knee; None without a knee."""
     knee = curve.knee
     if knee is None:
         return None
@@ -141,7 +139,7 @@ def _nearest_point(curve: LoadCurve) -> RatePoint | None:
 
 
 def knee_text(curve: LoadCurve, *, complete: bool = True) -> str:
-    """Where the curve bends, in a sentence or two; `complete`: nothing more will be measured."""
+    """Return where the curve has its knee; `complete` means that nothing more will be measured."""
     knee = curve.knee
     if knee is None:
         carried = [point.reached.mean for point in curve.points if point.carried and point.reached is not None]
@@ -162,7 +160,7 @@ def _share(curve: LoadCurve, knee: Knee) -> str:
 
 
 def curve_facts(curve: LoadCurve, of: str, *, complete: bool) -> Facts:
-    """What a curve shows, and which of its rates were not carried."""
+    """Return the knee of a curve and the rates that were not reached."""
     missed = [point for point in curve.points if point.scores and not point.carried]
     lines = [FactLine("found", knee_text(curve, complete=complete), Tone.GOOD if curve.knee else Tone.ATTENTION)]
     lines += [FactLine(f"{units.iops(point.asked)} asked", _missed_text(point), Tone.ATTENTION) for point in missed]
@@ -170,7 +168,7 @@ def curve_facts(curve: LoadCurve, of: str, *, complete: bool) -> Facts:
 
 
 def curve_heading(of: str) -> str:
-    """Stands above a curve; `of` names the workload."""
+    """Return the heading of a curve; `of` is the workload."""
     return f"Latency of {of} under load"
 
 

@@ -1,4 +1,4 @@
-"""What is told of a sweep before it begins: what it does, destroys and risks, its time and order. Pure."""
+"""The plan of a sweep before it starts as facts and tables: steps, data loss, risks, time and order. No I/O."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from app.features.sweep.engine.estimate import later_runs, switches
 from app.features.sweep.engine.risk_assessment import RiskAssessment
 from app.features.sweep.engine.verdicts import UnderpoweredSetups, underpowered_setups
 from app.features.sweep.presentation.arrays import array_plan_facts
-from app.features.sweep.presentation.findings import left_out_facts
+from app.features.sweep.presentation.findings import left_out_facts, sentence_lines
 from backends.model import Target
 from widgets.text_utils import units
 
 
 def time_text(design: Design, speed: float | None) -> str:
-    """`36 steps, about 47 min`; `speed` is that of a simulation."""
-    later = later_runs(design)
+    """Return a text such as `36 steps, about 47 min`; `speed` is the speed-up of a simulation."""
+    extra_runs = later_runs(design)
     searched = "the saturation and the curve" if design.curve is not None else "the saturation"
-    more = f", then up to {later} more for {searched}" if later else ""
-    took = f"{units.plural(len(design.steps), 'step')}{more}, about {units.duration(design.seconds)}"
-    return took if speed in (None, 1.0) else f"{took} (simulated {speed:g} times as fast)"
+    more = f", then up to {extra_runs} more for {searched}" if extra_runs else ""
+    duration = f"{units.plural(len(design.steps), 'step')}{more}, about {units.duration(design.seconds)}"
+    return duration if speed in (None, 1.0) else f"{duration} (simulated {speed:g} times as fast)"
 
 
-def plan_facts(surveyed: RiskAssessment, speed: float | None = None) -> tuple[Facts, ...]:
-    """All that will be done but the order, the most important first."""
-    design = surveyed.design
+def plan_facts(assessment: RiskAssessment, speed: float | None = None) -> tuple[Facts, ...]:
+    """Return the plan without the order of its steps, the most important facts first."""
+    design = assessment.design
     groups = (
         Facts(heading="Plan", facts=tuple(_plan(design, speed))),
-        Facts(heading="Noise", facts=tuple(_noise(surveyed))),
-        Facts(heading="REFUSED", facts=_sentences((*surveyed.refused, surveyed.hint), Tone.BAD)),
+        Facts(heading="Noise", facts=tuple(_noise(assessment))),
+        Facts(heading="REFUSED", facts=sentence_lines((*assessment.refused, assessment.hint), Tone.BAD)),
         *array_plan_facts(design),
         Facts(heading="DESTROYS DATA (asked once)", facts=tuple(_data_loss_lines(design))),
-        Facts(heading="Wear", facts=_sentences(surveyed.wear, Tone.ATTENTION)),
-        Facts(heading="Risks", facts=_sentences(surveyed.risks, Tone.ATTENTION)),
+        Facts(heading="Wear", facts=sentence_lines(assessment.wear, Tone.ATTENTION)),
+        Facts(heading="Risks", facts=sentence_lines(assessment.risks, Tone.ATTENTION)),
         Facts(heading="Changes, all put back", facts=tuple(_changes(design))),
         Facts(heading="Not active", facts=tuple(_inactive_lines(design))),
         left_out_facts(design_with_labels(design)),
@@ -48,37 +48,38 @@ def plan_facts(surveyed: RiskAssessment, speed: float | None = None) -> tuple[Fa
 
 
 def cells_table(design: Design) -> Table:
-    """Which combinations are measured, how often; the longer side goes down."""
+    """Return a table of the measured combinations with their runs; the longer side goes down."""
     design = design_with_labels(design)
     rows, columns = _axis_names(design)
     turned = len(columns) > len(rows)
     down, across = (columns, rows) if turned else (rows, columns)
-    there = {(cell.column, cell.row) if turned else (cell.row, cell.column) for cell in design.cells}
+    measured = {(cell.column, cell.row) if turned else (cell.row, cell.column) for cell in design.cells}
     runs = units.plural(design.repeats, "run")
     return Table(
         columns=(Column(title="Workload" if turned else "Set-up"), *(Column(title=head) for head in across)),
         rows=tuple(
-            Row(cells=(side, *(runs if (side, head) in there else units.NOTHING for head in across))) for side in down
+            Row(cells=(side, *(runs if (side, head) in measured else units.NOTHING for head in across)))
+            for side in down
         ),
     )
 
 
 def _axis_names(design: Design) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of all set-ups and of all workloads."""
+    """Return the names of all set-ups and of all workloads."""
     rows = dict.fromkeys(cell.row for cell in design.cells)
     columns = dict.fromkeys(cell.column for cell in design.cells)
     return tuple(rows), tuple(columns)
 
 
 def order_facts(design: Design, most: int | None = None) -> tuple[Facts, ...]:
-    """The steps block by block, as many as `most` of them."""
+    """Return the steps by block; with `most`, only that many."""
     cells = {cell.id: cell_with_labels(cell) for cell in design.cells}
     groups = []
     for number, grouped in groupby(design.steps[:most], key=lambda step: step.block):
         steps = list(grouped)
-        many = sum(step.block == number for step in design.steps)
-        facts = tuple(FactLine(str(step.number), _step(step, cells)) for step in steps)
-        groups.append(Facts(heading=f"Block {number + 1}: {_block(many, cells[steps[0].cell])}", facts=facts))
+        count = sum(step.block == number for step in design.steps)
+        facts = tuple(FactLine(str(step.number), _step_text(step, cells)) for step in steps)
+        groups.append(Facts(heading=f"Block {number + 1}: {_block_text(count, cells[steps[0].cell])}", facts=facts))
     left = len(design.steps) - len(design.steps[:most])
     if left:
         groups.append(Facts(facts=(FactLine("", f"... and {left} more", Tone.DIM),)))
@@ -90,18 +91,18 @@ def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
     rows, columns = _axis_names(design)
     sides = f"{units.plural(len(rows), 'set-up')}, {units.plural(len(columns), 'workload')}"
     yield FactLine("Cells", f"{len(design.cells)}: {sides}")
-    anew = ", each on an array made anew where two arrays are compared" if design.making is not None else ""
-    more = f", then up to {2 * design.pairs} more for each winner{anew}" if design.pairs else ""
+    recreation = ", each on an array made anew where two arrays are compared" if design.making is not None else ""
+    more = f", then up to {2 * design.pairs} more for each winner{recreation}" if design.pairs else ""
     yield FactLine("Steps", f"{time_text(design, speed)}{more}")
-    own = design.threshold_percent or THRESHOLD_PERCENT
-    within = "" if own == THRESHOLD_PERCENT else f", within +-{own:g} % is no difference"
+    threshold = design.threshold_percent or THRESHOLD_PERCENT
+    within = "" if threshold == THRESHOLD_PERCENT else f", within +-{threshold:g} % is no difference"
     yield FactLine("Each", f"{units.plural(design.repeats, 'run')}, best by {design.rank}, seed {design.seed}{within}")
     if groups := underpowered_setups(design):
         yield FactLine("Verdicts", _blind_text(groups, design.pairs), Tone.ATTENTION)
 
 
 def _blind_text(groups: Sequence[UnderpoweredSetups], pairs: int) -> str:
-    """Which set-ups the matrix cannot tell apart whatever it measures, and what can."""
+    """Return which set-ups the matrix cannot distinguish, and how many rounds could."""
     sizes = [str(setups) for setups in sorted({group.setups for group in groups})]
     listed = " or ".join(filter(None, (", ".join(sizes[:-1]), sizes[-1])))
     enough = max(group.enough for group in groups)
@@ -110,25 +111,25 @@ def _blind_text(groups: Sequence[UnderpoweredSetups], pairs: int) -> str:
     return f"{text}; what leads is judged by {pairs} fresh pairs" if pairs else text
 
 
-def _noise(surveyed: RiskAssessment) -> Iterator[FactLine]:
-    """Of each workload of which enough runs are known; of the others that they are not."""
-    design = surveyed.design
+def _noise(assessment: RiskAssessment) -> Iterator[FactLine]:
+    """Yield the scatter of each workload with enough earlier runs, and how many workloads lack them."""
+    design = assessment.design
     columns = dict.fromkeys(cell.column for cell in design.cells)
     for column in columns:
-        noise = surveyed.noise.get(column)
+        noise = assessment.noise.get(column)
         if noise is not None:
             yield FactLine(workload_label(column), cells_noise_text(noise, design.repeats, design.pairs))
-    left = len(columns) - len(surveyed.noise)
+    left = len(columns) - len(assessment.noise)
     if left:
-        subject = "" if not surveyed.noise else f"{units.plural(left, 'other workload')}: "
+        subject = "" if not assessment.noise else f"{units.plural(left, 'other workload')}: "
         yield FactLine("", f"{subject}not known yet; `raidbench ab TARGET --null` measures how far runs lie apart")
 
 
 def _changes(design: Design) -> Iterator[FactLine]:
-    for switch in switches(design):
-        slow = ", created again or reshaped" if switch.setting.slow else ""
-        times = f"{units.plural(switch.times, 'time')} on {switch.setting.target}{slow}"
-        yield FactLine(switch.setting.key, f"{times}; at the end {switch.setting.value} again")
+    for setting, count in switches(design):
+        slow = ", created again or reshaped" if setting.slow else ""
+        times = f"{units.plural(count, 'time')} on {setting.target}{slow}"
+        yield FactLine(setting.key, f"{times}; at the end {setting.value} again")
 
 
 def _inactive_lines(design: Design) -> Iterator[FactLine]:
@@ -139,18 +140,14 @@ def _inactive_lines(design: Design) -> Iterator[FactLine]:
 
 
 def _data_loss_lines(design: Design) -> Iterator[FactLine]:
-    by = _destroying(design)
+    by = _destroying_steps_text(design)
     for destroy in design.destroys:
         yield FactLine(destroy.shown, f"ALL DATA WILL BE LOST: {by}", Tone.BAD)
         yield from (FactLine("", f"  {value}") for value in destroy.found)
 
 
-def _sentences(texts: tuple[str, ...], tone: Tone) -> tuple[FactLine, ...]:
-    return tuple(FactLine("", text, tone) for text in texts if text)
-
-
-def _destroying(design: Design) -> str:
-    """Which steps destroy."""
+def _destroying_steps_text(design: Design) -> str:
+    """Return which steps destroy data."""
     cells = {cell.id: cell for cell in design.cells}
     before = {(original.target, original.key): original.value for original in design.originals}
     steps = [step.number for step in design.steps if _destroys_data(cells[step.cell], before)]
@@ -166,13 +163,13 @@ def _destroys_data(cell: SweepCell, before: Mapping[tuple[Target, str], str]) ->
     )
 
 
-def _step(step: Step, cells: Mapping[str, SweepCell]) -> str:
+def _step_text(step: Step, cells: Mapping[str, SweepCell]) -> str:
     cell = cells[step.cell]
     again = f" ({step.purpose})" if step.purpose is not Purpose.SCREEN else ""
     return f"{cell.row}; {cell.column}{again}, round {step.round}"
 
 
-def _block(steps: int, first: SweepCell) -> str:
-    """What all steps of a block have in common."""
+def _block_text(steps: int, first: SweepCell) -> str:
+    """Return what all steps of a block have in common."""
     slow = [setting_text(setting.key, setting.value) for setting in first.settings if setting.slow]
     return ", ".join([units.plural(steps, "step"), *slow, *first.needs])

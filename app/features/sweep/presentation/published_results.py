@@ -1,4 +1,4 @@
-"""Published tables in the shape of their source, with what a sweep found and the difference. No I/O."""
+"""Published tables in the shape of their source, with the results of a sweep and the difference. No I/O."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from widgets.text_utils.text import width_of
 HEADING = "Beside what was published"
 
 WIDTH = 80
-"""Characters of a line that a table takes at most where its shape is not named."""
+"""Maximum width of a table in characters if its shape is not named."""
 
 _GAP = 2
 _OURS = "ours"
@@ -31,35 +31,38 @@ _TITLES = {
     PublishedKind.MBPS: "MB/s",
     PublishedKind.LATENCY: "mean",
 }
-"""What the figures are."""
+"""Titles of the kinds of results."""
 
 _TIME = re.compile(r"[\d.]+\s*(ns|us|µs|ms|s)", re.ASCII)
 
 
 _Place = tuple[tuple[str, ...], tuple[str, str]]
-"""Where a figure is in its table: the first columns of its row; the set-up or workload and the kind of its column."""
+"""Place of a figure in its table: the first columns of its row, then the set-up or workload and the kind of its
+column."""
 
 
 def published_tables(results: Results) -> Iterator[Table]:
-    """Return a table for each source, in the order of the plan; nothing for a plan without published figures."""
+    """Yield a table for each source, in the order of the plan; nothing for a plan without published results."""
     for source in dict.fromkeys(comparison.figure.source for comparison in results.published):
-        own = [comparison for comparison in results.published if comparison.figure.source == source]
+        comparisons = [comparison for comparison in results.published if comparison.figure.source == source]
         shapes = list(PublishedRows) if results.published_rows is None else [results.published_rows]
-        tables = [_table(own, shape, source, results.columns) for shape in shapes]
+        tables = [_table(comparisons, shape, source, results.columns) for shape in shapes]
         yield next((table for table in tables if _width(table) <= WIDTH), tables[-1])
 
 
-def _table(own: Sequence[PublishedComparison], shape: PublishedRows, source: str, order: Sequence[str]) -> Table:
-    """Return the figures of a source: each of its rows, then ours and the difference below it.
+def _table(
+    comparisons: Sequence[PublishedComparison], shape: PublishedRows, source: str, order: Sequence[str]
+) -> Table:
+    """Return the results of a source: each row, and below it those of the sweep and the difference.
 
-    `order`: the workloads of the sweep.
+    `order` has the workloads of the sweep.
     """
-    at = {_place(comparison.figure, shape): comparison for comparison in own}
-    workloads = list(dict.fromkeys((*order, *(comparison.figure.column for comparison in own))))
+    at = {_place(comparison.figure, shape): comparison for comparison in comparisons}
+    workloads = list(dict.fromkeys((*order, *(comparison.figure.column for comparison in comparisons))))
     together = sorted(at, key=lambda key: workloads.index(at[key].figure.column))
     lines = tuple(dict.fromkeys(line for line, _ in (together if shape is PublishedRows.WORKLOADS else at)))
     columns = tuple(dict.fromkeys(column for _, column in together))
-    heads = tuple(own[0].figure.labels) or ("Set-up", "Workload")
+    heads = tuple(comparisons[0].figure.labels) or ("Set-up", "Workload")
     heads = heads if shape is PublishedRows.CELLS else ("Workload" if shape is PublishedRows.WORKLOADS else "Set-up",)
     titles = _titles(columns)
     rows: list[Row] = []
@@ -101,7 +104,7 @@ def _place(figure: PublishedFigure, shape: PublishedRows) -> _Place:
 
 
 def _titles(columns: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Return the headings; a workload whose columns are side by side is named at the first of them."""
+    """Yield the column titles; adjacent columns of one workload name it once."""
     before = ""
     for name, kind in columns:
         yield " ".join(filter(None, (name if name != before or not kind else "", kind)))
@@ -109,7 +112,7 @@ def _titles(columns: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 
 def _unit(figure: PublishedFigure) -> str:
-    """Return the unit of a latency as its source prints it; "" for anything else, and where that is not known."""
+    """Return the unit of a latency as its source prints it; "" for other kinds, and if it is unknown."""
     match = _TIME.fullmatch(figure.printed) if figure.kind is PublishedKind.LATENCY else None
     return "" if match is None else match[1].replace("us", "µs")
 
@@ -123,7 +126,7 @@ def _our_figure_text(comparison: PublishedComparison | None) -> str:
 
 
 def figure_text(figure: PublishedFigure, value: float) -> str:
-    """Return a value in the unit of a published figure, with as many decimals as that has."""
+    """Return a value in the unit of a published result, with the same number of decimals."""
     if figure.kind is not PublishedKind.LATENCY:
         return f"{value:,.{_decimals(figure.printed)}f}"
     unit = _unit(figure)
@@ -131,20 +134,20 @@ def figure_text(figure: PublishedFigure, value: float) -> str:
 
 
 def _decimals(printed: str) -> int:
-    """Return how many decimals a number has."""
+    """Return the number of decimals of a number."""
     match = re.search(r"\.(\d+)", printed, re.ASCII)
     return 0 if match is None else len(match[1])
 
 
 def _width(table: Table) -> int:
-    """Return the characters of its longest line."""
+    """Return the width of a table in characters."""
     texts = [[column.title for column in table.columns]]
     texts += [["  " * row.depth + text_of(row.cells[0]), *map(text_of, row.cells[1:])] for row in table.rows]
     return sum(max(map(width_of, column)) for column in zip(*texts, strict=True)) + _GAP * (len(table.columns) - 1)
 
 
 def published_json(results: Results) -> list[Json]:
-    """Return every published figure with what was measured; latency in ns, `mbps` in 10^6 bytes a second."""
+    """Return the published and measured results as JSON; latency in ns, `mbps` in 10^6 bytes per second."""
     return [
         {
             **pick(comparison.figure, "row", "column", "kind", "source"),

@@ -1,4 +1,4 @@
-"""What is told of a sweep that runs or ran: the matrix, the ranking, what was found, how it stands. Pure."""
+"""The results of a sweep as tables and text: matrix, ranking and single cells. No I/O."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from widgets.text_utils import units
 from widgets.text_utils.symbols import BASELINE, BUSY, FAILED, LESS, MORE, SAME, UNKNOWN
 
 RANK_TITLES = {Rank.IOPS: "IOPS", Rank.BANDWIDTH: "MiB/s", Rank.P99: "p99"}
-"""What a sweep is ranked by."""
+"""Titles of the ranking metrics."""
 
 NOT_IN_TURN = "*"
-"""Marks a verdict on runs that could not be made in turn."""
+"""Marks a verdict on runs that could not be interleaved."""
 
 
 def is_single_cell(record: SweepRecord) -> bool:
-    """Whether a sweep is a search or a curve of a single cell: then there is no matrix to look at."""
+    """Return whether a sweep is a search or a curve of one cell, and so has no matrix."""
     return record.design.saturation is not None and len(record.design.cells) == 1
 
 
@@ -35,35 +35,35 @@ class MatrixPlace:
     """A place of the matrix."""
 
     text: str
-    """Its figure, or why there is none."""
+    """Its result, or why there is none."""
     level: float | None = None
-    """Its figure by the largest that it is compared with: see `scale_text`; None without one."""
+    """Its result relative to the largest of its scale (see `scale_text`); None without a result."""
     sign: str = " "
-    """One character for how it stands: see `legend`."""
+    """One character for its verdict: see `legend`."""
     tone: Tone = Tone.PLAIN
-    """What the sign means."""
+    """Tone of the sign."""
     leads: bool = False
-    """Whether it is the best of its workload, or cannot be told from it."""
+    """Whether it is the best of its workload, or cannot be distinguished from it."""
     running: bool = False
     """Whether it is being measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixView:
-    """Set-ups against workloads, the longer side down."""
+    """The matrix of set-ups and workloads; the longer side goes down."""
 
     corner: str
-    """What the figures are."""
+    """Title of the results."""
     down: tuple[str, ...]
-    """Headings of the rows."""
+    """Titles of the rows."""
     across: tuple[str, ...]
-    """Headings of the columns."""
+    """Titles of the columns."""
     places: tuple[tuple[MatrixPlace, ...], ...]
     """A tuple for every row, with a place for every column."""
 
 
 def figure_text(value: float | None, rank: Rank) -> str:
-    """What cells are ranked by, in its unit."""
+    """Return a value of the ranking metric with its unit."""
     match rank:
         case Rank.IOPS:
             return units.iops(value)
@@ -74,7 +74,7 @@ def figure_text(value: float | None, rank: Rank) -> str:
 
 
 def legend(rank: Rank) -> str:
-    """What the signs of the matrix mean."""
+    """Return the meaning of the signs in the matrix."""
     more, less = (Verdict.HIGHER, Verdict.LOWER) if rank is Rank.P99 else (Verdict.FASTER, Verdict.SLOWER)
     signs = {MORE: more, LESS: less, SAME: Verdict.NO_DIFFERENCE, UNKNOWN: Verdict.NOT_DECIDED}
     shown = {sign: verdict_word(verdict) for sign, verdict in signs.items()}
@@ -83,12 +83,12 @@ def legend(rank: Rank) -> str:
 
 
 def workloads_go_down(results: Results) -> bool:
-    """Whether workloads go down and set-ups across: the longer side goes down."""
+    """Return whether workloads are the rows of the matrix: the longer side goes down."""
     return len(results.columns) > len(results.rows)
 
 
 def matrix(record: SweepRecord, results: Results) -> MatrixView:
-    """A figure where there is one, else why there is none."""
+    """Return the matrix: results, or why there is none."""
     down, across = (results.columns, results.rows) if workloads_go_down(results) else (results.rows, results.columns)
     best: dict[str, float] = {}
     for cell_result in results.cells:
@@ -127,24 +127,24 @@ def matrix(record: SweepRecord, results: Results) -> MatrixView:
 
 
 def _scale_of(results: Results, cell_result: CellResult) -> str:
-    """What shares a scale: the set-ups of a workload; where there is one set-up, all workloads."""
+    """Return a key of the cells that share a scale: those of a workload, or all for a single set-up."""
     return "" if len(results.rows) == 1 else cell_result.cell.column
 
 
 def scale_text(results: Results) -> str:
-    """What the strongest shade and the highest bar are, and what a frame means."""
-    whole = "the largest" if len(results.rows) == 1 else "the largest of its workload"
-    return f"{whole}; [ ] best, or not told from it"
+    """Return what the strongest shade, the highest bar and a frame mean."""
+    largest = "the largest" if len(results.rows) == 1 else "the largest of its workload"
+    return f"{largest}; [ ] best, or not told from it"
 
 
 def _completed_runs(record: SweepRecord) -> Counter[str]:
-    """Completed runs by cell."""
+    """Return the number of completed runs by cell id."""
     cells = {step.number: step.cell for step in record.steps}
     return Counter(cells[end.step] for end in record.ended if end.run is not None and not end.again)
 
 
 def matrix_table(record: SweepRecord, results: Results) -> Table | None:
-    """The matrix in figures; None where one of its sides is a single one."""
+    """Return the matrix as a table; None if it has a single row or column."""
     if min(len(results.rows), len(results.columns)) < 2:
         return None
     shown = matrix(record, results)
@@ -159,7 +159,7 @@ def matrix_table(record: SweepRecord, results: Results) -> Table | None:
 
 
 def names_at(results: Results, row: int, column: int) -> tuple[str, str]:
-    """Set-up and workload of a place of the matrix; "" beyond its edges."""
+    """Return the set-up and the workload at a place of the matrix; "" beyond its edges."""
     down, across = (results.columns, results.rows) if workloads_go_down(results) else (results.rows, results.columns)
     side, head = (names[at] if at < len(names) else "" for names, at in ((down, row), (across, column)))
     return _setup_and_workload(results, side, head)
@@ -178,12 +178,12 @@ def _sign(cell_result: CellResult, baselines: Container[str]) -> tuple[str, Tone
 
 
 def cell_name(results: Results, cell: SweepCell) -> str:
-    """Set-up and workload, the workload alone where there is one set-up."""
+    """Return the set-up and the workload of a cell; only the workload for a single set-up."""
     return cell.column if len(results.rows) == 1 else f"{cell.row}, {cell.column}"
 
 
 def cell_text(results: Results, record: SweepRecord, cell_result: CellResult) -> str:
-    """A cell in two lines: what it is, what is known of it."""
+    """Return a cell in two lines: its name and its result."""
     cell = cell_result.cell
     head = cell.row if cell.row == cell.column else f"{cell.row}; {cell.column}"
     parts = [f"{len(cell_result.scores)} of {record.design.repeats} runs"]
@@ -198,7 +198,7 @@ def cell_text(results: Results, record: SweepRecord, cell_result: CellResult) ->
 
 
 def cell_notes(cell_result: CellResult) -> tuple[str, ...]:
-    """Why a cell has no verdict, what was in force otherwise than set, what weakens a verdict."""
+    """Return why a cell has no verdict, which values were not effective, and its caveats."""
     judgement, caveats = cell_result.judgement, weakened_text(cell_result.weakened)
     refused = judgement is not None and judgement.verdict is Verdict.REFUSED
     return (
@@ -209,14 +209,14 @@ def cell_notes(cell_result: CellResult) -> tuple[str, ...]:
     )
 
 
-def why_left_out(record: SweepRecord, setup: str, workload: str) -> str:
-    """Why a combination is not measured, in two lines."""
+def left_out_text(record: SweepRecord, setup: str, workload: str) -> str:
+    """Return why a combination is not measured, in two lines."""
     reasons = [cell.reason for cell in record.design.skipped if (cell.row, cell.column) == (setup, workload)]
     return f"{setup}; {workload}\nleft out: {' '.join(reasons) or 'not in the plan'}"
 
 
 def half_interval_text(cell_result: CellResult) -> str:
-    """Half the interval of the mean in percent of it; "" when there is none."""
+    """Return half the interval of the mean in percent; "" without an interval."""
     mean = cell_result.figure
     if mean is None or mean.half is None or not mean.mean:
         return ""
@@ -224,16 +224,16 @@ def half_interval_text(cell_result: CellResult) -> str:
 
 
 def judgement_text(judgement: VerdictResult) -> str:
-    """The verdict and its interval; a mark where the runs could not be made in turn."""
+    """Return a verdict and its interval, with a mark if the runs could not be interleaved."""
     mark = "" if judgement.interleaved or judgement.interval is None else NOT_IN_TURN
     shown = "" if judgement.interval is None else interval_text(judgement.interval)
     return f"{judgement_word(judgement)}{mark} {shown}".rstrip()
 
 
 def rankings(results: Results) -> Iterator[Table]:
-    """A ranking of each workload in which something was measured; of a single set-up one of all its workloads."""
+    """Yield a ranking of each measured workload; for a single set-up, one ranking of all its workloads."""
     if len(results.cells) == 1 and results.saturated:
-        return  # what leads where there is one thing says nothing; its search or curve does
+        return  # a single cell needs no ranking; its search or curve is the result
     for column in results.columns[:1] if len(results.rows) == 1 else results.columns:
         ranked = ranking(results, column)
         if ranked.rows:
@@ -241,7 +241,7 @@ def rankings(results: Results) -> Iterator[Table]:
 
 
 def ranking(results: Results, column: str) -> Table:
-    """The measured cells of a workload, best first; of a single set-up all its workloads."""
+    """Return the measured cells of a workload, best first; for a single set-up, all its workloads."""
     alone = len(results.rows) == 1
     listed = results.best_first(results.cells) if alone else results.ranking(column)
     columns = (

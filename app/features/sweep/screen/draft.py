@@ -1,4 +1,4 @@
-"""What may be ticked on the Sweep screen, and what is. Pure."""
+"""The choices of the Sweep screen: axes with their values, and what the user has ticked. No I/O."""
 
 from __future__ import annotations
 
@@ -21,87 +21,87 @@ from backends.values import dataclass
 from widgets.text_utils.units import plural
 
 Kind = Literal["array", "setting", "job", "measure"]
-"""Whose values an axis has: an array that is made, a target's setting, a field of the job, how it is measured."""
+"""Kind of an axis: a property of created arrays, a setting, a job field, or an option of the measurement."""
 
 ROLE = "target"
-"""The one role of a plan that is ticked."""
+"""The role of the target in a plan made of choices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftValue:
-    """Something to tick."""
+    """A value that can be ticked."""
 
     value: str
-    """As the plan has it."""
+    """The value as in a plan."""
     label: str
-    """For people."""
+    """The value for display."""
     now: bool = False
-    """Whether it is in force, or the job's, now."""
+    """Whether it is the present value of the setting or the job."""
     risk: Risk = Risk.NONE
-    """The worst it may do."""
+    """Its highest risk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftAxis:
-    """A setting or field and the values it may take on the way."""
+    """A setting or field with the values that a sweep can compare."""
 
     kind: Kind
-    """Whose."""
+    """Kind of the axis."""
     name: str
-    """The setting's key, the field's name."""
+    """Key of the setting, or name of the field."""
     label: str
-    """For people."""
+    """Name for display."""
     help: str = ""
-    """A sentence or two."""
+    """Explanation in one or two sentences."""
     group: str = ""
-    """Heading it stands under."""
+    """Heading of its group."""
     values: tuple[DraftValue, ...] = ()
-    """What is offered."""
+    """Offered values."""
     free: bool = False
     """Whether other values may be typed."""
     unit: str = ""
-    """Of typed values."""
+    """Unit of typed values."""
     why_not: str = ""
-    """Why no sweep can change it; "" if one can."""
+    """Why no sweep can change it; "" if it can."""
 
     @property
     def key(self) -> str:
-        """Tells the axes apart: `setting:read_ahead`."""
+        """Unique key of the axis, such as `setting:read_ahead`."""
         return f"{self.kind}:{self.name}"
 
     @property
     def single(self) -> bool:
-        """Whether exactly one value holds."""
+        """Whether exactly one value is ticked at a time."""
         return self.kind == "measure" or self.key == CLEAN_AXIS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What was chosen so far."""
+    """The choices so far."""
 
     address: str
-    """What is measured: an address, or the path of a scratch file."""
+    """The benchmark target: an address, or the path of a scratch file."""
     job: Job
-    """The job, where no axis says otherwise."""
+    """The job, for fields without an axis."""
     profile: str | None = None
-    """The job's name, None for a custom one."""
+    """Name of the job's profile; None for a custom job."""
     drives: tuple[str, ...] = ()
-    """Addresses of the drives that arrays are made of; measured in place of `address` where there are any."""
+    """Addresses of drives for created arrays, which are then measured in place of `address`."""
     ticked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Values by the key of their axis."""
+    """Ticked values by axis key."""
 
     @property
     def measured(self) -> str:
-        """What is measured, for people."""
+        """The benchmark target for display."""
         return f"arrays of {plural(len(self.drives), 'drive')}" if self.drives else self.address
 
     @property
     def arrays(self) -> tuple[object, ...]:
-        """All that decides which arrays are made."""
+        """All choices that determine the created arrays."""
         return (self.drives, *(self.ticked.get(key) for key in ARRAY_AXES))
 
     def over_arrays(self, wanted: WantedArrays) -> Draft:
-        """The same over arrays that are made of drives."""
+        """Return the choices with arrays that are created from drives as the target."""
         kept = {key: values for key, values in self.ticked.items() if key.startswith(("job:", "measure:"))}
         kept.pop(LOAD_AXIS, None)
         kept[LEVEL_AXIS] = (wanted.level.value,)
@@ -112,17 +112,17 @@ class Draft:
         return replace(self, drives=wanted.drives, ticked=kept)
 
     def has(self, axis: DraftAxis, value: str) -> bool:
-        """Whether a value is ticked."""
+        """Return whether a value is ticked."""
         return value in self.ticked.get(axis.key, DEFAULTS.get(axis.key, ()))
 
     def chosen(self, axis: DraftAxis) -> tuple[str, ...]:
-        """The ticked values of an axis, in its order."""
+        """Return the ticked values of an axis, in its order."""
         ticked = self.ticked.get(axis.key, DEFAULTS.get(axis.key, ()))
         offered = [value.value for value in axis.values if value.value in ticked]
         return (*offered, *(value for value in ticked if value not in offered))
 
-    def toggled(self, axis: DraftAxis, value: str) -> Draft:
-        """With a value ticked, or not any more; of a single one the other goes."""
+    def toggle(self, axis: DraftAxis, value: str) -> Draft:
+        """Return the choices with a value ticked, or no longer ticked; a single value replaces the other one."""
         if axis.single:
             values: tuple[str, ...] = (value,)
         elif self.has(axis, value):
@@ -134,7 +134,7 @@ class Draft:
 
     @property
     def varies(self) -> bool:
-        """Whether there is anything to compare, or the load is raised."""
+        """Whether there is anything to compare, or a load to raise."""
         if self.drives and LEVEL_AXIS not in self.ticked:
             return False
         several = any(len(values) > 1 for key, values in self.ticked.items() if not key.startswith("measure:"))
@@ -148,10 +148,10 @@ LEVEL_AXIS, SPANS_AXIS, LAYOUT_AXIS, STRIP_AXIS, CLEAN_AXIS = ARRAY_AXES = (
     "array:strip",
     "array:assume_clean",
 )
-"""What arrays are made of the same drives, and how."""
+"""Keys of the axes of created arrays."""
 
 LOAD_AXIS = "measure:load"
-"""What comes after the matrix: nothing, or a table of a plan."""
+"""Key of the axis of searches after the matrix."""
 
 DEFAULTS: Mapping[str, tuple[str, ...]] = {
     CLEAN_AXIS: ("no",),
@@ -160,7 +160,7 @@ DEFAULTS: Mapping[str, tuple[str, ...]] = {
     "measure:pairs": ("6",),
     "measure:rank": (Rank.IOPS.value,),
 }
-"""What holds unless something else is chosen."""
+"""Ticked values unless the user chooses others."""
 
 _JOB_VALUES: Sequence[tuple[str, str, str, tuple[str, ...]]] = (
     ("bs", "Block size", "Bytes of one I/O.", ("512", "4k", "8k", "16k", "32k", "64k", "128k", "256k", "1M", "4M")),
@@ -208,9 +208,7 @@ _MEASURE_VALUES: Sequence[tuple[str, str, str, tuple[tuple[str, str], ...]]] = (
 
 
 def axes_of(holders: Sequence[SettingOwner], draft: Draft) -> tuple[DraftAxis, ...]:
-    """All that may be ticked: what arrays are made, the job's fields, the settings of the target and of its queue,
-    how it is measured.
-    """
+    """Return all axes: created arrays, job fields, settings of the target and its queue, and measurement options."""
     texts = draft.job.texts()
     axes = _array_axes(draft)
     axes += [
@@ -220,19 +218,19 @@ def axes_of(holders: Sequence[SettingOwner], draft: Draft) -> tuple[DraftAxis, .
             label=label,
             help=help,
             group="Job",
-            values=_with_present(name, texts, values),
+            values=_job_field_values(name, texts, values),
             free=name != "rw",
         )
         for name, label, help, values in _JOB_VALUES
     ]
-    axes.append(_profiles(draft))
+    axes.append(_profile_axis(draft))
     keys: set[str] = set()
     for holder in holders:
         for key, setting in holder.settings.items():
             reading = holder.readings.get(key)
             if reading is not None and key not in keys:
                 keys.add(key)
-                axes.append(_setting(setting, reading, f"Settings of {holder.target}"))
+                axes.append(_setting_axis(setting, reading, f"Settings of {holder.target}"))
     axes += [
         DraftAxis(
             kind="measure",
@@ -243,7 +241,7 @@ def axes_of(holders: Sequence[SettingOwner], draft: Draft) -> tuple[DraftAxis, .
             values=tuple(DraftValue(value=value, label=text) for value, text in values),
         )
         for name, label, help, values in _MEASURE_VALUES
-        if not (draft.drives and name == "load")  # searched on one array, not on several
+        if not (draft.drives and name == "load")  # a search needs a single array
     ]
     return tuple(axes)
 
@@ -304,12 +302,12 @@ def _array_axes(draft: Draft) -> list[DraftAxis]:
 
 
 def _strip_text(size: int) -> str:
-    """`64k`, as a plan has it."""
+    """Return a strip size as in a plan: `64k`."""
     return f"{size >> 10}k"
 
 
-def _with_present(name: str, texts: Mapping[str, str], values: tuple[str, ...]) -> tuple[DraftValue, ...]:
-    """The usual values, and the job's own among them."""
+def _job_field_values(name: str, texts: Mapping[str, str], values: tuple[str, ...]) -> tuple[DraftValue, ...]:
+    """Return the usual values, with the job's own value among them."""
     now = texts[name]
     if name == "rwmixread" and texts["rw"] not in ("rw", "randrw"):
         now = "0" if "write" in texts["rw"] else "100"
@@ -320,7 +318,7 @@ def _with_present(name: str, texts: Mapping[str, str], values: tuple[str, ...]) 
     )
 
 
-def _profiles(draft: Draft) -> DraftAxis:
+def _profile_axis(draft: Draft) -> DraftAxis:
     values = tuple(
         DraftValue(
             value=workload.name,
@@ -335,7 +333,7 @@ def _profiles(draft: Draft) -> DraftAxis:
     )
 
 
-def _setting(setting: Setting, reading: Reading, group: str) -> DraftAxis:
+def _setting_axis(setting: Setting, reading: Reading, group: str) -> DraftAxis:
     choices = tuple(
         DraftValue(value=choice.value, label=choice.label, now=choice.value == reading.now, risk=choice.risk)
         for choice in reading.choices
@@ -346,7 +344,7 @@ def _setting(setting: Setting, reading: Reading, group: str) -> DraftAxis:
         label=setting.label,
         help=setting.explained,
         group=group,
-        values=choices or _around(reading, reading.span, setting.risk),
+        values=choices or _nearby_values(reading, reading.span, setting.risk),
         free=not reading.choices,
         unit=reading.span.unit if reading.span is not None else setting.unit,
         why_not=_why_not(setting, reading),
@@ -361,8 +359,8 @@ def _why_not(setting: Setting, reading: Reading) -> str:
     return "it cannot be read, so it could not be put back" if reading.now is None else ""
 
 
-def _around(reading: Reading, span: Span | None, risk: Risk) -> tuple[DraftValue, ...]:
-    """What is set now, and legal values a quarter to sixteen times as large."""
+def _nearby_values(reading: Reading, span: Span | None, risk: Risk) -> tuple[DraftValue, ...]:
+    """Return the present value, and legal values from a quarter to sixteen times of it."""
     if span is None or reading.now is None or not reading.now.lstrip("-").isdigit():
         return () if reading.now is None else (DraftValue(value=reading.now, label=reading.now, now=True),)
     now = int(reading.now)
@@ -382,14 +380,14 @@ def _around(reading: Reading, span: Span | None, risk: Risk) -> tuple[DraftValue
     )
 
 
-# -- what is ticked on the Sweep screen as the text of a plan file ----------------------------------------------------
+# -- the choices as the text of a plan file ---------------------------------------------------------------------------
 
 _ALONE = {"": "One job", "saturation": "Saturation", "curve": "Throughput against latency"}
-"""Titles where nothing is compared."""
+"""Titles of plans that compare nothing, by search."""
 
 
 def plan_text(draft: Draft, axes: Sequence[DraftAxis]) -> str:
-    """The plan file of what is ticked."""
+    """Return the text of a plan file for the choices."""
     varied = [(axis, values) for axis in axes if not axis.single and (values := draft.chosen(axis))]
     load = next(iter(draft.ticked.get(LOAD_AXIS, ())), "")
     title = " and ".join([axis.label for axis, values in varied if len(values) > 1] or [_ALONE[load]])
@@ -417,7 +415,7 @@ def plan_text(draft: Draft, axes: Sequence[DraftAxis]) -> str:
 
 
 def _array_lines(draft: Draft) -> list[str]:
-    """The axis of the arrays that are made."""
+    """Return the lines of the axis of created arrays."""
     lists = [("values", draft.ticked.get(LEVEL_AXIS, ())), ("drives", draft.drives)]
     if strips := draft.ticked.get(STRIP_AXIS):
         lists.append(("strip", strips))
@@ -432,21 +430,21 @@ def _array_lines(draft: Draft) -> list[str]:
 
 
 def _job_lines(draft: Draft, varied: set[str]) -> list[str]:
-    """The job's fields as far as they differ from its workload's; an axis of workloads keeps only the times."""
+    """Return the job fields that differ from its profile; with an axis of workloads, only the times."""
     base = profile(draft.profile).job if draft.profile is not None else Job()
-    own, plain = draft.job.texts(), base.texts()
-    fields = {key: text for key, text in own.items() if text != plain[key] and key not in varied}
+    texts, plain = draft.job.texts(), base.texts()
+    fields = {key: text for key, text in texts.items() if text != plain[key] and key not in varied}
     lines = []
     if "profile" in varied:
-        fields = {key: own[key] for key in ("runtime", "ramp")}
+        fields = {key: texts[key] for key in ("runtime", "ramp")}
     elif draft.profile is not None:
         lines.append(f"profile = {_text(draft.profile)}")
     if "rwmixread" in varied and not varied & {"rw", "profile"} and not draft.job.mixed:
-        fields["rw"] = "randrw" if own["rw"].startswith("rand") else "rw"
-    fields |= {key: own[key] for key in ("runtime", "ramp")}
+        fields["rw"] = "randrw" if texts["rw"].startswith("rand") else "rw"
+    fields |= {key: texts[key] for key in ("runtime", "ramp")}
     return [*lines, *(f"{key} = {_text(text)}" for key, text in fields.items())]
 
 
 def _text(value: str) -> str:
-    """A TOML string."""
+    """Return a TOML string."""
     return json.dumps(value, ensure_ascii=False)

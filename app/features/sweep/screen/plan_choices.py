@@ -1,4 +1,4 @@
-"""What a sweep is to measure, as it is chosen in dialogs: target, job, a plan of a file. Holds it, draws nothing."""
+"""Dialogs that choose a sweep: target, job and plan file. Holds the choices and draws nothing."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
 
 
-# -- what may be chosen, as rows of a dialog ---------------------------------------------------------------------------
+# -- choices of the dialogs -------------------------------------------------------------------------------------------
 
 
 def target_items(inventory: Inventory, *, controllers: bool) -> tuple[ChoiceItem, ...]:
-    """A scratch file, whose value is "", then everything with a block device; controllers where a plan names them."""
+    """Return the choices of a target: a scratch file with the value "", block devices, and controllers if wanted."""
     choices = [ChoiceItem(value="", label="scratch file", help="Made for the runs and removed afterwards: safe.")]
     choices += target_choices.target_items(inventory)
     if controllers:
@@ -49,7 +49,7 @@ def target_items(inventory: Inventory, *, controllers: bool) -> tuple[ChoiceItem
 
 
 def plan_items() -> tuple[ChoiceItem, ...]:
-    """A file, whose value is "", then the plans that come with raidbench."""
+    """Return the choices of a plan: a file with the value "", then the built-in plans."""
     choices = [ChoiceItem(value="", label="a file ...", help="A plan in TOML: docs/sweep.md describes it.")]
     for name, file in plan_files().items():
         plan = load_plan(str(file))
@@ -58,7 +58,7 @@ def plan_items() -> tuple[ChoiceItem, ...]:
 
 
 def workload_items() -> tuple[ChoiceItem, ...]:
-    """The built-in workloads."""
+    """Return the choices of a workload."""
     return tuple(
         ChoiceItem(
             value=profile.name, label=profile.title, help=profile.help, risk="writes" if profile.job.writes else ""
@@ -67,32 +67,32 @@ def workload_items() -> tuple[ChoiceItem, ...]:
     )
 
 
-# -- what was chosen ---------------------------------------------------------------------------------------------------
+# -- the present plan -------------------------------------------------------------------------------------------------
 
 
 class PlanChoices(Horizontal):
-    """The plan as it stands, and the questions that change it. A subclass shows it."""
+    """The present plan, and the dialogs that change it. A subclass draws it."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self.seed = random.SystemRandom().randrange(2**31)
-        """Decides the random orders of the next sweep, unless its plan does."""
+        """Seed of the next sweep, unless its plan has one."""
         self.draft: Draft | None = None
-        """What is ticked; None until something that could be measured was found."""
+        """The choices; None until a target was found."""
         self.file: SweepPlan | None = None
-        """The plan that was opened; None while one is ticked."""
+        """The opened plan; None while the choices are used."""
         self.named: dict[str, str] = {}
-        """Targets of an opened plan by role, as far as they were named here."""
+        """Addresses by role that were named here for an opened plan."""
         self.axes: tuple[DraftAxis, ...] = ()
-        """What may be ticked."""
+        """Axes that can be ticked."""
 
     def replan(self) -> None:
-        """Bring what is shown up to date: what a subclass does."""
+        """Update the display. A subclass implements it."""
         raise NotImplementedError
 
     @property
     def workbench_app(self) -> AppInterface:
-        """The app, as what it is."""
+        """The app with its type."""
         return cast("AppInterface", self.app)
 
     @property
@@ -101,7 +101,7 @@ class PlanChoices(Horizontal):
         return self.file is not None or (self.draft is not None and self.draft.varies)
 
     def plan(self) -> SweepPlan:
-        """The plan as it stands. Raises PlanError."""
+        """Return the present plan. Raises PlanError when it is not valid."""
         if self.file is not None:
             return self.file
         assert self.draft is not None
@@ -109,15 +109,15 @@ class PlanChoices(Horizontal):
 
     @property
     def chosen_seed(self) -> int:
-        """That of the plan, else one that was drawn."""
+        """The seed of the plan, or else a random one."""
         return self.file.seed if self.file is not None and self.file.seed is not None else self.seed
 
     def say(self, message: str, *, severity: str = "information", title: str = "") -> None:
-        """A word to the person."""
+        """Show a message."""
         self.workbench_app.notify(message, title=title, severity=severity)  # type: ignore[arg-type]
 
     def choose_profile(self) -> None:
-        """Choose the workload that the axes vary."""
+        """Open the dialog for the workload that the axes vary."""
         if self.file is not None or self.draft is None:
             return
 
@@ -128,7 +128,7 @@ class PlanChoices(Horizontal):
         self.workbench_app.push_screen(ChoiceDialog("Workload", workload_items(), self.draft.profile), chosen)
 
     def edit(self) -> None:
-        """Change the fields of the job that the axes vary."""
+        """Open the dialog for the fields of the job that the axes vary."""
         if self.file is not None or self.draft is None:
             return
         before = self.draft.job
@@ -146,11 +146,11 @@ class PlanChoices(Horizontal):
         self.replan()
 
     def choose_target(self) -> None:
-        """Choose what is measured."""
+        """Open the dialog for the benchmark target."""
         self.choose_target_of(self.file.measure if self.file is not None else "")
 
     def choose_target_of(self, role: str) -> None:
-        """Choose what a role of the plan is; "" for what is measured."""
+        """Open the target dialog for a role of the plan. "" selects the benchmark target."""
         now = self.named.get(role, "") if self.file is not None else (self.draft.address if self.draft else "")
         choices = target_items(self.workbench_app.session.inventory, controllers=bool(role))
         title = f"Target {role}" if role else "What to measure"
@@ -180,7 +180,7 @@ class PlanChoices(Horizontal):
         self.replan()
 
     def open_plan(self) -> None:
-        """Take a plan that comes with raidbench, or one of a file."""
+        """Open the dialog for a built-in plan or a plan file."""
 
         def chosen(name: str | None) -> None:
             if name == "":
@@ -202,13 +202,13 @@ class PlanChoices(Horizontal):
         self.replan()
 
     def new_plan(self) -> None:
-        """Back to ticking."""
+        """Close the opened plan and return to the choices."""
         self.file, self.named = None, {}
         if self.draft is not None:
             self.replan()
 
     def save_plan(self) -> None:
-        """Write the plan to a file that `raidbench sweep` takes."""
+        """Open the dialog that writes the plan to a file for `raidbench sweep`."""
         if not self.ready:
             self.say("Nothing is ticked yet, so there is no plan to save.")
             return

@@ -1,4 +1,4 @@
-"""A sweep before it begins, as the Sweep screen shows it: what may be ticked, the plan it makes, the question. Pure."""
+"""The Sweep screen before a sweep: rows of the axes, the plan, and the confirmation dialog. No I/O."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from app.core.presentation.risk_text import ConfirmationLevel, confirmation_level, risk_cell
-from app.core.session.sweep_steps import Design
+from app.core.session.sweep_steps import Assignment, Design
 from app.features.sweep.engine.estimate import switches
 from app.features.sweep.engine.plan import JobAxis, SweepPlan
 from app.features.sweep.engine.risk_assessment import RiskAssessment
 from app.features.sweep.presentation.plan import order_facts, plan_facts, time_text
-from app.features.sweep.screen.draft import Draft, DraftAxis
+from app.features.sweep.screen.draft import Draft, DraftAxis, DraftValue
 from app.tui import render
 from app.tui.devices.staged_changes import TIERS
 from backends.device_label import confirm_token
@@ -19,26 +19,25 @@ from backends.settings import Risk
 from widgets.confirm import Confirmation, PlannedChange
 from widgets.details import FactGroup
 from widgets.keyed_table import TableCell, TableColumn, TableRow
-from widgets.table_layout import Tone
 from widgets.text_utils.symbols import CLOSED, OPENED
 
 AXIS_COLUMNS = (TableColumn(key="name", label="Axis"), TableColumn(key="values", label="Values"))
-"""Of the list of what may be ticked."""
+"""Columns of the list of axes."""
 
 JOINT = "|"
-"""Between an axis and one of its values in the key of a row."""
+"""Separator between an axis and a value in the key of a row."""
 
 OTHER = "|other"
-"""Ends the key of the row that takes typed values."""
+"""End of the key of the row for typed values."""
 
 STEPS_SHOWN = 40
-"""Steps of the order that are listed."""
+"""Maximum number of listed steps."""
 
 
 def axis_rows(
     axes: Sequence[DraftAxis], draft: Draft, opened: frozenset[str], *, folded: bool = False
 ) -> tuple[TableRow, ...]:
-    """A row for every axis, below an opened one a row for every value. `folded`: only what somebody has chosen."""
+    """Return a row for every axis, and a row for every value of an open axis; `folded` hides unchosen axes."""
     rows: list[TableRow] = []
     shown = [axis for axis in axes if not folded or axis.key in draft.ticked]
     for group, members in groupby(shown, key=lambda axis: axis.group):
@@ -51,7 +50,7 @@ def axis_rows(
 
 
 def fold_text(axes: Sequence[DraftAxis], draft: Draft, *, folded: bool) -> str:
-    """How many axes were chosen, and the key that hides the others or shows them."""
+    """Return how many axes were chosen, and the key that hides or shows the others."""
     chosen = sum(axis.key in draft.ticked for axis in axes)
     others = len(axes) - chosen
     if not chosen:
@@ -72,21 +71,16 @@ def _axis_row(axis: DraftAxis, draft: Draft, *, opened: bool) -> TableRow:
 
 
 def _value_rows(axis: DraftAxis, draft: Draft) -> list[TableRow]:
-    typed = [value for value in draft.chosen(axis) if value not in {draft_value.value for draft_value in axis.values}]
-    listed = [(draft_value.value, draft_value.label, draft_value.now, draft_value.risk) for draft_value in axis.values]
-    listed += [(value, value, False, Risk.NONE) for value in typed]
+    offered = {value.value for value in axis.values}
+    typed = (DraftValue(value=text, label=text) for text in draft.chosen(axis) if text not in offered)
+    on, off = ("(x)", "( )") if axis.single else ("[x]", "[ ]")
     rows = []
-    for value, label, now, risk in listed:
-        on, off = ("(x)", "( )") if axis.single else ("[x]", "[ ]")
-        box = on if draft.has(axis, value) else off
-        parts = [*(["now"] if now else []), *([risk_cell(risk).text] if risk is not Risk.NONE else [])]
-        tone: Tone = render.TONES[risk_cell(risk).tone] or "muted"
-        rows.append(
-            TableRow(
-                key=f"{axis.key}{JOINT}{value}",
-                cells=(f"  {box} {label}", TableCell(text=", ".join(parts), tone=tone)),
-            )
-        )
+    for value in (*axis.values, *typed):
+        risk = risk_cell(value.risk)
+        parts = [*(["now"] if value.now else []), *([risk.text] if value.risk is not Risk.NONE else [])]
+        cell = TableCell(text=", ".join(parts), tone=render.TONES[risk.tone] or "muted")
+        box = on if draft.has(axis, value.value) else off
+        rows.append(TableRow(key=f"{axis.key}{JOINT}{value.value}", cells=(f"  {box} {value.label}", cell)))
     if axis.free:
         rows.append(
             TableRow(key=f"{axis.key}{OTHER}", cells=("  ... others", TableCell(text="enter types", tone="muted")))
@@ -95,7 +89,7 @@ def _value_rows(axis: DraftAxis, draft: Draft) -> list[TableRow]:
 
 
 def file_rows(plan: SweepPlan, named: Mapping[str, str]) -> tuple[TableRow, ...]:
-    """A plan that was opened: its targets, which may be named here, and what it combines."""
+    """Return the rows of an opened plan: its targets, which can be named here, and its combinations."""
     rows = [TableRow(key="group:targets", cells=("Targets (enter names one)",), separator=True)]
     for role, address in plan.targets.items():
         given = named.get(role, address)
@@ -121,21 +115,21 @@ def file_rows(plan: SweepPlan, named: Mapping[str, str]) -> tuple[TableRow, ...]
     return tuple(rows)
 
 
-def plan_groups(surveyed: RiskAssessment, speed: float | None = None) -> tuple[FactGroup, ...]:
-    """All that will be done, the most important first, and the order as far as anybody reads."""
-    return render.groups((*plan_facts(surveyed, speed), *order_facts(surveyed.design, STEPS_SHOWN)))
+def plan_groups(assessment: RiskAssessment, speed: float | None = None) -> tuple[FactGroup, ...]:
+    """Return the plan, the most important facts first, and the first steps of its order."""
+    return render.groups((*plan_facts(assessment, speed), *order_facts(assessment.design, STEPS_SHOWN)))
 
 
 def question(
-    surveyed: RiskAssessment, commands: Sequence[tuple[str, ...] | str], speed: float | None = None
+    assessment: RiskAssessment, commands: Sequence[tuple[str, ...] | str], speed: float | None = None
 ) -> Confirmation:
-    """The dialog before it begins; the strictest that any of its steps asks for."""
-    design = surveyed.design
+    """Return the confirmation dialog, with the strictest confirmation that any step needs."""
+    design = assessment.design
     title = f"Sweep: {design.title}"
-    if surveyed.refused:
-        reasons = tuple(filter(None, (*surveyed.refused, surveyed.hint)))
+    if assessment.refused:
+        reasons = tuple(filter(None, (*assessment.refused, assessment.hint)))
         return Confirmation(title=title, tier="refused", reasons=reasons)
-    destroys = surveyed.risk is Risk.DESTROYS_DATA
+    destroys = assessment.risk is Risk.DESTROYS_DATA
     lost = tuple(f"{destroy.shown}: {value}" for destroy in design.destroys for value in destroy.found)
     blank = tuple(f"{destroy.shown}: nothing is known to lie on it" for destroy in design.destroys if not destroy.found)
     overwritten = tuple(f"{destroy.shown} is overwritten. There is no undo." for destroy in design.destroys)
@@ -145,29 +139,26 @@ def question(
         commands = (*commands, *(line for array in design.making.arrays for line in array.steps))
     return Confirmation(
         title=title,
-        tier=TIERS[confirmation_level(surveyed.risk)],
+        tier=TIERS[confirmation_level(assessment.risk)],
         summary=f"{time_text(design, speed)}. It runs in the background, whatever becomes of this terminal; "
         "every setting is put back at the end, also after a stop or a failure.",
-        changes=tuple(
-            _change(design, switch.setting.key, str(switch.setting.target), switch.setting.value)
-            for switch in switches(design)
-        ),
+        changes=tuple(_change(design, setting) for setting, _ in switches(design)),
         commands=tuple(commands),
-        risks=(*overwritten, *surveyed.wear, *surveyed.risks),
+        risks=(*overwritten, *assessment.wear, *assessment.risks),
         evidence=(*lost, *blank) if destroys else (),
         devices=()
-        if confirmation_level(surveyed.risk) is ConfirmationLevel.HARMLESS
-        else tuple(plate.sentence for plate in surveyed.plates),
-        required=confirm_token(surveyed.plates) if destroys else "",
+        if confirmation_level(assessment.risk) is ConfirmationLevel.HARMLESS
+        else tuple(plate.sentence for plate in assessment.plates),
+        required=confirm_token(assessment.plates) if destroys else "",
         apply_label="Begin",
     )
 
 
-def _change(design: Design, key: str, target: str, before: str) -> PlannedChange:
+def _change(design: Design, before: Assignment) -> PlannedChange:
     values = dict.fromkeys(
         setting.value
         for cell in design.cells
         for setting in cell.settings
-        if (setting.key, str(setting.target)) == (key, target)
+        if (setting.key, setting.target) == (before.key, before.target)
     )
-    return PlannedChange(setting=key, before=before, after=", ".join(values), undo="by itself at the end")
+    return PlannedChange(setting=before.key, before=before.value, after=", ".join(values), undo="by itself at the end")

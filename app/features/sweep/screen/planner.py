@@ -1,4 +1,4 @@
-"""Ticking a sweep: left what may be ticked, right the plan it makes."""
+"""Planner of the Sweep screen: axes on the left, the resulting plan on the right."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from app.core.fio.profiles import PROFILES, profile
 from app.core.session.state import Session
 from app.core.session.sweep_steps import Design
 from app.features.sweep.engine.plan_expansion import expand
-from app.features.sweep.engine.targets import TargetFacts
+from app.features.sweep.engine.risk_assessment import assess_risk
+from app.features.sweep.engine.targets import TargetFacts, inspect_targets
 from app.features.sweep.screen.draft import LEVEL_AXIS, Draft, DraftAxis, axes_of
 from app.features.sweep.screen.plan_choices import PlanChoices
 from app.features.sweep.screen.plan_view import (
@@ -26,7 +27,7 @@ from app.features.sweep.screen.plan_view import (
     fold_text,
     plan_groups,
 )
-from app.features.sweep.screen.sweep_control import sweeping
+from app.features.sweep.screen.sweep_control import sweep_controller
 from app.tui import target_choices
 from backends.errors import InvalidValueError, RaidbenchError
 from backends.text import clean_lines
@@ -41,18 +42,18 @@ _PARSERS = {field.key: field.parse for field in FIELDS}
 
 
 class SweepPlanner(PlanChoices):
-    """What is to be measured. Reads settings, changes none."""
+    """The choices and the plan of the next sweep. Reads settings, and changes none."""
 
     def __init__(self) -> None:
         super().__init__(id="sweep-plan")
         self.folded = False
-        """Whether only what was chosen is listed."""
+        """Whether unchosen axes are hidden."""
         self._opened: frozenset[str] = frozenset()
-        self._looked: object = None
-        self._known: TargetFacts | None = None
+        self._read_state: object = None
+        self._facts: TargetFacts | None = None
 
     def compose(self) -> ComposeResult:
-        """Job and axes; the plan."""
+        """Compose the axes and the plan."""
         with Pane("What is varied", id="sweep-left"):
             yield Static("", id="sweep-job", markup=False)
             yield KeyedTable(AXIS_COLUMNS, id="sweep-axes", empty="looking for hardware ...")
@@ -66,24 +67,24 @@ class SweepPlanner(PlanChoices):
         return self.query_one(KeyedTable)
 
     def show(self, session: Session) -> None:
-        """Bring it up to date where something that matters here is new."""
+        """Update the display if something relevant changed."""
         if self.draft is None and not session.probing:
             self._begin(session)
-        work = sweeping(self.workbench_app)
+        work = sweep_controller(self.workbench_app)
         if work.wanted is not None and self.draft is not None:
             wanted, work.wanted = work.wanted, None
             self.file, self.named = None, {}
             self.draft = self.draft.over_arrays(wanted)
             self._opened = frozenset((LEVEL_AXIS,))
-        if self.draft is not None and self._wanted_state() != self._looked:
+        if self.draft is not None and self._target_state() != self._read_state:
             self.replan()
 
     def _begin(self, session: Session) -> None:
-        """The device that was taken to the bench, else the first array or drive that is free, else a scratch file."""
+        """Choose the first target: the device of the Bench screen, else a free array or drive, else a scratch file."""
         app = self.workbench_app
         named = app.options.profile if app.options.profile in PROFILES else next(iter(PROFILES))
         job, name = app.job_choice or (profile(named).job, named)
-        if job.sections:  # a sweep judges one section
+        if job.sections:  # a sweep supports only one section
             job, name = profile(named).job, named
         free = [
             str(device.target) for device in target_choices.measurable_devices(session.inventory) if not device.uses
@@ -93,24 +94,24 @@ class SweepPlanner(PlanChoices):
         self.draft = Draft(address=address, job=job, profile=name)
 
     def replan(self) -> None:
-        """Bring both sides up to date; the targets are read when they, or settings, are others than before."""
-        wanted = self._wanted_state()
-        if wanted != self._looked:
-            self._looked, self._known = wanted, None
+        """Update both sides. The targets are read again if they or settings have changed."""
+        wanted = self._target_state()
+        if wanted != self._read_state:
+            self._read_state, self._facts = wanted, None
             self._show_left()
             self.workers.cancel_group(self, "sweep-survey")
-            self.run_worker(self._look(), group="sweep-look", exclusive=True)
-        elif self._known is not None:
-            self._show_facts(self._known)
+            self.run_worker(self._read_targets(), group="sweep-look", exclusive=True)
+        elif self._facts is not None:
+            self._show_facts(self._facts)
 
-    def _wanted_state(self) -> object:
-        """The targets, and how many changes there were: what is to be read anew when it differs."""
+    def _target_state(self) -> object:
+        """Return a value that changes when the targets must be read again: targets and number of changes."""
         session = self.workbench_app.session
         changes = (len(session.changes), sum(change.end is not None for change in session.changes))
         whose = self.file if self.file is not None else self.draft and (self.draft.address, self.draft.arrays)
         return whose, tuple(sorted(self.named.items())), changes
 
-    async def _look(self) -> None:
+    async def _read_targets(self) -> None:
         if self.file is None and self.draft is not None and self.draft.drives:
             self.axes = axes_of((), self.draft)
             if not self.ready:
@@ -118,18 +119,18 @@ class SweepPlanner(PlanChoices):
                 return
         self._say_plan("reading the settings of the target ...")
         try:
-            self._known = await sweeping(self.workbench_app).look(self.plan(), self.named)
+            self._facts = await inspect_targets(self.workbench_app.workbench, self.plan(), self.named)
         except RaidbenchError as error:
             self._say_plan(error.message, error.hint)
         else:
-            self._show_facts(self._known)
+            self._show_facts(self._facts)
 
     def _show_facts(self, facts: TargetFacts) -> None:
-        """Rows and plan, now that the targets are known."""
+        """Show axes and plan after the targets were read."""
         if self.draft is not None and self.file is None:
             self.axes = axes_of(next(iter(facts.holders.values()), ()), self.draft)
         self._show_left()
-        self.workers.cancel_group(self, "sweep-survey")  # of what was ticked before: what is said now stands
+        self.workers.cancel_group(self, "sweep-survey")  # its plan is outdated
         if not self.ready:
             self._say_plan(
                 "Nothing to compare yet.",
@@ -142,15 +143,17 @@ class SweepPlanner(PlanChoices):
         except RaidbenchError as error:
             self._say_plan(error.message, error.hint)
             return
-        self.run_worker(self._survey(design, facts), group="sweep-survey", exclusive=True)
+        self.run_worker(self._assess(design, facts), group="sweep-survey", exclusive=True)
 
-    async def _survey(self, design: Design, facts: TargetFacts) -> None:
+    async def _assess(self, design: Design, facts: TargetFacts) -> None:
         try:
-            surveyed = await sweeping(self.workbench_app).survey(design, facts)
+            assessment = await assess_risk(self.workbench_app.workbench, design, facts)
         except RaidbenchError as error:
             self._say_plan(error.message, error.hint)
             return
-        self.query_one("#sweep-facts", Details).groups = plan_groups(surveyed, sweeping(self.workbench_app).speed)
+        self.query_one("#sweep-facts", Details).groups = plan_groups(
+            assessment, sweep_controller(self.workbench_app).speed
+        )
 
     def _say_plan(self, sentence: str, hint: str = "") -> None:
         facts = [Detail(label="", value=sentence)] + ([Detail(label="", value=hint, tone="muted")] if hint else [])
@@ -176,9 +179,6 @@ class SweepPlanner(PlanChoices):
         self.query_one("#sweep-job", Static).update(clean_lines(text))
 
     @on(KeyedTable.RowHighlighted, "#sweep-axes")
-    def _row_highlighted(self) -> None:
-        self._help()
-
     def _help(self) -> None:
         line = self.query_one("#sweep-help", TextParagraphs)
         axis = self._axis()
@@ -193,7 +193,7 @@ class SweepPlanner(PlanChoices):
             line.say(axis.help, "label")
 
     def _axis(self) -> DraftAxis | None:
-        """The axis under the cursor, or whose value is."""
+        """Return the axis of the row under the cursor; None without one."""
         key = (self.table.cursor or "").partition(JOINT)[0]
         return next((axis for axis in self.axes if axis.key == key), None) if self.file is None else None
 
@@ -207,7 +207,7 @@ class SweepPlanner(PlanChoices):
         self.tick()
 
     def tick(self) -> None:
-        """Tick the value, or open the axis."""
+        """Tick the value, or open the axis, under the cursor."""
         axis, draft = self._axis(), self.draft
         key = self.table.cursor or ""
         if axis is None or draft is None:
@@ -217,13 +217,13 @@ class SweepPlanner(PlanChoices):
         elif key.endswith(OTHER):
             self._ask_values(axis)
         elif JOINT in key:
-            self.draft = draft.toggled(axis, key.partition(JOINT)[2])
+            self.draft = draft.toggle(axis, key.partition(JOINT)[2])
             self.replan()
         else:
             self.show_axis(axis.key not in self._opened)
 
     def show_axis(self, opened: bool) -> None:
-        """Show the values of the axis, or only its name."""
+        """Show or hide the values of the axis under the cursor."""
         axis = self._axis()
         if axis is None or axis.why_not:
             return
@@ -233,7 +233,7 @@ class SweepPlanner(PlanChoices):
         self._show_left()
 
     def close_axis(self) -> bool:
-        """Show only the name of the axis under the cursor; False where that is so already."""
+        """Hide the values of the axis under the cursor; return False if they are hidden already."""
         axis = self._axis()
         if axis is None or axis.key not in self._opened:
             return False
@@ -246,7 +246,7 @@ class SweepPlanner(PlanChoices):
         self.workbench_app.push_screen(TextDialog(axis.label, help=help), lambda text: self._tick_typed(axis, text))
 
     def _tick_typed(self, axis: DraftAxis, text: str | None) -> None:
-        """Tick what was typed, unless it is no value of the field."""
+        """Tick the typed values; show a message for one that is not valid."""
         for value in (part.strip() for part in (text or "").split(",")):
             if not value or self.draft is None or self.draft.has(axis, value):
                 continue
@@ -256,11 +256,11 @@ class SweepPlanner(PlanChoices):
             except InvalidValueError as error:
                 self.say(f"{error.message}. {error.hint}".strip(), severity="warning")
                 return
-            self.draft = self.draft.toggled(axis, value)
+            self.draft = self.draft.toggle(axis, value)
         self.replan()
 
     def fold(self) -> None:
-        """List only what was chosen, or everything."""
+        """Hide unchosen axes, or show all."""
         if self.file is not None or self.draft is None:
             return
         if not self.folded and not self.draft.ticked:

@@ -1,4 +1,4 @@
-"""A sweep that runs or ran, as the Sweep screen draws it: the matrix, how far it is, how it stands. Pure."""
+"""The Sweep screen during and after a sweep: matrix, progress and state. No I/O."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from widgets.text_utils import units
 
 
 def grid(shown: MatrixView) -> MatrixGrid:
-    """The matrix as its widget takes it."""
+    """Return the matrix for its widget."""
     return MatrixGrid(
         corner=shown.corner,
         columns=shown.across,
@@ -37,30 +37,24 @@ def grid(shown: MatrixView) -> MatrixGrid:
     )
 
 
-def left_seconds(record: SweepRecord, now: float, speed: float) -> float:
-    """Time to its end; until a step is over nobody knows how fast a simulation really is."""
-    return seconds_left(record, now) / (1.0 if record.ended else speed)
-
-
 def sweep_progress(record: SweepRecord, now: float, speed: float = 1.0) -> Progress:
-    """How far the sweep is, and how long it will still take. `speed`: that of a simulation."""
+    """Return the progress of a sweep with the remaining time; `speed` is the speed-up of a simulation."""
     at = record.current.step.number if record.current is not None else record.done
-    left = left_seconds(record, now, speed)
     return Progress(
         phase=f"step {at} of {len(record.steps)}",
         fraction=record.done / len(record.steps) if record.steps else None,
-        eta=left,
+        eta=seconds_left(record, now, speed),
     )
 
 
 def header_text(record: SweepRecord, now: float, speed: float = 1.0) -> str:
-    """A running sweep in the header of every screen: `sweep 12/48 ETA 20 min`."""
+    """Return a running sweep for the header of every screen: `sweep 12/48 ETA 20 min`."""
     at = record.current.step.number if record.current is not None else record.done
-    return f"sweep {at}/{len(record.steps)} ETA {units.duration(round(left_seconds(record, now, speed)))}"
+    return f"sweep {at}/{len(record.steps)} ETA {units.duration(round(seconds_left(record, now, speed)))}"
 
 
 def state_text(record: SweepRecord, *, running: bool, stopping: bool = False) -> tuple[str, Tone]:
-    """How it stands, in a sentence, and how that is."""
+    """Return the state of a sweep in a sentence, with its tone."""
     if not running:
         text, tone = ending_text(record)
         return f"{text}{' c goes on.' if record.todo else ''}", TONES[tone]
@@ -75,7 +69,7 @@ def state_text(record: SweepRecord, *, running: bool, stopping: bool = False) ->
 
 
 def title_text(session: Session, record: SweepRecord) -> str:
-    """Title, target and session."""
+    """Return the title, the target and the session."""
     targets = ", ".join(dict.fromkeys(record.design.targets.values()))
     title = record.design.title
     on = "" if all(target in title for target in record.design.targets.values()) else f" on {targets}"

@@ -1,4 +1,4 @@
-"""A sweep: ticked, started, watched, read."""
+"""The Sweep screen: plan, start, watch and read a sweep."""
 
 from __future__ import annotations
 
@@ -10,156 +10,156 @@ from textual.app import ComposeResult
 from app.core.session.state import Session
 from app.features.sweep.engine.plan import PlanError
 from app.features.sweep.screen.planner import SweepPlanner
-from app.features.sweep.screen.sweep_control import SweepController, sweeping
+from app.features.sweep.screen.sweep_control import SweepController, sweep_controller
 from app.features.sweep.screen.watch import SweepWatch
 from app.tui.base import WorkbenchScreen
 
 
 class SweepScreen(WorkbenchScreen):
-    """The plan, or the sweep that runs or ran; one of them is seen."""
+    """Screen with the planner or with the present sweep; one of them is visible."""
 
     NAME: ClassVar[str] = "sweep"
 
     def __init__(self) -> None:
         super().__init__()
         self.watching: bool | None = None
-        """Whether the sweep is seen, not the plan; None before the screen was first shown."""
+        """Whether the sweep is visible, not the planner; None before the first display."""
         self._pending = False
 
     def body(self) -> ComposeResult:
-        """The plan and the sweep."""
+        """Compose the planner and the sweep."""
         yield SweepPlanner()
         yield SweepWatch()
 
     @property
     def place(self) -> str:
-        """Of a sweep, whether it runs decides what the keys are good for."""
+        """The name that selects the keys: it depends on whether a visible sweep is running."""
         if not self.watching:
             return super().place
-        return "sweep-running" if self._sweeping.running else "sweep-over"
+        return "sweep-running" if self._controller.running else "sweep-over"
 
     @property
     def planner(self) -> SweepPlanner:
-        """What is to be measured."""
+        """The planner."""
         return self.query_one(SweepPlanner)
 
     @property
-    def _sweeping(self) -> SweepController:
-        return sweeping(self.workbench_app)
+    def _controller(self) -> SweepController:
+        return sweep_controller(self.workbench_app)
 
     def show(self, session: Session) -> None:
-        """The plan, or the sweep that is followed."""
-        if self._sweeping.wanted is not None:
+        """Show the planner, or the sweep that is followed."""
+        if self._controller.wanted is not None:
             self.watching = False
-        elif self.watching is None or self._sweeping.follower is None:
-            self.watching = self._sweeping.follower is not None
-        self._turn()
+        elif self.watching is None or self._controller.follower is None:
+            self.watching = self._controller.follower is not None
+        self._display_part()
         if self.watching:
             self.show_background()
         else:
             self.planner.show(session)
 
     def show_background(self) -> None:
-        """Bring the sweep up to date, if it is seen."""
-        follower = self._sweeping.follower
+        """Update the sweep if it is visible."""
+        follower = self._controller.follower
         if self.watching and follower is not None:
             watch = self.query_one(SweepWatch)
-            watch.show(follower, stopping=self._sweeping.stopping, speed=self._sweeping.speed or 1.0)
+            watch.show(follower, stopping=self._controller.stopping, speed=self._controller.speed or 1.0)
         self.show_keys()
 
-    def _turn(self) -> None:
-        """Bring the plan or the sweep into view, and its part that takes keys."""
+    def _display_part(self) -> None:
+        """Show the planner or the sweep, and focus it."""
         parts = {True: self.query_one(SweepWatch), False: self.planner}
         for watching, part in parts.items():
             part.display = watching is bool(self.watching)
         if self.focused is None or parts[bool(self.watching)] not in self.focused.ancestors:
-            self.set_focus(self.query_one(SweepWatch).keyed if self.watching else self.planner.table)
+            self.set_focus(self.query_one(SweepWatch).focus_target if self.watching else self.planner.table)
 
-    def _look(self, *, watching: bool) -> None:
+    def _show_part(self, *, watching: bool) -> None:
         self.watching = watching
         self.show(self.workbench_app.session)
 
-    def _planning(self) -> SweepPlanner | None:
-        """The planner, if it is what one sees."""
+    def _visible_planner(self) -> SweepPlanner | None:
+        """Return the planner if it is visible, else None."""
         return None if self.watching else self.planner
 
     def action_view(self) -> None:
-        """From the plan to the sweep and back."""
-        if self._sweeping.follower is None:
+        """Switch between the planner and the sweep."""
+        if self._controller.follower is None:
             self.say("There is no sweep yet: r starts one.")
         else:
-            self._look(watching=not self.watching)
+            self._show_part(watching=not self.watching)
 
     def action_back(self) -> None:
-        """From the sweep to the plan; in the plan from the values to their axis."""
+        """Return from the sweep to the planner; in the planner, from the values to their axis."""
         if self.watching:
-            self._look(watching=False)
+            self._show_part(watching=False)
         elif not self.planner.close_axis():
             super().action_back()
 
     def action_tick(self) -> None:
         """Tick the value, or open the axis."""
-        if planner := self._planning():
+        if planner := self._visible_planner():
             planner.tick()
 
     def action_axis(self, opened: bool) -> None:
-        """Show the values of the axis, or only its name."""
-        if planner := self._planning():
+        """Show or hide the values of the axis."""
+        if planner := self._visible_planner():
             planner.show_axis(opened)
 
     def action_fold(self) -> None:
-        """List only what was chosen, or everything."""
-        if planner := self._planning():
+        """Hide unchosen axes, or show all."""
+        if planner := self._visible_planner():
             planner.fold()
 
     def action_target(self) -> None:
-        """Choose what is measured."""
-        if planner := self._planning():
+        """Choose the benchmark target."""
+        if planner := self._visible_planner():
             planner.choose_target()
 
     def action_profile(self) -> None:
         """Choose the workload that the axes vary."""
-        if planner := self._planning():
+        if planner := self._visible_planner():
             planner.choose_profile()
 
     def action_edit(self) -> None:
         """Change the fields of the job that the axes vary."""
-        if planner := self._planning():
+        if planner := self._visible_planner():
             planner.edit()
 
     def action_open_plan(self) -> None:
-        """Take a plan that comes with raidbench, or one of a file."""
-        self._look(watching=False)
+        """Open a built-in plan or a plan file."""
+        self._show_part(watching=False)
         self.planner.open_plan()
 
     def action_new_plan(self) -> None:
-        """Back to ticking."""
-        self._look(watching=False)
+        """Close the opened plan and return to the choices."""
+        self._show_part(watching=False)
         self.planner.new_plan()
 
     def action_save_plan(self) -> None:
-        """Write the plan to a file that `raidbench sweep` takes."""
-        self._look(watching=False)
+        """Write the plan to a file for `raidbench sweep`."""
+        self._show_part(watching=False)
         self.planner.save_plan()
 
     def action_run(self) -> None:
-        """Ask, then start."""
-        if self._sweeping.running:
+        """Ask for confirmation, then start the sweep."""
+        if self._controller.running:
             self.say("A sweep is running already: x stops it.")
         elif self.watching:
-            self._look(watching=False)
+            self._show_part(watching=False)
         elif not self.planner.ready:
             self.say("Tick two values of an axis first: enter opens it, space ticks.")
         elif not self._pending:
             self._pending = True
             self.say("looking at the targets, and at what lies on them ...")
-            # On the app, so that looking at another screen does not end it.
+            # The worker belongs to the app, so that it survives a change of screens.
             self.app.run_worker(self._begin(), group="sweep-begin", exit_on_error=True)
 
     async def _begin(self) -> None:
         planner = self.planner
         try:
-            if await self._sweeping.begin(planner.plan(), dict(planner.named), planner.chosen_seed):
+            if await self._controller.begin(planner.plan(), dict(planner.named), planner.chosen_seed):
                 planner.seed = random.SystemRandom().randrange(2**31)
                 self.watching = True
                 self.workbench_app.refresh_screen()
@@ -169,24 +169,24 @@ class SweepScreen(WorkbenchScreen):
             self._pending = False
 
     def action_stop(self) -> None:
-        """Ask it to stop; everything is put back first."""
-        if not self._sweeping.stop():
+        """Ask the sweep to stop; it restores all settings first."""
+        if not self._controller.stop():
             self.say("No sweep is running.")
 
     def action_go_on(self) -> None:
-        """Go on with a sweep that was stopped or cut short."""
-        follower = self._sweeping.follower
+        """Continue a stopped or interrupted sweep."""
+        follower = self._controller.follower
         record = follower.record if follower is not None else None
-        if follower is None or record is None or self._sweeping.running:
+        if follower is None or record is None or self._controller.running:
             self.say("There is no sweep that could go on.")
         elif record.finished:
             self.say("It is finished: there is nothing left to do.")
         else:
-            self.app.run_worker(self._sweeping.go_on(follower.folder), group="sweep-begin", exit_on_error=True)
+            self.app.run_worker(self._controller.go_on(follower.folder), group="sweep-begin", exit_on_error=True)
 
     def action_explore(self) -> None:
-        """Pictures of the sweep."""
-        follower = self._sweeping.follower
+        """Open the graphs of the sweep."""
+        follower = self._controller.follower
         if follower is None or follower.record is None:
             self.say("There is no sweep yet: r starts one.")
             return
@@ -194,7 +194,7 @@ class SweepScreen(WorkbenchScreen):
 
     def action_export(self) -> None:
         """Write the report of the sweep's session."""
-        follower = self._sweeping.follower
+        follower = self._controller.follower
         if follower is None or follower.record is None:
             self.say("There is no sweep to report.")
         else:

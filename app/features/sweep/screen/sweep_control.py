@@ -1,4 +1,4 @@
-"""Sweeps from the screen: looked at, asked about, handed to a process of their own, followed, stopped."""
+"""Control sweeps from the TUI: plan, confirm, start in the background, follow and stop."""
 
 from __future__ import annotations
 
@@ -11,54 +11,52 @@ from app.core.session.flag_files import STOP, SWEEP, abandoned_sessions, active_
 from app.tui.feature_hooks import BackgroundWork
 from backends.errors import RaidbenchError, RefusedError
 
-if TYPE_CHECKING:  # what a sweep needs is imported when there is one: every screen has this module
+if TYPE_CHECKING:  # every screen imports this module, so the engine is imported only when needed
     from app.core.changes.arrays.candidates import WantedArrays
     from app.core.session.sweep_steps import Design
     from app.features.sweep.engine.live_log import Follower
     from app.features.sweep.engine.plan import SweepPlan
-    from app.features.sweep.engine.risk_assessment import RiskAssessment
-    from app.features.sweep.engine.targets import TargetFacts
     from app.tui.app_interface import AppInterface
 
 EVERY = 0.25
-"""Seconds between two looks at what a sweep does."""
+"""Seconds between two reads of the sweep's log."""
 
 
-def sweeping(app: AppInterface) -> SweepController:
-    """Return the sweep that the app shows."""
+def sweep_controller(app: AppInterface) -> SweepController:
+    """Return the app's sweep controller."""
     return cast("SweepController", app.background["sweep"])
 
 
 def compare_levels(app: AppInterface, wanted: WantedArrays) -> None:
-    """Take drives to the Sweep screen."""
-    sweeping(app).wanted = wanted
+    """Open the Sweep screen with drives for created arrays."""
+    sweep_controller(app).wanted = wanted
     app.action_go("sweep")
 
 
 class SweepController(BackgroundWork):
-    """The sweep that the app shows. It runs in another process, so that it outlives the terminal."""
+    """Controls the sweep that the app shows. The sweep runs in another process, so that it outlives the terminal."""
 
     def __init__(self, app: AppInterface) -> None:
         self._app = app
         self.follower: Follower | None = None
-        """What is read of it; None before there is any."""
+        """Follower of the sweep; None before there is one."""
         self.stopping = False
         """Whether it was asked to stop."""
         self.wanted: WantedArrays | None = None
-        """Drives that the planner is to compare levels on; None once it has them."""
+        """Drives on which the planner is to compare levels; None once it has taken them."""
 
     @property
     def running(self) -> bool:
-        """Whether a sweep goes on."""
+        """Whether a sweep is running."""
         return self.follower is not None and self.follower.running
 
     @property
     def measuring(self) -> bool:
-        """Whether a sweep goes on."""
+        """Whether a sweep is running."""
         return self.running
 
     def progress_text(self, now: float) -> str:
-        """Return how far the running sweep is and what time is left; "" while none runs."""
+        """Return the progress and the remaining time of the running sweep; "" if none is running."""
         followed = self.follower
         if followed is None or not followed.running or followed.record is None:
             return ""
@@ -68,24 +66,14 @@ class SweepController(BackgroundWork):
 
     @property
     def speed(self) -> float | None:
-        """How many times as fast the simulation runs; None of a real machine."""
+        """Speed-up of the simulation; None on a real machine."""
         return self._app.options.sweep_speed if self._app.workbench.simulated else None
 
-    async def look(self, plan: SweepPlan, named: Mapping[str, str]) -> TargetFacts:
-        """What has to be known of the targets. Raises RaidbenchError."""
-        from app.features.sweep.engine.targets import inspect_targets
-
-        return await inspect_targets(self._app.workbench, plan, named)
-
-    async def survey(self, design: Design, facts: TargetFacts) -> RiskAssessment:
-        """What a sweep puts at risk. Raises RaidbenchError."""
-        from app.features.sweep.engine.risk_assessment import assess_risk
-
-        return await assess_risk(self._app.workbench, design, facts)
-
     async def begin(self, plan: SweepPlan, named: Mapping[str, str], seed: int) -> bool:
-        """Look anew, ask, put the design on disk, hand it over; whether it runs. Whatever cannot be is told."""
+        """Plan again, ask, record the design and start it; return whether it runs. Shows any error."""
         from app.features.sweep.engine.plan_expansion import expand
+        from app.features.sweep.engine.risk_assessment import assess_risk
+        from app.features.sweep.engine.targets import inspect_targets
         from app.features.sweep.screen.plan_view import question
         from widgets.confirm import ConfirmDialog
 
@@ -93,13 +81,13 @@ class SweepController(BackgroundWork):
             if self.running:
                 raise RefusedError("A sweep is running already.", hint="x stops it.")
             self._process_starter()
-            facts = await self.look(plan, named)
-            surveyed = await self.survey(expand(plan, facts, seed), facts)
-            commands = () if surveyed.refused else await self._commands(surveyed.design)
-            asked = question(surveyed, commands, self.speed)
-            if not await self._app.push_screen_wait(ConfirmDialog(asked)) or surveyed.refused:
+            facts = await inspect_targets(self._app.workbench, plan, named)
+            assessment = await assess_risk(self._app.workbench, expand(plan, facts, seed), facts)
+            commands = () if assessment.refused else await self._commands(assessment.design)
+            dialog = question(assessment, commands, self.speed)
+            if not await self._app.push_screen_wait(ConfirmDialog(dialog)) or assessment.refused:
                 return False
-            folder = await self._create_session(surveyed.design)
+            folder = await self._create_session(assessment.design)
             self._app.notify("The sweep begins in a process of its own.", title=folder.name)
             return await self._hand_over(folder)
         except RaidbenchError as error:
@@ -107,7 +95,7 @@ class SweepController(BackgroundWork):
             return False
 
     async def go_on(self, folder: Path) -> bool:
-        """Let a sweep go on that was stopped or cut short; whether it runs."""
+        """Continue a stopped or interrupted sweep; return whether it runs."""
         try:
             STOP.remove(folder)
             return await self._hand_over(folder)
@@ -116,7 +104,7 @@ class SweepController(BackgroundWork):
             return False
 
     async def _commands(self, design: Design) -> tuple[tuple[str, ...] | str, ...]:
-        """The very lines that set each value that is not set now. Raises RaidbenchError."""
+        """Return the commands for each value that is not set now. Raises RaidbenchError when one cannot be planned."""
         from app.core.session.sweep_steps import MADE
 
         before = {(original.target, original.key): original.value for original in design.originals}
@@ -133,7 +121,7 @@ class SweepController(BackgroundWork):
         return tuple(lines)
 
     async def _create_session(self, design: Design) -> Path:
-        """A session of its own with the whole design, which nobody writes any more. Raises StorageError."""
+        """Create and close a session with the design. Raises StorageError when it cannot be written."""
         from app.features.sweep.engine.runner import SweepRunner
 
         bench = self._app.workbench.for_another_session()
@@ -146,7 +134,7 @@ class SweepController(BackgroundWork):
         return bench.folder
 
     def _process_starter(self) -> Callable[[Path], Awaitable[int]]:
-        """What starts a process for a sweep. Raises RefusedError where none may be started."""
+        """Return the function that starts a sweep's process. Raises RefusedError in read-only mode."""
         hand_over = self._app.options.hand_over
         if hand_over is None:
             raise RefusedError("Here no sweep can be started.", hint="Start raidbench without --read-only.")
@@ -169,25 +157,25 @@ class SweepController(BackgroundWork):
         self._app.run_worker(self._follow(self.follower), group="sweep", exclusive=True)
 
     async def _follow(self, follower: Follower) -> None:
-        """Show what it does until it is over, and say so."""
+        """Show the sweep until it ends, then notify the user."""
         from app.features.sweep.screen.results_view import state_text
 
-        ran = False
+        has_run = False
         while self.follower is follower:
             await asyncio.to_thread(follower.read)
-            ran = ran or follower.running
+            has_run = has_run or follower.running
             self._app.show_background("sweep")
             if follower.over:
                 break
             await asyncio.sleep(EVERY)
         record = follower.record
-        if ran and record is not None and self.follower is follower:
+        if has_run and record is not None and self.follower is follower:
             text, tone = state_text(record, running=False)
             severity = {"good": "information", "warning": "warning"}.get(tone, "error")
             self._app.notify(text, title="The sweep is over", severity=severity, timeout=15)  # type: ignore[arg-type]
 
     def stop(self) -> bool:
-        """Ask it to stop after putting everything back; False when none runs."""
+        """Ask the sweep to stop after restoring all settings; return False if none is running."""
         if self.follower is None or not self.running:
             return False
         try:
@@ -200,12 +188,12 @@ class SweepController(BackgroundWork):
         return True
 
     async def stopped(self) -> None:
-        """Wait until it is over: what it set is put back first."""
+        """Wait until the sweep has ended and its settings are restored."""
         while self.running:
             await asyncio.sleep(EVERY)
 
     async def may_leave(self) -> bool:
-        """Ask what becomes of a running sweep; whether to go on leaving."""
+        """Ask what to do with a running sweep; return whether to quit."""
         if not self.running:
             return True
         from widgets.question import KeyedAnswer, QuestionDialog
@@ -228,17 +216,17 @@ class SweepController(BackgroundWork):
         return answer in ("leave", "stop")
 
     async def find(self) -> None:
-        """Show a sweep that is under way; offer to mend one that was cut short."""
+        """Show a running sweep, or offer to resolve an interrupted one."""
         paths = self._app.workbench.paths
-        going = await asyncio.to_thread(active_sessions, SWEEP, paths)
-        if going:
-            self.follow(going[0])
-            self._app.notify(f"A sweep is running ({going[0].name}): 4 shows it.")
+        active = await asyncio.to_thread(active_sessions, SWEEP, paths)
+        if active:
+            self.follow(active[0])
+            self._app.notify(f"A sweep is running ({active[0].name}): 4 shows it.")
             return
         for folder in await asyncio.to_thread(abandoned_sessions, SWEEP, paths):
-            await self._offer_to_mend(folder)
+            await self._offer_recovery(folder)
 
-    async def _offer_to_mend(self, folder: Path) -> None:
+    async def _offer_recovery(self, folder: Path) -> None:
         from widgets.question import KeyedAnswer, QuestionDialog
 
         answer = await self._app.push_screen_wait(
@@ -258,7 +246,7 @@ class SweepController(BackgroundWork):
             await self._restore_sweep(folder)
 
     async def _restore_sweep(self, folder: Path) -> None:
-        """End a sweep that was cut short. Runs to its end in this process: it takes seconds."""
+        """Restore the settings of an interrupted sweep, in this process: it takes seconds."""
         from app.features.sweep.engine.runner import SweepRunner
         from app.features.sweep.screen.results_view import state_text
 

@@ -1,4 +1,4 @@
-"""Watching a sweep: the matrix that fills in, the running step, and at the end what was found."""
+"""View of a sweep: the matrix, the running step and, at the end, the findings."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from app.features.sweep.presentation.published_results import published_tables
 from app.features.sweep.presentation.sweep import (
     cell_text,
     is_single_cell,
+    left_out_text,
     legend,
     matrix,
     names_at,
     ranking,
     scale_text,
-    why_left_out,
 )
 from app.features.sweep.screen.results_view import grid, state_text, sweep_progress, title_text
 from app.tui.bench.curves import Curves, ramp_of
@@ -58,22 +58,22 @@ def _picture(session: Session, folder: Path) -> StaticPlot | None:
 
 
 LATENCY_FROM = 30
-"""Lines from which the latency has a graph of its own."""
+"""Screen height in lines from which latency has a graph of its own."""
 
 
 class SweepWatch(Vertical):
-    """A sweep as its log tells it. Only looks on."""
+    """A sweep as read from its log; changes nothing."""
 
     def __init__(self) -> None:
         super().__init__(id="sweep-run")
         self._curves = Curves()
         self._run_id: str | None = None
-        self._found: tuple[object, Results] | None = None
+        self._cached_results: tuple[object, Results] | None = None
         self._shown: tuple[Session, SweepRecord] | None = None
         self._published: tuple[Table, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """Matrix and cell; below them the graphs while it runs, the findings afterwards."""
+        """Compose the matrix with its cell, the graphs of the running step, and the findings."""
         with Pane("Sweep", id="sweep-shown"):
             yield Matrix(id="sweep-matrix")
             yield ShadeScale(id="sweep-scale")
@@ -93,7 +93,7 @@ class SweepWatch(Vertical):
         yield TextParagraphs("", id="sweep-state")
 
     def on_mount(self) -> None:
-        """Draws as the app does."""
+        """Apply the app's ASCII mode."""
         ascii = bool(getattr(self.app, "ascii", False))
         for chart in self.query(LineChart):
             chart.ascii = ascii
@@ -102,17 +102,17 @@ class SweepWatch(Vertical):
         self.query_one(Matrix).ascii = ascii
 
     def on_resize(self, event: events.Resize) -> None:
-        """The latency has a graph where there is room; the matrix leaves some."""
+        """Show the latency graph if there is room, and limit the height of the matrix."""
         self.set_class(event.size.height >= LATENCY_FROM, "-high")
         self.query_one(Matrix).styles.max_height = max(4, event.size.height * 2 // 5)
 
     @property
-    def keyed(self) -> Widget:
-        """Its part that takes keys."""
+    def focus_target(self) -> Widget:
+        """The widget that takes the focus."""
         return self.query_one("#sweep-found") if self.has_class("-alone") else self.query_one(Matrix)
 
     def show(self, follower: Follower, *, stopping: bool, speed: float) -> None:
-        """Bring everything up to date. `speed`: how many times as fast a simulation runs."""
+        """Update everything; `speed` is the speed-up of a simulation."""
         session, running = follower.session, follower.running
         if follower.record is None:
             return
@@ -140,7 +140,7 @@ class SweepWatch(Vertical):
         self.query_one("#sweep-state", TextParagraphs).say(text, tone)
 
     def _show_published(self, outcome: Results) -> None:
-        """Published tables, before everything else; drawn again only when a figure differs."""
+        """Show the published tables above everything else; redraw them only when a result changes."""
         shown = tuple(published_tables(outcome))
         if shown == self._published:
             return
@@ -157,11 +157,11 @@ class SweepWatch(Vertical):
             line.update(cleaned)
 
     def _results(self, session: Session, record: SweepRecord) -> Results:
-        """What was found so far; judged anew only when a step ended."""
+        """Return the results so far, computed again only after a step has ended."""
         key = (session.id, len(record.ended), len(record.cells))
-        if self._found is None or self._found[0] != key:
-            self._found = (key, results(record, session.runs))
-        return self._found[1]
+        if self._cached_results is None or self._cached_results[0] != key:
+            self._cached_results = (key, results(record, session.runs))
+        return self._cached_results[1]
 
     @on(Matrix.Moved)
     def _moved(self) -> None:
@@ -170,13 +170,13 @@ class SweepWatch(Vertical):
             self._show_cell(record, self._results(session, record))
 
     def _show_cell(self, record: SweepRecord, outcome: Results) -> None:
-        """The cell under the cursor, and the ranking of its workload."""
+        """Show the cell under the cursor, and the ranking of its workload."""
         setup, workload = names_at(outcome, *self.query_one(Matrix).cursor)
         cell_result = outcome.at(setup, workload)
         text = (
             cell_text(outcome, record, cell_result)
             if cell_result is not None
-            else why_left_out(record, setup, workload)
+            else left_out_text(record, setup, workload)
         )
         self._update_static("#sweep-cell", text)
         table = self.query_one("#sweep-ranking", StaticTable)
@@ -186,7 +186,7 @@ class SweepWatch(Vertical):
         table.columns, table.rows = columns(ranked), rows(ranked)
 
     def _show_picture(self, follower: Follower, record: SweepRecord, *, running: bool) -> None:
-        """At the end what Explore shows first, unasked; while a step runs nothing is drawn that costs more than it."""
+        """Show the first graph of Explore at the end; during a step, drawing would disturb the measurement."""
         view = self.query_one(PlotWorker)
         view.display = not running and bool(record.ended)
         if view.display:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.features.apply.exporting import document_of
+from app.features.apply.exporting import render_document
 from app.features.apply.settings_file import DesiredError, parse
 from app.features.fleet.hosts.majority_config import Majority, majority_settings
 
@@ -62,6 +62,6 @@ def test_a_key_that_is_none_makes_no_file() -> None:
 def test_the_file_has_what_hosts_said_as_words_and_nothing_else() -> None:
     hostile = {"vendor": "block", "kind": "drive", "model": 'x"}\npersist = true\x1b[2J#'}
     most = majority_settings([told({"a": '1"\npersist = true\x1b'}, hostile)])
-    found = parse(document_of(most.targets).encode(), "it")
+    found = parse(render_document(most.targets).encode(), "it")
     assert (found.persist, len(found.targets), set(found.targets[0].values)) == (False, 1, {"a"})
-    assert "\x1b" not in document_of(most.targets)
+    assert "\x1b" not in render_document(most.targets)
