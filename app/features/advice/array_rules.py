@@ -36,12 +36,13 @@ _FLASH = {Media.SSD: "flash", Media.NVME: "flash", Media.VIRTUAL: "a virtual dis
 
 def unwritten(facts: RunFacts) -> Advice | None:
     """Reads of what was never written: no cell is read for them."""
+    front = facts.front  # a cache that is flash says nothing of the device behind it
     if not facts.job.reads or facts.written is True:
         return None
     if facts.written is False:
         subject = f"{'Parts of ' if facts.scratch else ''}{facts.name} were never written"
         subject = subject if facts.scratch else f"{facts.name} was created again and has not been written since"
-    elif facts.media in _FLASH and not facts.content and not facts.scratch and not _is_cache_device(facts):
+    elif facts.media in _FLASH and not facts.content and not facts.scratch and (front is None or front.kind == ARC):
         subject = f"Nothing is known to lie on {facts.name}"
     else:
         return None
@@ -51,11 +52,6 @@ def unwritten(facts: RunFacts) -> Advice | None:
         message=f"{subject}: blocks never written are answered {answer}, and too fast.",
         do="Write the whole area once before reading it (4M or 128k sequential write, no time limit).",
     )
-
-
-def _is_cache_device(facts: RunFacts) -> bool:
-    """Whether it is a cache that is flash, and not all that lies behind."""
-    return facts.front is not None and facts.front.kind != ARC
 
 
 def cache_too_large(facts: RunFacts) -> Advice | None:

@@ -80,9 +80,10 @@ def cold(facts: RunFacts) -> Advice | None:
     if not shares or max(shares) >= WARM * could:
         return None
     slowly = " many times" if front.kind == DM_CACHE else ""
+    name = front.words[:1].upper() + front.words[1:]
     return Advice(
         key="cache-cold",
-        message=f"{_capitalised(front.words)} served {units.fraction(max(shares))} of the reads and could hold"
+        message=f"{name} served {units.fraction(max(shares))} of the reads and could hold"
         f" {units.fraction(could)} of the area: it was still filling.",
         do=f"Read all of the area{slowly} before, or lengthen the ramp until the share stays as it is.",
     )
@@ -187,7 +188,3 @@ def compression(facts: RunFacts) -> Advice | None:
         message=f"compression is {word}, and fio's data are random: they stay as large as they are.",
         do="Expect fewer bytes of real data, or set buffer_compress_percentage to their share.",
     )
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -135,14 +135,14 @@ def _settings(looked: MetricsSnapshot) -> Iterator[tuple[Target, Setting, Readin
 
 def _set_words(looked: MetricsSnapshot) -> Iterator[Sample]:
     for target, setting, reading in _settings(looked):
-        if reading.now is not None and not _is_number(reading.now):
-            yield (str(target), setting.key, reading.now), 1.0
+        if not _is_number(now := reading.now or ""):
+            yield (str(target), setting.key, now), 1.0
 
 
 def _set_numbers(looked: MetricsSnapshot) -> Iterator[Sample]:
     for target, setting, reading in _settings(looked):
-        if reading.now is not None and _is_number(reading.now):
-            yield (str(target), setting.key), float(reading.now)
+        if _is_number(now := reading.now or ""):
+            yield (str(target), setting.key), float(now)
 
 
 def _in_force(looked: MetricsSnapshot) -> Iterator[Sample]:

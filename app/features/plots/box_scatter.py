@@ -20,16 +20,11 @@ from widgets.plot_render.plot_data import BoxData, BoxSample, ScatterData, Scatt
 def boxes(request: PlotRequest) -> Made:
     """A lot of values for each part. Raises NothingError."""
     subject, options = request.subject, request.options
-    lots = tuple(
-        BoxSample(name=part.name, values=numbers)
-        for part in subject.parts
-        if (numbers := values_of(part.runs, options.unit))
-    )
+    values = [(part.name, values_of(part.runs, options.unit)) for part in subject.parts]
+    lots = tuple(BoxSample(name=name, values=numbers) for name, numbers in values if numbers)
     every = [value for lot in lots for value in lot.values]
     if not every:
-        raise NoPlotDataError(
-            failure_text(subject.runs) if not completed(subject.runs) else f"No run has a {options.unit.value}."
-        )
+        raise NoPlotDataError(failure_text(subject.runs, f"No run has a {options.unit.value}."))
     if len(every) == 1:
         raise NoPlotDataError("One run has no spread.", "space marks more; B measures in pairs.")
     if len(set(every)) == 1:
@@ -56,9 +51,7 @@ def scatter(request: PlotRequest) -> Made:
     ]
     every = {point for cloud in clouds for point in cloud.points}
     if not clouds:
-        raise NoPlotDataError(
-            failure_text(subject.runs) if not completed(subject.runs) else "Too few I/Os for a p99 of any run."
-        )
+        raise NoPlotDataError(failure_text(subject.runs, "Too few I/Os for a p99 of any run."))
     if len(every) == 1:
         raise NoPlotDataError("All there is is one point.", "space marks more runs; A takes all sessions.")
     ranked = sorted(clouds, key=lambda cloud: len(cloud.points), reverse=True)

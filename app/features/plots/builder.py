@@ -39,10 +39,6 @@ _MAKERS: dict[StaticPlotKind, Callable[[PlotRequest], Made]] = {
 }
 
 
-def _no_samples(_: PlacedRun) -> Sequence[Sample]:
-    return ()
-
-
 _PLAIN = PlotOptions()
 
 
@@ -50,7 +46,7 @@ def picture(
     subject: PlotSelection,
     kind: StaticPlotKind | None = None,
     options: PlotOptions = _PLAIN,
-    intervals: Intervals = _no_samples,
+    intervals: Intervals = lambda _: (),
 ) -> StaticPlot:
     """Return the picture of that kind, else of the usual one; without data, and with the reason, where there is none.
 

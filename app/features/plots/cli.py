@@ -14,7 +14,7 @@ import click
 
 from app.cli.exit_status import DONE
 from app.cli.options import current, draws_signs, gather_options, is_terminal
-from app.cli.output import document, lines, say, terminal_width
+from app.cli.output import lines, print_json, say, terminal_width
 from app.cli.run_filters import all_runs, select_runs
 from app.cli.runs import find_run
 from app.cli.session_context import loaded_session
@@ -113,7 +113,9 @@ def plot_command(options: _PlotOptions) -> int:
     if made.data is None:
         raise InvalidValueError(made.why)
     if options.as_json:
-        document(picture_document(made, kind))
+        data = dataclasses.asdict(made.data)
+        body = {"kind": kind.value, "title": made.title, "simulated": made.simulated, "note": made.why, "data": data}
+        print_json(picture=body)
         return DONE
     rows = _draw(made, options.size, plain=options.output is not None)
     if options.output is not None:
@@ -184,16 +186,6 @@ def _size() -> tuple[int, int]:
         return _PIPE
     columns, rows = shutil.get_terminal_size()
     return columns, rows - _PROMPT
-
-
-def picture_document(made: StaticPlot, kind: StaticPlotKind) -> dict[str, object]:
-    """`plot --json`: names and points in the units of the axes, as they are drawn."""
-    from app.core.presentation.json_schema import document as enveloped
-
-    data = dataclasses.asdict(made.data) if made.data is not None else None
-    return enveloped(
-        picture={"kind": kind.value, "title": made.title, "simulated": made.simulated, "note": made.why, "data": data}
-    )
 
 
 # -- what is meant ----------------------------------------------------------------------------------------------------

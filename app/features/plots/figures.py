@@ -72,8 +72,6 @@ def picture_text(subject: PlotSelection, made: StaticPlot, look: PlotStyle) -> s
     shown = figures_table(subject, ascii=look.ascii)
     table = [[column.title for column in shown.columns], *([text_of(cell) for cell in row.cells] for row in shown.rows)]
     widths = [max(width_of(clean(row[at])) for row in table) for at in range(len(table[0]))]
-    rows += [
-        "",
-        *("  ".join(pad(clean(cell), width) for cell, width in zip(row, widths, strict=True)) for row in table),
-    ]
+    rows.append("")
+    rows += ["  ".join(pad(clean(cell), width) for cell, width in zip(row, widths, strict=True)) for row in table]
     return "\n".join(row.rstrip() for row in look.terminal_rows(rows)) + "\n"

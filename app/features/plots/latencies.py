@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from app.core.fio.histogram import Histogram
 from app.core.session.results import DIRECTIONS
 from app.features.plots.request import Made, NoPlotDataError, PlotRequest, count_text, failure_text, parts_to_draw
-from app.features.plots.selection import MOST, PlacedRun, PlotSelection, completed
+from app.features.plots.selection import PlacedRun, PlotSelection, completed
 from widgets.plot_render.latencies import BEYOND, total_of
-from widgets.plot_render.plot_data import HistogramData, Latencies, PercentileData
+from widgets.plot_render.plot_data import MOST_CURVES, HistogramData, Latencies, PercentileData
 from widgets.text_utils import units
 
 
@@ -77,7 +77,7 @@ def histogram(request: PlotRequest) -> Made:
 
 def _left_out_text(subject: PlotSelection, drawn: int) -> str:
     left = len(subject.parts) - drawn
-    if left <= 0 or len(subject.parts) <= MOST:
+    if left <= 0 or len(subject.parts) <= MOST_CURVES:
         return ""
     which = "best" if subject.results is not None else "first"
     return f"The {which} {drawn} of {len(subject.parts)}."

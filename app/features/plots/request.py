@@ -8,11 +8,11 @@ from app.core.presentation.labels import field_name
 from app.core.session.results import RunStatus, Sample
 from app.core.session.state import RunRecord
 from app.core.session.sweep_steps import Rank
-from app.features.plots.selection import MOST, PlacedRun, PlotSelection, RunGroup, completed
+from app.features.plots.selection import PlacedRun, PlotSelection, RunGroup, completed
 from app.features.sweep.engine.cells import RunScore, score_of
 from app.features.sweep.engine.load_curve import numeric_field
 from backends.values import dataclass
-from widgets.plot_render.plot_data import Data, Unit
+from widgets.plot_render.plot_data import MOST_CURVES, Data, Unit
 from widgets.text_utils import units
 
 Intervals = Callable[[PlacedRun], Sequence[Sample]]
@@ -78,12 +78,12 @@ def values_of(runs: Iterable[PlacedRun], unit: Unit) -> tuple[float, ...]:
 
 def parts_to_draw(subject: PlotSelection) -> Sequence[RunGroup]:
     """As many parts as can be told apart: of a sweep the best, else the first."""
-    if subject.results is None or len(subject.parts) <= MOST:
-        return subject.parts[:MOST]
+    if subject.results is None or len(subject.parts) <= MOST_CURVES:
+        return subject.parts[:MOST_CURVES]
     rank = subject.results.rank
     ranked = [(sum(there) / len(there), part) for part in subject.parts if (there := values_of(part.runs, UNITS[rank]))]
     ranked.sort(key=lambda pair: pair[0], reverse=rank is not Rank.P99)
-    return [part for _, part in ranked[:MOST]]
+    return [part for _, part in ranked[:MOST_CURVES]]
 
 
 def count_text(subject: PlotSelection) -> str:
@@ -101,8 +101,10 @@ def by_field(subject: PlotSelection) -> str:
     return "" if field is None else f" by {field_name(field)}"
 
 
-def failure_text(runs: Sequence[PlacedRun]) -> str:
-    """Why nothing can be shown of runs of which none is whole."""
+def failure_text(runs: Sequence[PlacedRun], otherwise: str = "") -> str:
+    """Return why nothing can be shown of runs of which none completed; `otherwise` if one did."""
+    if otherwise and completed(runs):
+        return otherwise
     first = runs[0].run
     if len(runs) > 1:
         return f"None of {len(runs)} runs ended well: {first.id} {_ending_text(first)}"

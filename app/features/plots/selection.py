@@ -6,7 +6,7 @@ Pure but for `all_sessions`, which reads sessions from disk.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -33,9 +33,6 @@ from widgets.text_utils import units
 
 MOST_SIGNS = 6
 """Signs and colours there are."""
-
-
-MOST = MOST_CURVES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,27 +98,31 @@ def completed(runs: Iterable[PlacedRun]) -> tuple[PlacedRun, ...]:
     return tuple(placed for placed in runs if placed.run.figures.status is RunStatus.OK)
 
 
-def parts_of(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
-    """Runs of the same settings, job and thing together, in their order."""
+def _grouped(runs: Sequence[PlacedRun], key_of: Callable[[RunRecord], object]) -> list[tuple[PlacedRun, ...]]:
+    """Return the runs with equal keys together, in their order."""
     groups: dict[object, list[PlacedRun]] = {}
     for placed in runs:
-        groups.setdefault(condition(placed.run), []).append(placed)
-    names = distinct_names([group[0].run.start for group in groups.values()])
+        groups.setdefault(key_of(placed.run), []).append(placed)
+    return [tuple(group) for group in groups.values()]
+
+
+def parts_of(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
+    """Runs of the same settings, job and thing together, in their order."""
+    groups = _grouped(runs, condition)
+    names = distinct_names([group[0].run.start for group in groups])
     if len(groups) == 1:
         names = [job_text(runs[0].run.start)]
-    return tuple(RunGroup(name=name, runs=tuple(group)) for name, group in zip(names, groups.values(), strict=True))
+    return tuple(RunGroup(name=name, runs=group) for name, group in zip(names, groups, strict=True))
 
 
 def by_setting(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
     """The same, however much of it was asked for; of one setting by load, where loads can be told apart."""
-    groups: dict[object, list[PlacedRun]] = {}
-    for placed in runs:
-        groups.setdefault(tuple(sorted(placed.run.start.settings.items())), []).append(placed)
+    groups = _grouped(runs, lambda run: tuple(sorted(run.start.settings.items())))
     if len(groups) == 1:
         loads = parts_of(runs)
         return loads if len(loads) <= MOST_SIGNS else (RunGroup(name="", runs=tuple(runs)),)
-    names = differing_settings([group[0].run.start for group in groups.values()])
-    return tuple(RunGroup(name=name, runs=tuple(group)) for name, group in zip(names, groups.values(), strict=True))
+    names = _differing([group[0].run.start.settings for group in groups])
+    return tuple(RunGroup(name=name or "as it was", runs=group) for name, group in zip(names, groups, strict=True))
 
 
 def of_runs(runs: Sequence[PlacedRun], baseline: PlacedRun | None = None) -> PlotSelection:
@@ -135,9 +136,9 @@ def of_runs(runs: Sequence[PlacedRun], baseline: PlacedRun | None = None) -> Plo
     jobs = list(dict.fromkeys(job_text(start) for start in starts))
     targets = list(dict.fromkeys(short_target(start.target) for start in starts))
     about = job_and_target_text(starts[0]) if len(jobs) == 1 else f"different jobs: {' / '.join(jobs)}, {targets[0]}"
-    named = ", ".join(placed.run.id for placed in runs[:MOST]) + (" ..." if len(runs) > MOST else "")
+    named = ", ".join(placed.run.id for placed in runs[:MOST_CURVES]) + (" ..." if len(runs) > MOST_CURVES else "")
     return PlotSelection(
-        heading=f"{named} of {', '.join(targets)}" if len(runs) <= MOST else f"{len(runs)} runs of {targets[0]}",
+        heading=f"{named} of {', '.join(targets)}" if len(runs) <= MOST_CURVES else f"{len(runs)} runs of {targets[0]}",
         about=about if len(targets) == 1 else ", ".join((*jobs, *targets)),
         parts=parts,
         counted=units.plural(len(runs), "run"),
@@ -238,7 +239,8 @@ def of_target(
     `past`: all runs on the same thing; `sessions`: those of them that were read, by name. None where none of its runs
     can be found there.
     """
-    work = _work_of(last, sessions)
+    own = sessions[last.session][1].run(last.id) if last.session in sessions else None
+    work = None if own is None else _work(own.start.job_texts)
     alike: list[PlacedRun] = []
     same: list[PlacedRun] = []
     for past_run in past:
@@ -265,11 +267,6 @@ def of_target(
         baseline=baseline,
         all_sessions=True,
     )
-
-
-def _work_of(last: PastRun, sessions: Mapping[str, tuple[Path, Session]]) -> object:
-    run = sessions[last.session][1].run(last.id) if last.session in sessions else None
-    return None if run is None else _work(run.start.job_texts)
 
 
 def _work(job: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -342,11 +339,6 @@ def distinct_names(starts: Sequence[RunStarted]) -> list[str]:
         if all(names) and len(set(names)) == len(names):
             return names
     return [start.id for start in starts]
-
-
-def differing_settings(starts: Sequence[RunStarted]) -> list[str]:
-    """The settings of each that not all have."""
-    return [name or "as it was" for name in _differing([start.settings for start in starts])]
 
 
 def _differing(mappings: list[Mapping[str, str]]) -> list[str]:

@@ -10,11 +10,11 @@ from app.core.presentation.labels import field_name
 from app.core.session.sweep_steps import Rank
 from app.features.plots.box_scatter import boxes
 from app.features.plots.request import UNITS, Made, NoPlotDataError, PlotOptions, PlotRequest, count_text, value_of
-from app.features.plots.selection import MOST, PlotSelection
+from app.features.plots.selection import PlotSelection
 from app.features.sweep.engine.cells import CellResult, LatencyFigure, latency
 from app.features.sweep.engine.load_curve import LoadCurve, Measured, curves, numeric_field, values_along
 from app.features.sweep.engine.saturation import SaturationResult
-from widgets.plot_render.plot_data import CurveData, CurveLine, MeasuredPoint, Unit
+from widgets.plot_render.plot_data import MOST_CURVES, CurveData, CurveLine, MeasuredPoint, Unit
 
 
 def curve(request: PlotRequest) -> Made:
@@ -57,7 +57,7 @@ def _field_curves(subject: PlotSelection, field: str, lines: dict[str, list[Cell
         )
         for name, line in lines.items()
     ]
-    kept = tuple(line for line in drawn if line.rates or line.latencies)[:MOST]
+    kept = tuple(line for line in drawn if line.rates or line.latencies)[:MOST_CURVES]
     steps = tuple(sorted({point.x for line in kept for point in (*line.rates, *line.latencies)}))
     if len(steps) < 2:
         raise NoPlotDataError("Only one value was measured so far: a curve takes two.", "4 goes to the sweep.")
@@ -87,11 +87,8 @@ def _load_curve(subject: PlotSelection, loads: LoadCurve, options: PlotOptions) 
         raise NoPlotDataError("Only one load was measured so far: a curve takes two.", "4 goes to the sweep.")
     knee = None if loads.knee is None else (loads.knee.rate, loads.knee.low, loads.knee.high)
     title = f"{subject.about} at rising load: latency by the IOPS reached{count_text(subject)}"
-    return (
-        title,
-        CurveData(lines=kept, across="IOPS reached", unit=Unit.IOPS, knee=knee, log=options.log is not False),
-        "",
-    )
+    data = CurveData(lines=kept, across="IOPS reached", unit=Unit.IOPS, knee=knee, log=options.log is not False)
+    return title, data, ""
 
 
 def _saturation_curve(subject: PlotSelection, search: SaturationResult, options: PlotOptions) -> Made:
@@ -104,8 +101,5 @@ def _saturation_curve(subject: PlotSelection, search: SaturationResult, options:
     if len(steps) < 2:
         raise NoPlotDataError("Only one depth was measured so far: a curve takes two.", "4 goes to the sweep.")
     title = f"{subject.about}: IOPS and p99 by queue depth"
-    return (
-        title,
-        CurveData(lines=(line,), across="queue depth", unit=Unit.IOPS, steps=steps, log=options.log is not False),
-        "",
-    )
+    log = options.log is not False
+    return title, CurveData(lines=(line,), across="queue depth", unit=Unit.IOPS, steps=steps, log=log), ""

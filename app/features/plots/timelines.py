@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from app.core.fio.run_phases import with_seconds
-from app.core.session.results import DirectionSample, RunStatus, Sample
+from app.core.session.results import DirectionSample, Sample
 from app.features.plots.request import MEBI, Made, NoPlotDataError, PlotRequest, failure_text, parts_to_draw
 from widgets.plot_render.plot_data import CourseInterval, RunCourse, TimelineData, Unit
 
@@ -21,38 +21,26 @@ def timeline(request: PlotRequest) -> Made:
     there = tuple(course for course in courses if len(course.intervals) > 1)
     if not there:
         first = chosen[0][1].run
-        if first.figures.status is not RunStatus.OK:
-            raise NoPlotDataError(failure_text([chosen[0][1]]))
-        raise NoPlotDataError(f"No intervals of {first.id} are on disk, so there is nothing to draw over time.")
-    suffix = (
-        f", {chosen[0][1].run.id}"
-        if len(chosen) == 1
-        else ": one run of each"
-        if len(subject.runs) > len(chosen)
-        else ""
-    )
+        missing = f"No intervals of {first.id} are on disk, so there is nothing to draw over time."
+        raise NoPlotDataError(failure_text([chosen[0][1]], missing))
+    suffix = ": one run of each" if len(subject.runs) > len(chosen) else ""
+    suffix = f", {chosen[0][1].run.id}" if len(chosen) == 1 else suffix
     return f"{subject.about}{suffix}", TimelineData(courses=there, unit=unit, log=options.log is not False), ""
 
 
 def _course(samples: Sequence[Sample], unit: Unit) -> tuple[CourseInterval, ...]:
     intervals = [_interval(at, sample, unit) for at, sample in with_seconds(samples)]
     width = -(-len(intervals) // _MOST_POINTS)
-    return (
-        tuple(_merge(intervals[start : start + width]) for start in range(0, len(intervals), width))
-        if width > 1
-        else tuple(intervals)
-    )
+    if width <= 1:
+        return tuple(intervals)
+    return tuple(_merge(intervals[start : start + width]) for start in range(0, len(intervals), width))
 
 
 def _interval(at: float, sample: Sample, unit: Unit) -> CourseInterval:
     both = sample.transfers
-    rate = (
-        sum(sample.bytes_per_second for sample in both) / MEBI
-        if unit is Unit.RATE
-        else sum(sample.iops for sample in both)
-    )
+    rates = (sample.bytes_per_second / MEBI if unit is Unit.RATE else sample.iops for sample in both)
     p50, p99, p99_9, worst = (_slowest(both, read) for read in _READS)
-    return CourseInterval(at=at, rate=rate, p50=p50, p99=p99, p99_9=p99_9, worst=worst, stalled=sample.stalled)
+    return CourseInterval(at=at, rate=sum(rates), p50=p50, p99=p99, p99_9=p99_9, worst=worst, stalled=sample.stalled)
 
 
 _READS: tuple[Callable[[DirectionSample], int | None], ...] = (

@@ -152,11 +152,6 @@ def restored_sentences(session: Session) -> Iterator[str]:
             )
 
 
-def in_force_sentences(session: Session) -> Iterator[str]:
-    """What still stands, a sentence each."""
-    return map(view.in_force_text, session.in_force)
-
-
 def problems(session: Session) -> Iterator[str]:
     """What went wrong, and which settings are kept over a reboot."""
     for problem in session.inventory.problems:

@@ -31,13 +31,8 @@ _SHARES = (("latency_ns", 1, _STEPS), ("latency_us", 1000, _STEPS), ("latency_ms
 _SPECIAL = re.compile(r"[^A-Za-z0-9.]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Moment:
-    """One interval with the mean latencies that fio's counters give for it."""
-
-    sample: Sample
-    means: Mapping[tuple[str, str], float]
-    """Nanoseconds by kind (`lat`, `clat`) and direction."""
+_Interval = tuple[Sample, Mapping[tuple[str, str], float]]
+"""A measured interval, and its mean latencies in nanoseconds by kind (`lat`, `clat`) and direction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,11 +61,11 @@ def fio_plot_files(session: Session, folder: Path) -> Iterator[tuple[str, str]]:
     yield "runs.csv", runs_csv(session)
     for target in places:
         source = run_folder(target.run, folder)
-        last, moments = (None, []) if source is None else _read(source / "fio.out", target.run)
+        last, intervals = (None, []) if source is None else _read(source / "fio.out", target.run)
         if last is not None and not _waited_for_steadiness(target.run):
             yield target.json, json.dumps(_with_job_options(last, target.run), indent=1) + "\n"
         for kind in ("iops", "bw", "lat", "clat"):
-            rows = list(_rows(kind, moments, _block(target.run)))
+            rows = list(_rows(kind, intervals, _block(target.run)))
             if rows:
                 yield target.log(kind), "\n".join(rows) + "\n"
 
@@ -81,11 +76,8 @@ def _run_files(runs: Sequence[RunRecord]) -> Iterator[_RunFiles]:
     taken: dict[tuple[object, ...], int] = {}
     for run in runs:
         start = run.start
-        if (
-            run.figures.status is not RunStatus.OK
-            or start.sections
-            or not all(start.job.get(key) for key in _NAME_FIELDS)
-        ):
+        named = all(start.job.get(key) for key in _NAME_FIELDS)
+        if run.figures.status is not RunStatus.OK or start.sections or not named:
             continue
         other = tuple(sorted((key, text) for key, text in start.job.items() if key not in _NAME_FIELDS))
         where = start.target if start.scratch is None else start.device or start.target
@@ -107,20 +99,20 @@ def _slug(text: str) -> str:
     return _SPECIAL.sub("-", text).strip("-.")[-40:] or "x"
 
 
-def _read(raw: Path, run: RunRecord) -> tuple[Mapping[str, Any] | None, list[_Moment]]:
+def _read(raw: Path, run: RunRecord) -> tuple[Mapping[str, Any] | None, list[_Interval]]:
     """fio's last document, and the measured intervals."""
     course = course_of(run)
     last: Mapping[str, Any] | None = None
     before: dict[tuple[str, str], tuple[float, int]] = {}
-    moments: list[_Moment] = []
+    intervals: list[_Interval] = []
     for data in read_documents(raw):
         last = data
         sums = _sums(data)
         sample, _ = course.add_document(FioDocument(data))
         if sample is not None and sample.phase is Phase.MEASURING:
-            moments.append(_Moment(sample=sample, means=_means(before, sums)))
+            intervals.append((sample, _means(before, sums)))
         before = sums
-    return last, moments
+    return last, intervals
 
 
 def _sums(data: Mapping[str, Any]) -> dict[tuple[str, str], tuple[float, int]]:
@@ -154,14 +146,14 @@ def _means(
     return means
 
 
-def _rows(kind: str, moments: Sequence[_Moment], block: int) -> Iterator[str]:
+def _rows(kind: str, intervals: Sequence[_Interval], block: int) -> Iterator[str]:
     """Lines of a fio log: milliseconds, value, direction, block size, offset."""
-    for moment in moments:
+    for interval, means in intervals:
         for number, name in enumerate(DIRECTIONS):
-            sample = moment.sample.side(name)
-            value = None if sample is None else _value(kind, sample, moment.means.get((kind, name)))
+            sample = interval.side(name)
+            value = None if sample is None else _value(kind, sample, means.get((kind, name)))
             if value is not None:
-                yield f"{round(moment.sample.at * 1000)}, {value}, {number}, {block}, 0"
+                yield f"{round(interval.at * 1000)}, {value}, {number}, {block}, 0"
 
 
 def _value(kind: str, sample: DirectionSample, mean: float | None) -> int | None:

@@ -49,7 +49,8 @@ def _block(block: Block, pictures: str | None) -> Iterator[str]:
         case ReportTable():
             yield from _grid(block)
         case Code():
-            yield from _code(block)
+            yield from (text(block.label), "") if block.label else ()
+            yield from _fenced(block.lines)
         case Graphs(graphs=graphs):
             if pictures is not None:
                 yield from _pictures(graphs, pictures)
@@ -74,13 +75,6 @@ def _grid(grid: ReportTable) -> Iterator[str]:
 
 def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _code(code: Code) -> Iterator[str]:
-    if code.label:
-        yield text(code.label)
-        yield ""
-    yield from _fenced(code.lines)
 
 
 def _fenced(rows: Iterable[str]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.core.analysis.sample_groups import repeats
+from app.core.presentation.change import in_force_text
 from app.core.presentation.raw_data import Raw
 from app.core.session.events import NoteAdded
 from app.core.session.state import Session
@@ -45,7 +46,7 @@ def _sections(session: Session, raw: Raw) -> Iterator[Section]:
     yield from section("What the check found", changes.findings(session))
     yield from changes.change_sections(session)
     yield from section("Put back", Sentences(items=tuple(changes.restored_sentences(session))))
-    yield from section("Still in force", Sentences(items=tuple(changes.in_force_sentences(session))), always=True)
+    yield from section("Still in force", Sentences(items=tuple(map(in_force_text, session.in_force))), always=True)
     notes = (event for event in session.events if isinstance(event, NoteAdded))
     yield from section("Notes", Sentences(items=tuple(f"{units.moment(note.at)}: {note.text}" for note in notes)))
     yield from section("Problems and kept settings", Sentences(items=tuple(changes.problems(session))))

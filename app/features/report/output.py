@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
-from app.core.presentation.raw_data import Raw, intervals, joint_records, read_raw, to_json
+from app.core.presentation.raw_data import intervals, joint_records, read_raw, to_json
 from app.core.session.documents import create_folder, write_file
 from app.core.session.redaction import redact_session
 from app.core.session.state import Session
@@ -136,25 +136,14 @@ def write_report(
 
 
 def _markdown_report(session: Session, folder: Path) -> Report:
-    """With its pictures as text besides."""
+    """Return the report with a section of plots as text: each A/B, the sweep, single runs over time."""
     raw = read_raw(session, folder, curves_wanted(session))
-    return _with_pictures(report_of(session, raw), session, raw)
-
-
-def _with_pictures(report: Report, session: Session, raw: Raw) -> Report:
-    """The report with a section of pictures: percentiles of each A/B, what its sweep found, single runs over time."""
-    blocks = tuple(_pictures(session, raw))
-    made = section("Pictures", *blocks)
-    at = next(
-        (at for at, section in enumerate(report.sections) if section.heading == "Under test"), len(report.sections)
-    )
-    return replace(report, sections=(*report.sections[:at], *made, *report.sections[at:]))
-
-
-def _pictures(session: Session, raw: Raw) -> Iterator[Code]:
-    draw = action("plots.session_lines")
-    for heading, lines in () if draw is None else draw(session, runs_with_graphs(session), raw.samples, _SIZE):
-        yield Code(lines=lines, label=heading)
+    report, draw = report_of(session, raw), action("plots.session_lines")
+    plots = () if draw is None else draw(session, runs_with_graphs(session), raw.samples, _SIZE)
+    added = section("Pictures", *(Code(lines=lines, label=heading) for heading, lines in plots))
+    headings = [part.heading for part in report.sections]
+    at = headings.index("Under test") if "Under test" in headings else len(headings)
+    return replace(report, sections=(*report.sections[:at], *added, *report.sections[at:]))
 
 
 def _write_markdown(

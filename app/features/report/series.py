@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from math import log10
 
 from app.core.fio.histogram import Histogram
@@ -113,21 +112,14 @@ def _time(samples: Sequence[Sample]) -> tuple[list[tuple[float, Sample]], tuple[
 
 def _line(
     name: str,
-    placed: Sequence[tuple[float, Sample]],
-    direction: Callable[[Sample], DirectionSample | None],
-    read: Callable[[DirectionSample], float | None],
+    parts: Iterable[tuple[float, DirectionSample | None]],
+    read: Callable[[DirectionSample], float | None] = lambda sample: sample.iops,
 ) -> GraphLine | None:
-    points = [(at, None if (part := direction(sample)) is None else read(part)) for at, sample in placed]
+    points = [(at, None if part is None else read(part)) for at, part in parts]
     if not any(y for _, y in points):
         return None
     return GraphLine(name=name, points=downsampled(points))
 
-
-_SIDES: tuple[tuple[str, Callable[[Sample], DirectionSample | None]], ...] = (
-    ("read", lambda sample: sample.read),
-    ("write", lambda sample: sample.write),
-    ("trim", lambda sample: sample.trim),
-)
 
 _PERCENTILES: tuple[tuple[str, Callable[[DirectionSample], float | None]], ...] = (
     ("p50", lambda sample: sample.p50_ns),
@@ -138,7 +130,7 @@ _PERCENTILES: tuple[tuple[str, Callable[[DirectionSample], float | None]], ...] 
 
 def _iops(run: RunRecord, samples: Sequence[Sample]) -> LineGraph | None:
     placed, ramp = _time(samples)
-    lines = [_line(name, placed, direction, lambda sample: sample.iops) for name, direction in _SIDES]
+    lines = [_line(name, [(at, sample.side(name)) for at, sample in placed]) for name in DIRECTIONS]
     return _over_time(run, "iops", "IOPS", IOPS, lines, ramp)
 
 
@@ -146,7 +138,7 @@ def _section_iops(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGra
     """A line for each section and direction, in as many graphs as they need."""
     placed, ramp = _time(samples)
     lines = [
-        _line(f"{section.name} {side}", placed, partial(_of_section, section.name, side), lambda sample: sample.iops)
+        _line(f"{section.name} {side}", [(at, _of_section(section.name, side, sample)) for at, sample in placed])
         for section in run.start.sections
         for side in DIRECTIONS
     ]
@@ -163,15 +155,16 @@ def _numbered(lines: Iterable[GraphLine | None]) -> Iterator[tuple[int, str, Seq
 
 def _of_section(name: str, side: str, sample: Sample) -> DirectionSample | None:
     row = next((row for row in sample.sections if row.name == name), None)
-    return None if row is None else row.read if side == "read" else row.write
+    return None if row is None else row.side(side)
 
 
 def _latencies(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph | None]:
     """One of each direction: six lines that lie on each other are no picture."""
     placed, ramp = _time(samples)
     both = len(run.figures.transfers) > 1
-    for name, direction in _SIDES:
-        lines = [_line(percentile, placed, direction, read) for percentile, read in _PERCENTILES]
+    for name in DIRECTIONS:
+        parts = [(at, sample.side(name)) for at, sample in placed]
+        lines = [_line(percentile, parts, read) for percentile, read in _PERCENTILES]
         title = f"{name} latency" if both else "latency"
         yield _over_time(run, f"{name}-latency", title, LATENCY, lines, ramp)
 

@@ -39,7 +39,16 @@ from backends.topology.stacking import MARK
 from backends.topology.tree import page_bytes
 from backends.vendors.lvm.creation import TOOLS, find_in_group, group_candidates, lock_of, plan_in_group, require_steps
 from backends.vendors.lvm.facts import POOLS, LoadedTable, LvFacts, parse_tables
-from backends.vendors.lvm.inventory import NAME, array_of, by_group, is_shown, nodes_of, plain_arrays, tasks_of
+from backends.vendors.lvm.inventory import (
+    NAME,
+    REDUNDANT,
+    array_of,
+    by_group,
+    is_shown,
+    nodes_of,
+    plain_arrays,
+    tasks_of,
+)
 from backends.vendors.lvm.lvs import SECONDS, WHOLE_TABLE, LvsAnswer, ask_lvs, error_sentence
 from backends.vendors.lvm.plans import change_of, require_own_step
 from backends.vendors.lvm.readings import (
@@ -53,8 +62,6 @@ from backends.vendors.lvm.readings import (
 )
 from backends.vendors.lvm.settings import LvTraits, LvView, outline_of, settings_of
 
-_REDUNDANT = ("raid1", "raid10", "raid4", "raid5", "raid6")
-
 
 class Lvm:
     """Volumes of one host. Which settings one has is known once it was looked at."""
@@ -66,9 +73,8 @@ class Lvm:
 
     async def inventory(self) -> Inventory:
         """Every volume that somebody made; where LVM cannot be asked those of device-mapper, by name."""
-        picture, lvs_answer = await asyncio.gather(
-            scan_topology(self._host), self._ask()
-        )  # both may wait for the same disk
+        # Both may wait for the same disk.
+        picture, lvs_answer = await asyncio.gather(scan_topology(self._host), self._ask())
         if isinstance(lvs_answer, RaidbenchError):
             problem = Problem(where=NAME, message=lvs_answer.message, hint=lvs_answer.hint)
             return Inventory(arrays=plain_arrays(picture, lvs_answer.message), problems=(problem,))
@@ -194,9 +200,8 @@ class Lvm:
             raise not_found_error(target)
         answer, (tables, cut) = await asyncio.gather(ask_lvs(self._host), self._loaded())
         groups = by_group(answer.volumes)
-        volume = next(
-            (lv_facts for lv_facts in answer.volumes if lv_facts.address == target.address and is_shown(lv_facts)), None
-        )
+        shown = (lv_facts for lv_facts in answer.volumes if is_shown(lv_facts))
+        volume = next((lv_facts for lv_facts in shown if lv_facts.address == target.address), None)
         if volume is None:
             raise gone_error(target) if answer.silent is None else answer.silent
         if self._page is None:
@@ -208,6 +213,7 @@ class Lvm:
         lvchange = self._host.which(("lvchange",))
         if tables and volume.active and volume.kind not in POOLS and volume.dm_name not in tables:
             cut = cut or f"dmsetup table: {CUT}: {volume.address} is not in it"
+        silent = "" if answer.silent is None else f"lvchange would wait for ever: {answer.silent.message.rstrip('.')}"
         return LvView(
             volume=volume,
             group=group,
@@ -215,9 +221,7 @@ class Lvm:
             lvchange=lvchange,
             lvconvert=self._host.which(("lvconvert",)),
             why_not=cut or await denial_of(self._host, lvchange),
-            silent=""
-            if answer.silent is None
-            else f"lvchange would wait for ever: {answer.silent.message.rstrip('.')}",
+            silent=silent,
             redundant=cache is not None and (_is_raid(cache, group) or await self._on_arrays(on)),
             cache_on=", ".join(on),
             page_bytes=self._page,
@@ -227,7 +231,7 @@ class Lvm:
         """Whether each of these is an md array that outlives a disk."""
         names = [(await self._host.link(node) or node).removeprefix("/dev/") for node in nodes]
         levels = await self._host.read_many([f"/sys/block/{name}/md/level" for name in names])
-        return bool(names) and len(levels) == len(names) and all(level in _REDUNDANT for level in levels.values())
+        return bool(names) and len(levels) == len(names) and all(level in REDUNDANT for level in levels.values())
 
     async def _take(self, step: ChangeStep) -> None:
         # without udev nobody would tell it that a node is there (dmsetup(8), ENVIRONMENT); it warns of our lock's file
@@ -264,7 +268,7 @@ def _is_raid(cache: LvFacts, group: Mapping[str, LvFacts]) -> bool:
     whole = [part for part in parts if part is not None] or [cache]
     lower = ([group[hidden_name] for hidden_name in part.places if hidden_name in group] for part in whole)
     return all(
-        lv_facts.level in _REDUNDANT or (below and all(image.level in _REDUNDANT for image in below))
+        lv_facts.level in REDUNDANT or (below and all(image.level in REDUNDANT for image in below))
         for lv_facts, below in zip(whole, lower, strict=True)
     )
 

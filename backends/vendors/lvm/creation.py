@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from backends.array_planning import (
     SYNC_RATE,
@@ -128,14 +129,7 @@ def plan_volume(request: ArrayRequest, room: GroupRoom, *, lvcreate: str, assume
     if room.one_disk:
         lines.append(f"{', '.join(room.one_disk)} lies on the same disk as another of these, so stripes share it.")
     return ArrayPlan(
-        wish=ArrayRequest(
-            level=request.level,
-            drives=request.drives,
-            strip_bytes=strip,
-            size_bytes=request.size_bytes,
-            name=request.name,
-            token=request.token,
-        ),
+        wish=replace(request, strip_bytes=strip, layout=None),
         maker="lvcreate",
         steps=(ChangeStep(argv=step),),
         size_bytes=extents_each * data * room.extent_bytes,
@@ -300,9 +294,8 @@ def _volume(array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvF
         raise ForeignArrayError(f"Its volume group is called {group_volumes[0].group} now, not {_group(array)}.")
     if len({pv.group_uuid for pv in disks if pv.group == group_volumes[0].group}) > 1:
         raise ForeignArrayError(f"Several volume groups are called {group_volumes[0].group}.")
-    there = [
-        lv_facts for lv_facts in volumes if lv_facts.group_uuid == group_uuid and not lv_facts.hidden
-    ]  # parts bear its tag too
+    # Hidden parts have its tag too.
+    there = [lv_facts for lv_facts in volumes if lv_facts.group_uuid == group_uuid and not lv_facts.hidden]
     uuid = array.uuids[2] if len(array.uuids) > 2 else None
     tagged = [lv_facts for lv_facts in there if tag in lv_facts.columns.get("lv_tags", "").split(",")]
     if len(tagged) > 1:
@@ -351,13 +344,6 @@ def _require_as_made(
         raise ForeignArrayError(
             f"{where} lies on {', '.join(places) or 'nothing that is told'}, not where it was made."
         )
-
-
-def made_target(array: CreatedArray) -> Target:
-    """The group that an array was made in. Raises NotItsOwnError where it is none."""
-    if array.controller is None or len(array.uuids) < 2:
-        raise ForeignArrayError("The journal does not say in which volume group it was made.")
-    return array.controller
 
 
 TOOLS = ("lvcreate", "lvremove")
@@ -422,10 +408,9 @@ async def find_in_group(host: Host, array: CreatedArray) -> ArrayMatch:
     lvremove = host.which((TOOLS[1],))
     if lvremove is None:
         raise BlockedError("lvremove is not installed.", hint="Install lvm2.")
-    try:
-        made_target(array)
-    except ForeignArrayError as reason:
-        return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=str(reason))
+    if array.controller is None or len(array.uuids) < 2:
+        text = "The journal does not say in which volume group it was made."
+        return ArrayMatch(standing=ArrayMatchState.UNKNOWN, words=text)
     volumes, answer, picture = await asyncio.gather(ask_pvs(host), _whole_lvs(host), scan_topology(host))
     return find_volume(array, answer.volumes, volumes, picture, lvremove)
 

@@ -120,7 +120,7 @@ def _candidate(pv: PvFacts, picture: Topology) -> Candidate:
     block = disk.attributes.get("queue/logical_block_size", "") if disk is not None else ""
     return Candidate(
         drive=Target(backend=NAME, address=f"{pv.group}:{clean(pv.name.removeprefix('/dev/'), 200)}"),
-        controller=group_target(pv.group),
+        controller=Target(backend=NAME, address=pv.group, scope=Scope.CONTROLLER),
         place=pv.name,
         model=model(disk) if disk is not None else None,
         serial=pv.uuid,
@@ -131,11 +131,6 @@ def _candidate(pv: PvFacts, picture: Topology) -> Candidate:
         sector_bytes=whole(block),
         why_not=tuple(reasons),
     )
-
-
-def group_target(name: str) -> Target:
-    """The volume group as what makes volumes."""
-    return Target(backend=NAME, address=name, scope=Scope.CONTROLLER)
 
 
 def disks_twice(places: Sequence[str], picture: Topology) -> tuple[str, ...]:

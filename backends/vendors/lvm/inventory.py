@@ -51,7 +51,8 @@ _TASKS = {"recover": "rebuild", "check": "consistency-check"}
 _HEALTH_LETTERS = {"F": "failed", "D": "out of data space", "M": "metadata read-only", "E": "error"}
 """The ninth letter of `lv_attr` where it says that a volume or its cache or pool does not work (lvs(8))."""
 
-_REDUNDANT = ("raid1", "raid4", "raid5", "raid6", "raid10")
+REDUNDANT = ("raid1", "raid4", "raid5", "raid6", "raid10")
+"""Levels that survive the loss of a drive."""
 
 
 def target_of(address: str) -> Target:
@@ -166,7 +167,7 @@ def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
         if filled is not None and filled >= FULL:
             return State.DEGRADED, f"its store is {filled:.0%} full: once it is, the snapshot is lost"
     if word == "partial" or missing:
-        redundant = origin_of(volume, group).level in _REDUNDANT and volume.kind not in (CACHE, WRITECACHE)
+        redundant = origin_of(volume, group).level in REDUNDANT and volume.kind not in (CACHE, WRITECACHE)
         return (State.DEGRADED if redundant else State.FAILED), "a physical volume is missing"
     if word == "refresh needed":
         return State.DEGRADED, f"a member was away: lvchange --refresh {volume.address}"

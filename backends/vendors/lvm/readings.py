@@ -47,6 +47,9 @@ _HIGH, LOW_WATERMARK = 50, 45
 RATES = {"min_recovery_rate": "raid_min_recovery_rate", "max_recovery_rate": "raid_max_recovery_rate"}
 """By setting the column of lvs that tells it, in KiB/s; 0 or empty where none is set."""
 
+_RISKS = {"write_behind": Risk.POWER_LOSS, "min_recovery_rate": Risk.PERFORMANCE}
+"""Risk of every number of a setting; that of all others is none."""
+
 _SPEEDS = (1000, 5000, 10_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
 _AHEAD_MOST = 1 << 20
 _BEHIND_MOST = 32_766
@@ -136,9 +139,9 @@ def readings(view: LvView) -> dict[str, Reading]:
 def reading_for_undo(view: LvView, key: str) -> Reading:
     """One of them for a way back, against which it does not stand that no other policy is offered."""
     reading = readings(view)[key]
-    return (
-        replace(reading, availability=Availability(why_not=_blocked_reason(view))) if key == "cache_policy" else reading
-    )
+    if key != "cache_policy":
+        return reading
+    return replace(reading, availability=Availability(why_not=_blocked_reason(view)))
 
 
 def _blocked_reason(view: LvView) -> str | None:
@@ -152,9 +155,8 @@ def _blocked_reason(view: LvView) -> str | None:
         return "lvchange is not installed"
     if not volume.active:
         return f"it is not active: lvchange --activate y {volume.address}"
-    if any(MISSING in lv_facts.places for lv_facts in lower_volumes(volume, view.group)) or volume.columns.get(
-        "lv_health_status"
-    ):
+    lacks_disk = any(MISSING in lv_facts.places for lv_facts in lower_volumes(volume, view.group))
+    if lacks_disk or volume.columns.get("lv_health_status"):
         return f"it is not whole ({volume.columns.get('lv_health_status', 'a physical volume is missing')})"
     if volume.flushing is not None:
         return f"{flush_text(view)}: wait for its end"
@@ -180,13 +182,10 @@ def _numeric(key: str, view: LvView, legal: Numbers) -> Reading:
     columns = {"write_behind": "raid_write_behind", **RATES}
     raw = volume.columns.get(columns[key]) if key in columns else volume.settings.get(key)
     present = number(raw)
-    now = (
-        DEFAULT if raw is None or (key in columns and present == 0) else "unknown" if present is None else str(present)
-    )
+    now = "unknown" if present is None else str(present)
+    now = DEFAULT if raw is None or (key in columns and present == 0) else now
     force, why = _in_force(key, view, None if now == DEFAULT else present)
-    steps = sorted(
-        {step for step in legal.steps if legal.low <= step <= legal.high} | ({present} if present else set())
-    )
+    steps = {step for step in legal.steps if legal.low <= step <= legal.high} | ({present} if present else set())
     label = DEFAULT if legal.default is None else f"default, {legal.default}"
     return Reading(
         now=now,
@@ -195,13 +194,9 @@ def _numeric(key: str, view: LvView, legal: Numbers) -> Reading:
         why_effective=why,
         choices=(
             offer(DEFAULT, "What applies where nothing is set.", label=label),
-            *(offer(str(step), risk=_risk_of(key)) for step in steps),
+            *(offer(str(step), risk=_RISKS.get(key, Risk.NONE)) for step in sorted(steps)),
         ),
     )
-
-
-def _risk_of(key: str) -> Risk:
-    return {"write_behind": Risk.POWER_LOSS, "min_recovery_rate": Risk.PERFORMANCE}.get(key, Risk.NONE)
 
 
 def _in_force(key: str, view: LvView, present: int | None) -> tuple[str | None, str | None]:

@@ -21,7 +21,6 @@ from backends.system.caching import cache_across_changes
 from backends.text import clean
 from backends.tool_output import ToolOutput, deduplicated_problems, judge_output, manual_run_hint
 from backends.topology import scan_topology
-from backends.values import dataclass
 from backends.vendors._disk_systems import lock_name
 from backends.vendors.smcli import PLACES, WHOLE
 from backends.vendors.smcli.dialects import DIALECTS, is_carried_out, is_valid_name, names_in, refusal
@@ -45,14 +44,6 @@ from backends.vendors.smcli.statements import (
 
 READ_SECONDS = 120.0
 """SMcli starts a Java machine and asks over the network; a large profile takes half a minute."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _SystemAddress:
-    """A target's disk system and logical drive."""
-
-    system: str
-    volume: str | None
 
 
 class Smcli(Settable[SystemView]):
@@ -90,7 +81,7 @@ class Smcli(Settable[SystemView]):
         address = _parse_address(target)
         if address is None:
             return ()
-        return SYSTEM_SETTINGS if address.volume is None else VOLUME_SETTINGS
+        return SYSTEM_SETTINGS if address[1] is None else VOLUME_SETTINGS
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
         """Every setting now, asked of the disk system; drives have none. Raises as `Settable.read`."""
@@ -115,9 +106,7 @@ class Smcli(Settable[SystemView]):
     async def lock_for(self, view: SystemView, key: str) -> str:
         """That of the disk, which runs on it take too; of the disk system for what holds for all of it."""
         node = node_of(view.volume, await scan_topology(self._host)) if view.volume is not None else None
-        return (
-            await lock_of(self._host, node.name) if node is not None else lock_name(view.profile.wwn, view.profile.name)
-        )
+        return lock_name(view.profile.wwn, view.profile.name) if node is None else await lock_of(self._host, node.name)
 
     def steps(
         self, view: SystemView, key: str, value: str, companions: Mapping[str, str] | None
@@ -212,17 +201,15 @@ class Smcli(Settable[SystemView]):
         program = self._host.which(PLACES)
         if address is None or program is None:
             raise not_found_error(target)
-        profile = self._kept.get(address.system) if cached else None
+        system, name = address
+        profile = self._kept.get(system) if cached else None
         if profile is None:
-            profile = await self._profile(program, address.system)
+            profile = await self._profile(program, system)
         frozen = profile.cut.rstrip(".") or await denial_of(self._host, program)
-        view = SystemView(program=program, profile=profile, frozen=frozen)
-        if address.volume is None:
-            return view
-        volume = next((part for part in profile.volumes if part.name == address.volume), None)
-        if volume is None:
+        volume = next((part for part in profile.volumes if part.name == name), None)
+        if name is not None and volume is None:
             raise ToolFailedError(profile.cut) if profile.cut else gone_error(target)
-        return SystemView(program=program, profile=profile, volume=volume, frozen=view.frozen)
+        return SystemView(program=program, profile=profile, volume=volume, frozen=frozen)
 
     async def _profile(self, program: str, name: str) -> SystemProfile:
         """That of the disk system of a name, asked in the words of each dialect. Raises ToolFailedError."""
@@ -252,9 +239,9 @@ class Smcli(Settable[SystemView]):
         return judge_output(WHOLE, command, NAME, done if WHOLE.lost(answer) else answer)
 
 
-def _parse_address(target: Target) -> _SystemAddress | None:
+def _parse_address(target: Target) -> tuple[str, str | None] | None:
     """The disk system and logical drive of an address; None for a drive, and for what can be neither."""
     system, slash, volume = target.address.partition("/")
     if target.backend != NAME or not is_valid_name(system) or volume.startswith("drive ") or (slash and not volume):
         return None
-    return _SystemAddress(system=system, volume=volume or None)
+    return system, volume or None

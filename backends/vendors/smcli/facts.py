@@ -193,11 +193,7 @@ def parse_profile(text: str) -> SystemProfile | None:
     twice = {name: repeated(being.name for being in same_kind) for name, same_kind in beings.items()}
     for name, same_kind in beings.items():
         beings[name] = [_Being(being.name) if being.name in twice[name] else being for being in same_kind]
-    named = [
-        f"{name.removesuffix('s')} {part_name}"
-        for name, repeated_names in twice.items()
-        for part_name in sorted(repeated_names)
-    ]
+    named = [f"{kind.removesuffix('s')} {name}" for kind, names in twice.items() for name in sorted(names)]
     misnamed = misnamed_reason(summary.name, (clean(title[1]) for title in titles))
     return SystemProfile(
         name=summary.name,
@@ -242,11 +238,8 @@ def _read_part_line(beings: list[_Being], section: str, line: str, listing: bool
         return False
     if section == "arrays" and line.lower().startswith(("associated drives", "associated physical disks")):
         return True
-    if listing and (drive_match is not None or _SPOT.fullmatch(line)):
-        spot = _SPOT.fullmatch(line)
-        beings[-1].members[
-            _spot(drive_match) if drive_match is not None else f"{spot[1]},{spot[2]}" if spot else ""
-        ] = None
+    if listing and (spot := drive_match or _SPOT.fullmatch(line)) is not None:
+        beings[-1].members[_spot(spot)] = None
         return True
     _row(beings[-1], line)
     return listing and ":" not in line

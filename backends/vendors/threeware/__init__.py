@@ -7,13 +7,13 @@ from backends.tool_output import CompletenessCheck, line_end
 PLACES = ("/opt/3ware/CLI/tw_cli", "tw_cli", "tw-cli")
 """Where the program is looked for."""
 
-POLICY_WORDS = ("storsave", "qpolicy")
-"""Policies of a unit that no table tells."""
+POLICIES = ("storsave", "qpolicy")
+"""Settings of a unit that no table tells: their keys, which are the words behind `show` too."""
 
 READS = (
     ("info",),
     ("info", r"c\d{1,3}", "unitstatus|drivestatus|bbustatus"),
-    (r"/c\d{1,3}/u\d{1,4}", "show", "|".join((*POLICY_WORDS, "all"))),
+    (r"/c\d{1,3}/u\d{1,4}", "show", "|".join((*POLICIES, "all"))),
     (r"/c\d{1,3}/p\d{1,4}", "show", "serial"),
 )
 """What it is asked, as patterns for each word."""

@@ -24,7 +24,7 @@ from backends.topology import scan_topology
 from backends.topology.device_identity import identity
 from backends.values import dataclass
 from backends.vendors._read_only import only_card, program_of, read_output, record_output
-from backends.vendors.threeware import CARDS, PLACES, WHOLE
+from backends.vendors.threeware import CARDS, PLACES, POLICIES, WHOLE
 from backends.vendors.threeware.creation import (
     candidates,
     card_lock,
@@ -46,7 +46,6 @@ from backends.vendors.threeware.inventory import (
 )
 from backends.vendors.threeware.settings import (
     CHOICES,
-    POLICIES,
     QUIET,
     SAID,
     UNIT_SETTINGS,
@@ -111,7 +110,9 @@ class Threeware(Settable[_UnitView]):
 
     async def readings_of(self, view: _UnitView) -> Mapping[str, Reading]:
         """What the card tells of a unit, and what may be set."""
-        return _readings(view)
+        fields = values(view.row.get("Cache", ""), view.row.get("AVrfy", view.row.get("AVerify", "")))
+        fields |= {key: policy(key, text, view.identity.name) for key, text in view.policies.items()}
+        return {setting.key: _reading(view, setting.key, fields[setting.key]) for setting in UNIT_SETTINGS}
 
     def identity_of(self, view: _UnitView, key: str) -> Identity:
         """A unit by its number, with the card's model and the serial number of its disk."""
@@ -219,9 +220,8 @@ class Threeware(Settable[_UnitView]):
         tool_output = await read_output(self._host, WHOLE, f"{NAME}:/{card.name}/{unit}", *command.argv)
         ports = [place_of(port) for port in card.ports if port["Unit"] == unit]
         unit_details = parse_unit_details(tool_output.text, f"/{card.name}/{unit}", ports)
-        short = (
-            truncation_problem(f"{NAME}:/{card.name}/{unit}", command, unit_details.lost) if unit_details.lost else None
-        )
+        where = f"{NAME}:/{card.name}/{unit}"
+        short = truncation_problem(where, command, unit_details.lost) if unit_details.lost else None
         return unit_details, tool_output.problem or short
 
     async def _with_serials(self, program: str, card: ThreewareCard) -> ThreewareCard:
@@ -282,15 +282,8 @@ class Threeware(Settable[_UnitView]):
                 short[question] = Problem(
                     where=f"{NAME}:/{name}", message=refused_text(command, why), hint=manual_run_hint(command)
                 )
-        return replace(
-            card,
-            cut=short
-            | {
-                question: tool_output.problem
-                for question, tool_output in fields.items()
-                if tool_output.problem is not None
-            },
-        )
+        cut = {question: problem for question, output in fields.items() if (problem := output.problem) is not None}
+        return replace(card, cut=short | cut)
 
     async def seen(self, target: Target, *, back: bool = False) -> _UnitView:
         """Return a unit as it is now. Raises NotFoundError, DeviceGoneError.
@@ -302,11 +295,8 @@ class Threeware(Settable[_UnitView]):
             raise not_found_error(target)
         cards, problems = await self._cards(program)
         card = next((card for card in cards if card.name == f"c{unit_match[1]}"), None)
-        row = (
-            next((unit for unit in card.units if unit["Unit"] == f"u{unit_match[2]}"), None)
-            if card is not None
-            else None
-        )
+        units = card.units if card is not None else ()
+        row = next((unit for unit in units if unit["Unit"] == f"u{unit_match[2]}"), None)
         half = (*problems, *(card.cut.values() if card is not None else ()))
         if card is None or row is None:
             raise ToolFailedError(half[0].message, hint=half[0].hint) if half else gone_error(target)
@@ -318,7 +308,7 @@ class Threeware(Settable[_UnitView]):
         if back:
             half = tuple(problem for word, problem in card.cut.items() if word == "unitstatus")
         frozen = half[0].message.rstrip(".") if half else await denial_of(self._host, program)
-        asked = [record_output(self._host, program, target.address, "show", word) for word in POLICIES.values()]
+        asked = [record_output(self._host, program, target.address, "show", word) for word in POLICIES]
         policies = dict(zip(POLICIES, await asyncio.gather(*asked), strict=True))
         return _UnitView(
             program=program, card=card, row=row, identity=unit_identity, lock=lock, frozen=frozen, policies=policies
@@ -327,12 +317,6 @@ class Threeware(Settable[_UnitView]):
 
 def _show(program: str, where: str, subject: str) -> Command:
     return Command(argv=(program, where, "show", subject))
-
-
-def _readings(view: _UnitView) -> Mapping[str, Reading]:
-    fields = values(view.row.get("Cache", ""), view.row.get("AVrfy", view.row.get("AVerify", "")))
-    fields |= {key: policy(key, text, view.identity.name) for key, text in view.policies.items()}
-    return {setting.key: _reading(view, setting.key, fields[setting.key]) for setting in UNIT_SETTINGS}
 
 
 def _reading(view: _UnitView, key: str, now: str | None) -> Reading:

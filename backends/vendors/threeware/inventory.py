@@ -247,11 +247,8 @@ def _array(card: ThreewareCard, row: Row, owner: Target, ports: Iterable[Row], p
     status = running_word(status_word)
     node = node_of(row, picture)
     task, state = _TASKS.get(status), _UNITS.get(status, State.UNKNOWN)
-    done = (
-        _PERCENT.match(row.get("%RCmpl", ""))
-        or _PERCENT.match(row.get("%V/I/M", ""))
-        or _PERCENT.match(row.get("%Cmpl", ""))
-    )
+    columns = (_PERCENT.match(row.get(name, "")) for name in ("%RCmpl", "%V/I/M", "%Cmpl"))
+    done = next(filter(None, columns), None)
     return Array(
         target=unit_target(card.name, row["Unit"]),
         controller=owner,

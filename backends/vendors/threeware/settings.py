@@ -122,9 +122,6 @@ WORDS = {
 QUIET = ("write_cache", "storsave")
 """Settings of which the guide has `quiet`: tw_cli may ask before it sets them. It asks nothing of the others."""
 
-POLICIES = {"storsave": "storsave", "qpolicy": "qpolicy"}
-"""By setting that no table tells: the word behind `show`."""
-
 _UNIT = re.compile(r"^\s*(/c\d{1,3}/u\d{1,4})(?=\s)", re.ASCII | re.MULTILINE)
 _POLICY = re.compile(r"policy\s*=\s*(\w{1,20})", re.ASCII | re.IGNORECASE)
 

@@ -58,7 +58,6 @@ from backends.vendors.zfs.inventory import (
     controller,
     link_of,
     node_of,
-    own_names,
     plain_arrays,
     select_listed,
 )
@@ -217,9 +216,8 @@ class Zfs:
             _identity(view),
             await self._locks(view),
         )
-        also = (
-            await self._inheriting_datasets(name, key) if key in INHERITED and view.kind is not ZfsKind.VOLUME else ()
-        )
+        inherited = key in INHERITED and view.kind is not ZfsKind.VOLUME
+        also = await self._inheriting_datasets(name, key) if inherited else ()
         return replace(change, also=inheriting_datasets_text(also))
 
     async def apply(self, change: Change) -> None:
@@ -227,7 +225,7 @@ class Zfs:
         if change.target == MODULE:
             if not is_own_parameter(change):
                 require_equal_steps(change, ())
-            await run_steps(change, self._write, same=lambda: self._same_module(change))
+            await run_steps(change, self._write, same=lambda: self._require_same_module(change))
             return
         view = await self._view(change.target)
         require_same_device(change, _identity(view))
@@ -235,11 +233,8 @@ class Zfs:
         if change.before == change.after:
             return  # nothing is set that is set already
         below = f"{view.name}/"  # what inherits it reads otherwise now
-        self._kept = {
-            name: dataset_view
-            for name, dataset_view in self._kept.items()
-            if name != view.name and not name.startswith(below)
-        }
+        kept = self._kept.items()
+        self._kept = {name: kept_view for name, kept_view in kept if not f"{name}/".startswith(below)}
         await run_steps(change, self._run)
 
     async def diagnose(self) -> tuple[Problem, ...]:
@@ -248,7 +243,7 @@ class Zfs:
             return ()
         return () if self._host.which(("zfs",)) and self._host.which(("zpool",)) else (_WITHOUT_TOOLS,)
 
-    async def _same_module(self, change: Change) -> None:
+    async def _require_same_module(self, change: Change) -> None:
         require_same_device(change, _module_identity(await self._module()))
 
     async def _write(self, step: ChangeStep) -> None:
@@ -304,7 +299,7 @@ class Zfs:
             pools=pools,
             statuses=statuses,
             datasets=datasets,
-            own=own_names(rows(own_values, 2), {dataset.name for dataset in datasets}),
+            own=frozenset(row[0] for row in rows(own_values, 2)) & {dataset.name for dataset in datasets},
             nodes=await self._nodes(datasets),
             module=module,
         )

@@ -7,7 +7,7 @@ value of their own; the pool says how many more there are. Volumes are all liste
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from backends.identity import Identity
 from backends.model import Array, Controller, Fact, Level, Scope, State, Target
@@ -99,9 +99,8 @@ def arrays(listing: PoolsFound, picture: Topology) -> Iterator[Array]:
         status = listing.statuses.get(dataset.pool)
         members = _members(status, picture) if status is not None else ()
         if dataset.kind is ZfsKind.POOL:
-            hidden = sum(candidate.pool == dataset.pool for candidate in listing.datasets) - sum(
-                candidate.pool == dataset.pool for candidate in shown
-            )
+            every, listed = ([member.pool for member in datasets] for datasets in (listing.datasets, shown))
+            hidden = every.count(dataset.pool) - listed.count(dataset.pool)
             yield _pool(dataset, listing, status, members, hidden)
         else:
             yield _dataset(dataset, listing, status, members, picture)
@@ -240,11 +239,6 @@ def _members(status: PoolStatus, picture: Topology) -> tuple[Target, ...]:
     names = (kernel_name(leaf.name) for leaf in status.leaves())
     disks = (picture.tree.disk_of(name) for name in names if name in picture.tree.nodes)
     return tuple(dict.fromkeys(Target(backend="block", address=disk) for disk in disks))
-
-
-def own_names(lines: Iterable[tuple[str, ...]], dataset_names: Collection[str]) -> frozenset[str]:
-    """Datasets that a value of their own was printed for."""
-    return frozenset(line[0] for line in lines if line[0] in dataset_names)
 
 
 def link_of(name: str) -> str:

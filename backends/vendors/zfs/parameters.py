@@ -148,7 +148,8 @@ def _reading(key: str, view: ModuleView) -> Reading:
         span = Span(minimum=min(low, now or low), maximum=max(high, now or 0), unit=_UNITS[key])
         return replace(common, span=span)
     heeded = view.arc.get(_LIMITS.get(key, ""))
-    sizes = _sizes(key, view) | {size for size in (now, heeded) if size is not None}
+    low, high = _between(key, view)
+    sizes = {size for size in _POWERS if low <= size <= high} | {size for size in (now, heeded) if size is not None}
     choices = tuple(offer(str(size), "Bytes of memory.", label=_label(key, size)) for size in sorted(sizes))
     if heeded is None or heeded == now:
         return replace(common, choices=choices)
@@ -178,11 +179,6 @@ def _between(key: str, view: ModuleView) -> tuple[int, int]:
     if key == ARC_MIN.key:
         return LEAST_MIN, view.arc.get("c_max", memory // 2)
     return LEAST_MIN, memory // 4
-
-
-def _sizes(key: str, view: ModuleView) -> set[int]:
-    low, high = _between(key, view)
-    return {size for size in _POWERS if low <= size <= high}
 
 
 def legal_parameter(view: ModuleView, setting: Setting, now: Reading, value: str) -> str:

@@ -94,16 +94,13 @@ def _reading(view: DatasetView, key: str) -> Reading:
             now=force, raw=raw, choices=(_choice(key, force),), availability=Availability(why_not=FIXED[key])
         )
     choices = [choice for choice in CHOICES[key] if view.offers(key, choice.value)]
-    if key not in INHERITED:
-        return Reading(
-            now=force, raw=raw, choices=_with_value(choices, key, force), availability=_availability(view, value)
-        )
-    if value.received is not None:
-        text = f"What came with the stream: {clean(value.received, 64)}."
-        choices.insert(0, offer(RECEIVED, text))
-    above = "what the filesystem above has" if view.kind is not ZfsKind.POOL else "the default"
-    choices.insert(0, offer(INHERIT, f"Nothing of its own: {above}."))
-    if value.source in OWN and value.source != "received":
+    if key in INHERITED:
+        if value.received is not None:
+            text = f"What came with the stream: {clean(value.received, 64)}."
+            choices.insert(0, offer(RECEIVED, text))
+        above = "what the filesystem above has" if view.kind is not ZfsKind.POOL else "the default"
+        choices.insert(0, offer(INHERIT, f"Nothing of its own: {above}."))
+    if key not in INHERITED or (value.source in OWN and value.source != "received"):
         return Reading(
             now=force, raw=raw, choices=_with_value(choices, key, force), availability=_availability(view, value)
         )
@@ -114,9 +111,7 @@ def _reading(view: DatasetView, key: str) -> Reading:
         effective=force,
         why_effective=clean(_why(value.source), 300),
         follows=True,
-        choices=tuple(choices)
-        if any(choice.value == force for choice in choices)
-        else _with_value(choices, key, force),
+        choices=_with_value(choices, key, force),
         availability=_availability(view, value),
     )
 

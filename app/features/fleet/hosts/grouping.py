@@ -85,10 +85,8 @@ class HostResponses:
     def in_order(self) -> list[HostGroupResponse]:
         """The groups, by the first host of each, as they were asked."""
         positions = {host: at for at, host in enumerate(self.asked)}
-        ordered = (
-            replace(group, hosts=tuple(sorted(group.hosts, key=positions.__getitem__)))
-            for group in self.groups.values()
-        )
+        order = positions.__getitem__
+        ordered = (replace(group, hosts=tuple(sorted(group.hosts, key=order))) for group in self.groups.values())
         return sorted(ordered, key=lambda group: positions[group.hosts[0]])
 
     def losses(self) -> list[MissingHost]:
@@ -129,18 +127,17 @@ def group_by_key(things: Iterable[T], key: Callable[[T], Hashable]) -> list[list
 def loss_rows(gathered: HostResponses) -> list[str]:
     """Why hosts are missing, those with the same reason together."""
     rows = []
-    for same in group_by_key(gathered.losses(), lambda loss: (loss.cause, loss.message, _evidence_without_name(loss))):
+    # The last words of many hosts differ only by the name of the host.
+    alike = group_by_key(
+        gathered.losses(), lambda loss: (loss.cause, loss.message, loss.evidence.replace(loss.host, ""))
+    )
+    for same in alike:
         first = same[0]
         rows.append(f"{folded(loss.host for loss in same)}: {first.message}")
         rows += [f"  {row}" for row in first.evidence.splitlines()]
         if first.hint:
             rows.append(f"  {first.hint}")
     return rows
-
-
-def _evidence_without_name(loss: MissingHost) -> str:
-    """Its last words without its name, by which alone those of many hosts differ."""
-    return loss.evidence.replace(loss.host, "")
 
 
 def outcome_json(outcome: HostResponse | MissingHost) -> dict[str, Any]:

@@ -109,11 +109,8 @@ def direction_stats_of(moved: IoCounts, seconds: float) -> DirectionStats:
 
 def sum_hosts(hosts: Mapping[str, HostStats]) -> MultiHostTotals:
     """The sum of hosts of one window, and how far they lie apart."""
-    sides = {}
-    for name in DIRECTIONS:
-        parts = [host.sides[name] for host in hosts.values() if name in host.sides]
-        if parts:
-            sides[name] = _sum(parts)
+    parts = {name: [host.sides[name] for host in hosts.values() if name in host.sides] for name in DIRECTIONS}
+    sides = {name: _sum(stats) for name, stats in parts.items() if stats}
     return MultiHostTotals(hosts=hosts, sides=sides, spread=_spread(hosts))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
 from typing import Any, TextIO
@@ -104,32 +105,26 @@ class JointFolder:
         self.path = session / "runs" / self.id
         """Where it lies."""
         self._files: dict[str, TextIO] = {}
-        try:
+        with _writing(self.path):
             self.path.mkdir(mode=0o700, parents=True)
             for number, host in enumerate(hosts, 1):
                 self._files[host] = open(self.path / f"h{number}.jsonl", "w", encoding="utf-8")  # noqa: SIM115
             self._names = open(self.path / NAMES, "w", encoding="utf-8")  # noqa: SIM115
             self._names.write("".join(f"{host}\n" for host in hosts))
             self._names.flush()
-        except OSError as error:
-            raise _storage_error(self.path, error) from error
 
     def called(self, name: str) -> None:
         """A name that a host has besides. Raises StorageError."""
-        try:
+        with _writing(self.path):
             self._names.write(f"{name}\n")
             self._names.flush()
-        except OSError as error:
-            raise _storage_error(self.path, error) from error
 
     def add(self, host: str, span: Span, tick: IntervalMessage) -> None:
         """An interval of a host, by our clock. Raises StorageError."""
         sides = {name: _counts_json(side) for name, side in tick.sides.items()}
         line = {"begin": round(span[0], 6), "end": round(span[1], 6), "seconds": tick.seconds, **sides}
-        try:
+        with _writing(self.path):
             self._files[host].write(json.dumps(line, separators=(",", ":")) + "\n")
-        except OSError as error:
-            raise _storage_error(self.path, error) from error
 
     def pooled(self, host: str, window: CommonInterval) -> IntervalSum:
         """What a host did within a window. Raises StorageError."""
@@ -142,23 +137,19 @@ class JointFolder:
     def ticks(self, host: str) -> Iterator[tuple[Span, float, dict[str, IoCounts]]]:
         """Intervals of a host as they were added: when, how long, what. Raises StorageError."""
         file = self._files[host]
-        try:
+        with _writing(self.path):
             file.flush()
             with open(file.name, encoding="utf-8") as lines:
                 for line in lines:
                     body = json.loads(line)
                     sides = {name: parse_counts(body[name]) for name in DIRECTIONS if name in body}
                     yield (body["begin"], body["end"]), body["seconds"], sides
-        except OSError as error:
-            raise _storage_error(self.path, error) from error
 
     def keep(self, record: JointRecord) -> None:
         """Write the record down. Raises StorageError."""
         body = {"format": FORMATS[FileFormat.JOINT], "program": program_version(), **unstructure(record)}
-        try:
+        with _writing(self.path):
             (self.path / DOCUMENT).write_text(json.dumps(body, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise _storage_error(self.path, error) from error
 
     def close(self) -> None:
         """Let go of the files."""
@@ -170,12 +161,17 @@ def _counts_json(side: IoCounts) -> dict[str, Any]:
     return {"ios": side.ios, "bytes": side.bytes, "bins": [list(row) for row in side.histogram.bins]}
 
 
-def _storage_error(path: Path, error: OSError) -> StorageError:
-    return StorageError(
-        f"{clean(str(path), 300)} cannot be written: {error.strerror or error}.",
-        hint="What was measured until then lies there.",
-        evidence=str(error),
-    )
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Raise StorageError for an OSError inside the block."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(
+            f"{clean(str(path), 300)} cannot be written: {error.strerror or error}.",
+            hint="What was measured until then lies there.",
+            evidence=str(error),
+        ) from error
 
 
 _LARGEST = 64 << 20

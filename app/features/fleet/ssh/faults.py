@@ -27,10 +27,7 @@ _MESSAGES: tuple[tuple[Cause, str], ...] = (
     (Cause.KEY_CHANGED, r"REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for \S+ has changed|revoked"),
     (Cause.KEY_UNKNOWN, r"No \S+ host key is known|Host key verification failed"),
     (Cause.NAME_UNKNOWN, r"Could not resolve hostname|hostname contains invalid characters"),
-    (
-        Cause.NO_PERMISSION,
-        r"Permission denied|Too many authentication failures|No supported authentication methods",
-    ),
+    (Cause.NO_PERMISSION, r"Permission denied|Too many authentication failures|No supported authentication methods"),
 )
 """Words of OpenSSH 7 to 10 when it ends with 255 (ssh(1), Exit status), the first that are there count."""
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NewType
 
-from app.features.report.graph import Graph
+from app.features.report.graph import MOST_LINES, Graph
 from backends.text import clean
 
 # -- colours and strokes of graphs, light and dark --------------------------------------------------------------------
 
 # The hues are those of Okabe and Ito (2008), told apart by all common kinds of colour vision; lines differ in dashes
 # and markers, too.
-
-SERIES = 6
-"""Lines that can be told apart."""
 
 _LIGHT = ("#0072b2", "#c44e00", "#007a5a", "#a8478a", "#7a6000", "#3b3b3b")
 _DARK = ("#56b4e9", "#ff9f4a", "#2fd3a4", "#e79ccb", "#f0e442", "#d0d0d0")
@@ -45,7 +42,7 @@ svg.graph .bar{stroke-width:1.4}
 def graph_css() -> str:
     """Rules for `svg.graph`; the colours come as variables, see `variables`."""
     rows = [_SHAPES]
-    for number in range(SERIES):
+    for number in range(MOST_LINES):
         rows.append(f"svg.graph .c{number}{{stroke:var(--s{number});stroke-dasharray:{_DASHES[number]}}}")
         rows.append(f"svg.graph .b{number}{{stroke:var(--s{number})}}")
         rows.append(f"svg.graph .m{number}{{stroke:var(--s{number});fill:var(--s{number})}}")

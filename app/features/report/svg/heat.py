@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from app.features.report.graph import HeatMap
 from app.features.report.svg.elements import TOP, WIDTH, Svg, framed, rect, text, wrapped
 
@@ -64,18 +62,15 @@ def _key(width: float, y: float, floor: float) -> list[Svg]:
 
 
 def _share_at(graph: HeatMap, row: int, column: int) -> float | None:
-    line = graph.cells[row] if graph.along_rows else [cells[column] for cells in graph.cells]
-    return _share(graph.cells[row][column], line, lower=graph.lower_is_better)
-
-
-def _share(value: float | None, line: Sequence[float | None], *, lower: bool) -> float | None:
-    """How near a figure comes to the best of its line, 0..1."""
-    there = [other for other in line if other is not None]
-    if value is None or not there:
+    """Return how near the result of a cell comes to the best of its line, 0..1; None where nothing was measured."""
+    value = graph.cells[row][column]
+    if value is None:
         return None
-    if lower:
-        return min(there) / value if value else 1.0
-    return value / max(there) if max(there) else 0.0
+    line = graph.cells[row] if graph.along_rows else [cells[column] for cells in graph.cells]
+    results = [other for other in line if other is not None]
+    if graph.lower_is_better:
+        return min(results) / value if value else 1.0
+    return value / max(results) if max(results) else 0.0
 
 
 def _colour(share: float) -> tuple[int, ...]:

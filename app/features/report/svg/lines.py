@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.features.report.graph import AxisUnit, GraphLine, LineGraph, Spacing
-from app.features.report.svg.elements import LETTER, SERIES, TOP, WIDTH, Svg, framed, line, path, rect, tag, text
+from app.features.report.graph import MOST_LINES, AxisUnit, GraphLine, LineGraph, Spacing
+from app.features.report.svg.elements import LETTER, TOP, WIDTH, Svg, framed, line, path, rect, tag, text
 from app.features.report.svg.scales import Scale
 
 _LEFT, _RIGHT, _HEIGHT = 62, 14, 200
@@ -20,7 +20,7 @@ _NAMES = {AxisUnit.MIB_PER_S: "MiB/s", AxisUnit.SECONDS: "s", AxisUnit.PERCENT: 
 
 def line_svg(graph: LineGraph, *, standalone: bool = False) -> Svg:
     """The picture."""
-    shown = graph.series[:SERIES]
+    shown = graph.series[:MOST_LINES]
     x = Scale(graph.x, [at for series in shown for at, _ in series.points])
     x.spread(_LEFT, WIDTH - _RIGHT)
     ends = [end for series in shown for spread in series.spread if spread is not None for end in spread]
@@ -98,7 +98,7 @@ def _line_elements(series: GraphLine, number: int, x: Scale, y: Scale) -> Iterat
     there = [point for point in placed if point is not None]
     every = 1 if series.measured else max(1, len(there) // _MARKED)
     # Lines that lie on each other have their markers at different places.
-    start = 0 if series.measured else (number * every // SERIES + every // 2) % max(1, every)
+    start = 0 if series.measured else (number * every // MOST_LINES + every // 2) % max(1, every)
     if len(there) == 1 or series.measured or len(there) > _MARKED:
         for px, py in there[start::every]:
             yield marker(number, px, py)
@@ -113,7 +113,7 @@ def _whisker(x: float, low: float, high: float, kind: str) -> Iterator[Svg]:
 def marker(number: int, x: float, y: float) -> Svg:
     """The series' own shape."""
     kind = f"mark m{number}"
-    match number % SERIES:
+    match number % MOST_LINES:
         case 0:
             return tag("circle", class_=kind, cx=x, cy=y, r=3)
         case 1:

@@ -103,11 +103,8 @@ def _limits(axis: Axis, low: float, high: float, most: int) -> tuple[float, floa
     match axis.spacing:
         case Spacing.LINEAR:
             first, last, marks = _linear(low, high, most, _MEBI if axis.unit is AxisUnit.MIB_PER_S else 1)
-            return (
-                (low, high, tuple(mark for mark in marks if low <= mark <= high))
-                if axis.tight
-                else (first, last, marks)
-            )
+            inside = tuple(mark for mark in marks if low <= mark <= high)
+            return (low, high, inside) if axis.tight else (first, last, marks)
         case Spacing.LOG:
             return _logarithmic(low, high, most)
         case Spacing.RATIO:
