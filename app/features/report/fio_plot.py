@@ -1,7 +1,8 @@
-"""A session as files that fio-plot reads: fio's last document of each run, and logs of its intervals.
+"""A session as files for fio-plot: fio's last document of each run, and logs of its intervals.
 
-fio-plot (github.com/louwrentius/fio-plot, 1.1) takes a folder with `-i` and tells its runs apart by pattern, queue
-depth and number of jobs alone: whatever else differs (target, block size, settings, repeats) makes another folder.
+fio-plot (github.com/louwrentius/fio-plot, 1.1) reads a folder with `-i`. It distinguishes runs only by pattern, queue
+depth and number of jobs. Runs that differ in anything else (target, block size, settings, repeats) therefore go to
+different folders.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _NAME_FIELDS = ("rw", "iodepth", "numjobs")
 _KIBI = 1024
 _STEPS = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
 _SHARES = (("latency_ns", 1, _STEPS), ("latency_us", 1000, _STEPS), ("latency_ms", 1_000_000, (*_STEPS, 2000)))
-"""fio's tables of latencies, their units in ns and the upper ends of their rows (stat.c)."""
+"""fio's latency tables: name, unit in ns, and upper limits of their rows (stat.c)."""
 _SPECIAL = re.compile(r"[^A-Za-z0-9.]+")
 
 
@@ -37,25 +38,25 @@ _Interval = tuple[Sample, Mapping[tuple[str, str], float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RunFiles:
-    """Where the files of a run go."""
+    """File names of one run."""
 
     folder: str
     run: RunRecord
 
     @property
     def json(self) -> str:
-        """As bench-fio names it."""
+        """Return the name that bench-fio gives to the document."""
         job = self.run.start.job
         return f"{self.folder}/{job['rw']}-{job['iodepth']}-{job['numjobs']}.json"
 
     def log(self, kind: str) -> str:
-        """As fio names it when bench-fio asks for logs."""
+        """Return the name that fio gives to a log for bench-fio."""
         job = self.run.start.job
         return f"{self.folder}/{job['rw']}-iodepth-{job['iodepth']}-numjobs-{job['numjobs']}_{kind}.1.log"
 
 
 def fio_plot_files(session: Session, folder: Path) -> Iterator[tuple[str, str]]:
-    """Names below the export's folder and their texts; `folder` is the session's."""
+    """Yield the files of the export: name below the export's folder, and text. `folder`: the folder of the session."""
     places = tuple(_run_files(session.runs))
     yield "README.txt", _readme(session, places)
     yield "runs.csv", runs_csv(session)
@@ -71,7 +72,7 @@ def fio_plot_files(session: Session, folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _run_files(runs: Sequence[RunRecord]) -> Iterator[_RunFiles]:
-    """A folder for each run: the first in which its name is free among those of the same conditions."""
+    """Yield the folder of each run: the first one for these conditions where its file name is still free."""
     numbers: dict[tuple[object, ...], int] = {}
     taken: dict[tuple[object, ...], int] = {}
     for run in runs:
@@ -91,7 +92,7 @@ def _run_files(runs: Sequence[RunRecord]) -> Iterator[_RunFiles]:
 
 
 def _waited_for_steadiness(run: RunRecord) -> bool:
-    """Whether fio's totals hold more than what was measured: it ran before, until the figures were steady."""
+    """Return whether fio's totals also cover the time before the results were steady."""
     return run.figures.steady is not None and run.figures.steady.waited_s > 0
 
 
@@ -100,7 +101,7 @@ def _slug(text: str) -> str:
 
 
 def _read(raw: Path, run: RunRecord) -> tuple[Mapping[str, Any] | None, list[_Interval]]:
-    """fio's last document, and the measured intervals."""
+    """Return fio's last document and the measured intervals."""
     course = course_of(run)
     last: Mapping[str, Any] | None = None
     before: dict[tuple[str, str], tuple[float, int]] = {}
@@ -116,7 +117,7 @@ def _read(raw: Path, run: RunRecord) -> tuple[Mapping[str, Any] | None, list[_In
 
 
 def _sums(data: Mapping[str, Any]) -> dict[tuple[str, str], tuple[float, int]]:
-    """Sum of latencies in ns and number of I/Os so far, of all jobs."""
+    """Return the sum of latencies in ns and the number of I/Os of all jobs so far, by kind and direction."""
     sums: dict[tuple[str, str], tuple[float, int]] = {}
     jobs = data.get("jobs")
     for job in jobs if isinstance(jobs, list) else []:
@@ -135,7 +136,7 @@ def _sums(data: Mapping[str, Any]) -> dict[tuple[str, str], tuple[float, int]]:
 def _means(
     before: Mapping[tuple[str, str], tuple[float, int]], now: Mapping[tuple[str, str], tuple[float, int]]
 ) -> dict[tuple[str, str], float]:
-    """Mean latencies of the I/Os between two documents; fio's counters begin anew after the ramp."""
+    """Return the mean latencies of the I/Os between two documents. fio resets its counters after the ramp."""
     means = {}
     for key, (total, count) in now.items():
         old, number = before.get(key, (0.0, 0))
@@ -147,7 +148,7 @@ def _means(
 
 
 def _rows(kind: str, intervals: Sequence[_Interval], block: int) -> Iterator[str]:
-    """Lines of a fio log: milliseconds, value, direction, block size, offset."""
+    """Yield the lines of a fio log: milliseconds, value, direction, block size, offset."""
     for interval, means in intervals:
         for number, name in enumerate(DIRECTIONS):
             sample = interval.side(name)
@@ -167,7 +168,10 @@ def _value(kind: str, sample: DirectionSample, mean: float | None) -> int | None
 
 
 def _with_job_options(document: Mapping[str, Any], run: RunRecord) -> Mapping[str, Any]:
-    """The document with the options by which fio-plot finds it, whatever this fio repeats of its job file."""
+    """Return the document with the job options that fio-plot searches for.
+
+    fio versions differ in what they repeat of the job file.
+    """
     named = {key: run.start.job[key] for key in (*_NAME_FIELDS, "bs") if run.start.job.get(key)}
     jobs = document.get("jobs")
     completed = [
@@ -179,7 +183,7 @@ def _with_job_options(document: Mapping[str, Any], run: RunRecord) -> Mapping[st
 
 
 def _spread(job: FioDocument) -> dict[str, dict[str, float]]:
-    """fio's shares of I/Os by latency, for documents that lack them."""
+    """Return fio's latency distribution, for documents without one."""
     counts = [part.histogram.counts for name in DIRECTIONS if (part := job.counters(name)) is not None]
     every = [(value, count) for part in counts for value, count in part.items()]
     total = sum(count for _, count in every) or 1
@@ -210,7 +214,7 @@ def _block(run: RunRecord) -> int:
 
 
 def _readme(session: Session, places: Sequence[_RunFiles]) -> str:
-    """What lies where, and how to draw it."""
+    """Return the README: the content of each folder, and the commands that plot it."""
     rows = [f"Session {clean(session.id)} for fio-plot 1.1 or newer. All runs as a table: runs.csv.", ""]
     if any(location.run.start.simulated for location in places):
         rows += ["SIMULATED: not measured on hardware.", ""]
@@ -240,7 +244,7 @@ def _readme(session: Session, places: Sequence[_RunFiles]) -> str:
 
 
 def _patterns(runs: Sequence[RunRecord]) -> Iterator[tuple[str, str, list[str]]]:
-    """Pattern, number of jobs, and queue depths of the runs of a folder."""
+    """Yield pattern, number of jobs and queue depths of the runs in a folder."""
     by_pattern: dict[tuple[str, str], list[str]] = {}
     for run in runs:
         job = run.start.job
@@ -258,5 +262,5 @@ def _plot_commands(folder: str, pattern: str, jobs: str, depths: Sequence[str]) 
 
 
 def _directions(pattern: str) -> tuple[str, ...]:
-    """Return the directions of a pattern that fio-plot draws: it knows no trims."""
+    """Return the directions of a pattern that fio-plot draws. It does not support trims."""
     return ("write",) if "write" in pattern else () if "trim" in pattern else ("read",)

@@ -1,4 +1,4 @@
-"""A report as GitHub-flavoured Markdown. Text of devices and tools stays text: nothing in it is markup."""
+"""A report as GitHub-flavoured Markdown. Text from devices and tools is escaped, so it is never markup."""
 
 from __future__ import annotations
 
@@ -16,17 +16,20 @@ _LONGEST = 2000
 
 
 def to_markdown(report: Report, *, pictures: str | None = None) -> str:
-    """The whole document, ending in a newline; graphs are links into the folder `pictures`, else left out."""
+    """Return the complete document, ending with a newline.
+
+    Graphs become links into the folder `pictures`; without one they are left out.
+    """
     return "\n\n".join(part for part in _parts(report, pictures) if part) + "\n"
 
 
 def picture_name(graph: Graph) -> str:
-    """The file that a graph is linked as."""
+    """Return the file name that a graph is linked as."""
     return f"{graph.key}.svg"
 
 
 def _parts(report: Report, pictures: str | None) -> Iterator[str]:
-    """What blank lines part from each other."""
+    """Yield the parts of the document that blank lines separate."""
     yield f"# {text(report.title)}"
     if report.simulated:
         yield "**SIMULATED: not measured on this hardware.**"
@@ -78,7 +81,7 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _fenced(rows: Iterable[str]) -> Iterator[str]:
-    """A fenced block; the fence is longer than any run of backticks inside."""
+    """Yield a fenced block. The fence is longer than any run of backticks in it."""
     cleaned = [clean(row, _LONGEST) for row in rows]
     longest = max((len(run) for row in cleaned for run in re.findall(r"`+", row)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -88,7 +91,7 @@ def _fenced(rows: Iterable[str]) -> Iterator[str]:
 
 
 def text(raw: str) -> str:
-    """Text that Markdown shows as it is: no emphasis, table cell, link, mention or HTML comes of it."""
+    """Return text that Markdown shows literally: no emphasis, table cell, link, mention or HTML."""
     line = clean(raw, _LONGEST).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     line = _NUMBERED.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", line))
     if line.startswith(("-", "+", "=")):

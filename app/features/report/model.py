@@ -1,4 +1,4 @@
-"""What a report says, whatever its format: sections made of a session. Pure."""
+"""Content of a report, independent of its format: sections made from a session. No I/O."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _NOTHING = Raw()
 
 
 def report_of(session: Session, raw: Raw = _NOTHING) -> Report:
-    """The report of a session; `raw` has what lies beside its log, for graphs over time and the job files."""
+    """Return the report of a session.
+
+    `raw`: data from the files next to its log, for graphs over time and the job files.
+    """
     return Report(
         title=f"Storage session {clean(session.id)}",
         simulated=session.simulated or any(run.start.simulated for run in session.runs),
@@ -32,8 +35,8 @@ def report_of(session: Session, raw: Raw = _NOTHING) -> Report:
     )
 
 
-def curves_wanted(session: Session) -> tuple[str, ...]:
-    """Runs whose intervals the report draws."""
+def run_ids_to_draw(session: Session) -> tuple[str, ...]:
+    """Return the ids of the runs whose intervals the report draws."""
     return tuple(run.id for run in runs_with_graphs(session))
 
 
@@ -82,8 +85,8 @@ def _results(session: Session, raw: Raw) -> Iterator[Section]:
     yield from sweep.sweep_sections(session)
     yield from section("To be read with the figures", Sentences(items=tuple(runs.warnings(session.runs))), level=3)
     graphs = run_graphs(session, raw)
-    own = len(runs_with_graphs(session))
-    many = f"The newest {MOST_RUNS} runs that belong to no A/B and no sweep." if own == MOST_RUNS else ""
+    drawn = len(runs_with_graphs(session))
+    many = f"The newest {MOST_RUNS} runs that belong to no A/B and no sweep." if drawn == MOST_RUNS else ""
     yield from section("Run by run", Graphs(graphs=graphs), Paragraph(text=many), level=3) if graphs else ()
     yield from section("Settings", Paragraph(text=runs.common_settings(session.runs)), level=3)
 
