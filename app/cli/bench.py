@@ -50,10 +50,10 @@ class RemoteControl(Protocol):
     def require_harmless(self, ready: RunPlan) -> None:
         """Raise RefusedError for a run that would write over a device."""
 
-    async def until_go(self, ready: RunPlan) -> None:
+    async def wait_for_start(self, ready: RunPlan) -> None:
         """Report that all is ready; return at the moment of the start, or when the run is to end."""
 
-    def tell_result(self, run: dict[str, Any]) -> None:
+    def send_result(self, run: dict[str, Any]) -> None:
         """Send the result of the run."""
 
 
@@ -237,7 +237,7 @@ async def _bench(
         )
     if leash is not None:
         for record in records:
-            leash.tell_result(json_schema.run(record, session=str(bench.folder)))
+            leash.send_result(json_schema.run(record, session=str(bench.folder)))
     if records:
         _report(bench, records, follower.samples, advice_keys, options)
     if interruption.is_requested():
@@ -287,7 +287,7 @@ async def measure_runs(
             follower.begin(f"{number}/{repeat} " if repeat > 1 else "")
             whole = False
             try:
-                until = None if leash is None else partial(leash.until_go, ready)
+                until = None if leash is None else partial(leash.wait_for_start, ready)
                 records.append(await bench.jobs.measure(ready, confirm=typed, until=until))
                 whole = records[-1].figures.status is RunStatus.OK and not follower.nobody_reads
             finally:

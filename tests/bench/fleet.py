@@ -161,9 +161,9 @@ async def _run() -> tuple[float, float]:
         with contextlib.closing(made):
             conductor = Coordinator(fleet, made, tuple(fleet.hosts))
             begun = time.process_time()
-            await conductor.conduct()
+            await conductor.run()
             whole = time.process_time() - begun
-    lost = [seat.lost for seat in conductor.seats if seat.lost or not seat.whole]
+    lost = [seat.lost for seat in conductor.seats if seat.lost or not seat.is_complete]
     if lost:
         raise AssertionError(lost[0])
     lines = [line for host in fleet.hosts.values() for line in host.ticks]

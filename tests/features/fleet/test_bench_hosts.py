@@ -191,7 +191,7 @@ class Farm:
         conductor = Coordinator(self, made, hosts, patience=PATIENCE)
         waiting = asyncio.create_task(self._later(conductor, then, after))
         async with asyncio.timeout(300):
-            await conductor.conduct()
+            await conductor.run()
         assert conductor.first_start is not None or then is None, conductor.seats
         waiting.cancel()
         record = joint_record(conductor, made, target="./scratch", at=1.0, stagger_s=0.0, simulated=False)

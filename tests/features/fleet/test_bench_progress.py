@@ -39,7 +39,7 @@ def live(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, lines: int = 24) 
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("LINES", str(lines))
     monkeypatch.setattr("app.features.fleet.cli.bench_progress.time", SimpleNamespace(monotonic=lambda: NOW))
-    known: Any = SimpleNamespace(seats=seats(), waited_for=lambda: ("d",))
+    known: Any = SimpleNamespace(seats=seats(), pending_hosts=lambda: ("d",))
     return MultiHostProgress(cast(Coordinator, known))
 
 
@@ -49,7 +49,7 @@ def told(shown: MultiHostProgress) -> None:
     async def tells() -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(6.0):
-                await shown.tell()
+                await shown.report()
 
     counted(tells)
 

@@ -1,4 +1,4 @@
-"""How a run on many hosts goes, while it goes: a line for each of them and one for all, on a terminal drawn anew."""
+"""Progress of a run on many hosts: one line per host and one for all, redrawn in place on a terminal."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _SPARE_LINES = 3
 
 
 class MultiHostProgress:
-    """Tells how the hosts of a conductor go."""
+    """Reports the progress of the hosts of a coordinator."""
 
     def __init__(self, conductor: Coordinator) -> None:
         self._conductor = conductor
         self._redraws = can_redraw()
         self._drawn = 0
 
-    async def tell(self) -> None:
-        """Go on telling until it is cancelled."""
+    async def report(self) -> None:
+        """Report the progress until cancelled."""
         while True:
             await asyncio.sleep(_REDRAW_S if self._redraws else _PLAIN_S)
             if self._redraws:
@@ -37,12 +37,12 @@ class MultiHostProgress:
                 say(progress_text(self._conductor, time.monotonic()))
 
     def say(self, sentence: str) -> None:
-        """A sentence above the lines, which come again below it."""
+        """Print a sentence above the progress lines."""
         self.clear()
         say(clean(sentence, 600))
 
     def clear(self) -> None:
-        """Take the lines away."""
+        """Remove the progress lines."""
         if self._drawn:
             sys.stderr.write(f"\x1b[{self._drawn}A\r\x1b[J")
             sys.stderr.flush()
@@ -67,7 +67,7 @@ class MultiHostProgress:
 
 
 def host_progress_line(seat: HostSession, now: float) -> str:
-    """One host: what it does, and what it did in its last interval."""
+    """Return the state of a host, and the results of its last interval."""
     parts = [f"{seat.host}: {seat.doing}"]
     if seat.lost:
         parts.append(seat.lost)

@@ -1,4 +1,4 @@
-"""Starts a run on many hosts at the same moment, keeps it, hears all of them, and never waits for one that is gone."""
+"""Coordinator: starts a run on many hosts at the same moment, keeps it alive, and drops hosts that are gone."""
 
 from __future__ import annotations
 
@@ -35,34 +35,34 @@ from backends.errors import RaidbenchError, StorageError
 from backends.values import dataclass
 
 _AT_ONCE = 16
-"""Hosts that are being reached at the same time: each costs ssh a handshake."""
+"""Hosts that are connected to at the same time: each costs ssh a handshake."""
 
 _ECHOES = 64
-"""Pings of a host by which its clocks are judged: those of the last minute, for clocks drift."""
+"""Pings per host that determine its clock offset: those of the last minute, because clocks drift."""
 
 _BURST = 8
-"""Pings before the start, by which the clocks are judged."""
+"""Pings before the start that determine the clock offset."""
 
 _NOISE_BYTES = 64 << 10
-"""What a login may print before the run there speaks."""
+"""Maximum output of a login before the run's first message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MultiHostTimeouts:
-    """Seconds."""
+    """Timeouts in seconds."""
 
     hello: float = 60.0
-    """Until a host that is being reached has to speak."""
+    """Time for a host to send its first message."""
     silence: float = 10.0
-    """Without a word from a host that is pinged every second, until it is lost."""
+    """Time without a message, although it is pinged every second, after which a host is lost."""
     ping: float = 1.0
-    """Between two pings, which keep the lease."""
+    """Time between two pings, which renew the lease."""
     burst: float = 0.1
-    """Between two pings before the start."""
+    """Time between two pings before the start."""
     beyond: float = 120.0
-    """Beyond the time that a run takes at most, until it is lost."""
+    """Time after the maximum duration of a run after which its host is lost."""
     farewell: float = 10.0
-    """For what hosts still have to say after they were told to stop."""
+    """Time for the last messages after the hosts were told to stop."""
 
 
 _TIMEOUTS = MultiHostTimeouts()
@@ -70,54 +70,54 @@ _TIMEOUTS = MultiHostTimeouts()
 
 @dataclass(slots=True, kw_only=True)
 class HostSession:
-    """One host, and all that is known of it."""
+    """State of one host."""
 
     host: str
-    """Its name as it was asked for."""
+    """Name that the user gave."""
     hello: HelloMessage | None = None
-    """Who it says it is; None before it spoke."""
+    """Its first message; None before it."""
     ready: ReadyMessage | None = None
-    """What it will do; None before it is ready."""
+    """Description of its run; None before it is ready."""
     doing: str = "connecting"
-    """A word for people."""
+    """Activity, for display."""
     planned: float | None = None
-    """When it was told to start, by our clock."""
+    """Time of its start command, by our clock."""
     spans: list[Span] = field(default_factory=list)
-    """When it measured: what follows without a gap is one span."""
+    """Times in which it measured; intervals without a gap are one span."""
     rate: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """When it last told, and the IOPS and bytes per second of that interval."""
+    """Time of its last interval, with its IOPS and bytes per second."""
     started: bool = False
-    """Whether it said that fio is being started."""
+    """Whether it reported that fio is being started."""
     result: ResultMessage | None = None
-    """Its run, once it is over."""
+    """Its result, once the run is over."""
     end: EndMessage | None = None
-    """Its last word."""
+    """Its last message."""
     lost: str = ""
-    """Why nothing is heard of it any more, in a clause; "" while it is, and after a good end."""
+    """Why the connection was lost, as a clause; "" while connected, and after a proper end."""
     over: bool = False
-    """Whether nothing more comes."""
+    """Whether no more messages follow."""
     echoes: deque[PingReply] = field(default_factory=lambda: deque(maxlen=_ECHOES))
-    """Its last pings."""
+    """Its latest ping replies."""
     line: HostConnection | None = None
-    """The way to it."""
+    """Its connection."""
     go: float | None = None
-    """The moment of its start by its wall clock, as it was told; None before."""
+    """Start time by its wall clock, as sent to it; None before."""
     account: HostAccount = field(default_factory=lambda: HostAccount(LEASE_S))
-    """What it has said, to be held against what it says next."""
+    """Consistency checks of its messages."""
 
     @property
     def offset(self) -> ClockOffset | None:
-        """How far its clocks are ahead of ours."""
+        """Return the offset of its clocks from ours."""
         return offset_of(self.echoes)
 
     @property
-    def whole(self) -> bool:
-        """Whether it measured to the end."""
+    def is_complete(self) -> bool:
+        """Return whether it measured to the end."""
         return self.result is not None and self.result.status == "ok" and not self.lost
 
     @property
-    def measured(self) -> Span | None:
-        """From when to when it measured."""
+    def measuring_span(self) -> Span | None:
+        """Return begin and end of its measuring, or None."""
         return (self.spans[0][0], self.spans[-1][1]) if self.spans else None
 
 
@@ -136,15 +136,16 @@ class Coordinator:
         clock: Callable[[], float] = time.monotonic,
         lease_s: float | None = None,
     ) -> None:
-        """`say`: hears in a sentence what befalls a host. `lease_s`: seconds of silence granted to each
-        host; None where each says what it was granted.
+        """`say`: called with a sentence for each event of a host.
+
+        `lease_s`: seconds of silence that each host is granted; None if each host reports its own.
         """
         self.seats = tuple(HostSession(host=host, account=HostAccount(lease_s or LEASE_S)) for host in hosts)
-        """The hosts, in their order."""
+        """The hosts, in order."""
         self.stopped = False
-        """Whether all were told to stop."""
+        """Whether all hosts were told to stop."""
         self.first_start: float | None = None
-        """When the first of them was to start, by our clock; None before that is known."""
+        """Planned start of the first host, by our clock; None before it is known."""
         self._reach, self._folder = reach, folder
         self._stagger = stagger_s
         self._timeouts = patience
@@ -158,8 +159,8 @@ class Coordinator:
         self._changed = asyncio.Event()
         self._stop = asyncio.Event()
 
-    async def conduct(self) -> None:
-        """The whole run; what came of it stands in `seats`. Raises StorageError where nothing can be kept."""
+    async def run(self) -> None:
+        """Run on all hosts, with the outcome in `seats`. Raises StorageError if nothing can be saved."""
         tasks = [asyncio.create_task(self._serve(seat), name=seat.host) for seat in self.seats]
         helpers = [asyncio.create_task(self._ping_forever()), asyncio.create_task(self._begin())]
         stop = asyncio.create_task(self._stop.wait(), name="stop")
@@ -171,7 +172,7 @@ class Coordinator:
             if stop.done():
                 for task, seat in zip(tasks, self.seats, strict=True):
                     if seat.hello is None:
-                        task.cancel()  # nobody is there yet who could be told
+                        task.cancel()  # there is no connection yet to send the command to
                 await asyncio.wait(tasks, timeout=self._timeouts.farewell)
         finally:
             remaining = {*tasks, *helpers, stop}
@@ -184,13 +185,13 @@ class Coordinator:
                 self._drop(seat, "it did not say that it stopped")
 
     def stop(self) -> None:
-        """Tell all hosts to stop; what they still say is heard for a while."""
+        """Tell all hosts to stop. Their last messages are still received for a while."""
         self.stopped = True
         self._stop.set()
         self._send_all("bye")
 
-    def waited_for(self) -> tuple[str, ...]:
-        """Hosts that are neither ready nor gone."""
+    def pending_hosts(self) -> tuple[str, ...]:
+        """Return the hosts that are neither ready nor gone."""
         return tuple(seat.host for seat in self.seats if not seat.over and seat.ready is None)
 
     # -- all hosts -----------------------------------------------------------------------------------------------------
@@ -214,7 +215,7 @@ class Coordinator:
         self._send_all(f"ping {name}")
 
     def _ping_id(self, number: int) -> str:
-        """Return an id that no other run gives: an answer to another run's ping is none to this one's."""
+        """Return an id that is unique to this run: answers to pings of other runs are ignored."""
         return f"{self._mark}-{number}"
 
     def _send_all(self, word: str) -> None:
@@ -223,8 +224,8 @@ class Coordinator:
                 seat.line.say(word)
 
     async def _begin(self) -> None:
-        """Wait until all are ready or gone, judge their clocks, and tell each its moment."""
-        while self.waited_for():
+        """Wait until all hosts are ready or gone, measure their clocks, and send each its start time."""
+        while self.pending_hosts():
             self._changed.clear()
             await self._changed.wait()
         self._leave_out_shared()
@@ -241,12 +242,15 @@ class Coordinator:
             assert seat.offset is not None
             assert seat.line is not None
             seat.planned = moment
-            start = f"{seat.offset.theirs(moment):.6f}"
+            start = f"{seat.offset.to_host_wall_time(moment):.6f}"
             seat.go = float(start)
             seat.line.say(f"go {start}")
 
     def _leave_out_shared(self) -> None:
-        """Hosts with one scratch file measure none: it would count twice, and the first to end would remove it."""
+        """Drop hosts that share a scratch file.
+
+        It would be counted twice, and the first host to end would remove it.
+        """
         by_file: dict[str, list[HostSession]] = {}
         for seat in self.seats:
             for file in frozenset(seat.ready.shared) if seat.ready is not None and not seat.over else ():
@@ -290,7 +294,7 @@ class Coordinator:
             self._changed.set()
 
     async def _until_hello(self, seat: HostSession, line: HostConnection) -> bytes:
-        """What came after its first line; whatever a login prints before it is passed over."""
+        """Return the bytes after the first message. Output of the login before it is skipped."""
         buffer, noise = b"", 0
         async with asyncio.timeout(self._timeouts.hello):
             while noise < _NOISE_BYTES:
@@ -336,7 +340,7 @@ class Coordinator:
             raise ProtocolViolationError("Its run did not end in its time")
 
     async def _handle_end(self, seat: HostSession, line: HostConnection) -> None:
-        """Its line ended before its last word."""
+        """Drop a host whose connection ended before its last message."""
         self._drop(seat, lost_reason(await line.status(), await line.complaints()))
         seat.over = True
 
@@ -348,7 +352,7 @@ class Coordinator:
 
     def _take(self, seat: HostSession, message: HostMessage) -> None:
         if seat.lost:
-            return  # what it still says counts no more, and the first reason stays
+            return  # later messages are ignored, so that the first reason is kept
         now = self._clock()
         seat.account.require_open()
         match message:
@@ -380,7 +384,7 @@ class Coordinator:
             case EndMessage(message=sentence):
                 seat.account.end(message)
                 seat.end, seat.doing = message, "done"
-                if sentence and not seat.whole and not self.stopped:
+                if sentence and not seat.is_complete and not self.stopped:
                     self._say(f"{seat.host}: {sentence}")
 
     def _accept_hello(self, seat: HostSession, hello: HelloMessage) -> None:
@@ -393,7 +397,7 @@ class Coordinator:
                 )
             seat.account.lease_s = hello.lease
         seat.hello, seat.doing = hello, "checking"
-        self._folder.called(hello.host)
+        self._folder.add_name(hello.host)
         self._warn_of_same_kernel(seat)
 
     def _close(self, seat: HostSession, result: ResultMessage) -> None:
@@ -407,7 +411,7 @@ class Coordinator:
         offset = seat.offset
         if offset is None or seat.planned is None:
             raise ProtocolViolationError("It measures before it was started")
-        end = offset.ours(tick.monotonic)
+        end = offset.to_controller_time(tick.monotonic)
         if not seat.planned - 1.0 <= end <= now + offset.error_s + 1.0:
             raise ProtocolViolationError("It tells of another time than now")
         self._require_own(seat, tick.go)
@@ -426,7 +430,7 @@ class Coordinator:
 
     @staticmethod
     def _require_own(seat: HostSession, go: float | None) -> None:
-        """Raise ProtocolViolationError for what belongs to a run with another start."""
+        """Raise ProtocolViolationError for a message that belongs to a run with a different start."""
         if go is not None and go != seat.go:
             raise ProtocolViolationError("It tells of another run, with another start")
 
@@ -441,7 +445,7 @@ class Coordinator:
 
 
 def _parse_greeting(line: bytes) -> HelloMessage | None:
-    """The first line of a run, None for anything else. Raises ProtocolMismatchError."""
+    """Return the first message of a run, or None for anything else. Raises ProtocolMismatchError."""
     try:
         message = parse_message(line)
     except ProtocolMismatchError:

@@ -1,4 +1,4 @@
-"""What a run on many hosts came to: who was in the window, what all of them did in it, and what makes it doubtful."""
+"""Result of a run on many hosts: the hosts in the common interval, their combined results, and reasons for doubt."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from app.core.workbench import Workbench
 
 _COVERED = 0.9
-"""Share of the window of which a host has to have told; what it told less of is doubtful."""
+"""Share of the common interval that a host has to report; results of less are doubtful."""
 
 _DOUBTFUL_CLOCK_S = 0.05
 
@@ -32,19 +32,19 @@ _DOUBTFUL_CLOCK_S = 0.05
 def joint_record(
     conductor: Coordinator, folder: JointFolder, *, target: str, at: float, stagger_s: float, simulated: bool
 ) -> JointRecord:
-    """The record of a run that is over; `at`: when it was started, seconds since 1970. Raises StorageError.
+    """Return the record of a finished run. `at`: start time in seconds since 1970. Raises StorageError.
 
-    The window is that of the hosts that measured to the end, or of all that measured where the run was stopped. The sum
-    is theirs alone, and every other host is named.
+    The common interval is that of the hosts that measured to the end, or of all that measured if the run was stopped.
+    Only these hosts are in the sum; every other host is named.
     """
-    counted = [seat for seat in conductor.seats if seat.whole or (conductor.stopped and not seat.lost)]
-    spans = {seat.host: span for seat in counted if (span := seat.measured) is not None}
+    counted = [seat for seat in conductor.seats if seat.is_complete or (conductor.stopped and not seat.lost)]
+    spans = {seat.host: span for seat in counted if (span := seat.measuring_span) is not None}
     window = common_window(spans)
     planned = {seat.host: seat.planned for seat in conductor.seats if seat.planned is not None}
     behind = late_starts(spans, planned)
     figures: dict[str, HostStats] = {}
     if window is not None:
-        figures = {host: folder.pooled(host, window).figures() for host in window.hosts}
+        figures = {host: folder.sum_within(host, window).figures() for host in window.hosts}
     start = conductor.first_start
     return JointRecord(
         id=folder.id,
@@ -65,7 +65,7 @@ def joint_record(
 def keep_record(
     bench: Workbench, conductor: Coordinator, folder: JointFolder, *, target: str, at: float, stagger_s: float = 0.0
 ) -> JointRecord:
-    """The same, kept in the folder and noted in the open session. Raises StorageError."""
+    """Return the record, after saving it in the folder and noting it in the open session. Raises StorageError."""
     record = joint_record(conductor, folder, target=target, at=at, stagger_s=stagger_s, simulated=bench.simulated)
     folder.keep(record)
     bench.note(f"Run {record.id} on {plural(len(record.hosts), 'host')}: {target}.")
@@ -91,7 +91,7 @@ def _state(seat: HostSession, window: CommonInterval | None) -> tuple[str, str]:
     if window is not None and seat.host in window.hosts:
         return IN_WINDOW, ""
     if seat.lost:
-        span = seat.measured
+        span = seat.measuring_span
         if span is None or seat.planned is None:
             return LOST if seat.hello is not None else NEVER, seat.lost
         return LOST, f"{seat.lost}, {span[1] - seat.planned:.1f} s after its start"
@@ -112,7 +112,9 @@ def _notes(
         if window.seconds and stats.seconds < _COVERED * window.seconds:
             share = round(stats.seconds / window.seconds * 100)
             yield f"{host} told of {share} % of the window; its figures are those of that part."
-    lost = [seat for seat in seats if seat.lost and (span := seat.measured) is not None and span[1] > window.begin]
+    lost = [
+        seat for seat in seats if seat.lost and (span := seat.measuring_span) is not None and span[1] > window.begin
+    ]
     for seat in lost:
         yield f"{seat.host} was lost within the window: the others had its load beside them for a part of it only."
     jobs = {seat.host: seat.ready.job for seat in seats if seat.ready is not None}
@@ -121,7 +123,7 @@ def _notes(
         if other := [f"{key} {job.get(key, 'none')}" for key in {**first, **job} if job.get(key) != first.get(key)]:
             yield f"{host} measured another job: {', '.join(other)}."
     for seat in seats:
-        if seat.host in window.hosts and seat.account.untimed:
+        if seat.host in window.hosts and seat.account.untimed_directions:
             yield f"{seat.host} reports no latencies: percentiles are those of the other hosts."
     versions = {seat.hello.version: seat.host for seat in reversed(seats) if seat.hello is not None}
     if len(versions) > 1:

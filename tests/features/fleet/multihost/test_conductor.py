@@ -151,7 +151,7 @@ class Table:
             if then is not None:
                 asyncio.get_running_loop().call_later(MIDDLE, then, conductor)
             async with asyncio.timeout(30):
-                await conductor.conduct()
+                await conductor.run()
             return conductor
 
         conductor, self.took = counted(conduct)
