@@ -206,10 +206,7 @@ def _slowest_text(members: list[MemberStats]) -> str:
 
 
 def _uneven_text(members: list[MemberStats], direction: str) -> str:
-    """Return a sentence if a member has more than twice or less than half of an even share; "" otherwise.
-
-    `direction`: `reads` or `writes`.
-    """
+    """Return a sentence if a member has over twice or under half its share of `reads` or `writes`; else ""."""
     shares = [
         (member.share_of_reads if direction == "reads" else member.share_of_writes, member.device) for member in members
     ]

@@ -17,10 +17,7 @@ ENOUGH_S = WINDOW * ROUND_S
 """Measured seconds from which a run can be judged steady or not."""
 
 FLASH_PAGE = 4096
-"""Minimum size of a flash page in bytes, whatever sector size a drive reports.
-
-Smaller writes need a read-modify-write in the drive.
-"""
+"""Minimum flash page in bytes, whatever sector size a drive reports: smaller writes are read-modify-write."""
 
 MISALIGNED_SHARE = 0.05
 """Share of the requests that may cross a sector before advice is given."""

@@ -93,10 +93,7 @@ def few_ios(facts: RunFacts) -> Advice | None:
 
 
 def depth_not_kept(facts: RunFacts) -> Advice | None:
-    """Return advice if the I/Os in flight differ from the requested depth.
-
-    By Little's law the I/Os in flight are IOPS times mean latency.
-    """
+    """Return advice if the I/Os in flight (IOPS times mean latency, Little's law) miss the requested depth."""
     job, done = facts.job, facts.measured
     if (
         done is None
@@ -195,13 +192,13 @@ def steady_after(rounds: Sequence[float]) -> float | None:
     return None if since is None else float(since * ROUND_S)
 
 
-def merge_rounds(rounds: Sequence[float], window: int = WINDOW) -> tuple[float, ...]:
+def merge_rounds(rounds: Sequence[float]) -> tuple[float, ...]:
     """Return as many rounds of equal length as make one window.
 
     They cover all that was measured, except for a remainder at the beginning.
     """
-    length = len(rounds) // window
+    length = len(rounds) // WINDOW
     if length < 1:
         return tuple(rounds)
-    start = len(rounds) - length * window
+    start = len(rounds) - length * WINDOW
     return tuple(fsum(rounds[at : at + length]) / length for at in range(start, len(rounds), length))

@@ -79,17 +79,11 @@ ABOUT_A_SECTION = frozenset(
 """Keys of advice that is given for each section of a job separately."""
 
 NOT_OF_SECTIONS = frozenset({"not-steady", "long-steady"})
-"""Keys of advice that is never given for a job with several sections.
-
-The sum of a job changes whenever a section starts or ends.
-"""
+"""Keys without advice for jobs of several sections, whose sum changes whenever a section starts or ends."""
 
 
 def advise(facts: RunFacts) -> tuple[Advice, ...]:
-    """Return all advice for a run at this moment, the most important first.
-
-    Rules whose facts are not known give none.
-    """
+    """Return all advice for a run at this moment, the most important first; none where facts are not known."""
     if not facts.job.sections:
         return tuple(advice for rule in RULES.values() if (advice := rule(facts)) is not None)
     sections = [(section.name, _section_facts(facts, at)) for at, section in enumerate(facts.job.sections)]
@@ -111,10 +105,7 @@ def _section_facts(facts: RunFacts, at: int) -> RunFacts:
 
 
 def _advise_sections(rule: Rule, sections: Sequence[tuple[str, RunFacts]]) -> Advice | None:
-    """Return the advice of one rule for all sections as one, or None.
-
-    Section names are left out if all sections get the same advice.
-    """
+    """Return a rule's advice for all sections as one, or None; without names if all sections get the same."""
     advices = [(name, advice) for name, facts in sections if (advice := rule(facts)) is not None]
     if not advices:
         return None

@@ -42,10 +42,7 @@ class StripeCost:
 
 @cache  # called every two seconds during a run, with thousands of offsets
 def stripe_cost(size: int, align: int, *, strip: int, data: int, parity: int) -> StripeCost:
-    """Return the cost of writing `size` bytes at multiples of `align`.
-
-    A stripe has `data` data strips and `parity` parity strips.
-    """
+    """Return the cost of writing `size` bytes at multiples of `align` to stripes of `data` and `parity` strips."""
     full = strip * data
     step = gcd(align, full)
     if full // step > _MOST_OFFSETS:

@@ -154,17 +154,14 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 19
 
 
-def _fact(label: str, scale: float = 1.0, *, limit: bool = False) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
-    """Return a source of the number in a fact of each device; with `limit`, of the limit that follows it."""
+def _percent_fact(label: str, *, limit: bool = False) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
+    """Return a source of the percentage in a fact of each device as 0..1; with `limit`, of its limit."""
     read = fact_limit if limit else fact_number
-    return _of_devices(lambda device: None if (value := read(device, label)) is None else value * scale)
+    return _of_devices(lambda device: None if (value := read(device, label)) is None else value * 0.01)
 
 
 def _health(name: str, label: str = "", scale: float = 1.0) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
-    """Return a source of one field of `Health` for all drives.
-
-    Where the field is not reported, the fact `label` is used.
-    """
+    """Return a source of one field of `Health` for all drives; of the fact `label` if it is not reported."""
 
     def read(device: Device) -> float | None:
         value = getattr(device.health, name) if isinstance(device, Drive) else None
@@ -291,12 +288,12 @@ METRICS: tuple[Metric, ...] = (
         _AT,
         _health("wear_percent", "Endurance used", 0.01),
     ),
-    _metric("spare_ratio", "Share of the spare blocks of flash that is left", _AT, _fact("Spare", 0.01)),
+    _metric("spare_ratio", "Share of the spare blocks of flash that is left", _AT, _percent_fact("Spare")),
     _metric(
         "spare_limit_ratio",
         "Share of spare blocks at which the drive warns",
         _AT,
-        _fact("Spare", 0.01, limit=True),
+        _percent_fact("Spare", limit=True),
     ),
     _metric("media_errors", "Reads or writes that the medium failed", _AT, _health("media_errors", "Media errors")),
     _metric("other_errors", "Errors of a drive that are not of its medium", _AT, _health("other_errors")),
@@ -317,9 +314,9 @@ METRICS: tuple[Metric, ...] = (
         _pcie(1, 1e9),
     ),
     _metric("pcie_link_lanes", "Lanes of the PCI Express link of a controller or a drive", _AT, _pcie(2, 1)),
-    _metric("pool_full_ratio", "Share of a pool that is full", _AT, _fact("Full", 0.01)),
-    _metric("pool_data_full_ratio", "Share of a thin pool's data used", _AT, _fact("Used, data", 0.01)),
-    _metric("pool_metadata_full_ratio", "Share of a thin pool's metadata used", _AT, _fact("Used, metadata", 0.01)),
+    _metric("pool_full_ratio", "Share of a pool that is full", _AT, _percent_fact("Full")),
+    _metric("pool_data_full_ratio", "Share of a thin pool's data used", _AT, _percent_fact("Used, data")),
+    _metric("pool_metadata_full_ratio", "Share of a thin pool's metadata used", _AT, _percent_fact("Used, metadata")),
     _metric("task_running", "1 while background work is under way", ("target", "task"), _tasks),
     _metric("task_progress_ratio", "Share of the background work that is done", ("target", "task"), _progress),
     _metric("findings", "How many findings the check has, by severity", ("severity",), _counts),

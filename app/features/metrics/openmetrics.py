@@ -79,10 +79,7 @@ def _label_pairs(labels: tuple[str, ...], values: tuple[str, ...], *, serials: b
 
 
 async def _links(host: Host, snapshot: SystemSnapshot) -> dict[Target, Link]:
-    """Return the PCI Express links of controllers and NVMe drives.
-
-    A drive that sysfs lists on several paths has none.
-    """
+    """Return the PCIe links of controllers and NVMe drives; none for a drive that sysfs lists on several paths."""
     addresses = {controller.target: controller.pci for controller in snapshot.inventory.controllers}
     for drive in snapshot.inventory.drives:
         if drive.media is Media.NVME and drive.device is not None:

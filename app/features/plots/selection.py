@@ -210,10 +210,7 @@ def select_sweep(session: Session, folder: Path) -> PlotSelection | None:
 
 
 def _sorted_cells(cells: Sequence[SweepCell], field: str | None) -> Sequence[SweepCell]:
-    """Return the cells in ascending order of the numeric field, if there is one.
-
-    A search tries its depths in a different order.
-    """
+    """Return the cells by ascending numeric field, if there is one: a search tries its depths in a different order."""
     return cells if field is None else sorted(cells, key=lambda cell: number_of(cell.job.get(field, "")))
 
 
@@ -330,10 +327,7 @@ def short_target(target: str) -> str:
 
 
 def distinct_names(starts: Sequence[RunStarted]) -> list[str]:
-    """Return a name for each run from what not all have in common.
-
-    Tried in this order: settings, job, target, provenance, and finally the time.
-    """
+    """Return a distinct name per run, from settings, then job, target, provenance, and finally the time."""
     settings, jobs = _differing([start.settings for start in starts]), _differing([start.job_texts for start in starts])
     targets = [start.target if len({started.target for started in starts}) > 1 else "" for start in starts]
     beneath = _differing([start.provenance for start in starts])

@@ -57,10 +57,7 @@ def _slowest(both: Sequence[DirectionSample], read: Callable[[DirectionSample], 
 
 
 def _merge(part: Sequence[CourseInterval]) -> CourseInterval:
-    """Return several intervals as one.
-
-    It keeps the lowest rate and the highest latencies, so that no stall and no outlier is lost.
-    """
+    """Return several intervals as one, with the lowest rate and highest latencies: no stall and no outlier is lost."""
 
     def worst(read: Callable[[CourseInterval], float | None]) -> float | None:
         return max((value for interval in part if (value := read(interval)) is not None), default=None)

@@ -97,10 +97,7 @@ class Report:
 
 
 def section(heading: str, *blocks: Block | None, level: int = 2, always: bool = False) -> tuple[Section, ...]:
-    """Return the section without its empty blocks, as a tuple.
-
-    The tuple is empty if no block is left, unless `always` is set.
-    """
+    """Return the section without its empty blocks in a tuple; an empty tuple if no block is left, unless `always`."""
     kept = tuple(block for block in blocks if block is not None and not _empty(block))
     return (Section(heading=heading, blocks=kept, level=level),) if kept or always else ()
 

@@ -46,10 +46,7 @@ def _machine(session: Session) -> Iterator[tuple[str, str]]:
 
 
 def findings(session: Session) -> ReportTable | None:
-    """Return the findings of the last check in the session, the gravest first.
-
-    Returns None if there was no check; the table is empty if it found nothing.
-    """
+    """Return the findings of the last check, the gravest first; None if there was no check."""
     last = last_check(session.events)
     if last is None:
         return None
@@ -67,10 +64,7 @@ def devices(inventory: Inventory) -> ReportTable:
 
 
 def tested_devices_table(session: Session) -> ReportTable:
-    """Return a table of the devices that were measured or changed, with their controllers and members.
-
-    It shows identity, firmware and layout.
-    """
+    """Return identity, firmware and layout of the tested or changed devices, their controllers and members."""
     wanted = {str(target) for target in _concerned_targets(session)}
     shown = devices_table(session.inventory)
     rows = tuple(row for row in shown.rows if row.key in wanted)

@@ -168,10 +168,7 @@ def _value(kind: str, sample: DirectionSample, mean: float | None) -> int | None
 
 
 def _with_job_options(document: Mapping[str, Any], run: RunRecord) -> Mapping[str, Any]:
-    """Return the document with the job options that fio-plot searches for.
-
-    fio versions differ in what they repeat of the job file.
-    """
+    """Return the document with the job options that fio-plot needs: fio versions differ in what they repeat."""
     named = {key: run.start.job[key] for key in (*_NAME_FIELDS, "bs") if run.start.job.get(key)}
     jobs = document.get("jobs")
     completed = [

@@ -80,10 +80,7 @@ class GraphLine:
     joined: bool = True
     """Whether a line connects the points."""
     spread: tuple[tuple[float, float] | None, ...] = ()
-    """Low and high end of the interval of each point's y, or None for a point without.
-
-    Empty if no point has an interval.
-    """
+    """Low and high end of each point's interval, or None for a point without; empty if no point has one."""
 
 
 def measured_line(name: str, pairs: Iterable[tuple[float, MeanInterval | LogMeanInterval | None]]) -> GraphLine:

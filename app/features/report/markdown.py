@@ -16,10 +16,7 @@ _LONGEST = 2000
 
 
 def to_markdown(report: Report, *, pictures: str | None = None) -> str:
-    """Return the complete document, ending with a newline.
-
-    Graphs become links into the folder `pictures`; without one they are left out.
-    """
+    """Return the document, ending with a newline. Graphs are links into the folder `pictures`, else left out."""
     return "\n\n".join(part for part in _parts(report, pictures) if part) + "\n"
 
 

@@ -24,10 +24,7 @@ _NOTHING = Raw()
 
 
 def report_of(session: Session, raw: Raw = _NOTHING) -> Report:
-    """Return the report of a session.
-
-    `raw`: data from the files next to its log, for graphs over time and the job files.
-    """
+    """Return the report of a session. `raw`: data next to its log, for graphs over time and the job files."""
     return Report(
         title=f"Storage session {clean(session.id)}",
         simulated=session.simulated or any(run.start.simulated for run in session.runs),

@@ -56,10 +56,7 @@ def run_graphs(session: Session, raw: Raw) -> tuple[Graph, ...]:
 
 
 def percentile_series(name: str, figures: Iterable[DirectionStats]) -> GraphLine | None:
-    """Return the percentile curve of one or more runs together, up to where ten I/Os are beyond it.
-
-    Returns None with too few I/Os.
-    """
+    """Return the pooled percentile curve, up to where ten I/Os are beyond it; None with too few I/Os."""
     together = Histogram.merged(Histogram(dict(stats.bins)) for stats in figures)
     if together.total < 2 * BEYOND:
         return None
@@ -86,11 +83,11 @@ def percentile_graph(key: str, title: str, about: str, series: Sequence[GraphLin
     )
 
 
-def downsample(points: Sequence[Point], most: int = _MOST_POINTS) -> tuple[Point, ...]:
-    """Return about `most` points: the lowest and highest of each stretch, so that no peak is lost."""
-    if len(points) <= most:
+def downsample(points: Sequence[Point]) -> tuple[Point, ...]:
+    """Return about 400 points: the lowest and highest of each stretch, so that no peak is lost."""
+    if len(points) <= _MOST_POINTS:
         return tuple(points)
-    width = -(-len(points) * 2 // most)
+    width = -(-len(points) * 2 // _MOST_POINTS)
     kept: list[Point] = []
     for start in range(0, len(points), width):
         part = points[start : start + width]

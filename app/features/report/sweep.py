@@ -120,10 +120,7 @@ def _heat(record: SweepRecord, outcome: Results, simulated: bool) -> HeatMap:
 
 
 def _curves(outcome: Results, title: str, simulated: bool) -> list[Graph | None]:
-    """Return graphs of the ranked metric and of latency over the job's only numeric field.
-
-    Empty if there is no such field.
-    """
+    """Return graphs of the ranked metric and of latency over the job's only numeric field; empty without one."""
     field = numeric_field(outcome.cells)
     if field is None:
         return []

@@ -5,10 +5,7 @@ from backends.protocol import Vendor, lazy_backend
 from backends.topology.stacking import MARK
 
 BACKUPS = "/etc/lvm/backup/*"
-"""Metadata backups: one file for each group that this machine has changed, even if it has no volume.
-
-Source: lvm.conf, backup/backup_dir.
-"""
+"""Metadata backups of each group that this machine has changed, even without volumes (lvm.conf, backup_dir)."""
 
 
 async def has_group(host: Host) -> bool:

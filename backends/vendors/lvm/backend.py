@@ -102,10 +102,7 @@ class Lvm:
         return (await self.plan_together(target, {key: value}))[0]
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """Return the changes for several settings.
-
-        Watermarks and rates are set in an order in which each value is valid.
-        """
+        """Return the changes for several settings; both watermarks and both rates in a valid order."""
         view = await self._view(target)
         changes = []
         for key in _order_keys(view, values):
@@ -137,10 +134,7 @@ class Lvm:
         await run_steps(change, self._take)
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
-        """Return the background tasks: cache flush, resync, check, reshape ...
-
-        Raises NotFoundError, DeviceGoneError.
-        """
+        """Return the tasks: cache flush, resync, check, reshape ... Raises NotFoundError, DeviceGoneError."""
         view = await self._view(target)
         return tasks_of(view.volume, view.group)
 
@@ -270,10 +264,7 @@ def _identity(view: LvView) -> Identity:
 
 
 def _is_raid(cache: LvFacts, group: Mapping[str, LvFacts]) -> bool:
-    """Return whether a cache survives the loss of a drive.
-
-    Data and metadata have to be RAID volumes, or on a hidden RAID volume.
-    """
+    """Return whether a cache survives the loss of a drive: data and metadata are RAID, or on hidden RAID volumes."""
     parts = [group.get(cache.columns.get(literal, "").strip("[]")) for literal in ("data_lv", "metadata_lv")]
     volumes = [part for part in parts if part is not None] or [cache]
     lower = ([group[hidden_name] for hidden_name in part.places if hidden_name in group] for part in volumes)

@@ -63,10 +63,7 @@ TYPES = {
 """lvcreate's names for the levels that it can create (lvmraid(7))."""
 
 _LEAST = {Level.RAID0: 2, Level.RAID6: 5}
-"""Minimum number of physical volumes where lvcreate needs more than usual.
-
-With one it creates a linear volume, and RAID 6 needs three stripes.
-"""
+"""Minimum physical volumes: with one lvcreate makes a linear volume, and RAID 6 needs three stripes."""
 
 AT_ONCE = ("--config", "global/wait_for_locks=0")
 """Fails at once if another command holds the group's lock, for hours during a cache flush (lvm.conf)."""
@@ -249,19 +246,13 @@ def _initialising(level: Level, size: int, *, assume_clean: bool) -> str:
 
 
 _PLAIN = ("-", "r", "R")
-"""First letter of lv_attr for a volume that is no origin, snapshot, cache, pool or image (lvs(8)).
-
-`R` is a volume that was never synchronised.
-"""
+"""First letter of lv_attr of a volume that is no origin, snapshot, cache, pool or image (lvs(8)); `R`: never synced."""
 
 
 def find_volume(
     array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvFacts], picture: Topology, lvremove: str
 ) -> ArrayMatch:
-    """Return the match for a created volume; see `BuildsArrays.find_made`.
-
-    `volumes`, `disks`: the complete output of LVM.
-    """
+    """Return the match for a created volume, see `BuildsArrays.find_made`, in the complete output of LVM."""
     try:
         lv_facts = _volume(array, volumes, disks)
         if lv_facts is None:
@@ -368,10 +359,7 @@ TOOLS = ("lvcreate", "lvremove")
 
 
 async def ask_pvs(host: Host) -> tuple[PvFacts, ...]:
-    """Return all physical volumes that are in a group, never a truncated list.
-
-    Raises ToolFailedError, ToolTimeoutError.
-    """
+    """Return all physical volumes in groups, never a truncated list. Raises ToolFailedError, ToolTimeoutError."""
     tool = host.which(("pvs",))
     if tool is None:
         raise ToolFailedError("pvs is not installed, so nothing is known of volume groups.", hint="Install lvm2.")
@@ -399,10 +387,7 @@ async def group_candidates(host: Host) -> tuple[Candidate, ...]:
 
 
 async def plan_in_group(host: Host, request: ArrayRequest, group: Target | None, *, assume_clean: bool) -> ArrayPlan:
-    """Return the plan for the present state of the group.
-
-    Raises BlockedError, DeviceGoneError, RefusedError, InvalidValueError.
-    """
+    """Return the plan for a volume. Raises BlockedError, DeviceGoneError, RefusedError, InvalidValueError."""
     lvcreate = host.which((TOOLS[0],))
     if lvcreate is None or group is None:
         raise BlockedError("lvcreate is not installed.", hint="Install lvm2.")

@@ -85,10 +85,7 @@ class LvFacts:
 
     @property
     def active(self) -> bool:
-        """Return whether it is active in the kernel.
-
-        In a cluster the text also says how (lib/metadata/lv.c, lv_active_dup).
-        """
+        """Return whether it is active; in a cluster the text says how (lib/metadata/lv.c, lv_active_dup)."""
         return self.columns.get("lv_active", "").startswith(("active", "local"))
 
     @property
@@ -222,10 +219,7 @@ class LoadedTable:
 
     @property
     def cache_mode(self) -> str | None:
-        """Return the mode of dm-cache in the kernel's spelling.
-
-        Source: Documentation/admin-guide/device-mapper/cache.rst.
-        """
+        """Return dm-cache's mode in the kernel's spelling (Documentation/admin-guide/device-mapper/cache.rst)."""
         modes = ("writethrough", "writeback", "passthrough")
         return next((word for word in self.words if word in modes), None) if self.kind == CACHE else None
 

@@ -107,11 +107,7 @@ def origin_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvFacts:
 
 
 def _level(volume: LvFacts, slow: LvFacts) -> Level:
-    """Return the level.
-
-    A cache over plain data has its own level. Over an array, the array's level counts, because it decides what may
-    fail.
-    """
+    """Return the level. A cache over an array has the array's, which decides what may fail; over plain data its own."""
     level = _own_level(slow)
     if volume.kind in _DEDUPLICATED:
         return _DEDUPLICATED[volume.kind]

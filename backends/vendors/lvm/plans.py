@@ -23,10 +23,7 @@ _VALUES = re.compile(
     r"|writebehind \d{1,5}|(?:min|max)recoveryrate \d{1,10}|stripesize \d{1,7}k)",
     re.ASCII,
 )
-"""Options that a step may set.
-
-lvchange accepts --cachemode on a writecache, and much else, with an unintended meaning.
-"""
+"""Options that a step may set. lvchange accepts others, --cachemode on a writecache too, with an unintended meaning."""
 
 
 _TUNABLES = "--cachesettings"

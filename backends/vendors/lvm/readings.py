@@ -79,10 +79,7 @@ def numbers(key: str, view: LvView) -> Numbers | None:
 
 
 def wanted_value(view: LvView) -> Callable[[Setting, Reading, str], str]:
-    """Return a function that validates a value.
-
-    Numbers need not be among the offered steps. It raises InvalidValueError.
-    """
+    """Return a check of values, also of numbers that are not offered. It raises InvalidValueError."""
 
     def check(setting: Setting, now: Reading, value: str) -> str:
         wanted_number = number(value)

@@ -133,10 +133,7 @@ class Smcli(Settable[SystemView]):
     def finished(
         self, view: SystemView, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """Return the change with the other threshold as companion.
-
-        Raises BlockedError if that blocks the restore of a threshold.
-        """
+        """Return the change with the other threshold. Raises BlockedError if it blocks restoring this one."""
         if companions is not None:
             require_room(view, request, companions)
         warning = threshold_warning(view, change.key, change.after)
@@ -234,10 +231,7 @@ class Smcli(Settable[SystemView]):
         raise ToolFailedError(f"SMcli does not tell of {clean(name)}: {refusal(answer)}")
 
     async def _run(self, argv: tuple[str, ...]) -> ToolOutput:
-        """Return the output of SMcli, including refusals on standard error.
-
-        Raises ToolFailedError, ToolTimeoutError.
-        """
+        """Return SMcli's output, also refusals on standard error. Raises ToolFailedError, ToolTimeoutError."""
         command = Command(argv=argv, timeout=READ_SECONDS)
         async with self._one:
             done = await self._host.run(command)

@@ -50,10 +50,7 @@ def refusal(text: str) -> str:
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """Return the names of the disk systems in the output of `SMcli -d`: the first column.
-
-    Lines without columns are sentences.
-    """
+    """Return the disk systems in the first column of `SMcli -d`; lines without columns are sentences."""
     names: dict[str, None] = {}
     for line in text.splitlines()[:2000]:
         name, _, other_columns = line.strip().replace("  ", "\t").partition("\t")

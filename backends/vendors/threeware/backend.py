@@ -125,10 +125,7 @@ class Threeware(Settable[_UnitView]):
     def steps(
         self, view: _UnitView, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
-        """Return the step that sets a value, with `quiet` where tw_cli supports it.
-
-        `quiet` suppresses the question without answering it.
-        """
+        """Return the step that sets a value; `quiet` suppresses tw_cli's question without answering it."""
         if key not in WORDS:
             return ()
         arguments = (view.identity.name, "set", f"{WORDS[key]}={TOOL_WORDS.get(value, value)}")
@@ -155,10 +152,7 @@ class Threeware(Settable[_UnitView]):
         return tuple(candidate for card in self._seen or () for candidate in candidates(card))
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
-        """Return the plan with tw_cli's command.
-
-        The controller is read again: a drive may have become a spare in the meantime.
-        """
+        """Return tw_cli's plan. The controller is read again: a drive may have become a spare meanwhile."""
         if assume_clean:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
         program, card, units, _ = await self._read_for_creation(controller)
@@ -235,10 +229,7 @@ class Threeware(Settable[_UnitView]):
         return unit_details, tool_output.problem or short
 
     async def _with_serials(self, program: str, card: ThreewareCard) -> ThreewareCard:
-        """Return the controller with the serial number of each drive.
-
-        Newer tables do not have them, so each drive is queried.
-        """
+        """Return the controller with the serial number of each drive, queried where the table has none."""
         silent = [port for port in card.ports if port["Status"] != "NOT-PRESENT" and "Serial" not in port]
         pairs = await asyncio.gather(*(self._serial(program, card, port) for port in silent))
         serials = {place_of(port): serial for port, (serial, _) in zip(silent, pairs, strict=True)}
@@ -247,10 +238,7 @@ class Threeware(Settable[_UnitView]):
         return replace(card, ports=ports, cut={**card.cut, **short})
 
     async def _serial(self, program: str, card: ThreewareCard, port: Row) -> tuple[str, Problem | None]:
-        """Return the serial number of a drive, and a problem if the output is incomplete.
-
-        A broken drive may have none.
-        """
+        """Return the serial number of a drive, which a broken one may lack, and a problem of incomplete output."""
         where = f"/{card.name}/{place_of(port)}"
         command = _show(program, where, "serial")
         tool_output = await read_output(self._host, WHOLE, f"{NAME}:{where}", *command.argv)

@@ -176,10 +176,7 @@ def plan_array(request: ArrayRequest, card: ThreewareCard, program: str) -> Arra
 
 
 def _policies(request: ArrayRequest, card: ThreewareCard) -> dict[str, str]:
-    """Return the policies at creation.
-
-    Raises InvalidValueError, and BlockedError if the controller would ignore one now.
-    """
+    """Return the policies at creation. Raises InvalidValueError, BlockedError if the controller would ignore one."""
     legal: dict[str, Sequence[str]] = {"write_cache": tuple(_CACHED)}
     if _STORSAVE.fullmatch(card.row["Model"]):
         legal["storsave"] = CHOICES["storsave"]

@@ -193,10 +193,7 @@ def running_word(status: str) -> str:
 
 
 def node_of(unit: Row, picture: Topology) -> Node | None:
-    """Return the kernel's disk of a unit, or None.
-
-    Its SCSI target is the unit's number, its vendor is 3ware, and its size is the same.
-    """
+    """Return the kernel's disk with the unit's number as SCSI target, 3ware as vendor and the same size, or None."""
     number, size = unit["Unit"].removeprefix("u"), _size(unit)
     nodes = [
         node

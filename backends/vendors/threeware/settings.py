@@ -38,10 +38,7 @@ def repeated_names_reason(text: str, *columns: str) -> str:
 
 
 def _rows(text: str) -> Iterator[Row]:
-    """Yield the rows of all tables.
-
-    A line above a rule has the titles. Widths differ between versions, so cells begin where their titles do.
-    """
+    """Yield the rows of all tables. Titles are above a rule; widths vary by version, so cells begin at their titles."""
     lines = [line for raw in text.splitlines()[:LINES] if (line := raw.rstrip()[:400]).strip()]
     columns: list[tuple[str, int]] = []
     for line, following in pairwise([*lines, ""]):
@@ -55,10 +52,7 @@ def _rows(text: str) -> Iterator[Row]:
 
 
 def _cells(line: str, starts: list[int]) -> list[str]:
-    """Return the cells, split where the titles begin.
-
-    If a word crosses a boundary, the line is split by words, provided that there are as many as titles.
-    """
+    """Return the cells, split at the titles; by words, if a word crosses a boundary and their number is right."""
     if any(len(line[start - 1 : start + 1].strip()) == 2 for start in starts[1:]):
         tokens = line.split()
         return tokens if len(tokens) == len(starts) else [""] * len(starts)

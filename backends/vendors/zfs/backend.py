@@ -181,10 +181,7 @@ class Zfs:
         )
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """Return the changes for several settings.
-
-        Parameters that bound each other are set in an order in which each value is valid.
-        """
+        """Return the changes for several settings; parameters that bound each other in a valid order."""
         if target != MODULE:
             return tuple([await self.plan(target, key, value) for key, value in values.items()])
         declared = {key: setting_of(PARAMETERS, MODULE, key) for key in values}
@@ -349,10 +346,7 @@ class Zfs:
         return view
 
     async def _pool_of(self, name: str) -> dict[str, ZfsValue]:
-        """Return the properties of a dataset's pool.
-
-        They are cached across changes, because no setting of the dataset changes them.
-        """
+        """Return the properties of a dataset's pool, cached because no setting of the dataset changes them."""
         with cache_across_changes():
             return await self._pool(name.split("/")[0])
 

@@ -136,10 +136,7 @@ def _choice(key: str, value: str) -> Choice:
 
 
 def legal_value(view: DatasetView, setting: Setting, now: Reading, value: str) -> str:
-    """Return the value in canonical form. Any compression level that the pool accepts is valid.
-
-    Raises InvalidValueError.
-    """
+    """Return the value in canonical form; any compression level of the pool is valid. Raises InvalidValueError."""
     word = common_value(setting.key, value)
     if setting.key == "compression" and _LEVELS.fullmatch(word) and view.offers(setting.key, word):
         return word

@@ -36,10 +36,7 @@ _LONGEST = 1000
 _ROW = re.compile(r" *(\S(?:.*?\S)?) {2,}([A-Z]+)((?: +[0-9][0-9.]*[KMGTPE]?){3})?(?: +(\S.*))?")
 _DONE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)% done", re.ASCII)
 _SCAN = re.compile(r"\b(resilver|scrub)(?: \([^()]{1,200}\))? (in progress|paused) since")
-"""Scan in progress.
-
-A sequential resilver prints its group, `resilver (mirror-0) in progress since`, once for each group.
-"""
+"""Scan in progress. A sequential resilver prints one for each group: `resilver (mirror-0) in progress since`."""
 _MOVES = {
     "expand": ("reshape", re.compile(r"expansion of .{1,200} in progress since")),
     "remove": ("removal", re.compile(r"Evacuation of .{1,200} in progress since")),

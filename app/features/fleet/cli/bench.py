@@ -59,10 +59,7 @@ class SshTransport:
 
 
 class SimulatedTransport:
-    """Simulated hosts: processes of this program, each with its own simulated machine.
-
-    The last of several hosts crashes during the run.
-    """
+    """Simulated hosts: processes with their own simulated machine. The last of several crashes during the run."""
 
     def __init__(self, command: Sequence[str], options: Options, hosts: Sequence[str], folder: Path) -> None:
         """`folder`: contains the state of each host. Raises StorageError."""
@@ -94,10 +91,7 @@ class CrashingProgram(InteractiveProcess):
 
 
 def _prepare_rack(options: Options, host: str, folder: Path) -> Path:
-    """Create the state folder of a simulated host, and return it.
-
-    Each host has its own seed, so that its results differ from those of the others.
-    """
+    """Create and return the state folder of a simulated host. Its seed makes its results differ from others."""
     from app.core.session.paths import Paths
     from backends.simulator.profiles import STATE_FILE
     from backends.simulator.profiles.table import MACHINES
@@ -167,10 +161,7 @@ def _command(options: Options, parts: Sequence[str], lease_s: int) -> tuple[str,
 def open_transport(
     hosts: Sequence[str], parts: Sequence[str], program: str | None
 ) -> AbstractAsyncContextManager[Transport]:
-    """Return the connections to these hosts for the TUI. Raises RaidbenchError.
-
-    `parts`: the arguments after `bench` on each host.
-    """
+    """Return connections for the TUI. `parts`: the arguments after `bench` on each host. Raises RaidbenchError."""
     if len(hosts) > MOST_HOSTS:
         raise InvalidValueError(f"{len(hosts)} hosts are too many: {MOST_HOSTS} are measured together at most.")
     options = current()

@@ -89,10 +89,7 @@ class LineWriter:
 
 
 class RemoteRunControl:
-    """Remote control of a run over standard input: ping, start and stop.
-
-    The run also stops when its lease expires or its input ends.
-    """
+    """Remote control of a run over stdin. The run stops on command, with its lease, or with its input."""
 
     def __init__(
         self,
@@ -273,10 +270,7 @@ def _clocks() -> dict[str, float]:
 async def run_remote_controlled(
     bench: Workbench, lease_s: float, work: Callable[[RemoteRunControl], Awaitable[int]]
 ) -> int:
-    """Do the work under remote control, report why it ended, and return the exit status.
-
-    Raises whatever `work` raises.
-    """
+    """Do the work under remote control, report why it ended, and return the exit status. Raises as `work`."""
     task = asyncio.current_task()
     assert task is not None
 

@@ -19,10 +19,7 @@ Function = Callable[..., int]
 
 
 def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
-    """Return a decorator that lets a command with `--json` query many hosts.
-
-    `alone`: parameters that are for one host only; `schema`: version of the command's JSON.
-    """
+    """Let a command with `--json` query many hosts. `alone`: parameters for one host; `schema`: version of its JSON."""
 
     def decorate(function: Function) -> Function:
         @functools.wraps(function)

@@ -96,10 +96,7 @@ def diff_command(
 
 
 def _write_majority(documents: Sequence[Mapping[str, Any]], file: Path) -> None:
-    """Write the settings that more than half of the hosts have in common to a file.
-
-    Raises RefusedError if there are none, and whatever writing the file raises.
-    """
+    """Write the settings that most hosts have to a file. Raises RefusedError without any, and as the writer does."""
     from app.features.apply.exporting import write_settings
     from app.features.fleet.hosts.majority_config import majority_settings
 

@@ -159,11 +159,7 @@ def _order(
 
 
 def _source(order: HostsRequest, fleet: tuple[str, ...] = ()) -> AsyncIterator[RawResponse]:
-    """Return the responses to a request as they arrive.
-
-    `fleet`: all hosts if the request is only for some of them. The position in it decides which simulated fault a host
-    has.
-    """
+    """Yield the responses to a request as they arrive. `fleet`: all hosts, whose order decides who has which fault."""
     if current().demo:
         from app.features.fleet.cli.simulated_hosts import query_simulated
 

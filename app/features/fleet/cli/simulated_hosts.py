@@ -1,7 +1,4 @@
-"""`--demo` with `--hosts`: each host is the simulated machine, read by a process of this program.
-
-Hosts with the same faults share one reading.
-"""
+"""`--demo` with `--hosts`: a process reads the simulated machine once for all hosts with the same faults."""
 
 from __future__ import annotations
 

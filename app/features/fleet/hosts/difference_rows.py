@@ -50,10 +50,7 @@ def _rows(difference: Difference) -> Iterator[tuple[str, str]]:
 
 
 def outlier_text(difference: Difference, side: HostGroup) -> str:
-    """Return the value of the outliers and of the majority: `SSD: firmware 5.32; 5.29 on 38 of 39`.
-
-    The difference must have a majority.
-    """
+    """Return outlier and majority, which must exist: `SSD: firmware 5.32; 5.29 on 38 of 39`."""
     assert difference.most is not None
     hosts = difference.most.hosts
     where = fold_names(hosts) if len(hosts) == 1 else f"{len(hosts)} of {len(difference.role.hosts)}"

@@ -57,10 +57,7 @@ class HostsComparison:
 
 
 def compare_hosts(hosts: Sequence[HostFacts], against: str | None = None) -> HostsComparison:
-    """Compare the hosts of each role with its majority.
-
-    `against`: compare all hosts with this one instead, whatever its role.
-    """
+    """Compare the hosts of each role with its majority; with `against`, all hosts with this one."""
     groups = [list(hosts)] if against is not None and hosts else _roles(hosts)
     roles: list[Role] = []
     differences: list[Difference] = []
@@ -103,10 +100,7 @@ def _side(point: FactKey, same: Sequence[HostFacts]) -> HostGroup:
 
 
 def _roles(hosts: Sequence[HostFacts]) -> list[list[HostFacts]]:
-    """Return hosts grouped by hardware, the largest group first.
-
-    A host with unique hardware joins the group that it is most similar to, if it is similar enough.
-    """
+    """Return hosts by hardware, the largest group first. A unique host joins the most similar group, if any is near."""
     same: dict[frozenset[tuple[str, int]], list[HostFacts]] = {}
     for host in hosts:
         same.setdefault(frozenset(host.made_of.items()), []).append(host)

@@ -125,10 +125,7 @@ def _without_document(raw: RawResponse) -> MissingHost:
 
 
 def _failed_there(raw: RawResponse, error: Mapping[str, Any]) -> MissingHost:
-    """Return the error of the raidbench on the host.
-
-    If it does not know the command or option, it is an older version.
-    """
+    """Return the error of the remote raidbench; one that does not know the command or option is older."""
     sentence = clean(str(error.get("message") or ""), 300)
     if error.get("status") == _USAGE and _NOT_KNOWN_THERE.search(sentence):
         return missing_host(raw, Cause.OLDER, evidence=sentence)

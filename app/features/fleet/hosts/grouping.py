@@ -109,10 +109,7 @@ def text_rows(document: Mapping[str, Any]) -> list[str]:
 
 
 def answered_text(gathered: HostResponses) -> str:
-    """Return `38 of 40 hosts answered` and the missing hosts.
-
-    It is always printed, so that no host goes missing silently.
-    """
+    """Return `38 of 40 hosts answered` and the missing hosts, so that no host goes missing silently."""
     answered = f"{gathered.answered} of {plural(len(gathered.asked), 'host')} answered"
     if gathered.missing:
         return f"{answered}; missing: {fold_names(loss.host for loss in gathered.missing)}."

@@ -102,10 +102,7 @@ class HostOverview:
         return self._deviations.get(host, ()) if self.is_complete else ()
 
     def table(self) -> Table:
-        """Return one row per host, hosts with problems first, else in the order of the request.
-
-        Differences are known once all hosts have an outcome.
-        """
+        """Return one row per host, problems first. Differences are known once all hosts have an outcome."""
         positions = {host: at for at, host in enumerate(self.gathered.asked)}
         ordered = sorted(self.gathered.asked, key=lambda host: (*self._sort_key(host), positions[host]))
         return Table(columns=COLUMNS, rows=tuple(map(self._row, ordered)))

@@ -124,10 +124,7 @@ class HostAccount:
             raise ProtocolViolationError(f"It calls its run whole and says that it ended because {_BY_ITSELF[end.why]}")
 
     def _require_lease(self, monotonic: float) -> None:
-        """Raise ProtocolViolationError for a message after the lease has expired.
-
-        The host has received nothing since its last answer to a ping, so it has to have stopped.
-        """
+        """Raise ProtocolViolationError for a message over a lease after the last ping that the host received."""
         if self._heard is not None and monotonic - self._heard > self.lease_s + SLACK_S:
             raise ProtocolViolationError(
                 f"It answers {monotonic - self._heard:.0f} s after the last word that it heard: its lease of"

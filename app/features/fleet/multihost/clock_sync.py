@@ -10,10 +10,7 @@ from collections.abc import Iterable, Sequence
 from backends.values import dataclass
 
 LEAST_LEAD_S = 2.0
-"""Minimum time from the start command to the start.
-
-Every host has to receive it in time, even one that stalls for a second.
-"""
+"""Minimum time from the start command to the start, so that a host that stalls for a second receives it in time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

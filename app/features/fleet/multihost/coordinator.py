@@ -247,10 +247,7 @@ class Coordinator:
             seat.line.say(f"go {start}")
 
     def _leave_out_shared(self) -> None:
-        """Drop hosts that share a scratch file.
-
-        It would be counted twice, and the first host to end would remove it.
-        """
+        """Drop hosts with the same scratch file: it would count twice, and the first to end would remove it."""
         by_file: dict[str, list[HostSession]] = {}
         for seat in self.seats:
             for file in frozenset(seat.ready.shared) if seat.ready is not None and not seat.over else ():

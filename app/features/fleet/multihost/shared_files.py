@@ -35,10 +35,7 @@ async def shared_places(host: Host, files: Iterable[Path]) -> tuple[str, ...]:
 
 
 async def _source(host: Host, mount: Mount) -> str:
-    """Return the source of a mount; for a block device the UUID of its filesystem.
-
-    Names of block devices differ between machines.
-    """
+    """Return the source of a mount; the filesystem's UUID for a block device, whose name differs between machines."""
     if not mount.source.startswith("/dev/"):
         return mount.source.rstrip("/")
     match = _UUID.search(await host.read(f"/run/udev/data/b{mount.devno}") or "")

@@ -34,10 +34,7 @@ class Transport(Protocol):
     """Opens connections."""
 
     def line(self, host: str) -> AbstractAsyncContextManager[HostConnection]:
-        """Return the connection to a host, which runs the command there.
-
-        Leaving it ends both. Raises RaidbenchError on entry.
-        """
+        """Return the connection to a host and its command; leaving it ends both. Raises RaidbenchError on entry."""
         ...
 
 

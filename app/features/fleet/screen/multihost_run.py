@@ -90,10 +90,7 @@ class MultiHostRunController(BackgroundWork):
         await self._over.wait()
 
     async def may_leave(self) -> bool:
-        """Ask whether to stop the run, and return whether the program may exit.
-
-        If it is stopped, the results so far are saved.
-        """
+        """Ask whether to stop the run and save its results; return whether the program may exit."""
         if not self.running:
             return True
         from widgets.question import KeyedAnswer, QuestionDialog

@@ -1,7 +1,4 @@
-"""Command lines for ssh and the remote raidbench.
-
-ssh is the user's own, with options that prevent it from asking questions and from trusting unknown hosts.
-"""
+"""Command lines for the user's own ssh, which never asks and never trusts unknown hosts, and the remote raidbench."""
 
 from __future__ import annotations
 
@@ -68,8 +65,5 @@ def remote_line(parts: Sequence[str]) -> str:
 
 
 def ssh_argv(host: str, command: Sequence[str], options: Sequence[str] = OPTIONS) -> tuple[str, ...]:
-    """Return the command line that runs a command on a host.
-
-    The user's own ssh configuration defines how it is reached.
-    """
+    """Return the command line that runs a command on a host, reached as the user's ssh configuration says."""
     return ("ssh", *(word for option in options for word in ("-o", option)), "--", host, remote_line(command))

@@ -50,10 +50,7 @@ def graph_css() -> str:
 
 
 def variables(selector: str) -> str:
-    """Return the colours of the light and the dark scheme, selected by the reader's preference.
-
-    Printed output is always light.
-    """
+    """Return the colours of the light and the dark scheme, as the reader prefers; printed output is light."""
     light = _block(selector, _LIGHT, "#1b1f24", "#59636e", "#dfe3e8", "#eef1f4", "#ffffff", "#b3261e")
     dark = _block(selector, _DARK, "#e8eaed", "#a3adb8", "#363c44", "#23282e", "#15181c", "#ff8a80")
     return f"{light}\n@media screen and (prefers-color-scheme:dark){{{dark}}}"
@@ -74,15 +71,15 @@ def _block(
 Svg = NewType("Svg", str)
 """Markup, as opposed to text that still has to be escaped. The type checker keeps them apart."""
 
-LONGEST = 2000
+_LONGEST = 2000
 """Maximum number of characters of one text."""
 
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "`": "&#96;"})
 
 
-def escape(raw: str, limit: int = LONGEST) -> Svg:
+def escape(raw: str) -> Svg:
     """Return text escaped for HTML, SVG and their attributes."""
-    return Svg(clean(raw, limit).translate(_ENTITIES))
+    return Svg(clean(raw, _LONGEST).translate(_ENTITIES))
 
 
 def tag(name: str, /, *inner: Svg, **attributes: str | float | None) -> Svg:
