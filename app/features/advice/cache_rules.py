@@ -74,16 +74,9 @@ def stream_bypasses_cache(facts: RunFacts) -> Advice | None:
 def cache_cold(facts: RunFacts) -> Advice | None:
     """Return advice if a cache served fewer reads than it could hold."""
     front, done, area = facts.front, facts.measured, facts.area_bytes
-    if (
-        front is None
-        or done is None
-        or not done.ended
-        or not area
-        or not front.size_bytes
-        or not is_served_by_cache(facts)
-    ):
+    if front is None or front.kind not in (ARC, DM_CACHE, BCACHE) or not front.size_bytes or not area:
         return None
-    if front.kind not in (ARC, DM_CACHE, BCACHE) or not facts.job.reads:
+    if done is None or not done.ended or not facts.job.reads or not is_served_by_cache(facts):
         return None
     shares = [cache.share_of_reads for cache in done.caches if cache.share_of_reads is not None]
     could = min(1.0, front.size_bytes / area)

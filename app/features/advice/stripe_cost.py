@@ -35,7 +35,7 @@ class StripeCost:
     """Member reads and writes if all bytes went into full stripes."""
 
     @property
-    def touched(self) -> float:
+    def touched_stripes(self) -> float:
         """Return the number of stripes that one write touches."""
         return self.whole + self.partial
 

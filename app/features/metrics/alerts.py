@@ -30,7 +30,7 @@ _LOST = f'{_m("cache_protection")}{{state=~"failed|missing|degraded"}} == 1'
 _BROKEN = f'{_m("target_state")}{{state=~"{_NOT_WHOLE}"}} == 1'
 
 
-def _below(owner: str, alert: str, more: str = "") -> str:
+def _targets_below(owner: str, alert: str, more: str = "") -> str:
     """Return PromQL for the targets whose controller or array (`owner`) has an alert."""
     owners = f'label_replace({alert}, "{owner}", "$1", "target", "(.*)")'
     return f"({_m('target_info')}{more} and on (instance, {owner}) {owners})"
@@ -50,7 +50,7 @@ def _finding_unless(rule: str, alert: str) -> str:
 
 _FOLLOWING = {
     "battery-replace": _LOST,
-    "drive-cache-unprotected": _below("controller", _LOST),
+    "drive-cache-unprotected": _targets_below("controller", _LOST),
     "pool-filling": f"({_FULL})",
 }
 """Rules whose findings only repeat an alert while it fires: the alert that they follow from, by rule."""
@@ -90,7 +90,7 @@ ALERTS: tuple[Alert, ...] = (
     Alert(
         name="RaidbenchNotWhole",
         expr=f"{_BROKEN} unless on (instance, target) "
-        + _below("array", _BROKEN, '{kind="drive"}'),  # the array of such a drive has its own alert
+        + _targets_below("array", _BROKEN, '{kind="drive"}'),  # the array of such a drive has its own alert
         lasting="0m",
         severity="critical",
         summary="{{ $labels.target }} is {{ $labels.state }}",
@@ -112,7 +112,7 @@ ALERTS: tuple[Alert, ...] = (
     Alert(
         name="RaidbenchSetAndNotInForce",
         expr=f'{_m("setting_in_force")}{{key=~"write_cache|read_cache|read_ahead|io_policy"}} == 0'
-        " unless on (instance, target) " + _below("controller", _LOST),  # the battery has its own alert
+        " unless on (instance, target) " + _targets_below("controller", _LOST),  # the battery has its own alert
         lasting="0m",
         severity="warning",
         summary="{{ $labels.target }}: {{ $labels.key }} is set and not in force",

@@ -58,9 +58,9 @@ async def _metrics(output: Path | None, *, serials: bool, as_json: bool) -> int:
 
     snapshot = await take_snapshot(MachineBackends.of(host_of(current())))
     if as_json:
-        from app.features.metrics.openmetrics import figures
+        from app.features.metrics.openmetrics import metrics_json
 
-        print_json(metrics=figures(snapshot, serials=serials))
+        print_json(metrics=metrics_json(snapshot, serials=serials))
         if not text_wanted():
             return DONE
     return _print_or_write(metrics_text(snapshot, serials=serials), output)

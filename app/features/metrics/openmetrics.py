@@ -58,7 +58,7 @@ def metrics_text(snapshot: MetricsSnapshot, *, serials: bool = True) -> str:
     return text.decode()
 
 
-def figures(snapshot: MetricsSnapshot, *, serials: bool = True) -> list[dict[str, object]]:
+def metrics_json(snapshot: MetricsSnapshot, *, serials: bool = True) -> list[dict[str, object]]:
     """Return all metrics for JSON: name, help, and samples with their labels."""
     return [
         {

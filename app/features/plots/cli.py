@@ -208,10 +208,10 @@ def select(names: Sequence[str]) -> PlotSelection:
 
 
 def _is_run(name: str) -> bool:
-    return _matched(name, "r") is not None
+    return _parse_name(name, "r") is not None
 
 
-def _matched(name: str, letter: str) -> tuple[str | None, str] | None:
+def _parse_name(name: str, letter: str) -> tuple[str | None, str] | None:
     """Return session and id if a name refers to a run or an A/B; None otherwise. `/c0/e252` is a device."""
     match = _NAME.fullmatch(name)
     if match is None or not match["id"].startswith(letter):
@@ -226,7 +226,7 @@ def _is_session(name: str) -> bool:
 
 
 def _subject_named(name: str) -> PlotSelection:
-    if (pair := _matched(name, "e")) is not None:
+    if (pair := _parse_name(name, "e")) is not None:
         return _experiment(*pair)
     if name == "sweep" or _is_session(name):
         return _sweep(None if name == "sweep" else name)

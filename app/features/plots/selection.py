@@ -124,7 +124,7 @@ def group_by_setting(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
     if len(groups) == 1:
         loads = group_by_condition(runs)
         return loads if len(loads) <= MOST_SIGNS else (RunGroup(name="", runs=tuple(runs)),)
-    names = _differing([group[0].run.start.settings for group in groups])
+    names = _difference_texts([group[0].run.start.settings for group in groups])
     return tuple(RunGroup(name=name or "as it was", runs=group) for name, group in zip(names, groups, strict=True))
 
 
@@ -328,9 +328,12 @@ def short_target(target: str) -> str:
 
 def distinct_names(starts: Sequence[RunStarted]) -> list[str]:
     """Return a distinct name per run, from settings, then job, target, provenance, and finally the time."""
-    settings, jobs = _differing([start.settings for start in starts]), _differing([start.job_texts for start in starts])
+    settings, jobs = (
+        _difference_texts([start.settings for start in starts]),
+        _difference_texts([start.job_texts for start in starts]),
+    )
     targets = [start.target if len({started.target for started in starts}) > 1 else "" for start in starts]
-    beneath = _differing([start.provenance for start in starts])
+    beneath = _difference_texts([start.provenance for start in starts])
     times = [units.moment(start.at)[:19] for start in starts]
     for parts in (
         (settings,),
@@ -345,7 +348,7 @@ def distinct_names(starts: Sequence[RunStarted]) -> list[str]:
     return [start.id for start in starts]
 
 
-def _differing(mappings: list[Mapping[str, str]]) -> list[str]:
+def _difference_texts(mappings: list[Mapping[str, str]]) -> list[str]:
     """Return the settings of each mapping that not all of them share."""
     keys = varying_keys(mappings)
     return [_list_text([setting_text(key, texts[key]) for key in keys if texts.get(key)]) for texts in mappings]

@@ -42,7 +42,7 @@ class ReportTable:
     """Cells, with text that may come from tools and devices."""
 
     @property
-    def shown(self) -> list[int]:
+    def used_columns(self) -> list[int]:
         """Return the indexes of the columns that are not empty."""
         return [at for at in range(len(self.columns)) if any(row[at] for row in self.rows)]
 
@@ -98,11 +98,11 @@ class Report:
 
 def section(heading: str, *blocks: Block | None, level: int = 2, always: bool = False) -> tuple[Section, ...]:
     """Return the section without its empty blocks in a tuple; an empty tuple if no block is left, unless `always`."""
-    kept = tuple(block for block in blocks if block is not None and not _empty(block))
+    kept = tuple(block for block in blocks if block is not None and not _is_empty(block))
     return (Section(heading=heading, blocks=kept, level=level),) if kept or always else ()
 
 
-def _empty(block: Block) -> bool:
+def _is_empty(block: Block) -> bool:
     match block:
         case (
             DefinitionList(pairs=content)

@@ -63,7 +63,7 @@ def fio_plot_files(session: Session, folder: Path) -> Iterator[tuple[str, str]]:
     for target in places:
         source = run_folder(target.run, folder)
         last, intervals = (None, []) if source is None else _read(source / "fio.out", target.run)
-        if last is not None and not _waited_for_steadiness(target.run):
+        if last is not None and not _has_unsteady_time(target.run):
             yield target.json, json.dumps(_with_job_options(last, target.run), indent=1) + "\n"
         for kind in ("iops", "bw", "lat", "clat"):
             rows = list(_rows(kind, intervals, _block(target.run)))
@@ -91,7 +91,7 @@ def _run_files(runs: Sequence[RunRecord]) -> Iterator[_RunFiles]:
         yield _RunFiles(folder=f"{mark}{number:02d}-{_slug(where)}-{_slug(start.job.get('bs', ''))}{again}", run=run)
 
 
-def _waited_for_steadiness(run: RunRecord) -> bool:
+def _has_unsteady_time(run: RunRecord) -> bool:
     """Return whether fio's totals also cover the time before the results were steady."""
     return run.figures.steady is not None and run.figures.steady.waited_s > 0
 
@@ -232,7 +232,7 @@ def _readme(session: Session, places: Sequence[_RunFiles]) -> str:
             *(
                 f"  no JSON of {run.id}: fio's totals hold the time before it was steady"
                 for run in runs
-                if _waited_for_steadiness(run)
+                if _has_unsteady_time(run)
             ),
             *dict.fromkeys(line for patterns in _patterns(runs) for line in _plot_commands(folder, *patterns)),
             "",

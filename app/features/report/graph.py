@@ -83,7 +83,7 @@ class GraphLine:
     """Low and high end of each point's interval, or None for a point without; empty if no point has one."""
 
 
-def measured_line(name: str, pairs: Iterable[tuple[float, MeanInterval | LogMeanInterval | None]]) -> GraphLine:
+def line_of_means(name: str, pairs: Iterable[tuple[float, MeanInterval | LogMeanInterval | None]]) -> GraphLine:
     """Return the line of means with their intervals. It is interrupted where nothing was measured."""
     measured = tuple(pairs)
     return GraphLine(

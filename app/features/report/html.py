@@ -163,7 +163,7 @@ def _figure(graph: Graph) -> str:
 
 
 def _grid(grid: ReportTable) -> Iterator[str]:
-    used = grid.shown
+    used = grid.used_columns
     if not used:
         return
     figures = {at for at in used if all(not row[at] or _FIGURE.fullmatch(row[at]) for row in grid.rows)}

@@ -50,7 +50,7 @@ def _block(block: Block, pictures: str | None) -> Iterator[str]:
             yield from _grid(block)
         case Code():
             yield from (text(block.label), "") if block.label else ()
-            yield from _fenced(block.lines)
+            yield from _fence(block.lines)
         case Graphs(graphs=graphs):
             if pictures is not None:
                 yield from _pictures(graphs, pictures)
@@ -64,7 +64,7 @@ def _pictures(graphs: Iterable[Graph], folder: str) -> Iterator[str]:
 
 
 def _grid(grid: ReportTable) -> Iterator[str]:
-    used = grid.shown
+    used = grid.used_columns
     if not used:
         return
     yield _row(text(grid.columns[at]) for at in used)
@@ -77,7 +77,7 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _fenced(rows: Iterable[str]) -> Iterator[str]:
+def _fence(rows: Iterable[str]) -> Iterator[str]:
     """Yield a fenced block. The fence is longer than any run of backticks in it."""
     cleaned = [clean(row, _LONGEST) for row in rows]
     longest = max((len(run) for row in cleaned for run in re.findall(r"`+", row)), default=0)

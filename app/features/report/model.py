@@ -40,7 +40,7 @@ def run_ids_to_draw(session: Session) -> tuple[str, ...]:
 def _sections(session: Session, raw: Raw) -> Iterator[Section]:
     yield from section("In short", Sentences(items=tuple(session_highlights(session))))
     yield from _results(session, raw)
-    yield from _on_many_hosts(raw)
+    yield from _multihost_sections(raw)
     yield from section("Under test", changes.tested_devices_table(session))
     yield from section("Machine", changes.machine_facts(session), always=True)
     yield from section("What the check found", changes.findings(session))
@@ -88,7 +88,7 @@ def _results(session: Session, raw: Raw) -> Iterator[Section]:
     yield from section("Settings", Paragraph(text=runs.common_settings(session.runs)), level=3)
 
 
-def _on_many_hosts(raw: Raw) -> Iterator[Section]:
+def _multihost_sections(raw: Raw) -> Iterator[Section]:
     for record in raw.joint:
         table, sentences = needed_action("fleet.table")(record), needed_action("fleet.sentences")(record)
         heading = f"{record.id}: {record.target} on {units.plural(len(record.hosts), 'host')}"

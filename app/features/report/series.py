@@ -138,22 +138,22 @@ def _section_iops(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGra
     """Yield a line for each section and direction, in as many graphs as needed."""
     placed, ramp = _time(samples)
     lines = [
-        _line(f"{section.name} {side}", [(at, _of_section(section.name, side, sample)) for at, sample in placed])
+        _line(f"{section.name} {side}", [(at, _section_side(section.name, side, sample)) for at, sample in placed])
         for section in run.start.sections
         for side in DIRECTIONS
     ]
-    for number, more, part in _numbered(lines):
+    for number, more, part in _split_lines(lines):
         yield _over_time(run, f"section-iops-{number}", f"IOPS of each section{more}", IOPS, part, ramp)
 
 
-def _numbered(lines: Iterable[GraphLine | None]) -> Iterator[tuple[int, str, Sequence[GraphLine]]]:
+def _split_lines(lines: Iterable[GraphLine | None]) -> Iterator[tuple[int, str, Sequence[GraphLine]]]:
     """Yield the lines of one graph at a time: its number, ` (2)` if there are several, its lines."""
     drawn = [line for line in lines if line is not None]
     for number, at in enumerate(range(0, len(drawn), MOST_LINES), 1):
         yield number, f" ({number})" if len(drawn) > MOST_LINES else "", drawn[at : at + MOST_LINES]
 
 
-def _of_section(name: str, side: str, sample: Sample) -> DirectionSample | None:
+def _section_side(name: str, side: str, sample: Sample) -> DirectionSample | None:
     row = next((row for row in sample.sections if row.name == name), None)
     return None if row is None else row.side(side)
 
@@ -208,7 +208,7 @@ def _section_percentiles(run: RunRecord) -> Iterator[LineGraph | None]:
         for name in DIRECTIONS
         if (figures := section.side(name)) is not None
     ]
-    for number, more, part in _numbered(graph_lines):
+    for number, more, part in _split_lines(graph_lines):
         yield _by_percentile(run, f"section-percentiles-{number}", f"latency of each section by percentile{more}", part)
 
 

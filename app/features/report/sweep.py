@@ -24,7 +24,7 @@ from app.features.report.graph import (
     LineGraph,
     Spacing,
     Whisker,
-    measured_line,
+    line_of_means,
 )
 from app.features.sweep.engine.cells import CellResult, LatencyFigure, latency
 from app.features.sweep.engine.load_curve import LoadCurve, Measured, curves, number_of, numeric_field, values_along
@@ -141,7 +141,7 @@ def _curves(outcome: Results, title: str, simulated: bool) -> list[Graph | None]
     graphs: list[Graph | None] = []
     for key, y, read in kinds:
         series = [
-            measured_line(name or line[0].cell.row, values_along(field, line, read)) for name, line in lines.items()
+            line_of_means(name or line[0].cell.row, values_along(field, line, read)) for name, line in lines.items()
         ]
         if any(value is not None for line_series in series for _, value in line_series.points):
             graphs.append(
@@ -196,7 +196,7 @@ def load_graphs(outcome: Results, simulated: bool) -> list[LineGraph]:
     """Return latency by the IOPS reached at requested rates, and IOPS by the depths of a saturation search."""
     graphs = []
     for number, curve in enumerate(outcome.load_curves, 1):
-        lines = (measured_line(name, curve.latencies(figure)) for figure, name in _NAMES.items())
+        lines = (line_of_means(name, curve.latencies(figure)) for figure, name in _NAMES.items())
         graphs.append(
             LineGraph(
                 key=f"curve-{number}",
@@ -211,7 +211,7 @@ def load_graphs(outcome: Results, simulated: bool) -> list[LineGraph]:
             )
         )
     for number, search in enumerate(outcome.saturated, 1):
-        line = measured_line("IOPS", ((float(at.depth), at.iops) for at in search.points if at.scores))
+        line = line_of_means("IOPS", ((float(at.depth), at.iops) for at in search.points if at.scores))
         if len(line.points) > 2:
             graphs.append(
                 LineGraph(

@@ -108,7 +108,7 @@ class Lvm:
         for key in _order_keys(view, values):
             setting = setting_of(settings_of(view.traits), target, key)
             request = requested_value(target, setting, readings(view)[key], values[key], wanted_value(view))
-            changes.append(_planned(view, request))
+            changes.append(_plan_change(view, request))
             view = _with_value(view, key, request.value)
         return tuple(changes)
 
@@ -117,7 +117,9 @@ class Lvm:
         require_companions(target, key, companions, {})
         view = await self._view(target)
         setting = setting_of(settings_of(view.traits), target, key)
-        return _planned(view, validated_old_value(target, setting, reading_for_undo(view, key), value, value_before))
+        return _plan_change(
+            view, validated_old_value(target, setting, reading_for_undo(view, key), value, value_before)
+        )
 
     async def apply(self, change: Change) -> None:
         """Run the commands, unless the value is already set and effective: LVM prints `changed` in that case too."""
@@ -126,7 +128,7 @@ class Lvm:
         require_own_step(change, view)
         if view.silent:
             raise BlockedError(f"{change.label} of {change.target} cannot be changed: {view.silent}.")
-        if view.volume.flushing is not None:
+        if view.volume.blocks_to_flush is not None:
             raise BlockedError(f"{change.label} of {change.target} cannot be changed: {flush_text(view)}.")
         now = readings(view).get(change.key)
         if now is not None and now.now == change.after and now.effective is None:
@@ -181,7 +183,7 @@ class Lvm:
         except RaidbenchError as error:
             return error
 
-    async def _loaded(self) -> tuple[Mapping[str, LoadedTable], str]:
+    async def _read_tables(self) -> tuple[Mapping[str, LoadedTable], str]:
         """Return the kernel's tables, and why they are incomplete. Empty if dmsetup is missing or does not answer."""
         tool = self._host.which(("dmsetup",))
         if tool is None:
@@ -198,7 +200,7 @@ class Lvm:
         """Return the present state of the volume, and why it cannot be changed."""
         if target.backend != NAME:
             raise not_found_error(target)
-        answer, (tables, cut) = await asyncio.gather(ask_lvs(self._host), self._loaded())
+        answer, (tables, cut) = await asyncio.gather(ask_lvs(self._host), self._read_tables())
         groups = group_volumes(answer.volumes)
         shown = (lv_facts for lv_facts in answer.volumes if is_shown(lv_facts))
         volume = next((lv_facts for lv_facts in shown if lv_facts.address == target.address), None)
@@ -211,7 +213,7 @@ class Lvm:
         cache = group.get(volume.pool or "") if volume.kind == "cache" else None
         on = nodes_of(cache, group) if cache is not None else ()
         lvchange = self._host.which(("lvchange",))
-        if tables and volume.active and volume.kind not in POOLS and volume.dm_name not in tables:
+        if tables and volume.is_active and volume.kind not in POOLS and volume.dm_name not in tables:
             cut = cut or f"dmsetup table: {CUT}: {volume.address} is not in it"
         silent = "" if answer.silent is None else f"lvchange would wait for ever: {answer.silent.message.rstrip('.')}"
         return LvView(
@@ -222,12 +224,12 @@ class Lvm:
             lvconvert=self._host.which(("lvconvert",)),
             why_not=cut or await denial_of(self._host, lvchange),
             silent=silent,
-            redundant=cache is not None and (_is_raid(cache, group) or await self._on_arrays(on)),
+            redundant=cache is not None and (_is_raid(cache, group) or await self._are_redundant_arrays(on)),
             cache_on=", ".join(on),
             page_bytes=self._page,
         )
 
-    async def _on_arrays(self, nodes: tuple[str, ...]) -> bool:
+    async def _are_redundant_arrays(self, nodes: tuple[str, ...]) -> bool:
         """Return whether each of these nodes is an md array that survives the loss of a drive."""
         names = [(await self._host.link(node) or node).removeprefix("/dev/") for node in nodes]
         levels = await self._host.read_many([f"/sys/block/{name}/md/level" for name in names])
@@ -251,7 +253,7 @@ def _timeout_problem(error: ToolTimeoutError, unknown: tuple[Array, ...]) -> Pro
     return Problem(where=NAME, message=error.message + (addition if names else ""), hint=error.hint)
 
 
-def _planned(view: LvView, request: RequestedValue) -> Change:
+def _plan_change(view: LvView, request: RequestedValue) -> Change:
     identity = _identity(view)
     return change_of(view, request, identity, f"{disk_lock(identity)}\n{lock_of(view.volume.group_uuid)}")
 

@@ -84,7 +84,7 @@ class LvFacts:
         return f"{self.group}/{self.name}"
 
     @property
-    def active(self) -> bool:
+    def is_active(self) -> bool:
         """Return whether it is active; in a cluster the text says how (lib/metadata/lv.c, lv_active_dup)."""
         return self.columns.get("lv_active", "").startswith(("active", "local"))
 
@@ -97,7 +97,7 @@ class LvFacts:
     def kernel(self) -> str | None:
         """Return its kernel name; None while it is not active."""
         minor = self.number("lv_kernel_minor")
-        return f"dm-{minor}" if self.active and minor is not None and minor < 1 << 20 else None
+        return f"dm-{minor}" if self.is_active and minor is not None and minor < 1 << 20 else None
 
     @property
     def dm_name(self) -> str:
@@ -137,7 +137,7 @@ class LvFacts:
         return percent / 100 if percent is not None and percent <= 100 else None
 
     @property
-    def flushing(self) -> int | None:
+    def blocks_to_flush(self) -> int | None:
         """Return the blocks that a flush still has to write back; None without a flush.
 
         During a flush LVM loads the policy `cleaner` and keeps the configured one in its metadata
@@ -261,6 +261,6 @@ def lower_volumes(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> Iterable[L
 
 def is_in_use(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> bool:
     """Return whether a volume, or one that uses its space, is active. `volumes`: all of its group by name."""
-    if volume.active or volume.kind not in POOLS:
-        return volume.active
-    return any(lv_facts.active for lv_facts in volumes.values() if lv_facts.pool == volume.name)
+    if volume.is_active or volume.kind not in POOLS:
+        return volume.is_active
+    return any(lv_facts.is_active for lv_facts in volumes.values() if lv_facts.pool == volume.name)

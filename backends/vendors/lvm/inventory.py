@@ -242,15 +242,15 @@ def _sync_of(volume: LvFacts) -> Task | None:
     action = volume.columns.get("raid_sync_action")
     if action not in (None, "idle", "frozen"):
         return Task(kind=_TASKS.get(action, clean(action, 40)), progress=volume.share("sync_percent"))
-    copied = volume.share("copy_percent") if volume.kind == "mirror" and volume.active else None
+    copied = volume.share("copy_percent") if volume.kind == "mirror" and volume.is_active else None
     return Task(kind="resync", progress=copied) if copied is not None and copied < 1 else None
 
 
 def _flush_of(volume: LvFacts) -> Task | None:
-    if volume.flushing is None:
+    if volume.blocks_to_flush is None:
         return None
     used = volume.number("cache_used_blocks")
-    return Task(kind="flush", progress=max(0.0, 1 - volume.flushing / used) if used else None)
+    return Task(kind="flush", progress=max(0.0, 1 - volume.blocks_to_flush / used) if used else None)
 
 
 def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str, str | None]]:

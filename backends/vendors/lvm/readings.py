@@ -153,12 +153,12 @@ def _blocked_reason(view: LvView) -> str | None:
     volume = view.volume
     if view.lvchange is None:
         return "lvchange is not installed"
-    if not volume.active:
+    if not volume.is_active:
         return f"it is not active: lvchange --activate y {volume.address}"
     lacks_disk = any(MISSING in lv_facts.places for lv_facts in lower_volumes(volume, view.group))
     if lacks_disk or volume.columns.get("lv_health_status"):
         return f"it is not whole ({volume.columns.get('lv_health_status', 'a physical volume is missing')})"
-    if volume.flushing is not None:
+    if volume.blocks_to_flush is not None:
         return f"{flush_text(view)}: wait for its end"
     return None
 
@@ -166,7 +166,7 @@ def _blocked_reason(view: LvView) -> str | None:
 def flush_text(view: LvView) -> str:
     """Return a clause about the flush in progress, with the remaining size."""
     volume = view.volume
-    left = (volume.flushing or 0) * (volume.number("chunk_size") or 0)
+    left = (volume.blocks_to_flush or 0) * (volume.number("chunk_size") or 0)
     return f"its cache is being flushed, {size_words(left)} are left" if left else "its cache is being flushed"
 
 
@@ -240,7 +240,7 @@ def _mode(view: LvView, _member: str) -> Reading:
     )
     why = None
     if differs:
-        why = flush_text(view) if view.volume.flushing is not None else _reload(view)
+        why = flush_text(view) if view.volume.blocks_to_flush is not None else _reload(view)
     return Reading(
         now=None if raw is None else MODES.get(raw, "unknown"),
         raw=raw,
@@ -265,7 +265,9 @@ def _policy(view: LvView, _member: str) -> Reading:
         now=raw if raw is None or raw in help_of else "unknown",
         raw=raw,
         effective=ALIASES.get(kernel or "", kernel) if differs else None,
-        why_effective=(flush_text(view) if view.volume.flushing is not None else _reload(view)) if differs else None,
+        why_effective=(flush_text(view) if view.volume.blocks_to_flush is not None else _reload(view))
+        if differs
+        else None,
         choices=tuple(offer(name, help_of[name]) for name in names),
         availability=Availability(why_not=why_not),
     )
@@ -322,11 +324,11 @@ def _stripe(view: LvView, _member: str) -> Reading:
             offer(str(size), "The data are moved.", label=size_words(size), risk=Risk.OUTAGE)
             for size in sorted({*STRIPES, *((now,) if now else ())})
         ),
-        availability=Availability(why_not=_why_fixed(view)),
+        availability=Availability(why_not=_fixed_reason(view)),
     )
 
 
-def _why_fixed(view: LvView) -> str | None:
+def _fixed_reason(view: LvView) -> str | None:
     """Return why the stripe size cannot be changed now, or None."""
     volume = view.volume
     if volume.level not in RESHAPED:

@@ -80,7 +80,7 @@ class SystemProfile:
         return self.summary.wwn(*_SYSTEM_ID)
 
     @property
-    def protected(self) -> bool | None:
+    def is_protected(self) -> bool | None:
         """Return whether cached writes survive a power cut; None if no battery is reported."""
         return all(battery.startswith("Optimal") for battery in self.batteries) if self.batteries else None
 

@@ -99,7 +99,7 @@ def readings(view: SystemView) -> Mapping[str, Reading]:
 def value_of(record: SystemPart, row: SmcliSetting) -> str | None:
     """Return a setting's value; None if it is not reported, `unknown` if it is not understood."""
     raw = record.text_of(*row.labels)
-    return None if raw is None else _VALUES.get(row.setting.key, _switched)(raw) or "unknown"
+    return None if raw is None else _VALUES.get(row.setting.key, _parse_switch)(raw) or "unknown"
 
 
 def _reading(view: SystemView, row: SmcliSetting) -> Reading:
@@ -126,13 +126,13 @@ def _number(raw: str) -> str | None:
     return None if match is None else f"{float(match[0]):g}" if float(match[0]) < 10**6 else None
 
 
-def _switched(raw: str) -> str | None:
+def _parse_switch(raw: str) -> str | None:
     match = _ON.match(raw)
     return None if match is None else "on" if match[1].lower() == "enabled" else "off"
 
 
-def _written(raw: str) -> str | None:
-    return {"on": "write-back", "off": "write-through"}.get(_switched(raw) or "")
+def _parse_write_cache(raw: str) -> str | None:
+    return {"on": "write-back", "off": "write-through"}.get(_parse_switch(raw) or "")
 
 
 def _delay(raw: str) -> str | None:
@@ -150,7 +150,7 @@ _VALUES: Mapping[str, Callable[[str], str | None]] = {
     FLUSH_START.setting.key: _number,
     FLUSH_STOP.setting.key: _number,
     SEGMENT.setting.key: _number,
-    WRITE_CACHE.setting.key: _written,
+    WRITE_CACHE.setting.key: _parse_write_cache,
     FLUSH_MODIFIER.setting.key: _delay,
     PRIORITY.setting.key: _priority,
 }
@@ -161,22 +161,22 @@ def _choices(view: SystemView, key: str, now: str | None) -> tuple[Choice, ...]:
     present = () if now in (None, "unknown") else (now or "",)
     match key:
         case CACHE_BLOCK.setting.key:
-            return tuple(offer(size, "Not every model has every size.") for size in _sorted(_BLOCKS, present))
+            return tuple(offer(size, "Not every model has every size.") for size in _sort_sizes(_BLOCKS, present))
         case SEGMENT.setting.key:
             moved = "All data of the logical drive are moved; not every model takes every step at once."
-            return tuple(offer(size, moved, risk=Risk.OUTAGE) for size in _sorted(_SEGMENTS, present))
+            return tuple(offer(size, moved, risk=Risk.OUTAGE) for size in _sort_sizes(_SEGMENTS, present))
         case FLUSH_MODIFIER.setting.key:
             return DELAYS
         case PRIORITY.setting.key:
             return tuple(offer(name, "Share of the controllers for background work.") for name in _PRIORITIES)
         case WRITE_CACHE.setting.key:
-            unsafe = value_of(view.record, WITHOUT_BATTERY) == "on" and view.profile.protected is not True
+            unsafe = value_of(view.record, WITHOUT_BATTERY) == "on" and view.profile.is_protected is not True
             return write_cache_choices(unsafe=unsafe)
         case _:
             return switch_choices(BY_KEY[key].setting)
 
 
-def _sorted(usual: tuple[str, ...], present: tuple[str, ...]) -> list[str]:
+def _sort_sizes(usual: tuple[str, ...], present: tuple[str, ...]) -> list[str]:
     return sorted({*usual, *present}, key=float)
 
 

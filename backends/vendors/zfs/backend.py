@@ -176,7 +176,7 @@ class Zfs:
         view = await self._view(target)
         setting = setting_of(view.settings, target, key)
         now = dataset_readings(view)[key]
-        return await self._planned(
+        return await self._plan_change(
             view, requested_value(target, setting, now, value, lambda *given: legal_value(view, *given))
         )
 
@@ -203,11 +203,11 @@ class Zfs:
             return _of_parameter(module, request, companions)
         view = await self._view(target)
         setting = setting_of(view.settings, target, key)
-        return await self._planned(
+        return await self._plan_change(
             view, validated_old_value(target, setting, dataset_readings(view)[key], value, value_before)
         )
 
-    async def _planned(self, view: DatasetView, request: RequestedValue) -> Change:
+    async def _plan_change(self, view: DatasetView, request: RequestedValue) -> Change:
         tool, name, key = self._tool(), request.target.address, request.setting.key
         change = request.change(
             steps(tool, name, key, request.value),

@@ -167,7 +167,7 @@ def _pool_facts(
         yield Fact(label="Layout", value=f"{status.layout} ({'; '.join(shapes)})" if shapes else status.layout)
     if (full := number(properties.get("capacity"))) is not None:
         yield Fact(label="Full", value=f"{full} %")
-    yield from _mounted(dataset)
+    yield from _mount_facts(dataset)
     if hidden:
         hidden_text = f"{hidden} more, without values of their own for what can be set here"
         yield Fact(label="Filesystems", value=hidden_text)
@@ -210,7 +210,7 @@ def _dataset(
 
 
 def _dataset_facts(dataset: ListedDataset, device: str | None) -> Iterator[Fact]:
-    yield from _mounted(dataset)
+    yield from _mount_facts(dataset)
     if dataset.kind is ZfsKind.VOLUME:
         if dataset.block_bytes:
             yield Fact(label="Block", value=size_words(dataset.block_bytes))
@@ -218,7 +218,7 @@ def _dataset_facts(dataset: ListedDataset, device: str | None) -> Iterator[Fact]
             yield Fact(label="Block device", value="not known: udev made no link below /dev/zvol")
 
 
-def _mounted(dataset: ListedDataset) -> Iterator[Fact]:
+def _mount_facts(dataset: ListedDataset) -> Iterator[Fact]:
     if dataset.mountpoint is not None:
         yield Fact(label="Mounted on", value=clean(dataset.mountpoint, 300))
 

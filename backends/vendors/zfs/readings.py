@@ -50,14 +50,14 @@ class DatasetView:
     """Why nothing can be changed, or None."""
 
     @property
-    def special(self) -> bool:
+    def has_special_devices(self) -> bool:
         """Return whether its pool has special devices (zpool-features(7), allocation_classes)."""
         return self._feature("allocation_classes") == "active"
 
     @property
     def settings(self) -> tuple[Setting, ...]:
         """Return its settings."""
-        return settings_of(self.kind, special=self.special)
+        return settings_of(self.kind, special=self.has_special_devices)
 
     def offers(self, key: str, value: str) -> bool:
         """Return whether its pool and this version accept a value."""
@@ -109,14 +109,14 @@ def _reading(view: DatasetView, key: str) -> Reading:
         now=(RECEIVED if value.source == "received" else INHERIT) if understood else "unknown",
         raw=raw,
         effective=force,
-        why_effective=clean(_why(value.source), 300),
+        why_effective=clean(_source_text(value.source), 300),
         follows=True,
         choices=_with_value(choices, key, force),
         availability=_availability(view, value),
     )
 
 
-def _why(source: str) -> str:
+def _source_text(source: str) -> str:
     return {"default": "nobody set it", "received": "it came with a stream"}.get(source, source)
 
 

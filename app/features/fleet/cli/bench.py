@@ -204,6 +204,6 @@ def _print_record(record: JointRecord, session: Path, *, as_json: bool) -> None:
 def _status(record: JointRecord) -> int:
     if record.stopped:
         return INTERRUPTED
-    if record.complete:
+    if record.is_complete:
         return DONE
     return MISSING if any(host.counts for host in record.hosts) else FAILED

@@ -87,13 +87,13 @@ def interpret(raw: RawResponse, schema: int = 1) -> HostResponse | MissingHost:
         return missing_host(raw, Cause.TIMED_OUT)
     document = find_document(raw.out)
     if document is None:
-        return _without_document(raw)
+        return _failure_without_document(raw)
     number = document.get("schema")
     if not isinstance(number, int) or isinstance(number, bool):
         return missing_host(raw, Cause.NOT_JSON, evidence=raw.out)
     error = document.get("error")
     if isinstance(error, dict) and number == 1:
-        return _failed_there(raw, error)
+        return _remote_failure(raw, error)
     if number != schema:
         forms = f"Form {clean(str(number), 20)} of its answer; this raidbench reads {schema}."
         return missing_host(raw, Cause.NEWER if number > schema else Cause.OLDER, evidence=forms)
@@ -116,7 +116,7 @@ def missing_host(
     )
 
 
-def _without_document(raw: RawResponse) -> MissingHost:
+def _failure_without_document(raw: RawResponse) -> MissingHost:
     if (fault := ssh_fault(raw.status, raw.err)) is not None:
         return missing_host(raw, fault)
     if raw.status == 0 or raw.out.strip():
@@ -124,7 +124,7 @@ def _without_document(raw: RawResponse) -> MissingHost:
     return missing_host(raw, Cause.FAILED, message=_ended_text(raw.status))
 
 
-def _failed_there(raw: RawResponse, error: Mapping[str, Any]) -> MissingHost:
+def _remote_failure(raw: RawResponse, error: Mapping[str, Any]) -> MissingHost:
     """Return the error of the remote raidbench; one that does not know the command or option is older."""
     sentence = clean(str(error.get("message") or ""), 300)
     if error.get("status") == _USAGE and _NOT_KNOWN_THERE.search(sentence):

@@ -271,7 +271,7 @@ class Coordinator:
             try:
                 async with self._reach.line(seat.host) as line:
                     seat.line = line
-                    rest = await self._until_hello(seat, line)
+                    rest = await self._read_hello(seat, line)
                     self._connecting.release()
                     inside = False
                     await self._read_messages(seat, line, rest)
@@ -290,7 +290,7 @@ class Coordinator:
             seat.line = None
             self._changed.set()
 
-    async def _until_hello(self, seat: HostSession, line: HostConnection) -> bytes:
+    async def _read_hello(self, seat: HostSession, line: HostConnection) -> bytes:
         """Return the bytes after the first message. Output of the login before it is skipped."""
         buffer, noise = b"", 0
         async with asyncio.timeout(self._timeouts.hello):

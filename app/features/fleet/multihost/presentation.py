@@ -93,7 +93,7 @@ def joint_table(record: JointRecord) -> Table:
     counted = sum(host.counts for host in record.hosts)
     cells = list(_cells(sides, record.figures.sides))
     total = f"{counted} of {units.plural(len(record.hosts), 'host')}"
-    rows.append(Row(cells=("together", *cells, Cell(total, Tone.GOOD if record.complete else Tone.BAD))))
+    rows.append(Row(cells=("together", *cells, Cell(total, Tone.GOOD if record.is_complete else Tone.BAD))))
     return Table(columns=columns, rows=tuple(rows))
 
 

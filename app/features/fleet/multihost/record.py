@@ -88,7 +88,7 @@ class JointRecord:
     """Whether the hosts were simulated."""
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Return whether the sum includes every host."""
         return all(host.counts for host in self.hosts)
 
@@ -104,7 +104,7 @@ class JointFolder:
         self.path = session / "runs" / self.id
         """Path of the folder."""
         self._files: dict[str, TextIO] = {}
-        with _writing(self.path):
+        with _storage_errors(self.path):
             self.path.mkdir(mode=0o700, parents=True)
             for number, host in enumerate(hosts, 1):
                 self._files[host] = open(self.path / f"h{number}.jsonl", "w", encoding="utf-8")  # noqa: SIM115
@@ -114,7 +114,7 @@ class JointFolder:
 
     def add_name(self, name: str) -> None:
         """Record an additional name of a host. Raises StorageError."""
-        with _writing(self.path):
+        with _storage_errors(self.path):
             self._names.write(f"{name}\n")
             self._names.flush()
 
@@ -122,7 +122,7 @@ class JointFolder:
         """Write an interval of a host, by our clock. Raises StorageError."""
         sides = {name: _counts_json(side) for name, side in tick.sides.items()}
         line = {"begin": round(span[0], 6), "end": round(span[1], 6), "seconds": tick.seconds, **sides}
-        with _writing(self.path):
+        with _storage_errors(self.path):
             self._files[host].write(json.dumps(line, separators=(",", ":")) + "\n")
 
     def sum_within(self, host: str, window: CommonInterval) -> IntervalSum:
@@ -136,7 +136,7 @@ class JointFolder:
     def ticks(self, host: str) -> Iterator[tuple[Span, float, dict[str, IoCounts]]]:
         """Yield the intervals of a host as they were added: time span, length, I/O counts. Raises StorageError."""
         file = self._files[host]
-        with _writing(self.path):
+        with _storage_errors(self.path):
             file.flush()
             with open(file.name, encoding="utf-8") as lines:
                 for line in lines:
@@ -147,7 +147,7 @@ class JointFolder:
     def keep(self, record: JointRecord) -> None:
         """Write the record. Raises StorageError."""
         body = {"format": FORMATS[FileFormat.JOINT], "program": program_version(), **unstructure(record)}
-        with _writing(self.path):
+        with _storage_errors(self.path):
             (self.path / DOCUMENT).write_text(json.dumps(body, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
     def close(self) -> None:
@@ -161,7 +161,7 @@ def _counts_json(side: IoCounts) -> dict[str, Any]:
 
 
 @contextmanager
-def _writing(path: Path) -> Iterator[None]:
+def _storage_errors(path: Path) -> Iterator[None]:
     """Raise StorageError for an OSError inside the block."""
     try:
         yield

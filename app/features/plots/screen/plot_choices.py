@@ -56,7 +56,7 @@ def runs_key(runs: Sequence[PlacedRun]) -> str:
     return " ".join(["runs", *(f"{run.folder.name}/{run.run.id}" for run in runs)])
 
 
-def everywhere_key(run: PlacedRun) -> str:
+def all_sessions_key(run: PlacedRun) -> str:
     """Return the key of the choice for all sessions of a run's job and target."""
     return f"all {run.folder.name}/{run.run.id}"
 
@@ -119,7 +119,7 @@ def _sweep_offer(session: Session, folder: Path) -> ExploreOffer:
 
 def _all_sessions_offer(run: PlacedRun, bench: Workbench) -> ExploreOffer:
     return ExploreOffer(
-        key=everywhere_key(run),
+        key=all_sessions_key(run),
         label=f"all sessions of {short_target(run.run.start.target)}",
         make=lambda beneath: _all_sessions(run, bench, baseline=beneath),
         run=run,

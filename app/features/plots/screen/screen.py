@@ -21,7 +21,13 @@ from app.core.session.state import Session
 from app.features.plots.builder import default_kind, empty_plots, picture
 from app.features.plots.figures import differing_text, figures_table
 from app.features.plots.request import NoPlotDataError, PlotOptions
-from app.features.plots.screen.plot_choices import ExploreOffer, ExploreOrigin, everywhere_key, offers, single_run_offer
+from app.features.plots.screen.plot_choices import (
+    ExploreOffer,
+    ExploreOrigin,
+    all_sessions_key,
+    offers,
+    single_run_offer,
+)
 from app.features.plots.selection import PlacedRun, PlotSelection
 from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
@@ -84,18 +90,18 @@ def open_explore(
     begin with all sessions of the selected run's target.
     """
     if everywhere and cursor is not None:
-        first = everywhere_key(_placed(cursor))
+        first = all_sessions_key(_place_run(cursor))
     origin = ExploreOrigin(
         session=session,
         folder=folder,
-        marked=[_placed(run) for run in marked],
-        cursor=None if cursor is None else _placed(cursor),
+        marked=[_place_run(run) for run in marked],
+        cursor=None if cursor is None else _place_run(cursor),
         first=first,
     )
     app.push_screen(ExploreScreen(origin))
 
 
-def _placed(pair: Place) -> PlacedRun:
+def _place_run(pair: Place) -> PlacedRun:
     folder, run = pair
     return PlacedRun(run=run, folder=folder)
 
@@ -311,7 +317,7 @@ class ExploreScreen(WorkbenchScreen):
             self._take_offer(offer)
         elif self._subject is not None:
             last = self._subject.runs[-1]
-            origin = replace(self._origin, cursor=last, first=everywhere_key(last))
+            origin = replace(self._origin, cursor=last, first=all_sessions_key(last))
             self._before = self._offer
             self._take_offer(offers(origin, self.workbench_app.workbench)[0])
 
@@ -322,9 +328,9 @@ class ExploreScreen(WorkbenchScreen):
             return
         items = tuple(ChoiceItem(value=offer.key, label=offer.label) for offer in self._offers)
         dialog = ChoiceDialog("Explore what", items, None if self._offer is None else self._offer.key)
-        self.app.push_screen(dialog, self._chosen)
+        self.app.push_screen(dialog, self._choose_offer)
 
-    def _chosen(self, key: str | None) -> None:
+    def _choose_offer(self, key: str | None) -> None:
         offer = next((offer for offer in self._offers if offer.key == key), None)
         if offer is not None:
             self._kind = self._before = None

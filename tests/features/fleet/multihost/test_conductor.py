@@ -168,7 +168,7 @@ def states(record: JointRecord) -> dict[str, str]:
 def test_all_hosts_are_measured_together(tmp_path: Path) -> None:
     record, said = Table(HostDouble("a"), HostDouble("b", ios=300)).run(tmp_path)
     assert states(record) == {"a": IN_WINDOW, "b": IN_WINDOW}
-    assert record.complete
+    assert record.is_complete
     assert said == []
     assert record.figures.sides["read"].iops == pytest.approx(400 / TICK)
     assert record.seconds == pytest.approx(20 * TICK, abs=0.1)
@@ -228,7 +228,7 @@ def test_a_lost_host_is_named_and_the_sum_is_that_of_the_others(
     assert states(record) == {"a": IN_WINDOW, "b": LOST}
     assert reason in record.hosts[1].reason
     assert record.hosts[1].reason.isprintable()
-    assert not record.complete
+    assert not record.is_complete
     assert record.figures.sides["read"].iops == pytest.approx(100 / TICK)
     assert set(record.figures.hosts) == {"a"}
     assert [sentence.startswith("b: ") for sentence in said] == [True]

@@ -60,7 +60,7 @@ def test_only_intervals_within_the_window_are_pooled(tmp_path: Path) -> None:
 def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
     record = made(tmp_path)
     assert joint_records(tmp_path) == ((record,), ())
-    assert not record.complete
+    assert not record.is_complete
 
 
 def test_each_has_a_place_of_its_own(tmp_path: Path) -> None:
