@@ -193,7 +193,10 @@ def select_sweep(session: Session, folder: Path) -> PlotSelection | None:
     sweep_results = results(record, session.runs)
     runs_by_id = {run.id: run for run in session.runs}
     parts = []
-    for cell in _sorted_cells(record.cells, numeric_field(sweep_results.cells)):
+    field, cells = numeric_field(sweep_results.cells), record.cells
+    if field is not None:  # a search tries its depths in a different order
+        cells = tuple(sorted(cells, key=lambda cell: number_of(cell.job.get(field, ""))))
+    for cell in cells:
         runs = [runs_by_id[run] for _, run in record.runs_of(cell.id) if run in runs_by_id]
         if runs:
             name = _cell_text(sweep_results, cell)
@@ -207,11 +210,6 @@ def select_sweep(session: Session, folder: Path) -> PlotSelection | None:
         counted=f"{record.done} of {units.plural(len(record.steps), 'step')}",
         results=sweep_results,
     )
-
-
-def _sorted_cells(cells: Sequence[SweepCell], field: str | None) -> Sequence[SweepCell]:
-    """Return the cells by ascending numeric field, if there is one: a search tries its depths in a different order."""
-    return cells if field is None else sorted(cells, key=lambda cell: number_of(cell.job.get(field, "")))
 
 
 def _cell_text(outcome: Results, cell: SweepCell) -> str:

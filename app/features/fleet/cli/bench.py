@@ -135,7 +135,7 @@ def measure_on_hosts(bench_options: BenchOptions, parts: Sequence[str]) -> int:
         async with _open_transport(options, command, hosts) as transport:
             at = time.time()
             with contextlib.closing(JointFolder(bench.folder, hosts)) as folder:
-                conductor = Coordinator(
+                coordinator = Coordinator(
                     transport,
                     folder,
                     hosts,
@@ -143,10 +143,10 @@ def measure_on_hosts(bench_options: BenchOptions, parts: Sequence[str]) -> int:
                     say=lambda sentence: live.say(sentence),
                     lease_s=lease_s,
                 )
-                live = MultiHostProgress(conductor)
-                await _run_all(conductor, live, interruption)
+                live = MultiHostProgress(coordinator)
+                await _run_all(coordinator, live, interruption)
                 target = ", ".join(bench_options.targets)
-                record = keep_record(bench, conductor, folder, target=target, at=at, stagger_s=stagger_s)
+                record = keep_record(bench, coordinator, folder, target=target, at=at, stagger_s=stagger_s)
         _print_record(record, bench.folder, as_json=bench_options.as_json)
         return _status(record)
 
@@ -179,13 +179,13 @@ async def _open_transport(
         yield SimulatedTransport(command, options, hosts, Path(folder))
 
 
-async def _run_all(conductor: Coordinator, live: MultiHostProgress, interruption: Interruption) -> None:
+async def _run_all(coordinator: Coordinator, live: MultiHostProgress, interruption: Interruption) -> None:
     """Run on all hosts, and report the progress meanwhile."""
     progress = asyncio.create_task(live.report())
-    say(f"Measuring on {plural(len(conductor.seats), 'host')} ...")
+    say(f"Measuring on {plural(len(coordinator.seats), 'host')} ...")
     try:
-        with interruption.stop_on_signal(conductor.stop):
-            await conductor.run()
+        with interruption.stop_on_signal(coordinator.stop):
+            await coordinator.run()
     finally:
         progress.cancel()
         live.clear()

@@ -22,8 +22,8 @@ _SPARE_LINES = 3
 class MultiHostProgress:
     """Reports the progress of the hosts of a coordinator."""
 
-    def __init__(self, conductor: Coordinator) -> None:
-        self._conductor = conductor
+    def __init__(self, coordinator: Coordinator) -> None:
+        self._coordinator = coordinator
         self._redraws = can_redraw()
         self._drawn = 0
 
@@ -34,7 +34,7 @@ class MultiHostProgress:
             if self._redraws:
                 self._draw()
             else:
-                say(progress_text(self._conductor, time.monotonic()))
+                say(progress_text(self._coordinator, time.monotonic()))
 
     def say(self, sentence: str) -> None:
         """Print a sentence above the progress lines."""
@@ -51,12 +51,12 @@ class MultiHostProgress:
     def _draw(self) -> None:
         size = shutil.get_terminal_size()
         now = time.monotonic()
-        seats = self._conductor.seats
+        seats = self._coordinator.seats
         room = max(1, size.lines - _SPARE_LINES)
         lines = [host_progress_line(seat, now) for seat in (seats if len(seats) <= room else seats[: room - 1])]
         if len(lines) < len(seats):
             lines.append(f"and {len(seats) - len(lines)} more")
-        lines.append(progress_text(self._conductor, now))
+        lines.append(progress_text(self._coordinator, now))
         self.clear()
         try:
             sys.stderr.write("".join(f"{shorten(line, max(20, size.columns - 1), '..')}\n" for line in lines))

@@ -52,9 +52,9 @@ class ClockOffset:
         return ours + self.wall
 
 
-def offset_of(echoes: Iterable[PingReply]) -> ClockOffset | None:
+def offset_of(replies: Iterable[PingReply]) -> ClockOffset | None:
     """Return the offset by the ping with the shortest round trip, whose error is the smallest; None without pings."""
-    best = min(echoes, key=lambda echo: echo.round_trip, default=None)
+    best = min(replies, key=lambda reply: reply.round_trip, default=None)
     if best is None:
         return None
     middle = (best.sent + best.received) / 2

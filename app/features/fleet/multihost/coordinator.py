@@ -96,7 +96,7 @@ class HostSession:
     """Why the connection was lost, as a clause; "" while connected, and after a proper end."""
     over: bool = False
     """Whether no more messages follow."""
-    echoes: deque[PingReply] = field(default_factory=lambda: deque(maxlen=_ECHOES))
+    ping_replies: deque[PingReply] = field(default_factory=lambda: deque(maxlen=_ECHOES))
     """Its latest ping replies."""
     line: HostConnection | None = None
     """Its connection."""
@@ -108,7 +108,7 @@ class HostSession:
     @property
     def offset(self) -> ClockOffset | None:
         """Return the offset of its clocks from ours."""
-        return offset_of(self.echoes)
+        return offset_of(self.ping_replies)
 
     @property
     def is_complete(self) -> bool:
@@ -126,12 +126,12 @@ class Coordinator:
 
     def __init__(
         self,
-        reach: Transport,
+        transport: Transport,
         folder: JointFolder,
         hosts: Sequence[str],
         *,
         stagger_s: float = 0.0,
-        patience: MultiHostTimeouts = _TIMEOUTS,
+        timeouts: MultiHostTimeouts = _TIMEOUTS,
         say: Callable[[str], None] = lambda sentence: None,
         clock: Callable[[], float] = time.monotonic,
         lease_s: float | None = None,
@@ -146,9 +146,9 @@ class Coordinator:
         """Whether all hosts were told to stop."""
         self.first_start: float | None = None
         """Planned start of the first host, by our clock; None before it is known."""
-        self._reach, self._folder = reach, folder
+        self._transport, self._folder = transport, folder
         self._stagger = stagger_s
-        self._timeouts = patience
+        self._timeouts = timeouts
         self._say = say
         self._clock = clock
         self._sent: dict[str, tuple[int, float]] = {}
@@ -235,7 +235,7 @@ class Coordinator:
         if self.stopped:
             return
         ready = [seat for seat in self.seats if not seat.over and seat.ready is not None and seat.offset is not None]
-        trips = [seat.echoes[-1].round_trip for seat in ready]
+        trips = [seat.ping_replies[-1].round_trip for seat in ready]
         moments = start_moments(self._clock(), trips, len(ready), self._stagger)
         self.first_start = min(moments, default=None)
         for seat, moment in zip(ready, moments, strict=True):
@@ -269,7 +269,7 @@ class Coordinator:
             await self._connecting.acquire()
             inside = True
             try:
-                async with self._reach.line(seat.host) as line:
+                async with self._transport.line(seat.host) as line:
                     seat.line = line
                     rest = await self._read_hello(seat, line)
                     self._connecting.release()
@@ -309,12 +309,12 @@ class Coordinator:
         raise ProtocolViolationError("It says much, but is no run")
 
     async def _read_messages(self, seat: HostSession, line: HostConnection, rest: bytes) -> None:
-        flood = RateLimiter()
+        limiter = RateLimiter()
         buffer = rest
         while not seat.over:
             *lines, buffer = buffer.split(b"\n")
             for line_bytes in lines:
-                flood.take(len(line_bytes), self._clock())
+                limiter.take(len(line_bytes), self._clock())
                 assert seat.hello is not None
                 self._take(seat, parse_message(line_bytes, seat.hello.host))
             if len(buffer) > LINE_BYTES:
@@ -360,7 +360,9 @@ class Coordinator:
                 if not number:
                     raise ProtocolViolationError("It answers a ping that was never sent")
                 seat.account.pong(number, message.monotonic)
-                seat.echoes.append(PingReply(sent=sent, received=now, monotonic=message.monotonic, wall=message.wall))
+                seat.ping_replies.append(
+                    PingReply(sent=sent, received=now, monotonic=message.monotonic, wall=message.wall)
+                )
             case PhaseMessage(phase=phase):
                 seat.doing = phase
             case ReadyMessage():

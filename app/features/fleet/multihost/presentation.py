@@ -39,16 +39,16 @@ def rates_now(seats: Sequence[HostSession], now: float) -> tuple[int, float, flo
     return len(measuring), sum(seat.rate[1] for seat in measuring), sum(seat.rate[2] for seat in measuring)
 
 
-def progress_text(conductor: Coordinator, now: float) -> str:
+def progress_text(coordinator: Coordinator, now: float) -> str:
     """Return the state of all hosts in one line: their number and rates, lost hosts, pending hosts."""
-    seats = conductor.seats
+    seats = coordinator.seats
     measuring, iops, size = rates_now(seats, now)
     parts = [f"{measuring} of {units.plural(len(seats), 'host')} measuring"]
     if measuring:
         parts += [f"{units.iops(iops)} IOPS", units.rate(size)]
     if lost := [seat.host for seat in seats if seat.lost]:
         parts.append(shorten(f"lost: {', '.join(lost)}", 100, ".."))
-    if pending := conductor.pending_hosts():
+    if pending := coordinator.pending_hosts():
         parts.append(shorten(f"waiting for {', '.join(pending)}", 100, ".."))
     return " · ".join(parts)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from app.core.session.json_codec import structure, unstructure
 from app.core.session.multihost_names import NAMES, joint_folders
@@ -120,7 +120,10 @@ class JointFolder:
 
     def add(self, host: str, span: Span, tick: IntervalMessage) -> None:
         """Write an interval of a host, by our clock. Raises StorageError."""
-        sides = {name: _counts_json(side) for name, side in tick.sides.items()}
+        sides = {
+            name: {"ios": side.ios, "bytes": side.bytes, "bins": [list(row) for row in side.histogram.bins]}
+            for name, side in tick.sides.items()
+        }
         line = {"begin": round(span[0], 6), "end": round(span[1], 6), "seconds": tick.seconds, **sides}
         with _storage_errors(self.path):
             self._files[host].write(json.dumps(line, separators=(",", ":")) + "\n")
@@ -154,10 +157,6 @@ class JointFolder:
         """Close the files."""
         for file in (*self._files.values(), self._names):
             file.close()
-
-
-def _counts_json(side: IoCounts) -> dict[str, Any]:
-    return {"ios": side.ios, "bytes": side.bytes, "bins": [list(row) for row in side.histogram.bins]}
 
 
 @contextmanager

@@ -30,43 +30,43 @@ _DOUBTFUL_CLOCK_S = 0.05
 
 
 def joint_record(
-    conductor: Coordinator, folder: JointFolder, *, target: str, at: float, stagger_s: float, simulated: bool
+    coordinator: Coordinator, folder: JointFolder, *, target: str, at: float, stagger_s: float, simulated: bool
 ) -> JointRecord:
     """Return the record of a finished run. `at`: start time in seconds since 1970. Raises StorageError.
 
     The common interval is that of the hosts that measured to the end, or of all that measured if the run was stopped.
     Only these hosts are in the sum; every other host is named.
     """
-    counted = [seat for seat in conductor.seats if seat.is_complete or (conductor.stopped and not seat.lost)]
+    counted = [seat for seat in coordinator.seats if seat.is_complete or (coordinator.stopped and not seat.lost)]
     spans = {seat.host: span for seat in counted if (span := seat.measuring_span) is not None}
     window = common_window(spans)
-    planned = {seat.host: seat.planned for seat in conductor.seats if seat.planned is not None}
+    planned = {seat.host: seat.planned for seat in coordinator.seats if seat.planned is not None}
     behind = late_starts(spans, planned)
     figures: dict[str, HostStats] = {}
     if window is not None:
         figures = {host: folder.sum_within(host, window).figures() for host in window.hosts}
-    start = conductor.first_start
+    start = coordinator.first_start
     return JointRecord(
         id=folder.id,
         at=at,
         target=target,
-        job=next((seat.ready.job for seat in conductor.seats if seat.ready is not None), {}),
-        hosts=tuple(_host(seat, window, behind) for seat in conductor.seats),
+        job=next((seat.ready.job for seat in coordinator.seats if seat.ready is not None), {}),
+        hosts=tuple(_host(seat, window, behind) for seat in coordinator.seats),
         begin=None if window is None or start is None else window.begin - start,
         seconds=0.0 if window is None else window.seconds,
         stagger_s=stagger_s,
         figures=sum_hosts(figures),
-        notes=tuple(_notes(conductor.seats, window, figures)),
-        stopped=conductor.stopped,
+        notes=tuple(_notes(coordinator.seats, window, figures)),
+        stopped=coordinator.stopped,
         simulated=simulated,
     )
 
 
 def keep_record(
-    bench: Workbench, conductor: Coordinator, folder: JointFolder, *, target: str, at: float, stagger_s: float = 0.0
+    bench: Workbench, coordinator: Coordinator, folder: JointFolder, *, target: str, at: float, stagger_s: float = 0.0
 ) -> JointRecord:
     """Return the record, after saving it in the folder and noting it in the open session. Raises StorageError."""
-    record = joint_record(conductor, folder, target=target, at=at, stagger_s=stagger_s, simulated=bench.simulated)
+    record = joint_record(coordinator, folder, target=target, at=at, stagger_s=stagger_s, simulated=bench.simulated)
     folder.keep(record)
     bench.note(f"Run {record.id} on {plural(len(record.hosts), 'host')}: {target}.")
     return record

@@ -72,10 +72,10 @@ class HostScreen(ListDetailScreen):
 
     NAME: ClassVar[str] = "host"
 
-    def __init__(self, fleet: Fleet, host: str, outlook: HostOverview) -> None:
-        """`outlook`: overview of all hosts, which provides the findings."""
+    def __init__(self, fleet: Fleet, host: str, overview: HostOverview) -> None:
+        """`overview`: overview of all hosts, which provides the findings."""
         super().__init__()
-        self._fleet, self._host, self._outlook = fleet, host, outlook
+        self._fleet, self._host, self._overview = fleet, host, overview
         self._devices = RemoteDevices(inventory=Inventory(), settings={})
         self._tuned: Mapping[Target, TuningCells] = {}
         self._shown: str | None = None
@@ -170,7 +170,7 @@ class HostScreen(ListDetailScreen):
             return ()
         places = {name_of(device), *addresses(self._devices.inventory, device)}
         labels = {setting.label for part in parts for setting in part.settings}
-        return (*self._outlook.findings_at(self._host, places), *device_facts(device, excluded=labels))
+        return (*self._overview.findings_at(self._host, places), *device_facts(device, excluded=labels))
 
     def leave_list(self) -> None:
         """Return to the hosts."""

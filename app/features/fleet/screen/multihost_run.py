@@ -44,7 +44,7 @@ class MultiHostRunController(BackgroundWork):
         self._app, self._fleet = app, fleet
         self.hosts, self.profile, self.target = hosts, profile, target
         """What is measured, and where."""
-        self.conductor: Coordinator | None = None
+        self.coordinator: Coordinator | None = None
         """The run, once it has begun."""
         self.record: JointRecord | None = None
         """The record, once the run is over."""
@@ -68,10 +68,10 @@ class MultiHostRunController(BackgroundWork):
         """Return the progress, or the result."""
         if self.record is not None:
             return " ".join((*joint_sentences(self.record), f"Kept as {self.record.id}: E writes the report."))
-        if self.conductor is None or self.trouble:
+        if self.coordinator is None or self.trouble:
             return self.trouble or "Reaching the hosts ..."
-        stopping = "Stopping: " if self.conductor.stopped else ""
-        return f"{stopping}{progress_text(self.conductor, time.monotonic())}. {self._last_sentence}".strip()
+        stopping = "Stopping: " if self.coordinator.stopped else ""
+        return f"{stopping}{progress_text(self.coordinator, time.monotonic())}. {self._last_sentence}".strip()
 
     def start(self) -> None:
         """Start the run."""
@@ -81,8 +81,8 @@ class MultiHostRunController(BackgroundWork):
     def stop(self) -> None:
         """Tell all hosts to stop. Their last messages are still received for a while."""
         self._stopping = True
-        if self.conductor is not None and self.running:
-            self.conductor.stop()
+        if self.coordinator is not None and self.running:
+            self.coordinator.stop()
             self._app.refresh_screen()
 
     async def wait(self) -> None:
@@ -117,18 +117,18 @@ class MultiHostRunController(BackgroundWork):
                 self.trouble = "There is no session on disk in which it could be kept, so nothing was begun."
                 return
             parts = (f"--profile={self.profile}", *self._size(), "--", self.target)
-            async with self._fleet.reach(self.hosts, parts) as reach:
+            async with self._fleet.reach(self.hosts, parts) as transport:
                 folder = JointFolder(bench.folder, self.hosts)
                 with contextlib.closing(folder):
-                    self.conductor = Coordinator(reach, folder, self.hosts, say=self._say, lease_s=LEASE_S)
+                    self.coordinator = Coordinator(transport, folder, self.hosts, say=self._say, lease_s=LEASE_S)
                     if self._stopping:
-                        self.conductor.stop()
+                        self.coordinator.stop()
                     updates = asyncio.create_task(self._look())
                     try:
-                        await self.conductor.run()
+                        await self.coordinator.run()
                     finally:
                         updates.cancel()
-                    self.record = keep_record(bench, self.conductor, folder, target=self.target, at=at)
+                    self.record = keep_record(bench, self.coordinator, folder, target=self.target, at=at)
         except RaidbenchError as error:
             self.trouble = f"It ended without a record: {error.message}"
             self._app.show_error(error, title="The hosts were not measured together")
@@ -148,11 +148,11 @@ class MultiHostRunController(BackgroundWork):
     async def _look(self) -> None:
         while True:
             await asyncio.sleep(LOOK_S)
-            now, conductor = time.monotonic(), self.conductor
-            if conductor is not None and conductor.first_start is not None:
-                measuring, iops, _ = rates_now(conductor.seats, now)
+            now, coordinator = time.monotonic(), self.coordinator
+            if coordinator is not None and coordinator.first_start is not None:
+                measuring, iops, _ = rates_now(coordinator.seats, now)
                 if measuring:
-                    self.points = (*self.points, (max(0.0, now - conductor.first_start), iops))
+                    self.points = (*self.points, (max(0.0, now - coordinator.first_start), iops))
             self._app.refresh_screen()
 
 
@@ -183,8 +183,8 @@ class JointScreen(WorkbenchScreen):
         table = self.query_one("#joint-hosts", KeyedTable)
         if measuring.record is not None:
             shown = joint_table(measuring.record)
-        elif measuring.conductor is not None:
-            shown = live_table(measuring.conductor.seats, time.monotonic())
+        elif measuring.coordinator is not None:
+            shown = live_table(measuring.coordinator.seats, time.monotonic())
         else:
             shown = None
         if shown is not None:

@@ -56,7 +56,7 @@ class HostsScreen(WorkbenchScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._outlook = HostOverview(())
+        self._overview = HostOverview(())
         self._drawing = False
         self._marked: frozenset[str] = frozenset()
         self._target = ""
@@ -88,7 +88,7 @@ class HostsScreen(WorkbenchScreen):
             return
         from app.features.fleet.screen.host import HostScreen
 
-        self.app.push_screen(HostScreen(fleet, host, self._outlook))
+        self.app.push_screen(HostScreen(fleet, host, self._overview))
 
     @on(KeyedTable.RowSelected, "#hosts")
     def _row_selected(self) -> None:
@@ -104,7 +104,7 @@ class HostsScreen(WorkbenchScreen):
 
     def action_mark_all(self) -> None:
         """Mark all hosts that answered, or unmark all if they are marked."""
-        answered = frozenset(self._outlook.answered_hosts)
+        answered = frozenset(self._overview.answered_hosts)
         self._marked = frozenset() if answered and answered <= self._marked else self._marked | answered
         self._draw()
         self.say(f"{plural(len(self._marked), 'host')} marked.")
@@ -171,23 +171,23 @@ class HostsScreen(WorkbenchScreen):
         if fleet is None:
             self.say(f"Nobody can be asked: {NOBODY}.")
             return
-        self._outlook = HostOverview(fleet.hosts)
+        self._overview = HostOverview(fleet.hosts)
         self._draw()
         self.run_worker(self._ask, group="hosts", exclusive=True)  # type: ignore[arg-type]  # not begun, not awaited
 
     async def _ask(self) -> None:
-        fleet, outlook = self.workbench_app.options.fleet, self._outlook
+        fleet, overview = self.workbench_app.options.fleet, self._overview
         assert fleet is not None
         try:
             async with aclosing(fleet.ask(fleet.hosts, WORDS)) as answers:
                 async for raw in answers:
-                    outlook.take(interpret(raw))
+                    overview.take(interpret(raw))
                     self._draw_soon()
                     await asyncio.sleep(0)  # handle keys between two answers, even if many arrive at once
         except RaidbenchError as error:
             self.workbench_app.show_error(error, title="The hosts were not asked")
             self.table.empty = error.message
-            self._outlook = HostOverview(())
+            self._overview = HostOverview(())
         self._draw()
 
     def _draw_soon(self) -> None:
@@ -200,13 +200,13 @@ class HostsScreen(WorkbenchScreen):
         self._drawing = False
         if not self.app.is_running or not self.query("#hosts"):
             return  # the screen is closing
-        table_rows, untouched = render.rows(self._outlook.table()), self.table.cursor == self._first
+        table_rows, untouched = render.rows(self._overview.table()), self.table.cursor == self._first
         rows = tuple(replace(row, marked=True) if row.key in self._marked else row for row in table_rows)
         self.table.rows = rows
         if untouched and rows:  # the cursor follows the first row, the worst host, until the user moves it
             self.table.cursor = rows[0].key
         self._first = rows[0].key if rows else None
-        pane, gathered = self.query_one("#hosts-pane", Pane), self._outlook.gathered
+        pane, gathered = self.query_one("#hosts-pane", Pane), self._overview.gathered
         pane.title = f"Hosts, waiting for {len(gathered.waiting)}" if gathered.waiting else "Hosts"
         pane.note = answered_text(gathered).rstrip(".")
         self._show_detail()
@@ -216,5 +216,5 @@ class HostsScreen(WorkbenchScreen):
         host = self.table.cursor
         is_new, self._described = host != self._described, host
         self.query_one("#host-pane", Pane).title = host or ""
-        detail = () if host is None else self._outlook.host_detail_lines(host)
+        detail = () if host is None else self._overview.host_detail_lines(host)
         self.query_one(FactsPane).show(detail, anew=is_new)
