@@ -163,7 +163,7 @@ async def _run() -> tuple[float, float]:
             begun = time.process_time()
             await coordinator.run()
             whole = time.process_time() - begun
-    lost = [seat.lost for seat in coordinator.seats if seat.lost or not seat.is_complete]
+    lost = [peer.lost for peer in coordinator.peers if peer.lost or not peer.is_complete]
     if lost:
         raise AssertionError(lost[0])
     lines = [line for host in fleet.hosts.values() for line in host.ticks]

@@ -133,7 +133,7 @@ def stripe_read_modify_write(facts: RunFacts) -> Advice | None:
 def _one_size_text(cost: StripeCost, size: int) -> str:
     """Return the cost of writes that all have the same size."""
     block = format_size(size)
-    if not cost.whole:
+    if not cost.full_stripes:
         return f"every write of {block} is a part of one and costs at least {cost.member_ios:.0f} I/Os of members."
     return (
         f"a write of {block} is {size / cost.full_stripe:.2f} of them. It touches {units.three(cost.touched_stripes)},"

@@ -2,7 +2,7 @@
 
 A full-stripe write needs no reads: parity is computed from the written data. For a partial stripe, the array first
 reads either the old data and parity (read-modify-write) or the strips that are not written (reconstruct-write). The
-kernel chooses whichever reads less (drivers/md/raid5.c, handle_stripe_dirtying). Both are counted here in parts of a
+kernel chooses whichever reads less (drivers/md/raid5.c, handle_stripe_dirtying). Both are counted in I/Os of up to one
 strip, so the results are lower bounds.
 """
 
@@ -23,7 +23,7 @@ class StripeCost:
 
     full_stripe: int
     """Bytes of data in a stripe."""
-    whole: float
+    full_stripes: float
     """Stripes that one write fills completely."""
     partial: float
     """Stripes that one write fills partly."""
@@ -37,7 +37,7 @@ class StripeCost:
     @property
     def touched_stripes(self) -> float:
         """Return the number of stripes that one write touches."""
-        return self.whole + self.partial
+        return self.full_stripes + self.partial
 
 
 @cache  # called every two seconds during a run, with thousands of offsets
@@ -63,7 +63,7 @@ def stripe_cost(size: int, align: int, *, strip: int, data: int, parity: int) ->
     number = len(offsets)
     return StripeCost(
         full_stripe=full,
-        whole=full_stripes / number,
+        full_stripes=full_stripes / number,
         partial=partial / number,
         partial_share=partial_bytes / (number * size),
         member_ios=ios / number,

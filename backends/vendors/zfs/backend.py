@@ -298,7 +298,7 @@ class Zfs:
             pools=pools,
             statuses=statuses,
             datasets=datasets,
-            own=frozenset(row[0] for row in rows(own_values, 2)) & {dataset.name for dataset in datasets},
+            own_values=frozenset(row[0] for row in rows(own_values, 2)) & {dataset.name for dataset in datasets},
             nodes=await self._nodes(datasets),
             module=module,
         )

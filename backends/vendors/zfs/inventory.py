@@ -53,7 +53,7 @@ class PoolScan:
     """Output of `zpool status`, by pool."""
     datasets: tuple[ListedDataset, ...]
     """All filesystems and volumes."""
-    own: frozenset[str]
+    own_values: frozenset[str]
     """Names of the datasets with their own values."""
     nodes: Mapping[str, str]
     """Block devices of the volumes, by name."""
@@ -72,7 +72,7 @@ def select_listed(listing: PoolScan) -> tuple[ListedDataset, ...]:
     counts: dict[str, int] = {}
     for dataset in listing.datasets:
         if dataset.kind is ZfsKind.FILESYSTEM:
-            if dataset.name.count("/") > 1 and dataset.name not in listing.own:
+            if dataset.name.count("/") > 1 and dataset.name not in listing.own_values:
                 continue
             counts[dataset.pool] = counts.get(dataset.pool, 0) + 1
             if counts[dataset.pool] > MOST:

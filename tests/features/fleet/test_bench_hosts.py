@@ -192,7 +192,7 @@ class Farm:
         waiting = asyncio.create_task(self._later(coordinator, then, after))
         async with asyncio.timeout(300):
             await coordinator.run()
-        assert coordinator.first_start is not None or then is None, coordinator.seats
+        assert coordinator.first_start is not None or then is None, coordinator.peers
         waiting.cancel()
         record = joint_record(coordinator, made, target="./scratch", at=1.0, stagger_s=0.0, simulated=False)
         made.close()

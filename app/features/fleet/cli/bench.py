@@ -182,7 +182,7 @@ async def _open_transport(
 async def _run_all(coordinator: Coordinator, live: MultiHostProgress, interruption: Interruption) -> None:
     """Run on all hosts, and report the progress meanwhile."""
     progress = asyncio.create_task(live.report())
-    say(f"Measuring on {plural(len(coordinator.seats), 'host')} ...")
+    say(f"Measuring on {plural(len(coordinator.peers), 'host')} ...")
     try:
         with interruption.stop_on_signal(coordinator.stop):
             await coordinator.run()

@@ -51,11 +51,11 @@ class MultiHostProgress:
     def _draw(self) -> None:
         size = shutil.get_terminal_size()
         now = time.monotonic()
-        seats = self._coordinator.seats
+        peers = self._coordinator.peers
         room = max(1, size.lines - _SPARE_LINES)
-        lines = [host_progress_line(seat, now) for seat in (seats if len(seats) <= room else seats[: room - 1])]
-        if len(lines) < len(seats):
-            lines.append(f"and {len(seats) - len(lines)} more")
+        lines = [host_progress_line(peer, now) for peer in (peers if len(peers) <= room else peers[: room - 1])]
+        if len(lines) < len(peers):
+            lines.append(f"and {len(peers) - len(lines)} more")
         lines.append(progress_text(self._coordinator, now))
         self.clear()
         try:
@@ -66,11 +66,11 @@ class MultiHostProgress:
             self._redraws = False
 
 
-def host_progress_line(seat: HostSession, now: float) -> str:
+def host_progress_line(peer: HostSession, now: float) -> str:
     """Return the state of a host, and the results of its last interval."""
-    parts = [f"{seat.host}: {seat.doing}"]
-    if seat.lost:
-        parts.append(seat.lost)
-    elif is_fresh(seat, now):
-        parts += [f"{units.iops(seat.rate[1])} IOPS", units.rate(seat.rate[2])]
+    parts = [f"{peer.host}: {peer.doing}"]
+    if peer.lost:
+        parts.append(peer.lost)
+    elif is_fresh(peer, now):
+        parts += [f"{units.iops(peer.rate[1])} IOPS", units.rate(peer.rate[2])]
     return clean(" · ".join(parts), 400)

@@ -48,7 +48,7 @@ A partial copy is never executed. Leftovers of a killed attempt are removed a da
 """
 
 LOOK = ("/bin/sh", "-c", _LOOK, PROGRAM)
-"""Command that reports what is installed on a host."""
+"""Command that reports the present installation on a host."""
 
 
 def install_copy_argv(file: StandaloneBinary) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ def install_copy_argv(file: StandaloneBinary) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledCopy:
-    """What is installed on a host."""
+    """Present installation on a host."""
 
     machine: str
     """Machine type as of `uname -m`, such as `x86_64`."""

@@ -140,7 +140,7 @@ class Coordinator:
 
         `lease_s`: seconds of silence that each host is granted; None if each host reports its own.
         """
-        self.seats = tuple(HostSession(host=host, account=HostAccount(lease_s or LEASE_S)) for host in hosts)
+        self.peers = tuple(HostSession(host=host, account=HostAccount(lease_s or LEASE_S)) for host in hosts)
         """The hosts, in order."""
         self.stopped = False
         """Whether all hosts were told to stop."""
@@ -160,8 +160,8 @@ class Coordinator:
         self._stop = asyncio.Event()
 
     async def run(self) -> None:
-        """Run on all hosts, with the outcome in `seats`. Raises StorageError if nothing can be saved."""
-        tasks = [asyncio.create_task(self._serve(seat), name=seat.host) for seat in self.seats]
+        """Run on all hosts, with the outcome in `peers`. Raises StorageError if nothing can be saved."""
+        tasks = [asyncio.create_task(self._serve(peer), name=peer.host) for peer in self.peers]
         helpers = [asyncio.create_task(self._ping_forever()), asyncio.create_task(self._begin())]
         stop = asyncio.create_task(self._stop.wait(), name="stop")
         try:
@@ -170,8 +170,8 @@ class Coordinator:
                 self._raise_failed([*tasks, *helpers])
                 helpers = [task for task in helpers if not task.done()]
             if stop.done():
-                for task, seat in zip(tasks, self.seats, strict=True):
-                    if seat.hello is None:
+                for task, peer in zip(tasks, self.peers, strict=True):
+                    if peer.hello is None:
                         task.cancel()  # there is no connection yet to send the command to
                 await asyncio.wait(tasks, timeout=self._timeouts.farewell)
         finally:
@@ -180,9 +180,9 @@ class Coordinator:
                 unfinished.cancel()
             await asyncio.wait(remaining)
         self._raise_failed(tasks)
-        for seat in self.seats:
-            if seat.end is None and not seat.lost:
-                self._drop(seat, "it did not say that it stopped")
+        for peer in self.peers:
+            if peer.end is None and not peer.lost:
+                self._drop(peer, "it did not say that it stopped")
 
     def stop(self) -> None:
         """Tell all hosts to stop. Their last messages are still received for a while."""
@@ -192,7 +192,7 @@ class Coordinator:
 
     def pending_hosts(self) -> tuple[str, ...]:
         """Return the hosts that are neither ready nor gone."""
-        return tuple(seat.host for seat in self.seats if not seat.over and seat.ready is None)
+        return tuple(peer.host for peer in self.peers if not peer.over and peer.ready is None)
 
     # -- all hosts -----------------------------------------------------------------------------------------------------
 
@@ -219,9 +219,9 @@ class Coordinator:
         return f"{self._mark}-{number}"
 
     def _send_all(self, word: str) -> None:
-        for seat in self.seats:
-            if seat.line is not None and seat.hello is not None and not seat.over:
-                seat.line.say(word)
+        for peer in self.peers:
+            if peer.line is not None and peer.hello is not None and not peer.over:
+                peer.line.say(word)
 
     async def _begin(self) -> None:
         """Wait until all hosts are ready or gone, measure their clocks, and send each its start time."""
@@ -234,211 +234,211 @@ class Coordinator:
             await asyncio.sleep(self._timeouts.burst)
         if self.stopped:
             return
-        ready = [seat for seat in self.seats if not seat.over and seat.ready is not None and seat.offset is not None]
-        trips = [seat.ping_replies[-1].round_trip for seat in ready]
+        ready = [peer for peer in self.peers if not peer.over and peer.ready is not None and peer.offset is not None]
+        trips = [peer.ping_replies[-1].round_trip for peer in ready]
         moments = start_moments(self._clock(), trips, len(ready), self._stagger)
         self.first_start = min(moments, default=None)
-        for seat, moment in zip(ready, moments, strict=True):
-            assert seat.offset is not None
-            assert seat.line is not None
-            seat.planned = moment
-            start = f"{seat.offset.to_host_wall_time(moment):.6f}"
-            seat.go = float(start)
-            seat.line.say(f"go {start}")
+        for peer, moment in zip(ready, moments, strict=True):
+            assert peer.offset is not None
+            assert peer.line is not None
+            peer.planned = moment
+            start = f"{peer.offset.to_host_wall_time(moment):.6f}"
+            peer.go = float(start)
+            peer.line.say(f"go {start}")
 
     def _leave_out_shared(self) -> None:
         """Drop hosts with the same scratch file: it would count twice, and the first to end would remove it."""
         by_file: dict[str, list[HostSession]] = {}
-        for seat in self.seats:
-            for file in frozenset(seat.ready.shared) if seat.ready is not None and not seat.over else ():
-                by_file.setdefault(file, []).append(seat)
-        for file, seats in by_file.items():
-            if len(seats) < 2:
+        for peer in self.peers:
+            for file in frozenset(peer.ready.shared) if peer.ready is not None and not peer.over else ():
+                by_file.setdefault(file, []).append(peer)
+        for file, peers in by_file.items():
+            if len(peers) < 2:
                 continue
-            for seat in seats:
-                if not seat.lost:
-                    other = next(session.host for session in seats if session is not seat)
-                    self._drop(seat, f"its scratch file is that of {other}, too, on a filesystem both have ({file})")
-                    if seat.line is not None:
-                        seat.line.say("bye")
+            for peer in peers:
+                if not peer.lost:
+                    other = next(session.host for session in peers if session is not peer)
+                    self._drop(peer, f"its scratch file is that of {other}, too, on a filesystem both have ({file})")
+                    if peer.line is not None:
+                        peer.line.say("bye")
 
     # -- one host ------------------------------------------------------------------------------------------------------
 
-    async def _serve(self, seat: HostSession) -> None:
+    async def _serve(self, peer: HostSession) -> None:
         try:
             await self._connecting.acquire()
             inside = True
             try:
-                async with self._transport.line(seat.host) as line:
-                    seat.line = line
-                    rest = await self._read_hello(seat, line)
+                async with self._transport.line(peer.host) as line:
+                    peer.line = line
+                    rest = await self._read_hello(peer, line)
                     self._connecting.release()
                     inside = False
-                    await self._read_messages(seat, line, rest)
+                    await self._read_messages(peer, line, rest)
             finally:
                 if inside:
                     self._connecting.release()
         except StorageError:
             raise
         except RaidbenchError as error:
-            self._drop(seat, error.message.rstrip("."))
+            self._drop(peer, error.message.rstrip("."))
         except TimeoutError:
-            limit = self._timeouts.hello if seat.hello is None else self._timeouts.silence
-            self._drop(seat, f"it said nothing for {limit:g} s")
+            limit = self._timeouts.hello if peer.hello is None else self._timeouts.silence
+            self._drop(peer, f"it said nothing for {limit:g} s")
         finally:
-            seat.over = True
-            seat.line = None
+            peer.over = True
+            peer.line = None
             self._changed.set()
 
-    async def _read_hello(self, seat: HostSession, line: HostConnection) -> bytes:
+    async def _read_hello(self, peer: HostSession, line: HostConnection) -> bytes:
         """Return the bytes after the first message. Output of the login before it is skipped."""
         buffer, noise = b"", 0
         async with asyncio.timeout(self._timeouts.hello):
             while noise < _NOISE_BYTES:
                 chunk = await line.read()
                 if not chunk:
-                    await self._handle_end(seat, line)
+                    await self._handle_end(peer, line)
                     return b""
                 buffer += chunk
                 noise += len(chunk)
                 while b"\n" in buffer:
                     first, buffer = buffer.split(b"\n", 1)
                     if (message := _parse_greeting(first)) is not None:
-                        self._take(seat, message)
+                        self._take(peer, message)
                         return buffer
         raise ProtocolViolationError("It says much, but is no run")
 
-    async def _read_messages(self, seat: HostSession, line: HostConnection, rest: bytes) -> None:
+    async def _read_messages(self, peer: HostSession, line: HostConnection, rest: bytes) -> None:
         limiter = RateLimiter()
         buffer = rest
-        while not seat.over:
+        while not peer.over:
             *lines, buffer = buffer.split(b"\n")
             for line_bytes in lines:
                 limiter.take(len(line_bytes), self._clock())
-                assert seat.hello is not None
-                self._take(seat, parse_message(line_bytes, seat.hello.host))
+                assert peer.hello is not None
+                self._take(peer, parse_message(line_bytes, peer.hello.host))
             if len(buffer) > LINE_BYTES:
                 raise ProtocolViolationError("It says a line without end")
-            if seat.end is not None:
-                seat.over = True
+            if peer.end is not None:
+                peer.over = True
                 return
-            self._require_in_time(seat)
+            self._require_in_time(peer)
             async with asyncio.timeout(self._timeouts.silence):
                 chunk = await line.read()
             if not chunk:
-                await self._handle_end(seat, line)
+                await self._handle_end(peer, line)
                 return
             buffer += chunk
 
-    def _require_in_time(self, seat: HostSession) -> None:
-        if seat.planned is None or seat.ready is None:
+    def _require_in_time(self, peer: HostSession) -> None:
+        if peer.planned is None or peer.ready is None:
             return
-        if self._clock() > seat.planned + seat.ready.seconds + self._timeouts.beyond:
+        if self._clock() > peer.planned + peer.ready.seconds + self._timeouts.beyond:
             raise ProtocolViolationError("Its run did not end in its time")
 
-    async def _handle_end(self, seat: HostSession, line: HostConnection) -> None:
+    async def _handle_end(self, peer: HostSession, line: HostConnection) -> None:
         """Drop a host whose connection ended before its last message."""
-        self._drop(seat, lost_reason(await line.status(), await line.complaints()))
-        seat.over = True
+        self._drop(peer, lost_reason(await line.status(), await line.complaints()))
+        peer.over = True
 
-    def _drop(self, seat: HostSession, why: str) -> None:
-        seat.lost = why[:1].lower() + why[1:]
-        seat.doing = "lost"
-        seat.over = True
-        self._say(f"{seat.host}: {seat.lost}.")
+    def _drop(self, peer: HostSession, why: str) -> None:
+        peer.lost = why[:1].lower() + why[1:]
+        peer.doing = "lost"
+        peer.over = True
+        self._say(f"{peer.host}: {peer.lost}.")
 
-    def _take(self, seat: HostSession, message: HostMessage) -> None:
-        if seat.lost:
+    def _take(self, peer: HostSession, message: HostMessage) -> None:
+        if peer.lost:
             return  # later messages are ignored, so that the first reason is kept
         now = self._clock()
-        seat.account.require_open()
+        peer.account.require_open()
         match message:
             case HelloMessage():
-                self._accept_hello(seat, message)
+                self._accept_hello(peer, message)
             case PongMessage(id=name):
                 number, sent = self._sent.get(name, (0, 0.0))
                 if not number:
                     raise ProtocolViolationError("It answers a ping that was never sent")
-                seat.account.pong(number, message.monotonic)
-                seat.ping_replies.append(
+                peer.account.pong(number, message.monotonic)
+                peer.ping_replies.append(
                     PingReply(sent=sent, received=now, monotonic=message.monotonic, wall=message.wall)
                 )
             case PhaseMessage(phase=phase):
-                seat.doing = phase
+                peer.doing = phase
             case ReadyMessage():
-                if seat.ready is not None:
+                if peer.ready is not None:
                     raise ProtocolViolationError("It says twice that it is ready")
-                seat.ready, seat.doing = message, "ready"
+                peer.ready, peer.doing = message, "ready"
                 self._changed.set()
             case StartedMessage():
-                if seat.planned is None or seat.started:
+                if peer.planned is None or peer.started:
                     raise ProtocolViolationError(
-                        "It starts twice" if seat.started else "It starts before it was told to"
+                        "It starts twice" if peer.started else "It starts before it was told to"
                     )
-                seat.doing, seat.started = "starting", True
+                peer.doing, peer.started = "starting", True
             case IntervalMessage():
-                self._tick(seat, message, now)
+                self._tick(peer, message, now)
             case ResultMessage():
-                self._close(seat, message)
+                self._close(peer, message)
             case EndMessage(message=sentence):
-                seat.account.end(message)
-                seat.end, seat.doing = message, "done"
-                if sentence and not seat.is_complete and not self.stopped:
-                    self._say(f"{seat.host}: {sentence}")
+                peer.account.end(message)
+                peer.end, peer.doing = message, "done"
+                if sentence and not peer.is_complete and not self.stopped:
+                    self._say(f"{peer.host}: {sentence}")
 
-    def _accept_hello(self, seat: HostSession, hello: HelloMessage) -> None:
-        if seat.hello is not None:
+    def _accept_hello(self, peer: HostSession, hello: HelloMessage) -> None:
+        if peer.hello is not None:
             raise ProtocolViolationError("It says twice who it is")
         if hello.lease is not None:
             if self._lease is not None and hello.lease != self._lease:
                 raise ProtocolViolationError(
                     f"It was granted a lease of {self._lease:g} s and says that it has {hello.lease:g} s"
                 )
-            seat.account.lease_s = hello.lease
-        seat.hello, seat.doing = hello, "checking"
+            peer.account.lease_s = hello.lease
+        peer.hello, peer.doing = hello, "checking"
         self._folder.add_name(hello.host)
-        self._warn_of_same_kernel(seat)
+        self._warn_of_same_kernel(peer)
 
-    def _close(self, seat: HostSession, result: ResultMessage) -> None:
-        self._require_own(seat, result.go)
-        if result.status == "ok" and seat.planned is None:
+    def _close(self, peer: HostSession, result: ResultMessage) -> None:
+        self._require_own(peer, result.go)
+        if result.status == "ok" and peer.planned is None:
             raise ProtocolViolationError("It ends a run before it was started")
-        seat.account.result(result, {} if seat.ready is None else seat.ready.job)
-        seat.result = result
+        peer.account.result(result, {} if peer.ready is None else peer.ready.job)
+        peer.result = result
 
-    def _tick(self, seat: HostSession, tick: IntervalMessage, now: float) -> None:
-        offset = seat.offset
-        if offset is None or seat.planned is None:
+    def _tick(self, peer: HostSession, tick: IntervalMessage, now: float) -> None:
+        offset = peer.offset
+        if offset is None or peer.planned is None:
             raise ProtocolViolationError("It measures before it was started")
         end = offset.to_controller_time(tick.monotonic)
-        if not seat.planned - 1.0 <= end <= now + offset.error_s + 1.0:
+        if not peer.planned - 1.0 <= end <= now + offset.error_s + 1.0:
             raise ProtocolViolationError("It tells of another time than now")
-        self._require_own(seat, tick.go)
-        seat.account.tick(tick)
+        self._require_own(peer, tick.go)
+        peer.account.tick(tick)
         ios = sum(side.ios for side in tick.sides.values())
         size = sum(side.bytes for side in tick.sides.values())
-        seat.rate = (now, ios / tick.seconds, size / tick.seconds)
+        peer.rate = (now, ios / tick.seconds, size / tick.seconds)
         if not tick.measuring:
             return
         span = (end - tick.seconds, end)
-        self._folder.add(seat.host, span, tick)
-        if seat.spans and span[0] - seat.spans[-1][1] < max(1.0, tick.seconds):
-            seat.spans[-1] = (seat.spans[-1][0], end)
+        self._folder.add(peer.host, span, tick)
+        if peer.spans and span[0] - peer.spans[-1][1] < max(1.0, tick.seconds):
+            peer.spans[-1] = (peer.spans[-1][0], end)
         else:
-            seat.spans.append(span)
+            peer.spans.append(span)
 
     @staticmethod
-    def _require_own(seat: HostSession, go: float | None) -> None:
+    def _require_own(peer: HostSession, go: float | None) -> None:
         """Raise ProtocolViolationError for a message that belongs to a run with a different start."""
-        if go is not None and go != seat.go:
+        if go is not None and go != peer.go:
             raise ProtocolViolationError("It tells of another run, with another start")
 
-    def _warn_of_same_kernel(self, seat: HostSession) -> None:
-        assert seat.hello is not None
-        for other in self.seats:
-            if other is not seat and other.hello is not None and other.hello.boot == seat.hello.boot != "":
+    def _warn_of_same_kernel(self, peer: HostSession) -> None:
+        assert peer.hello is not None
+        for other in self.peers:
+            if other is not peer and other.hello is not None and other.hello.boot == peer.hello.boot != "":
                 self._say(
-                    f"{seat.host} and {other.host} run on one kernel: disks and processors that they share count twice."
+                    f"{peer.host} and {other.host} run on one kernel: disks and processors that they share count twice."
                 )
                 return
 

@@ -28,25 +28,25 @@ FRESH_S = 3.0
 """Seconds for which the results of an interval count as current."""
 
 
-def is_fresh(seat: HostSession, now: float) -> bool:
+def is_fresh(peer: HostSession, now: float) -> bool:
     """Return whether a host measures, by its last message before `now` (`time.monotonic`)."""
-    return not seat.over and bool(seat.rate[0]) and now - seat.rate[0] < FRESH_S
+    return not peer.over and bool(peer.rate[0]) and now - peer.rate[0] < FRESH_S
 
 
-def rates_now(seats: Sequence[HostSession], now: float) -> tuple[int, float, float]:
+def rates_now(peers: Sequence[HostSession], now: float) -> tuple[int, float, float]:
     """Return how many hosts measure, and their combined IOPS and bytes per second."""
-    measuring = [seat for seat in seats if is_fresh(seat, now)]
-    return len(measuring), sum(seat.rate[1] for seat in measuring), sum(seat.rate[2] for seat in measuring)
+    measuring = [peer for peer in peers if is_fresh(peer, now)]
+    return len(measuring), sum(peer.rate[1] for peer in measuring), sum(peer.rate[2] for peer in measuring)
 
 
 def progress_text(coordinator: Coordinator, now: float) -> str:
     """Return the state of all hosts in one line: their number and rates, lost hosts, pending hosts."""
-    seats = coordinator.seats
-    measuring, iops, size = rates_now(seats, now)
-    parts = [f"{measuring} of {units.plural(len(seats), 'host')} measuring"]
+    peers = coordinator.peers
+    measuring, iops, size = rates_now(peers, now)
+    parts = [f"{measuring} of {units.plural(len(peers), 'host')} measuring"]
     if measuring:
         parts += [f"{units.iops(iops)} IOPS", units.rate(size)]
-    if lost := [seat.host for seat in seats if seat.lost]:
+    if lost := [peer.host for peer in peers if peer.lost]:
         parts.append(shorten(f"lost: {', '.join(lost)}", 100, ".."))
     if pending := coordinator.pending_hosts():
         parts.append(shorten(f"waiting for {', '.join(pending)}", 100, ".."))
@@ -63,17 +63,17 @@ LIVE = (
 """Columns of the table during the run."""
 
 
-def live_table(seats: Sequence[HostSession], now: float) -> Table:
+def live_table(peers: Sequence[HostSession], now: float) -> Table:
     """Return a row for each host: its state, its last interval, and the uncertainty of its clock."""
-    return Table(columns=LIVE, rows=tuple(_live_row(seat, now) for seat in seats))
+    return Table(columns=LIVE, rows=tuple(_live_row(peer, now) for peer in peers))
 
 
-def _live_row(seat: HostSession, now: float) -> Row:
-    state = Cell(f"{seat.doing}: {seat.lost}", Tone.BAD, StatusSymbol.FAILED) if seat.lost else Cell(seat.doing)
-    figures = (units.iops(seat.rate[1]), units.rate(seat.rate[2])) if is_fresh(seat, now) else ("", "")
-    offset = seat.offset
+def _live_row(peer: HostSession, now: float) -> Row:
+    state = Cell(f"{peer.doing}: {peer.lost}", Tone.BAD, StatusSymbol.FAILED) if peer.lost else Cell(peer.doing)
+    figures = (units.iops(peer.rate[1]), units.rate(peer.rate[2])) if is_fresh(peer, now) else ("", "")
+    offset = peer.offset
     clock = "" if offset is None else f"± {offset.error_s * 1000:.1f} ms"
-    return Row(key=seat.host, cells=(seat.host, state, *figures, clock))
+    return Row(key=peer.host, cells=(peer.host, state, *figures, clock))
 
 
 def joint_table(record: JointRecord) -> Table:

@@ -43,7 +43,7 @@ class MultiHostRunController(BackgroundWork):
         """`profile`: name of the workload; `target`: its name on each host."""
         self._app, self._fleet = app, fleet
         self.hosts, self.profile, self.target = hosts, profile, target
-        """What is measured, and where."""
+        """Hosts, workload and target of the run."""
         self.coordinator: Coordinator | None = None
         """The run, once it has begun."""
         self.record: JointRecord | None = None
@@ -150,7 +150,7 @@ class MultiHostRunController(BackgroundWork):
             await asyncio.sleep(LOOK_S)
             now, coordinator = time.monotonic(), self.coordinator
             if coordinator is not None and coordinator.first_start is not None:
-                measuring, iops, _ = rates_now(coordinator.seats, now)
+                measuring, iops, _ = rates_now(coordinator.peers, now)
                 if measuring:
                     self.points = (*self.points, (max(0.0, now - coordinator.first_start), iops))
             self._app.refresh_screen()
@@ -184,7 +184,7 @@ class JointScreen(WorkbenchScreen):
         if measuring.record is not None:
             shown = joint_table(measuring.record)
         elif measuring.coordinator is not None:
-            shown = live_table(measuring.coordinator.seats, time.monotonic())
+            shown = live_table(measuring.coordinator.peers, time.monotonic())
         else:
             shown = None
         if shown is not None:
