@@ -50,7 +50,7 @@ class RemoteControl(Protocol):
     def require_harmless(self, ready: RunPlan) -> None:
         """Raises RefusedError if the run would overwrite a device."""
 
-    async def until_go(self, ready: RunPlan) -> None:
+    async def wait_for_start(self, ready: RunPlan) -> None:
         """Report that the run is ready, and return when it is to start or to end."""
 
     def send_result(self, run: dict[str, Any]) -> None:
@@ -289,7 +289,7 @@ async def measure_runs(
             printer.begin(f"{number}/{repeat} " if repeat > 1 else "")
             is_complete = False
             try:
-                until = None if remote is None else partial(remote.until_go, ready)
+                until = None if remote is None else partial(remote.wait_for_start, ready)
                 records.append(await bench.jobs.measure(ready, confirm=typed, until=until))
                 is_complete = records[-1].figures.status is RunStatus.OK and not printer.is_stdout_closed
             finally:

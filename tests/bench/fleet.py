@@ -159,11 +159,11 @@ async def _run() -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
         made = JointFolder(Path(folder), tuple(fleet.hosts))
         with contextlib.closing(made):
-            conductor = Coordinator(fleet, made, tuple(fleet.hosts))
+            coordinator = Coordinator(fleet, made, tuple(fleet.hosts))
             begun = time.process_time()
-            await conductor.conduct()
+            await coordinator.run()
             whole = time.process_time() - begun
-    lost = [seat.lost for seat in conductor.seats if seat.lost or not seat.whole]
+    lost = [peer.lost for peer in coordinator.peers if peer.lost or not peer.is_complete]
     if lost:
         raise AssertionError(lost[0])
     lines = [line for host in fleet.hosts.values() for line in host.ticks]

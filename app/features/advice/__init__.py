@@ -1,4 +1,4 @@
-"""Advice: what spoils the figures of a run."""
+"""Advice on conditions that distort the results of a run."""
 
 from app.doors import FeatureDoor
 

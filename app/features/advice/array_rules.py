@@ -1,4 +1,4 @@
-"""What the array, its cache and its queue make of a job."""
+"""Advice rules about the array, its cache and its queue."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from app.core.benchmark.conditions.facts import ARC, RunFacts
 from app.core.benchmark.device_stats.sampler import ENOUGH_IOPS, UNEVEN
 from app.core.fio.sizes import format_size
 from app.core.session.results import Advice, MemberStats
-from app.features.advice.cache_rules import answers
+from app.features.advice.cache_rules import is_served_by_cache
 from app.features.advice.stripe_cost import StripeCost, stripe_cost
 from backends.model import Level, Media
 from backends.sizes import exact_text, size_words
 from widgets.text_utils import units
 
 CACHE_FACTOR = 4
-"""The area is this many times the cache before what the cache holds of it matters little."""
+"""Area size as a multiple of the cache size from which cache hits matter little."""
 
 TURNED_OVER = 2
-"""Times the cache that a ramp of writes has to move before the cache is full of them."""
+"""Multiple of the cache size that the ramp has to write before the cache is full."""
 
 PARTIAL_SHARE = 0.01
-"""Share of the bytes in partly written stripes from which it is said."""
+"""Share of the bytes that go into partial stripes from which advice is given."""
 
 SLOWER = 3.0
-"""How much longer than on the fastest member an I/O takes on one that holds the others up."""
+"""Ratio of the slowest member's I/O time to the fastest member's from which advice is given."""
 
 MOSTLY_READS = 0.05
-"""Share of the reads that a write-mostly member may have."""
+"""Share of the reads that a write-mostly member may serve without advice."""
 
 _MIRRORED = (Level.RAID1, Level.RAID10)
 _LOOK = "Look at the members' figures: the array is no faster than its busiest member allows."
@@ -34,14 +34,15 @@ _WRITES_BACK = ("write-back", "always-write-back")
 _FLASH = {Media.SSD: "flash", Media.NVME: "flash", Media.VIRTUAL: "a virtual disk"}
 
 
-def unwritten(facts: RunFacts) -> Advice | None:
-    """Reads of what was never written: no cell is read for them."""
+def unwritten_flash(facts: RunFacts) -> Advice | None:
+    """Return advice if the run reads blocks that were never written: the flash is not read for them."""
+    front = facts.front  # a flash cache says nothing about the device behind it
     if not facts.job.reads or facts.written is True:
         return None
     if facts.written is False:
         subject = f"{'Parts of ' if facts.scratch else ''}{facts.name} were never written"
         subject = subject if facts.scratch else f"{facts.name} was created again and has not been written since"
-    elif facts.media in _FLASH and not facts.content and not facts.scratch and not _is_cache_device(facts):
+    elif facts.media in _FLASH and not facts.content and not facts.scratch and (front is None or front.kind == ARC):
         subject = f"Nothing is known to lie on {facts.name}"
     else:
         return None
@@ -53,18 +54,13 @@ def unwritten(facts: RunFacts) -> Advice | None:
     )
 
 
-def _is_cache_device(facts: RunFacts) -> bool:
-    """Whether it is a cache that is flash, and not all that lies behind."""
-    return facts.front is not None and facts.front.kind != ARC
-
-
-def cache_too_large(facts: RunFacts) -> Advice | None:
-    """An area that a cache holds, in whole or in large part."""
+def cache_larger_than_area(facts: RunFacts) -> Advice | None:
+    """Return advice if a cache holds all or a large part of the measured area."""
     area, front = facts.area_bytes, facts.front
     cache = facts.cache_bytes if front is None else front.size_bytes
     if not area or not cache or area >= CACHE_FACTOR * cache:
         return None
-    if not (facts.job.direct and _cached(facts) if front is None else answers(facts)):
+    if not (facts.job.direct and _is_cached(facts) if front is None else is_served_by_cache(facts)):
         return None
     part = "all of it" if area <= cache else f"{units.fraction(cache / area)} of it"
     text = "the controller's cache" if front is None else front.words
@@ -79,18 +75,18 @@ def cache_too_large(facts: RunFacts) -> Advice | None:
     )
 
 
-def _cached(facts: RunFacts) -> bool:
-    """Whether the controller caches what the job does, as far as its settings are known."""
+def _is_cached(facts: RunFacts) -> bool:
+    """Return whether the controller caches this job's I/O, as far as its settings are known."""
     now = {key: policy.in_force for key, policy in facts.before.policies.items()}
     if "write_cache" not in now and "read_ahead" not in now:
-        return bool(now)  # read, and without a word of it; nothing is said before they are read
+        return bool(now)  # the settings were read and have no cache policy; without a reading no advice is given
     reads = now.get("io_policy") == "cached" or now.get("read_ahead") not in ("none", None)
     writes = now.get("write_cache") in _WRITES_BACK
     return (facts.job.reads and reads) or (facts.job.writes_data and writes)
 
 
 def cache_not_full(facts: RunFacts) -> Advice | None:
-    """A write-back cache that took the first writes of the measured time at its own speed."""
+    """Return advice if a write-back cache absorbed the first measured writes at its own speed."""
     cache, done = facts.cache_bytes, facts.measured
     policy = facts.before.policies.get("write_cache")
     if not cache or done is None or not done.ended or policy is None or not facts.job.writes_data:
@@ -106,8 +102,8 @@ def cache_not_full(facts: RunFacts) -> Advice | None:
     )
 
 
-def partial_stripes(facts: RunFacts) -> Advice | None:
-    """Writes that are not multiples of the full stripe of an array with parity."""
+def stripe_read_modify_write(facts: RunFacts) -> Advice | None:
+    """Return advice if writes to a parity array are not multiples of its full stripe."""
     job, array = facts.job, facts.array
     if not job.writes_data or not job.direct or array is None or not array.parity:
         return None
@@ -135,12 +131,12 @@ def partial_stripes(facts: RunFacts) -> Advice | None:
 
 
 def _one_size_text(cost: StripeCost, size: int) -> str:
-    """The cost of writes that are all of one size."""
+    """Return the cost of writes that all have the same size."""
     block = format_size(size)
-    if not cost.whole:
+    if not cost.full_stripes:
         return f"every write of {block} is a part of one and costs at least {cost.member_ios:.0f} I/Os of members."
     return (
-        f"a write of {block} is {size / cost.full_stripe:.2f} of them. It touches {units.three(cost.touched)},"
+        f"a write of {block} is {size / cost.full_stripe:.2f} of them. It touches {units.three(cost.touched_stripes)},"
         f" {units.three(cost.partial)} of them in part; {units.fraction(cost.partial_share)} of the bytes cost reading"
         f" first, at least {cost.member_ios:.0f} I/Os of members instead of {cost.ideal_ios:.0f}."
     )
@@ -154,8 +150,8 @@ def _mixed_sizes_text(costs: list[StripeCost], share: float) -> str:
     )
 
 
-def depth_beyond(facts: RunFacts) -> Advice | None:
-    """More I/Os in flight than the device takes."""
+def depth_beyond_device(facts: RunFacts) -> Advice | None:
+    """Return advice if the job keeps more I/Os in flight than the device accepts."""
     queue = facts.job.queue
     if facts.takes is None or queue <= facts.takes or not facts.job.direct:
         return None
@@ -168,7 +164,7 @@ def depth_beyond(facts: RunFacts) -> Advice | None:
 
 
 def member_imbalance(facts: RunFacts) -> Advice | None:
-    """Members that do not bear the same load, or of which one makes the others wait."""
+    """Return advice if the members have uneven load, or if one of them slows down the others."""
     members = [m for m in facts.measured.members if m.depth == 0] if facts.measured is not None else []
     if sum(_iops(member) for member in members) < ENOUGH_IOPS:
         return None
@@ -194,7 +190,7 @@ def _write_mostly_text(members: list[MemberStats]) -> str:
 
 
 def _slowest_text(members: list[MemberStats]) -> str:
-    """One member whose I/Os take several times as long as those of the fastest."""
+    """Return a sentence if I/Os on one member take several times as long as on the fastest; "" otherwise."""
     timed = [(wait, member) for member in members if (wait := _wait(member)) is not None]
     if len(timed) < 2:
         return ""
@@ -210,7 +206,7 @@ def _slowest_text(members: list[MemberStats]) -> str:
 
 
 def _uneven_text(members: list[MemberStats], direction: str) -> str:
-    """Members of which one has twice or half of an even share; `direction`: `reads` or `writes`."""
+    """Return a sentence if a member has over twice or under half its share of `reads` or `writes`; else ""."""
     shares = [
         (member.share_of_reads if direction == "reads" else member.share_of_writes, member.device) for member in members
     ]
@@ -229,6 +225,6 @@ def _iops(member: MemberStats) -> float:
 
 
 def _wait(member: MemberStats) -> float | None:
-    """Mean nanoseconds of an I/O by Little's law, None without any."""
+    """Return the mean time of an I/O in nanoseconds by Little's law, or None with too few I/Os."""
     iops = _iops(member)
     return member.queue / iops * 1e9 if member.queue and iops >= ENOUGH_IOPS else None

@@ -1,4 +1,4 @@
-"""What the kernel's caches and ZFS make of a job."""
+"""Advice rules about kernel caches and ZFS."""
 
 from __future__ import annotations
 
@@ -12,54 +12,57 @@ from backends.topology.stacking import BCACHE, DM_CACHE, WRITECACHE
 from widgets.text_utils import units
 
 WARM = 0.9
-"""Share of what a cache could answer from which it is warm."""
+"""Share of the reads that a cache could serve from which it counts as warm."""
 
 AMPLIFIED = 1.01
-"""Bytes moved by bytes asked for from which it is said."""
+"""Ratio of bytes moved to bytes requested from which advice is given."""
 
 HIGH_WATERMARK = 50
-"""Percent of a writecache, where nobody set it (admin-guide/device-mapper/writecache.rst)."""
+"""Default high watermark of a writecache in percent (admin-guide/device-mapper/writecache.rst)."""
 
 _OFF = ("off", "zle")
-"""Compressions that leave data as they are, but for zeros."""
+"""Compression methods that leave all data but zeros as they are."""
 
 
-def setting(facts: RunFacts, key: str) -> str | None:
-    """A setting in force when the run began; None before it was read."""
+def effective_setting(facts: RunFacts, key: str) -> str | None:
+    """Return the effective value of a setting at the start of the run, or None if it was not read."""
     policy = facts.before.policies.get(key)
     return None if policy is None else policy.in_force
 
 
-def answers(facts: RunFacts) -> bool:
-    """Whether the cache before the device answers what the job does, as far as its settings are known."""
+def is_served_by_cache(facts: RunFacts) -> bool:
+    """Return whether the cache in front of the device serves this job, as far as its settings are known."""
     front, job = facts.front, facts.job
     if front is None or (front.passed_by and job.direct):
         return False
-    mode = setting(facts, "cache_mode")
+    mode = effective_setting(facts, "cache_mode")
     match front.kind:
         case "arc":
-            return job.reads and setting(facts, "primarycache") in (None, "all")
+            return job.reads and effective_setting(facts, "primarycache") in (None, "all")
         case "writecache":
-            return job.writes_data and setting(facts, "cleaner") != "on"
+            return job.writes_data and effective_setting(facts, "cleaner") != "on"
         case _:
-            if mode == "passthrough" or passes_by(facts):
+            if mode == "passthrough" or is_bypassed(facts):
                 return False
             return job.reads or mode == "write-back"
 
 
-def passes_by(facts: RunFacts) -> bool:
-    """Whether bcache lets the job pass by as a stream: one of its cutoff or longer (check_should_bypass)."""
-    cutoff = setting(facts, "sequential_cutoff")
+def is_bypassed(facts: RunFacts) -> bool:
+    """Return whether bcache bypasses its cache for this job: a sequential stream, or blocks of at least its cutoff.
+
+    Source: check_should_bypass in the kernel.
+    """
+    cutoff = effective_setting(facts, "sequential_cutoff")
     if facts.front is None or facts.front.kind != BCACHE or cutoff is None or not cutoff.isdigit() or cutoff == "0":
         return False
     return facts.job.sequential or min(facts.job.block_sizes) >= int(cutoff)
 
 
-def stream_bypass(facts: RunFacts) -> Advice | None:
-    """A stream before which bcache stands aside."""
-    if not passes_by(facts):
+def stream_bypasses_cache(facts: RunFacts) -> Advice | None:
+    """Return advice if bcache bypasses its cache for this job."""
+    if not is_bypassed(facts):
         return None
-    cutoff = int(setting(facts, "sequential_cutoff") or 0)
+    cutoff = int(effective_setting(facts, "sequential_cutoff") or 0)
     return Advice(
         key="stream-bypasses-cache",
         message=f"bcache lets streams of {size_words(cutoff)} and more pass by: the slow disk is measured, but for what"
@@ -68,32 +71,33 @@ def stream_bypass(facts: RunFacts) -> Advice | None:
     )
 
 
-def cold(facts: RunFacts) -> Advice | None:
-    """A cache that served fewer reads than it could have held."""
+def cache_cold(facts: RunFacts) -> Advice | None:
+    """Return advice if a cache served fewer reads than it could hold."""
     front, done, area = facts.front, facts.measured, facts.area_bytes
-    if front is None or done is None or not done.ended or not area or not front.size_bytes or not answers(facts):
+    if front is None or front.kind not in (ARC, DM_CACHE, BCACHE) or not front.size_bytes or not area:
         return None
-    if front.kind not in (ARC, DM_CACHE, BCACHE) or not facts.job.reads:
+    if done is None or not done.ended or not facts.job.reads or not is_served_by_cache(facts):
         return None
     shares = [cache.share_of_reads for cache in done.caches if cache.share_of_reads is not None]
     could = min(1.0, front.size_bytes / area)
     if not shares or max(shares) >= WARM * could:
         return None
     slowly = " many times" if front.kind == DM_CACHE else ""
+    name = front.words[:1].upper() + front.words[1:]
     return Advice(
         key="cache-cold",
-        message=f"{_capitalised(front.words)} served {units.fraction(max(shares))} of the reads and could hold"
+        message=f"{name} served {units.fraction(max(shares))} of the reads and could hold"
         f" {units.fraction(could)} of the area: it was still filling.",
         do=f"Read all of the area{slowly} before, or lengthen the ramp until the share stays as it is.",
     )
 
 
-def fills(facts: RunFacts) -> Advice | None:
-    """A writecache that began to be written out in the middle of a run."""
+def writecache_fills(facts: RunFacts) -> Advice | None:
+    """Return advice if a writecache started to write back during the run."""
     front, done, area = facts.front, facts.measured, facts.area_bytes
     if front is None or front.kind != WRITECACHE or not front.size_bytes or done is None or not facts.job.writes_data:
         return None
-    text = setting(facts, "high_watermark") or ""
+    text = effective_setting(facts, "high_watermark") or ""
     high = int(text) if text.isdigit() else HIGH_WATERMARK
     room = front.size_bytes * high // 100
     written = done.written_bytes + (0 if facts.job.reads else done.ramp_bytes)
@@ -107,11 +111,11 @@ def fills(facts: RunFacts) -> Advice | None:
     )
 
 
-def block_size(facts: RunFacts) -> Advice | None:
-    """Random I/O smaller than the blocks of ZFS, or not at their borders."""
+def zfs_block_size(facts: RunFacts) -> Advice | None:
+    """Return advice if random I/O is smaller than the ZFS block size, or not aligned to it."""
     job = facts.job
-    name = next((key for key in ("volblocksize", "recordsize") if setting(facts, key) is not None), None)
-    text = setting(facts, name or "") or ""
+    name = next((key for key in ("volblocksize", "recordsize") if effective_setting(facts, key) is not None), None)
+    text = effective_setting(facts, name or "") or ""
     if name is None or not text.isdigit() or not int(text) or job.sequential:
         return None
     block = int(text)
@@ -135,7 +139,7 @@ def block_size(facts: RunFacts) -> Advice | None:
 
 
 def amplification(align: int, split: tuple[tuple[int, int], ...], block: int) -> float:
-    """Bytes of the blocks that requests touch by bytes asked for; offsets are multiples of `align`."""
+    """Return the ratio of bytes in touched blocks to bytes requested. Offsets are multiples of `align`."""
     step = gcd(align, block)
     offsets = range(0, block, step)
     touched = asked = 0.0
@@ -146,10 +150,10 @@ def amplification(align: int, split: tuple[tuple[int, int], ...], block: int) ->
     return touched / asked
 
 
-def sync(facts: RunFacts) -> Advice | None:
-    """Writes that ZFS is told not to wait for, or to wait for every time."""
-    word, job = setting(facts, "sync"), facts.job
-    if not job.writes_data or setting(facts, "logbias") is None:
+def zfs_sync(facts: RunFacts) -> Advice | None:
+    """Return advice if ZFS is set to sync no writes, or all of them."""
+    word, job = effective_setting(facts, "sync"), facts.job
+    if not job.writes_data or effective_setting(facts, "logbias") is None:
         return None
     if word == "disabled" and job.is_durable:
         return Advice(
@@ -168,10 +172,10 @@ def sync(facts: RunFacts) -> Advice | None:
     return None
 
 
-def compression(facts: RunFacts) -> Advice | None:
-    """Compressed data, which random data of a job do not show."""
-    word = setting(facts, "compression")
-    if word is None or word in _OFF or not facts.job.writes_data or setting(facts, "logbias") is None:
+def zfs_compression(facts: RunFacts) -> Advice | None:
+    """Return advice if ZFS compresses data: the random data of a job do not show the effect."""
+    word = effective_setting(facts, "compression")
+    if word is None or word in _OFF or not facts.job.writes_data or effective_setting(facts, "logbias") is None:
         return None
     job = facts.job
     if job.zero_buffers:
@@ -187,7 +191,3 @@ def compression(facts: RunFacts) -> Advice | None:
         message=f"compression is {word}, and fio's data are random: they stay as large as they are.",
         do="Expect fewer bytes of real data, or set buffer_compress_percentage to their share.",
     )
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""What else goes on in the array, the host and the controller."""
+"""Advice rules about other activity in the array, the host and the controller."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from backends.sizes import size_words
 from widgets.text_utils import units
 
 POLICIES = ("write_cache", "read_cache", "read_ahead", "io_policy")
-"""Settings that a controller puts out of force by itself."""
+"""Settings that a controller may override on its own."""
 
 FOREIGN_SHARE = 0.05
-"""Bytes of others by bytes of the job from which they are said."""
+"""Ratio of foreign bytes to the job's bytes from which advice is given."""
 
 OTHER_WAY_SHARE = 0.01
-"""The same in a direction that the job does not have: there is nothing to be taken for them by mistake."""
+"""The ratio for a direction that the job does not use. It is lower because none of these bytes can be the job's own."""
 
 FOREIGN_BYTES = 16 << 20
-"""Bytes of others that are never worth a word: a log, an access time."""
+"""Foreign bytes that are always ignored, such as a log or an access time."""
 
 PERFORMANCE = "performance"
-"""The governor that keeps the frequency."""
+"""The governor that keeps the CPU frequency constant."""
 
 LIMIT = "sync_speed_max"
-"""The setting of an md array that its background work keeps to."""
+"""The setting that limits the background work of an md array."""
 
 
 def background_task(facts: RunFacts) -> Advice | None:
-    """A rebuild, check, initialisation ... beside the job."""
+    """Return advice if a rebuild, check or initialisation runs at the same time as the job."""
     later = facts.after.tasks if facts.after is not None else ()
     kinds = {task.kind: task for task in (*facts.before.tasks, *later)}
     if not kinds:
@@ -54,8 +54,8 @@ def _task_text(task: Task) -> str:
     return TASKS.get(task.kind, task.kind) + done
 
 
-def degraded(facts: RunFacts) -> Advice | None:
-    """An array without all of its members; where it is being rebuilt that is said already."""
+def array_degraded(facts: RunFacts) -> Advice | None:
+    """Return advice if the array lacks members. While it rebuilds, `background_task` reports that already."""
     state = None if facts.array is None else facts.array.state
     if state is not None and state in GONE:
         return Advice(
@@ -72,8 +72,8 @@ def degraded(facts: RunFacts) -> Advice | None:
     )
 
 
-def learning(facts: RunFacts) -> Advice | None:
-    """A battery in its learn cycle."""
+def battery_learning(facts: RunFacts) -> Advice | None:
+    """Return advice if a battery is in its learn cycle."""
     if facts.protection is None or facts.protection.state != "learning":
         return None
     return Advice(
@@ -84,8 +84,8 @@ def learning(facts: RunFacts) -> Advice | None:
     )
 
 
-def not_in_force(facts: RunFacts) -> Advice | None:
-    """A policy that is set and not in force."""
+def policy_not_in_force(facts: RunFacts) -> Advice | None:
+    """Return advice if a configured policy is not in force."""
     for key in POLICIES:
         policy = facts.before.policies.get(key)
         if policy is not None and policy.effective not in (None, policy.now, "unknown"):
@@ -100,7 +100,7 @@ def not_in_force(facts: RunFacts) -> Advice | None:
 
 
 def policy_changed(facts: RunFacts) -> Advice | None:
-    """A setting that is another at the end than it was at the beginning."""
+    """Return advice if a setting has a different value at the end than at the beginning."""
     if facts.after is None:
         return None
     moved = _changed_policies(facts.before, facts.after)
@@ -124,12 +124,12 @@ def _changed_policies(before: Condition, after: Condition) -> list[str]:
 
 
 def device_busy(facts: RunFacts) -> Advice | None:
-    """I/O of others on the same disk, from what the kernel counted beyond what fio did."""
+    """Return advice if other programs used the disk: the kernel counted more I/O than fio did."""
     done = facts.measured
     if done is None or done.device is None or not facts.job.direct:
         return None
-    own = done.read_bytes + done.written_bytes
-    # A direction that the job does not have needs no subtraction, and so can be told of while it runs.
+    job_bytes = done.read_bytes + done.written_bytes
+    # A direction that the job does not use needs no subtraction, so it can be reported during the run.
     reads = done.device.sectors_read * SECTOR - (done.read_bytes if facts.job.reads else 0)
     writes = done.device.sectors_written * SECTOR - (done.written_bytes if facts.job.writes_data else 0)
     if not done.ended:
@@ -138,7 +138,7 @@ def device_busy(facts: RunFacts) -> Advice | None:
     transfers = [
         f"{size_words(count)} were {verb}"
         for count, verb, ours in ((reads, "read", facts.job.reads), (writes, "written", facts.job.writes_data))
-        if count > max(FOREIGN_BYTES, own * (FOREIGN_SHARE if ours else OTHER_WAY_SHARE))
+        if count > max(FOREIGN_BYTES, job_bytes * (FOREIGN_SHARE if ours else OTHER_WAY_SHARE))
     ]
     if not transfers:
         return None
@@ -150,7 +150,7 @@ def device_busy(facts: RunFacts) -> Advice | None:
 
 
 def throttled(facts: RunFacts) -> Advice | None:
-    """Drives or processors that slowed down for their temperature."""
+    """Return advice if drives or CPUs slowed down because of their temperature."""
     done = facts.measured
     if done is None:
         return None
@@ -167,7 +167,7 @@ def throttled(facts: RunFacts) -> Advice | None:
 
 
 def governor(facts: RunFacts) -> Advice | None:
-    """CPUs whose frequency goes up and down with the load."""
+    """Return advice if the CPU frequency depends on the load."""
     others = {name: count for name, count in facts.governors.items() if name != PERFORMANCE}
     if not others:
         return None

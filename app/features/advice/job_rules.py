@@ -1,4 +1,4 @@
-"""What is wrong with a job before anything is measured."""
+"""Advice rules about the job itself, known before the run starts."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from backends.sizes import size_words
 from widgets.text_utils import units
 
 ENOUGH_S = WINDOW * ROUND_S
-"""Measured seconds from which it can be told whether a run was steady."""
+"""Measured seconds from which a run can be judged steady or not."""
 
 FLASH_PAGE = 4096
-"""Bytes of a page of flash at least, whatever sector size a drive tells: smaller writes are read-modify-write in it."""
+"""Minimum flash page in bytes, whatever sector size a drive reports: smaller writes are read-modify-write."""
 
 MISALIGNED_SHARE = 0.05
-"""Share of requests that may cross a sector before it is said."""
+"""Share of the requests that may cross a sector before advice is given."""
 
 MAP_SHARE = 0.01
 """Share of the memory that fio's random map may take."""
 
 MAP_BYTES = 128 << 20
-"""The same where the memory is not known."""
+"""Bytes that fio's random map may take if the size of the memory is not known."""
 
 
 def page_cache(facts: RunFacts) -> Advice | None:
-    """Buffered I/O."""
+    """Return advice if the I/O is buffered."""
     if facts.job.direct:
         return None
     fits = ""
@@ -44,7 +44,7 @@ def page_cache(facts: RunFacts) -> Advice | None:
 
 
 def sync_depth(facts: RunFacts) -> Advice | None:
-    """A queue depth that the engine does not keep."""
+    """Return advice if the engine does not keep the queue depth."""
     job = facts.job
     if job.iodepth < 2:
         return None
@@ -66,7 +66,7 @@ def sync_depth(facts: RunFacts) -> Advice | None:
 
 
 def too_short(facts: RunFacts) -> Advice | None:
-    """A run in which it cannot be seen whether it is steady."""
+    """Return advice if the run is too short to judge whether it is steady."""
     seconds = float(facts.job.runtime)
     if facts.measured is not None and facts.measured.ended:
         seconds = ENOUGH_S if facts.measured.settled else facts.measured.seconds
@@ -81,7 +81,7 @@ def too_short(facts: RunFacts) -> Advice | None:
 
 
 def same_seed(facts: RunFacts) -> Advice | None:
-    """The same blocks in each run, where a cache may still have them."""
+    """Return advice if every run reads the same blocks, which a cache may still hold."""
     job = facts.job
     cache = facts.cache_bytes or 0
     if job.randseed is None or job.sequential or not job.reads:
@@ -98,7 +98,7 @@ def same_seed(facts: RunFacts) -> Advice | None:
 
 
 def same_blocks(facts: RunFacts) -> Advice | None:
-    """Several sequential jobs over the same place."""
+    """Return advice if several sequential jobs read or write the same blocks."""
     job = facts.job
     if not job.sequential or job.numjobs < 2 or job.offset_increment is None:
         return None
@@ -113,7 +113,7 @@ def same_blocks(facts: RunFacts) -> Advice | None:
 
 
 def random_map(facts: RunFacts) -> Advice | None:
-    """fio's memory of the blocks it has touched: one bit each and job."""
+    """Return advice if fio's map of visited blocks is large: one bit per block and job."""
     job = facts.job
     if job.norandommap or job.sequential or not facts.area_bytes:
         return None
@@ -129,7 +129,7 @@ def random_map(facts: RunFacts) -> Advice | None:
 
 
 def sector_misaligned(facts: RunFacts) -> Advice | None:
-    """Requests that begin or end within a physical sector or a page of flash."""
+    """Return advice if requests begin or end within a physical sector or a flash page."""
     job = facts.job
     unit = facts.physical_block or 512
     flash = facts.media in (Media.SSD, Media.NVME)

@@ -1,4 +1,4 @@
-"""What the figures themselves say about their worth."""
+"""Advice rules about the reliability of the results themselves."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from app.features.advice.job_rules import ENOUGH_S, sync_depth
 from widgets.text_utils import units
 
 CORE_FULL = 95.0
-"""Percent of a core per job from which fio, not the device, is the limit."""
+"""Percent of a core per job from which fio is the bottleneck instead of the device."""
 
 HOST_FULL = 95.0
-"""Percent of all cores from which the host is."""
+"""Percent of all cores from which the host is the bottleneck."""
 
 ENOUGH_IOS = 10_000
-"""I/Os that carry a p99.9: ten of them lie beyond it."""
+"""I/Os needed for a p99.9: ten of them are beyond it."""
 
 LONG_STEADY = 5
-"""A run this many times longer than it took to be steady told nothing more."""
+"""Ratio of the run time to the time until it was steady from which the rest added nothing."""
 
 DEPTH_OFF = 0.2
-"""How far the I/Os in flight may be from what was asked for."""
+"""Relative deviation of the I/Os in flight from the requested depth that is tolerated."""
 
 RATE_OFF = 0.05
-"""How far a rate may fall short."""
+"""Relative shortfall of a requested rate that is tolerated."""
 
 QUEUE_FULL = 0.5
-"""Share of a queue in use on average from which it is full now and then."""
+"""Average share of a queue in use from which it is full at times."""
 
 MIB = 1 << 20
 
 LEFT_S = 600.0
-"""Seconds still to come from which it is worth saying that the run could end."""
+"""Remaining seconds from which it is worth suggesting to end the run."""
 
 
-def fio_cpu(facts: RunFacts) -> Advice | None:
-    """fio at the limit of the cores it can use."""
+def fio_cpu_bound(facts: RunFacts) -> Advice | None:
+    """Return advice if fio uses all of the cores that it can use."""
     done = facts.measured
     if done is None or done.cpu.fio_percent_of_core is None:
         return None
@@ -57,8 +57,8 @@ def fio_cpu(facts: RunFacts) -> Advice | None:
     )
 
 
-def host_cpu(facts: RunFacts) -> Advice | None:
-    """A host without idle time."""
+def host_cpu_bound(facts: RunFacts) -> Advice | None:
+    """Return advice if the host has no idle CPU time."""
     done = facts.measured
     if done is None or done.cpu.host_percent is None or done.cpu.host_percent < HOST_FULL:
         return None
@@ -71,7 +71,7 @@ def host_cpu(facts: RunFacts) -> Advice | None:
 
 
 def few_ios(facts: RunFacts) -> Advice | None:
-    """Too few I/Os for the percentiles."""
+    """Return advice if there are too few I/Os for the percentiles."""
     done = facts.measured
     if done is None or not done.ended or not done.seconds:
         return None
@@ -93,7 +93,7 @@ def few_ios(facts: RunFacts) -> Advice | None:
 
 
 def depth_not_kept(facts: RunFacts) -> Advice | None:
-    """Little's law: what is under way is IOPS by mean latency, whatever was asked for."""
+    """Return advice if the I/Os in flight (IOPS times mean latency, Little's law) miss the requested depth."""
     job, done = facts.job, facts.measured
     if (
         done is None
@@ -114,11 +114,11 @@ def depth_not_kept(facts: RunFacts) -> Advice | None:
 
 
 def rate_not_held(facts: RunFacts) -> Advice | None:
-    """A load that was to come at a rate and came slower, or waited in fio where no latency counts it."""
+    """Return advice if the run missed its requested rate, or if requests waited in fio where no latency counts them."""
     job, done = facts.job, facts.measured
     if done is None or not done.ended or not done.seconds or not job.has_rate:
         return None
-    # Of trims and writes in turn the rate is that of each.
+    # For alternating trims and writes, the rate applies to each of them.
     ios = done.reads + (done.writes or done.trims)
     moved = done.read_bytes + (done.written_bytes or done.trimmed_bytes)
     rate = job.whole_rate
@@ -138,11 +138,11 @@ def rate_not_held(facts: RunFacts) -> Advice | None:
 
 
 def not_steady(facts: RunFacts) -> Advice | None:
-    """Figures that still move: those of the last rounds, at the end those of the whole measured time."""
+    """Return advice if the results still change: over the last rounds, or at the end over the measured time."""
     done = facts.measured
     if done is None:
         return None
-    rounds = in_rounds(done.rounds) if done.ended else done.rounds
+    rounds = merge_rounds(done.rounds) if done.ended else done.rounds
     result = judge_rounds(rounds)
     if result.steady or result.range_share is None or result.slope_share is None:
         return None
@@ -157,7 +157,7 @@ def not_steady(facts: RunFacts) -> Advice | None:
 
 
 def long_steady(facts: RunFacts) -> Advice | None:
-    """A run that could end, or could have ended long ago."""
+    """Return advice if the run could end now, or could have ended long ago."""
     done = facts.measured
     if done is None or len(done.rounds) < WINDOW:
         return None
@@ -182,7 +182,7 @@ def long_steady(facts: RunFacts) -> Advice | None:
 
 
 def steady_after(rounds: Sequence[float]) -> float | None:
-    """Seconds after which every window is steady; None if the last one is not."""
+    """Return the seconds after which every window is steady, or None if the last one is not."""
     since: int | None = None
     for end in range(WINDOW, len(rounds) + 1):
         if not judge_rounds(rounds[:end]).steady:
@@ -192,10 +192,13 @@ def steady_after(rounds: Sequence[float]) -> float | None:
     return None if since is None else float(since * ROUND_S)
 
 
-def in_rounds(rounds: Sequence[float], window: int = WINDOW) -> tuple[float, ...]:
-    """As many equally long rounds as make one window, of all that was measured but for a rest at the beginning."""
-    length = len(rounds) // window
+def merge_rounds(rounds: Sequence[float]) -> tuple[float, ...]:
+    """Return as many rounds of equal length as make one window.
+
+    They cover all that was measured, except for a remainder at the beginning.
+    """
+    length = len(rounds) // WINDOW
     if length < 1:
         return tuple(rounds)
-    start = len(rounds) - length * window
+    start = len(rounds) - length * WINDOW
     return tuple(fsum(rounds[at : at + length]) / length for at in range(start, len(rounds), length))

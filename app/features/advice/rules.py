@@ -1,4 +1,4 @@
-"""All rules in one table, what spoils most first."""
+"""Table of all advice rules, ordered by how much they distort results."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from app.core.session.results import Advice
 from app.features.advice import array_rules, cache_rules, condition_rules, job_rules, measured_rules
 
 Rule = Callable[[RunFacts], Advice | None]
-"""Says something or nothing; knows nothing of the others."""
+"""A function that returns advice or None, independently of all other rules."""
 
 RULES: Mapping[str, Rule] = MappingProxyType(
     {
         "page-cache": job_rules.page_cache,
-        "unwritten-flash": array_rules.unwritten,
+        "unwritten-flash": array_rules.unwritten_flash,
         "background-task": condition_rules.background_task,
         "policy-changed": condition_rules.policy_changed,
         "device-busy": condition_rules.device_busy,
         "throttled": condition_rules.throttled,
-        "fio-cpu-bound": measured_rules.fio_cpu,
-        "host-cpu-bound": measured_rules.host_cpu,
-        "policy-not-in-force": condition_rules.not_in_force,
-        "battery-learning": condition_rules.learning,
-        "array-degraded": condition_rules.degraded,
-        "cache-larger-than-area": array_rules.cache_too_large,
-        "stream-bypasses-cache": cache_rules.stream_bypass,
-        "writecache-fills": cache_rules.fills,
-        "cache-cold": cache_rules.cold,
-        "zfs-sync": cache_rules.sync,
+        "fio-cpu-bound": measured_rules.fio_cpu_bound,
+        "host-cpu-bound": measured_rules.host_cpu_bound,
+        "policy-not-in-force": condition_rules.policy_not_in_force,
+        "battery-learning": condition_rules.battery_learning,
+        "array-degraded": condition_rules.array_degraded,
+        "cache-larger-than-area": array_rules.cache_larger_than_area,
+        "stream-bypasses-cache": cache_rules.stream_bypasses_cache,
+        "writecache-fills": cache_rules.writecache_fills,
+        "cache-cold": cache_rules.cache_cold,
+        "zfs-sync": cache_rules.zfs_sync,
         "rate-not-held": measured_rules.rate_not_held,
         "depth-not-kept": measured_rules.depth_not_kept,
         "not-steady": measured_rules.not_steady,
@@ -39,11 +39,11 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "same-seed": job_rules.same_seed,
         "member-imbalance": array_rules.member_imbalance,
         "sector-misaligned": job_rules.sector_misaligned,
-        "stripe-read-modify-write": array_rules.partial_stripes,
-        "zfs-block-size": cache_rules.block_size,
-        "zfs-compression": cache_rules.compression,
+        "stripe-read-modify-write": array_rules.stripe_read_modify_write,
+        "zfs-block-size": cache_rules.zfs_block_size,
+        "zfs-compression": cache_rules.zfs_compression,
         "cache-not-full": array_rules.cache_not_full,
-        "depth-beyond-device": array_rules.depth_beyond,
+        "depth-beyond-device": array_rules.depth_beyond_device,
         "governor": condition_rules.governor,
         "too-short": job_rules.too_short,
         "few-ios": measured_rules.few_ios,
@@ -51,10 +51,10 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "long-steady": measured_rules.long_steady,
     }
 )
-"""Rules by the key of their advice, which is its heading in docs/advice.md."""
+"""Rules by the key of their advice, which is also its heading in docs/advice.md."""
 
 KEYS = tuple(RULES)
-"""Every key there is, in their order."""
+"""All keys, in the order of the table."""
 
 
 ABOUT_A_SECTION = frozenset(
@@ -76,14 +76,14 @@ ABOUT_A_SECTION = frozenset(
         "random-map",
     }
 )
-"""Keys of what is said of each section of a job by itself."""
+"""Keys of advice that is given for each section of a job separately."""
 
 NOT_OF_SECTIONS = frozenset({"not-steady", "long-steady"})
-"""Keys of what is not said of a job of several sections: its sum changes whenever a section starts or ends."""
+"""Keys without advice for jobs of several sections, whose sum changes whenever a section starts or ends."""
 
 
 def advise(facts: RunFacts) -> tuple[Advice, ...]:
-    """All that is to be said of a run at this moment, the worst first; nothing of what is not known."""
+    """Return all advice for a run at this moment, the most important first; none where facts are not known."""
     if not facts.job.sections:
         return tuple(advice for rule in RULES.values() if (advice := rule(facts)) is not None)
     sections = [(section.name, _section_facts(facts, at)) for at, section in enumerate(facts.job.sections)]
@@ -96,16 +96,16 @@ def advise(facts: RunFacts) -> tuple[Advice, ...]:
 
 
 def _section_facts(facts: RunFacts, at: int) -> RunFacts:
-    """The facts of one section: its own job, area and figures."""
+    """Return the facts of one section: its job, area and results."""
     job = facts.job.sections[at].job
     area = facts.area_bytes if job.size is None else min(filter(None, (job.size, facts.area_bytes)))
     done = facts.measured
-    own = done.sections[at] if done is not None and at < len(done.sections) else None
-    return replace(facts, job=job, area_bytes=area, measured=own)
+    measured = done.sections[at] if done is not None and at < len(done.sections) else None
+    return replace(facts, job=job, area_bytes=area, measured=measured)
 
 
 def _advise_sections(rule: Rule, sections: Sequence[tuple[str, RunFacts]]) -> Advice | None:
-    """What a rule says of sections, as one piece of advice; without names where it says the same of all."""
+    """Return a rule's advice for all sections as one, or None; without names if all sections get the same."""
     advices = [(name, advice) for name, facts in sections if (advice := rule(facts)) is not None]
     if not advices:
         return None

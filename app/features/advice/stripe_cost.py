@@ -1,9 +1,9 @@
-"""Stripe arithmetic: what writes of a size and alignment cost on an array with parity. Pure.
+"""Stripe arithmetic: the cost of writes to a parity array by size and alignment. No I/O.
 
-A stripe that is written whole needs no reading: parity is computed from what is written. Of one that is written in
-part either the old data and parity are read first (read-modify-write) or the strips that are not written
-(reconstruct-write); drivers/md/raid5.c, handle_stripe_dirtying, takes what reads less. Both are counted here in
-pieces of a strip, so the figures are lower bounds.
+A full-stripe write needs no reads: parity is computed from the written data. For a partial stripe, the array first
+reads either the old data and parity (read-modify-write) or the strips that are not written (reconstruct-write). The
+kernel chooses whichever reads less (drivers/md/raid5.c, handle_stripe_dirtying). Both are counted in I/Os of up to one
+strip, so the results are lower bounds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from math import gcd
 from backends.values import dataclass
 
 _MOST_OFFSETS = 1 << 16
-"""Offsets that are tried; more differ in nothing but patience."""
+"""Maximum number of offsets to try; more cost time and change nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,37 +23,37 @@ class StripeCost:
 
     full_stripe: int
     """Bytes of data in a stripe."""
-    whole: float
-    """Stripes that one write fills."""
+    full_stripes: float
+    """Stripes that one write fills completely."""
     partial: float
-    """Stripes that it writes a part of."""
+    """Stripes that one write fills partly."""
     partial_share: float
-    """Share of the bytes that go into stripes written in part, 0..1."""
+    """Share of the bytes that go into partial stripes, 0..1."""
     member_ios: float
-    """Reads and writes of members for one write, at least."""
+    """Lower bound of member reads and writes for one write."""
     ideal_ios: float
-    """The same if all its bytes went into whole stripes."""
+    """Member reads and writes if all bytes went into full stripes."""
 
     @property
-    def touched(self) -> float:
-        """Stripes that one write reaches."""
-        return self.whole + self.partial
+    def touched_stripes(self) -> float:
+        """Return the number of stripes that one write touches."""
+        return self.full_stripes + self.partial
 
 
-@cache  # asked every two seconds while a job runs, with thousands of offsets
+@cache  # called every two seconds during a run, with thousands of offsets
 def stripe_cost(size: int, align: int, *, strip: int, data: int, parity: int) -> StripeCost:
-    """What a write of `size` bytes at multiples of `align` costs; stripes are of `data` and `parity` strips."""
+    """Return the cost of writing `size` bytes at multiples of `align` to stripes of `data` and `parity` strips."""
     full = strip * data
     step = gcd(align, full)
     if full // step > _MOST_OFFSETS:
         step = full // gcd(full, _MOST_OFFSETS)
     offsets = range(0, full, step)
-    whole = partial = partial_bytes = ios = 0
+    full_stripes = partial = partial_bytes = ios = 0
     for offset in offsets:
         for start, length in _pieces(offset, size, full):
             if length >= full:
                 count = length // full
-                whole += count
+                full_stripes += count
                 ios += count * (data + parity)
             else:
                 partial += 1
@@ -63,7 +63,7 @@ def stripe_cost(size: int, align: int, *, strip: int, data: int, parity: int) ->
     number = len(offsets)
     return StripeCost(
         full_stripe=full,
-        whole=whole / number,
+        full_stripes=full_stripes / number,
         partial=partial / number,
         partial_share=partial_bytes / (number * size),
         member_ios=ios / number,
@@ -72,7 +72,7 @@ def stripe_cost(size: int, align: int, *, strip: int, data: int, parity: int) ->
 
 
 def _pieces(offset: int, size: int, full: int) -> list[tuple[int, int]]:
-    """(offset within its stripe, bytes) of the part before the first boundary, of the whole stripes, of the rest."""
+    """Return (offset in its stripe, bytes) of the part before the first boundary, the full stripes, and the rest."""
     first = min(size, -offset % full)
     middle = (size - first) // full * full
     last = size - first - middle

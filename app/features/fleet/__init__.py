@@ -1,4 +1,4 @@
-"""Fleet: many hosts at once."""
+"""Fleet: commands and screens for many hosts at once."""
 
 from app.doors import DoorCommand, FeatureDoor
 
@@ -12,7 +12,7 @@ DOOR = FeatureDoor(
     },
     actions={
         "over_hosts": "app.features.fleet.cli.host_options:over_hosts",
-        "named": "app.features.fleet.cli.query:fleet_named",
+        "named": "app.features.fleet.cli.query:open_fleet",
         "measure": "app.features.fleet.cli.bench:measure_on_hosts",
         "on_leash": "app.features.fleet.cli.bench_remote:run_remote_controlled",
         "records": "app.features.fleet.multihost.record:joint_records",

@@ -1,4 +1,4 @@
-"""Metrics: settings, states and findings for a monitoring."""
+"""Metrics for a monitoring system: settings, states and findings."""
 
 from app.doors import DoorCommand, FeatureDoor
 

@@ -1,6 +1,6 @@
-"""What a monitoring makes of the metrics: rules of Prometheus that alert, and a board of Grafana. Pure.
+"""Alerting rules for Prometheus and a dashboard for Grafana, made of the metrics. No I/O.
 
-Both name metrics of the table only, and `METRICS` is asked for each.
+`_m` checks every name against `METRICS`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _NAMES = {metric.name for metric in METRICS}
 
 
 def _m(name: str) -> str:
-    """A metric's whole name. Raises KeyError for one that there is not."""
+    """Return the full name of a metric. Raises KeyError if there is no such metric."""
     if PREFIX + name not in _NAMES:
         raise KeyError(name)
     return PREFIX + name
@@ -30,8 +30,8 @@ _LOST = f'{_m("cache_protection")}{{state=~"failed|missing|degraded"}} == 1'
 _BROKEN = f'{_m("target_state")}{{state=~"{_NOT_WHOLE}"}} == 1'
 
 
-def _below(owner: str, alert: str, more: str = "") -> str:
-    """PromQL of the targets whose controller or array (`owner`) has an alert."""
+def _targets_below(owner: str, alert: str, more: str = "") -> str:
+    """Return PromQL for the targets whose controller or array (`owner`) has an alert."""
     owners = f'label_replace({alert}, "{owner}", "$1", "target", "(.*)")'
     return f"({_m('target_info')}{more} and on (instance, {owner}) {owners})"
 
@@ -39,21 +39,21 @@ def _below(owner: str, alert: str, more: str = "") -> str:
 _FULL = " or ".join(f"{_m(f'pool_{part}full_ratio')} > 0.9" for part in ("", "data_", "metadata_"))
 
 _COVERED = "array-degraded|battery-failed|drive-failed|drive-failing|policy-not-in-force"
-"""Rules of the check whose findings have an alert of their own."""
+"""Rules of the check whose findings have their own alert."""
 
 
 def _finding_unless(rule: str, alert: str) -> str:
-    """PromQL of the findings of a rule, without those of targets that have an alert."""
+    """Return PromQL for the findings of a rule, except on targets that have an alert."""
     where = f'label_replace({alert}, "where", "$1", "target", "(.*)")'
     return f'({_m("finding")}{{rule="{rule}"}} == 1 unless on (instance, where) {where})'
 
 
 _FOLLOWING = {
     "battery-replace": _LOST,
-    "drive-cache-unprotected": _below("controller", _LOST),
+    "drive-cache-unprotected": _targets_below("controller", _LOST),
     "pool-filling": f"({_FULL})",
 }
-"""Rules whose findings say what an alert says already, where it fires: what follows from it, by rule."""
+"""Rules whose findings only repeat an alert while it fires: the alert that they follow from, by rule."""
 
 _WARNINGS = " or ".join(
     (
@@ -68,15 +68,15 @@ class Alert:
     """One alerting rule."""
 
     name: str
-    """As Prometheus shows it."""
+    """Name shown by Prometheus."""
     expr: str
-    """PromQL."""
+    """PromQL expression."""
     lasting: str
-    """How long it has to be so; "0m" is at once."""
+    """Time that the condition has to last; "0m" fires at once."""
     severity: str
     """`critical`, `warning` or `info`."""
     summary: str
-    """One line, with labels as Prometheus fills them in."""
+    """One line, with labels that Prometheus fills in."""
 
 
 ALERTS: tuple[Alert, ...] = (
@@ -90,7 +90,7 @@ ALERTS: tuple[Alert, ...] = (
     Alert(
         name="RaidbenchNotWhole",
         expr=f"{_BROKEN} unless on (instance, target) "
-        + _below("array", _BROKEN, '{kind="drive"}'),  # the array of such a drive alerts
+        + _targets_below("array", _BROKEN, '{kind="drive"}'),  # the array of such a drive has its own alert
         lasting="0m",
         severity="critical",
         summary="{{ $labels.target }} is {{ $labels.state }}",
@@ -112,7 +112,7 @@ ALERTS: tuple[Alert, ...] = (
     Alert(
         name="RaidbenchSetAndNotInForce",
         expr=f'{_m("setting_in_force")}{{key=~"write_cache|read_cache|read_ahead|io_policy"}} == 0'
-        " unless on (instance, target) " + _below("controller", _LOST),  # the battery alerts
+        " unless on (instance, target) " + _targets_below("controller", _LOST),  # the battery has its own alert
         lasting="0m",
         severity="warning",
         summary="{{ $labels.target }}: {{ $labels.key }} is set and not in force",
@@ -141,7 +141,7 @@ ALERTS: tuple[Alert, ...] = (
     Alert(
         name="RaidbenchSilent",
         expr=f"time() - {_LOOK} > 1800 or (last_over_time({_LOOK}[1d]) unless {_LOOK})"
-        f" or absent(last_over_time({_LOOK}[1d]))",  # the file is old; of one host gone; never there
+        f" or absent(last_over_time({_LOOK}[1d]))",  # file too old, file of one host missing, no file at all
         lasting="5m",
         severity="warning",
         summary="raidbench reports nothing: its metrics are missing, or older than half an hour",
@@ -150,7 +150,7 @@ ALERTS: tuple[Alert, ...] = (
 
 
 def rules_text() -> str:
-    """A file of rules for Prometheus (YAML; a quoted string is one of JSON)."""
+    """Return a rules file for Prometheus. It is YAML, in which a JSON string is a quoted string."""
     rows = ["groups:", "  - name: raidbench", "    rules:"]
     for alert in ALERTS:
         rows += [
@@ -170,13 +170,7 @@ _PANELS: tuple[tuple[str, str, str, str, str], ...] = (
     ("Warnings", "stat", f'sum({_m("findings")}{{severity="warn"}})', "", "short"),
     ("Without an answer", "stat", f"sum({_m('problems')})", "", "short"),
     ("Findings", "table", f"{_m('finding')} == 1", "", "short"),
-    (
-        "Not whole",
-        "table",
-        _BROKEN,
-        "",
-        "short",
-    ),
+    ("Not whole", "table", _BROKEN, "", "short"),
     ("Set and not in force", "table", f"{_m('setting_in_force')} == 0", "", "short"),
     ("Temperature", "timeseries", _m("temperature_celsius"), "{{target}}", "celsius"),
     ("Endurance used", "timeseries", _m("endurance_used_ratio"), "{{target}}", "percentunit"),
@@ -195,7 +189,7 @@ _PANELS: tuple[tuple[str, str, str, str, str], ...] = (
 
 
 def board_text() -> str:
-    """A board that Grafana imports, with one variable for the source of the data."""
+    """Return a dashboard for import into Grafana, with one variable for the data source."""
     panels: list[dict[str, Any]] = []
     for at, (title, kind, expr, legend, unit) in enumerate(_PANELS):
         stat = kind == "stat"

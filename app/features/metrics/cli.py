@@ -1,4 +1,4 @@
-"""`metrics`: what raidbench knows of the machine as figures for a monitoring."""
+"""The `metrics` command: settings, states and findings as numbers for a monitoring system."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.cli.session_context import host_of
 from backends.text import clean
 
 TEXTFILE = "/var/lib/prometheus/node-exporter/raidbench.prom"
-"""Where Debian's node_exporter looks for texts (--collector.textfile.directory)."""
+"""Path that Debian's node_exporter reads (--collector.textfile.directory)."""
 
 
 @click.command("metrics")
@@ -46,27 +46,27 @@ def metrics_command(
     if alerts or board:
         from app.features.metrics.alerts import board_text, rules_text
 
-        return _give(rules_text() if alerts else board_text(), None)
+        return _print_or_write(rules_text() if alerts else board_text(), None)
     if unit is not None:
-        return _give(_units(unit, output or Path(TEXTFILE), no_serials), None)
+        return _print_or_write(_units(unit, output or Path(TEXTFILE), no_serials), None)
     return run(lambda _: _metrics(output, serials=not no_serials, as_json=as_json))
 
 
 async def _metrics(output: Path | None, *, serials: bool, as_json: bool) -> int:
-    from app.features.metrics.openmetrics import take_snapshot, text_of
+    from app.features.metrics.openmetrics import metrics_text, take_snapshot
     from backends.registry import MachineBackends
 
-    looked = await take_snapshot(MachineBackends.of(host_of(current())))
+    snapshot = await take_snapshot(MachineBackends.of(host_of(current())))
     if as_json:
-        from app.features.metrics.openmetrics import figures
+        from app.features.metrics.openmetrics import metrics_json
 
-        print_json(metrics=figures(looked, serials=serials))
+        print_json(metrics=metrics_json(snapshot, serials=serials))
         if not is_text_wanted():
             return DONE
-    return _give(text_of(looked, serials=serials), output)
+    return _print_or_write(metrics_text(snapshot, serials=serials), output)
 
 
-def _give(text: str, output: Path | None) -> int:
+def _print_or_write(text: str, output: Path | None) -> int:
     if output is None:
         data(text.rstrip("\n"))
         return DONE

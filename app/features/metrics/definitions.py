@@ -1,4 +1,4 @@
-"""The table of metrics: name, help, labels and where each figure comes from. Pure."""
+"""Table of metrics: name, help, labels and source of each value. No I/O."""
 
 from __future__ import annotations
 
@@ -19,64 +19,64 @@ PREFIX = "raidbench_"
 Device = Controller | Array | Drive
 
 Sample = tuple[tuple[str, ...], float]
-"""Values of the labels in their order, and the figure."""
+"""Values of the labels in their order, and the number."""
 
 PROTECTIONS = ("optimal", "learning", "charging", "degraded", "failed", "missing", "unknown")
-"""States of what keeps a cache over a power cut."""
+"""States of the battery or capacitor that keeps a cache over a power cut."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricsSnapshot:
-    """One look at a machine, from which all metrics are made."""
+    """One scan of a machine, from which all metrics are made."""
 
     inventory: Inventory = field(default_factory=Inventory)
-    """What there is."""
+    """All devices."""
     settings: Mapping[Target, tuple[Setting, ...]] = field(default_factory=dict)
-    """The declared settings of each target."""
+    """Declared settings of each target."""
     readings: Mapping[Target, Mapping[str, Reading]] = field(default_factory=dict)
-    """What is set."""
+    """Readings of each target's settings."""
     checked: CheckResult = field(default_factory=CheckResult)
-    """What the rules say."""
+    """Result of the check rules."""
     links: Mapping[Target, Link] = field(default_factory=dict)
     """PCI Express links of controllers and drives."""
     version: str = ""
-    """Of raidbench."""
+    """Version of raidbench."""
     at: float = 0.0
-    """When it was looked, of time.time()."""
+    """Time of the scan, as of time.time()."""
     seconds: float = 0.0
-    """How long it took."""
+    """Duration of the scan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """One metric: all are gauges, which OpenMetrics and the textfile of node_exporter both take."""
+    """One metric. All are gauges, which both OpenMetrics and the textfile collector of node_exporter accept."""
 
     name: str
-    """With its prefix and unit."""
+    """Full name with prefix and unit."""
     help: str
-    """One line."""
+    """Description in one line."""
     labels: tuple[str, ...]
-    """Names of its labels; none of them changes its value by itself."""
+    """Names of its labels. None has a value that changes all the time."""
     samples: Callable[[MetricsSnapshot], Iterable[Sample]]
-    """Its figures."""
+    """Returns its samples."""
 
 
-def _arrays_and_drives(looked: MetricsSnapshot) -> Iterator[Array | Drive]:
-    """Yield the arrays and drives, a disk with several paths once."""
-    yield from looked.inventory.arrays
-    yield from (drive for drive in looked.inventory.drives if not drive.shown_elsewhere)
+def _arrays_and_drives(snapshot: MetricsSnapshot) -> Iterator[Array | Drive]:
+    """Yield the arrays and drives. A disk with several paths is included once."""
+    yield from snapshot.inventory.arrays
+    yield from (drive for drive in snapshot.inventory.drives if not drive.shown_elsewhere)
 
 
-def _things(looked: MetricsSnapshot) -> Iterator[Device]:
-    yield from looked.inventory.controllers
-    yield from _arrays_and_drives(looked)
+def _devices(snapshot: MetricsSnapshot) -> Iterator[Device]:
+    yield from snapshot.inventory.controllers
+    yield from _arrays_and_drives(snapshot)
 
 
 def _of_devices(read: Callable[[Device], float | None]) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
-    """Return a source of one figure of each device that has it."""
+    """Return a source of one number for each device that has it."""
 
-    def samples(looked: MetricsSnapshot) -> Iterator[Sample]:
-        for device in _things(looked):
+    def samples(snapshot: MetricsSnapshot) -> Iterator[Sample]:
+        for device in _devices(snapshot):
             value = read(device)
             if value is not None:
                 yield (str(device.target),), round(value, 6)
@@ -84,8 +84,8 @@ def _of_devices(read: Callable[[Device], float | None]) -> Callable[[MetricsSnap
     return samples
 
 
-def _info(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for item in _things(looked):
+def _info(snapshot: MetricsSnapshot) -> Iterator[Sample]:
+    for item in _devices(snapshot):
         model = None if isinstance(item, Array) else item.model
         firmware = None if isinstance(item, Array) else item.firmware
         serial = None if isinstance(item, Array) else item.serial
@@ -101,23 +101,23 @@ def _info(looked: MetricsSnapshot) -> Iterator[Sample]:
         yield (str(item.target), *(text or "" for text in texts)), 1.0
 
 
-def _states(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for device in _arrays_and_drives(looked):
+def _states(snapshot: MetricsSnapshot) -> Iterator[Sample]:
+    for device in _arrays_and_drives(snapshot):
         yield (str(device.target), device.state.value), 1.0
 
 
-def _protection(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for card in looked.inventory.controllers:
-        if card.protection is not None and card.protection.kind != "none":
-            state = card.protection.state if card.protection.state in PROTECTIONS else "unknown"
-            yield (str(card.target), card.protection.kind, state), 1.0
+def _protection(snapshot: MetricsSnapshot) -> Iterator[Sample]:
+    for controller in snapshot.inventory.controllers:
+        if controller.protection is not None and controller.protection.kind != "none":
+            state = controller.protection.state if controller.protection.state in PROTECTIONS else "unknown"
+            yield (str(controller.target), controller.protection.kind, state), 1.0
 
 
 def _protection_value(name: str) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
-    """Return a source of one field of `Protection` of all controllers."""
+    """Return a source of one field of `Protection` for all controllers."""
 
-    def samples(looked: MetricsSnapshot) -> Iterator[Sample]:
-        for controller in looked.inventory.controllers:
+    def samples(snapshot: MetricsSnapshot) -> Iterator[Sample]:
+        for controller in snapshot.inventory.controllers:
             value = None if controller.protection is None else getattr(controller.protection, name)
             if value is not None:
                 yield (str(controller.target),), float(value)
@@ -125,28 +125,28 @@ def _protection_value(name: str) -> Callable[[MetricsSnapshot], Iterator[Sample]
     return samples
 
 
-def _settings(looked: MetricsSnapshot) -> Iterator[tuple[Target, Setting, Reading]]:
-    for target, readings in looked.readings.items():
-        for setting in looked.settings.get(target, ()):
+def _settings(snapshot: MetricsSnapshot) -> Iterator[tuple[Target, Setting, Reading]]:
+    for target, readings in snapshot.readings.items():
+        for setting in snapshot.settings.get(target, ()):
             reading = readings.get(setting.key)
             if reading is not None and reading.now is not None and not setting.secret:
                 yield target, setting, reading
 
 
-def _set_words(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for target, setting, reading in _settings(looked):
-        if reading.now is not None and not _is_number(reading.now):
-            yield (str(target), setting.key, reading.now), 1.0
+def _set_words(snapshot: MetricsSnapshot) -> Iterator[Sample]:
+    for target, setting, reading in _settings(snapshot):
+        if not _is_number(now := reading.now or ""):
+            yield (str(target), setting.key, now), 1.0
 
 
-def _set_numbers(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for target, setting, reading in _settings(looked):
-        if reading.now is not None and _is_number(reading.now):
-            yield (str(target), setting.key), float(reading.now)
+def _set_numbers(snapshot: MetricsSnapshot) -> Iterator[Sample]:
+    for target, setting, reading in _settings(snapshot):
+        if _is_number(now := reading.now or ""):
+            yield (str(target), setting.key), float(now)
 
 
-def _in_force(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for target, setting, reading in _settings(looked):
+def _in_force(snapshot: MetricsSnapshot) -> Iterator[Sample]:
+    for target, setting, reading in _settings(snapshot):
         yield (str(target), setting.key), float(not reading.overruled)
 
 
@@ -154,14 +154,14 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 19
 
 
-def _fact(label: str, scale: float = 1.0, *, limit: bool = False) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
-    """Return a source of the number, or the limit behind it, in a line of facts."""
+def _percent_fact(label: str, *, limit: bool = False) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
+    """Return a source of the percentage in a fact of each device as 0..1; with `limit`, of its limit."""
     read = fact_limit if limit else fact_number
-    return _of_devices(lambda device: None if (value := read(device, label)) is None else value * scale)
+    return _of_devices(lambda device: None if (value := read(device, label)) is None else value * 0.01)
 
 
 def _health(name: str, label: str = "", scale: float = 1.0) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
-    """Return a source of one field of `Health` of all drives; of the fact `label` where the field is not reported."""
+    """Return a source of one field of `Health` for all drives; of the fact `label` if it is not reported."""
 
     def read(device: Device) -> float | None:
         value = getattr(device.health, name) if isinstance(device, Drive) else None
@@ -173,9 +173,9 @@ def _health(name: str, label: str = "", scale: float = 1.0) -> Callable[[Metrics
 
 
 _GIGABITS = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?Gb(?:/s|ps|it/s)", re.IGNORECASE)
-"""The speed of a SAS or SATA link, as tools print it."""
+"""Speed of a SAS or SATA link, as tools print it."""
 _PCIE = re.compile(r"([0-9]+(?:\.[0-9]+)?) GT/s(?: PCIe)? x([0-9]+)")
-"""The speed and lanes of a PCI Express link."""
+"""Speed and lanes of a PCI Express link."""
 
 
 def _size(device: Device) -> float | None:
@@ -188,9 +188,9 @@ def _link_rate(device: Device) -> float | None:
 
 
 def _pcie(at: int, scale: float) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
-    def samples(looked: MetricsSnapshot) -> Iterator[Sample]:
-        for device in _things(looked):
-            link = looked.links.get(device.target)
+    def samples(snapshot: MetricsSnapshot) -> Iterator[Sample]:
+        for device in _devices(snapshot):
+            link = snapshot.links.get(device.target)
             shown = None if link is None else link.shown
             match = _PCIE.search(shown or fact(device, "PCIe link") or "")
             if match is not None:
@@ -199,32 +199,32 @@ def _pcie(at: int, scale: float) -> Callable[[MetricsSnapshot], Iterator[Sample]
     return samples
 
 
-def _controllers_and_arrays(looked: MetricsSnapshot) -> Iterator[Controller | Array]:
-    yield from looked.inventory.controllers
-    yield from looked.inventory.arrays
+def _controllers_and_arrays(snapshot: MetricsSnapshot) -> Iterator[Controller | Array]:
+    yield from snapshot.inventory.controllers
+    yield from snapshot.inventory.arrays
 
 
-def _tasks(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for owner in _controllers_and_arrays(looked):
+def _tasks(snapshot: MetricsSnapshot) -> Iterator[Sample]:
+    for owner in _controllers_and_arrays(snapshot):
         for task in owner.tasks:
             yield (str(owner.target), task.kind), 1.0
 
 
-def _progress(looked: MetricsSnapshot) -> Iterator[Sample]:
-    for owner in _controllers_and_arrays(looked):
+def _progress(snapshot: MetricsSnapshot) -> Iterator[Sample]:
+    for owner in _controllers_and_arrays(snapshot):
         for task in owner.tasks:
             if task.progress is not None:
                 yield (str(owner.target), task.kind), round(task.progress, 6)
 
 
-def _counts(looked: MetricsSnapshot) -> Iterator[Sample]:
+def _counts(snapshot: MetricsSnapshot) -> Iterator[Sample]:
     for severity in Severity:
-        yield (severity.value,), float(looked.checked.count(severity))
+        yield (severity.value,), float(snapshot.checked.count(severity))
 
 
-def _findings(looked: MetricsSnapshot) -> Iterator[Sample]:
+def _findings(snapshot: MetricsSnapshot) -> Iterator[Sample]:
     fields = dict.fromkeys(
-        (finding.rule.id, finding.rule.severity.value, finding.outcome.where) for finding in looked.checked.findings
+        (finding.rule.id, finding.rule.severity.value, finding.outcome.where) for finding in snapshot.checked.findings
     )
     for labels in fields:
         yield labels, 1.0
@@ -240,19 +240,21 @@ _AT = ("target",)
 _IDENTITY = ("target", "kind", "controller", "array", "model", "firmware", "level", "media", "device", "serial", "wwn")
 
 METRICS: tuple[Metric, ...] = (
-    _metric("build_info", "1, with the version of raidbench", ("version",), lambda looked: [((looked.version,), 1.0)]),
+    _metric(
+        "build_info", "1, with the version of raidbench", ("version",), lambda snapshot: [((snapshot.version,), 1.0)]
+    ),
     _metric(
         "last_look_timestamp_seconds",
         "When the devices were looked at, since 1970",
         (),
-        lambda looked: [((), looked.at)],
+        lambda snapshot: [((), snapshot.at)],
     ),
-    _metric("look_seconds", "How long the look at the devices took", (), lambda looked: [((), looked.seconds)]),
+    _metric("look_seconds", "How long the look at the devices took", (), lambda snapshot: [((), snapshot.seconds)]),
     _metric(
         "problems",
         "Devices and tools that gave no answer, or told that something is wrong",
         (),
-        lambda looked: [((), float(len(looked.checked.problems)))],
+        lambda snapshot: [((), float(len(snapshot.checked.problems)))],
     ),
     _metric("target_info", "1, with what a controller, an array or a drive is", _IDENTITY, _info),
     _metric("target_state", "1, with the state of an array or a drive", ("target", "state"), _states),
@@ -286,12 +288,12 @@ METRICS: tuple[Metric, ...] = (
         _AT,
         _health("wear_percent", "Endurance used", 0.01),
     ),
-    _metric("spare_ratio", "Share of the spare blocks of flash that is left", _AT, _fact("Spare", 0.01)),
+    _metric("spare_ratio", "Share of the spare blocks of flash that is left", _AT, _percent_fact("Spare")),
     _metric(
         "spare_limit_ratio",
         "Share of spare blocks at which the drive warns",
         _AT,
-        _fact("Spare", 0.01, limit=True),
+        _percent_fact("Spare", limit=True),
     ),
     _metric("media_errors", "Reads or writes that the medium failed", _AT, _health("media_errors", "Media errors")),
     _metric("other_errors", "Errors of a drive that are not of its medium", _AT, _health("other_errors")),
@@ -312,9 +314,9 @@ METRICS: tuple[Metric, ...] = (
         _pcie(1, 1e9),
     ),
     _metric("pcie_link_lanes", "Lanes of the PCI Express link of a controller or a drive", _AT, _pcie(2, 1)),
-    _metric("pool_full_ratio", "Share of a pool that is full", _AT, _fact("Full", 0.01)),
-    _metric("pool_data_full_ratio", "Share of a thin pool's data used", _AT, _fact("Used, data", 0.01)),
-    _metric("pool_metadata_full_ratio", "Share of a thin pool's metadata used", _AT, _fact("Used, metadata", 0.01)),
+    _metric("pool_full_ratio", "Share of a pool that is full", _AT, _percent_fact("Full")),
+    _metric("pool_data_full_ratio", "Share of a thin pool's data used", _AT, _percent_fact("Used, data")),
+    _metric("pool_metadata_full_ratio", "Share of a thin pool's metadata used", _AT, _percent_fact("Used, metadata")),
     _metric("task_running", "1 while background work is under way", ("target", "task"), _tasks),
     _metric("task_progress_ratio", "Share of the background work that is done", ("target", "task"), _progress),
     _metric("findings", "How many findings the check has, by severity", ("severity",), _counts),
@@ -323,14 +325,14 @@ METRICS: tuple[Metric, ...] = (
         "unknowns",
         "How many questions of the check nothing answers",
         (),
-        lambda looked: [((), float(len(looked.checked.unknown)))],
+        lambda snapshot: [((), float(len(snapshot.checked.unknown)))],
     ),
 )
-"""Every metric, in the order in which they are printed."""
+"""All metrics, in the order in which they are printed."""
 
 
 def rows() -> list[str]:
-    """The table of docs/metrics.md."""
+    """Return the lines of the table in docs/metrics.md."""
     head = ["| metric | labels | what |", "| --- | --- | --- |"]
     return head + [
         f"| `{metric.name}` | {' '.join(f'`{label}`' for label in metric.labels)} | {metric.help} |"

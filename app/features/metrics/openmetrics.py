@@ -1,4 +1,4 @@
-"""Metrics as the text of OpenMetrics, which the textfile collector of node_exporter takes as well; whole files."""
+"""Metrics as OpenMetrics text, which the textfile collector of node_exporter also reads."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric as Family
 
 HIDDEN = ("serial", "wwn")
-"""Labels that tell whose machine it is: in the info series alone, and left out on demand."""
+"""Labels that identify the machine. Only the info series has them, and `--no-serials` empties them."""
 
 _FIRST = f"# HELP {PREFIX}"
-"""How a file begins that is known for one of ours."""
+"""First characters of a metrics file that raidbench wrote."""
 
 
 async def take_snapshot(machine: MachineBackends) -> MetricsSnapshot:
-    """One look at all devices, each card asked once."""
+    """Scan all devices once, and return the result. Each controller is queried once."""
     began = time.monotonic()
     inventory = await machine.probe()
     readings, problems = await readings_of(machine, inventory)
@@ -50,23 +50,23 @@ async def take_snapshot(machine: MachineBackends) -> MetricsSnapshot:
     )
 
 
-def text_of(looked: MetricsSnapshot, *, serials: bool = True) -> str:
-    """All metrics as one text; without `serials` the labels that tell them are empty."""
+def metrics_text(snapshot: MetricsSnapshot, *, serials: bool = True) -> str:
+    """Return all metrics as one text; without `serials` the identifying labels are empty."""
     from prometheus_client.openmetrics.exposition import generate_latest
 
-    text: bytes = generate_latest(_Families(looked, serials=serials))
+    text: bytes = generate_latest(_Families(snapshot, serials=serials))
     return text.decode()
 
 
-def figures(looked: MetricsSnapshot, *, serials: bool = True) -> list[dict[str, object]]:
-    """The same for JSON: name, help and figures, each with its labels."""
+def metrics_json(snapshot: MetricsSnapshot, *, serials: bool = True) -> list[dict[str, object]]:
+    """Return all metrics for JSON: name, help, and samples with their labels."""
     return [
         {
             "name": metric.name,
             "help": metric.help,
             "samples": [
                 {"labels": dict(_label_pairs(metric.labels, values, serials=serials)), "value": figure}
-                for values, figure in metric.samples(looked)
+                for values, figure in metric.samples(snapshot)
             ],
         }
         for metric in METRICS
@@ -79,7 +79,7 @@ def _label_pairs(labels: tuple[str, ...], values: tuple[str, ...], *, serials: b
 
 
 async def _links(host: Host, snapshot: SystemSnapshot) -> dict[Target, Link]:
-    """Return the PCI Express links of controllers and NVMe drives; none for a drive that sysfs has on several paths."""
+    """Return the PCIe links of controllers and NVMe drives; none for a drive that sysfs lists on several paths."""
     addresses = {controller.target: controller.pci for controller in snapshot.inventory.controllers}
     for drive in snapshot.inventory.drives:
         if drive.media is Media.NVME and drive.device is not None:
@@ -92,13 +92,13 @@ async def _links(host: Host, snapshot: SystemSnapshot) -> dict[Target, Link]:
 
 
 class _Families:
-    """What prometheus_client prints: anything that can be asked to `collect`."""
+    """Collector for prometheus_client, which only calls `collect`."""
 
-    def __init__(self, looked: MetricsSnapshot, *, serials: bool) -> None:
-        self._looked, self._serials = looked, serials
+    def __init__(self, snapshot: MetricsSnapshot, *, serials: bool) -> None:
+        self._looked, self._serials = snapshot, serials
 
     def collect(self) -> Iterator[Family]:
-        """Each metric that has figures."""
+        """Yield each metric that has samples."""
         from prometheus_client.metrics_core import GaugeMetricFamily
 
         for metric in METRICS:
@@ -111,16 +111,16 @@ class _Families:
 
 
 def write(file: Path, text: str) -> None:
-    """Put the text in the place of a file of ours, whole or not at all, to be read by all.
+    """Replace a metrics file of ours atomically, readable for all users.
 
-    Whoever reads meanwhile has the old text or the new one. Raises RefusedError for what is there and no file of ours,
-    StorageError where it cannot be written.
+    A concurrent reader sees either the old text or the new one. Raises RefusedError if the existing file is not ours,
+    StorageError if it cannot be written.
     """
     shown = clean(str(file), 300)
     try:
         if file.is_symlink() or (file.exists() and not _is_ours(file)):
             raise RefusedError(f"{shown} is there and holds no metrics of raidbench.", hint="Name another file.")
-        replace_file(file, text, mode=0o644, exact=True, durable=True)  # the exporter is another user
+        replace_file(file, text, mode=0o644, exact=True, durable=True)  # the exporter runs as a different user
     except OSError as error:
         raise StorageError(f"{shown} cannot be written: {error.strerror}.", evidence=str(error)) from error
 

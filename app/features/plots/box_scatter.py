@@ -1,35 +1,30 @@
-"""A figure of every run: a box for each set-up, and throughput against latency. Pure."""
+"""Plots with one value per run: a box for each configuration, and throughput against latency. No I/O."""
 
 from __future__ import annotations
 
 from app.features.plots.request import (
-    Made,
     NoPlotDataError,
+    PlotContent,
     PlotRequest,
-    by_field,
+    by_field_text,
     count_text,
     failure_text,
     value_of,
     values_of,
 )
-from app.features.plots.selection import MOST_SIGNS, RunGroup, completed, short_target
+from app.features.plots.selection import MOST_SIGNS, RunGroup, completed_runs, short_target
 from app.features.sweep.engine.cells import score_of
 from widgets.plot_render.plot_data import BoxData, BoxSample, ScatterData, ScatterSample, Unit
 
 
-def boxes(request: PlotRequest) -> Made:
-    """A lot of values for each part. Raises NothingError."""
+def boxes(request: PlotRequest) -> PlotContent:
+    """Return a box plot with the values of each part. Raises NoPlotDataError."""
     subject, options = request.subject, request.options
-    lots = tuple(
-        BoxSample(name=part.name, values=numbers)
-        for part in subject.parts
-        if (numbers := values_of(part.runs, options.unit))
-    )
+    values = [(part.name, values_of(part.runs, options.unit)) for part in subject.parts]
+    lots = tuple(BoxSample(name=name, values=numbers) for name, numbers in values if numbers)
     every = [value for lot in lots for value in lot.values]
     if not every:
-        raise NoPlotDataError(
-            failure_text(subject.runs) if not completed(subject.runs) else f"No run has a {options.unit.value}."
-        )
+        raise NoPlotDataError(failure_text(subject.runs, f"No run has a {options.unit.value}."))
     if len(every) == 1:
         raise NoPlotDataError("One run has no spread.", "space marks more; B measures in pairs.")
     if len(set(every)) == 1:
@@ -37,7 +32,7 @@ def boxes(request: PlotRequest) -> Made:
             f"All {len(every)} runs have {_with_unit(every[0], options.unit)}: there is no spread to draw.",
             "g counts another figure.",
         )
-    title = f"{subject.about}: {options.unit.value}{by_field(subject)}{count_text(subject)}"
+    title = f"{subject.about}: {options.unit.value}{by_field_text(subject)}{count_text(subject)}"
     return title, BoxData(lots=lots, unit=options.unit, zero=options.zero, log=bool(options.log)), ""
 
 
@@ -45,8 +40,8 @@ def _with_unit(value: float, unit: Unit) -> str:
     return unit.text(value) if unit is Unit.LATENCY else f"{unit.text(value)} {unit.value}"
 
 
-def scatter(request: PlotRequest) -> Made:
-    """Throughput and p99 of every run, those of all loads and sessions where they are known. Raises NothingError."""
+def scatter(request: PlotRequest) -> PlotContent:
+    """Return throughput and p99 of every run, including other loads and sessions if known. Raises NoPlotDataError."""
     subject, options = request.subject, request.options
     unit = Unit.RATE if options.unit is Unit.RATE else Unit.IOPS
     clouds = [
@@ -56,9 +51,7 @@ def scatter(request: PlotRequest) -> Made:
     ]
     every = {point for cloud in clouds for point in cloud.points}
     if not clouds:
-        raise NoPlotDataError(
-            failure_text(subject.runs) if not completed(subject.runs) else "Too few I/Os for a p99 of any run."
-        )
+        raise NoPlotDataError(failure_text(subject.runs, "Too few I/Os for a p99 of any run."))
     if len(every) == 1:
         raise NoPlotDataError("All there is is one point.", "space marks more runs; A takes all sessions.")
     ranked = sorted(clouds, key=lambda cloud: len(cloud.points), reverse=True)
@@ -74,6 +67,6 @@ def scatter(request: PlotRequest) -> Made:
 
 
 def _points(part: RunGroup, unit: Unit) -> tuple[tuple[float, float], ...]:
-    scores = (score_of(placed.run.figures) for placed in completed(part.runs))
-    there = ((value_of(score, unit), score.p99_ns) for score in scores if score is not None)
-    return tuple((rate, float(tail)) for rate, tail in there if rate and tail)
+    scores = (score_of(placed.run.figures) for placed in completed_runs(part.runs))
+    pairs = ((value_of(score, unit), score.p99_ns) for score in scores if score is not None)
+    return tuple((rate, float(tail)) for rate, tail in pairs if rate and tail)

@@ -1,4 +1,4 @@
-"""The picture of a subject: its data, or in a sentence why there is nothing to show."""
+"""Builds the picture of a selection: its data, or a sentence that says why there is none."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from app.core.session.state import RunRecord, Session
 from app.features.plots.box_scatter import boxes, scatter
 from app.features.plots.histories import history
 from app.features.plots.latencies import histogram, percentiles
-from app.features.plots.request import Intervals, Made, NoPlotDataError, PlotOptions, PlotRequest, missing_text
+from app.features.plots.request import Intervals, NoPlotDataError, PlotContent, PlotOptions, PlotRequest, missing_text
 from app.features.plots.selection import (
     PlacedRun,
     PlotSelection,
-    of_experiment,
-    of_runs,
-    of_sweep,
+    select_experiment,
+    select_runs_to_plot,
+    select_sides,
+    select_sweep,
     short_target,
-    side_by_side,
 )
 from app.features.plots.sweep_curves import curve
 from app.features.plots.timelines import timeline
 from widgets.plot_render.plot_data import StaticPlot, StaticPlotKind, Unit
 
-_MAKERS: dict[StaticPlotKind, Callable[[PlotRequest], Made]] = {
+_MAKERS: dict[StaticPlotKind, Callable[[PlotRequest], PlotContent]] = {
     StaticPlotKind.PERCENTILES: percentiles,
     StaticPlotKind.HISTOGRAM: histogram,
     StaticPlotKind.BOX: boxes,
@@ -39,10 +39,6 @@ _MAKERS: dict[StaticPlotKind, Callable[[PlotRequest], Made]] = {
 }
 
 
-def _no_samples(_: PlacedRun) -> Sequence[Sample]:
-    return ()
-
-
 _PLAIN = PlotOptions()
 
 
@@ -50,11 +46,11 @@ def picture(
     subject: PlotSelection,
     kind: StaticPlotKind | None = None,
     options: PlotOptions = _PLAIN,
-    intervals: Intervals = _no_samples,
+    intervals: Intervals = lambda _: (),
 ) -> StaticPlot:
-    """Return the picture of that kind, else of the usual one; without data, and with the reason, where there is none.
+    """Return the picture of that kind, or of the default kind; without data but with a reason if there is none.
 
-    Without `intervals` none are read from disk.
+    Without `intervals`, none are read from disk.
     """
     request = PlotRequest(subject=subject, options=options, intervals=intervals)
     try:
@@ -65,14 +61,14 @@ def picture(
     return StaticPlot(title=title, data=data, why=why, simulated=subject.simulated)
 
 
-def without_data(subject: PlotSelection) -> dict[StaticPlotKind, StaticPlot]:
-    """The kinds that have nothing to show, as far as that is known without reading intervals."""
+def empty_plots(subject: PlotSelection) -> dict[StaticPlotKind, StaticPlot]:
+    """Return the kinds that have nothing to show, as far as that is known without reading intervals."""
     pictures = {kind: picture(subject, kind) for kind in StaticPlotKind if kind is not StaticPlotKind.TIMELINE}
-    return {kind: made for kind, made in pictures.items() if made.data is None}
+    return {kind: plot for kind, plot in pictures.items() if plot.data is None}
 
 
 def default_kind(subject: PlotSelection) -> StaticPlotKind:
-    """The picture that tells most: curve of a sweep, percentiles of an A/B, timeline of one run."""
+    """Return the most informative kind: curve for a sweep, percentiles for an A/B, timeline for a single run."""
     if subject.results is not None:
         return StaticPlotKind.CURVE
     if subject.all_sessions:
@@ -82,13 +78,13 @@ def default_kind(subject: PlotSelection) -> StaticPlotKind:
     return StaticPlotKind.BOX if len(subject.runs) > 1 else StaticPlotKind.TIMELINE
 
 
-# -- what screens of the core and of other features show without a question -------------------------------------------
+# -- pictures for the screens of the core and of other features -------------------------------------------------------
 
 
 def run_picture(run: RunRecord, baseline: RunRecord | None) -> StaticPlot:
-    """Return all latencies of a run by percentile, over those of the baseline."""
+    """Return the latencies of a run by percentile, together with those of the baseline."""
     placed = PlacedRun(run=run, folder=Path())
-    subject = of_runs([placed], None if baseline is None else PlacedRun(run=baseline, folder=Path()))
+    subject = select_runs_to_plot([placed], None if baseline is None else PlacedRun(run=baseline, folder=Path()))
     return picture(subject, StaticPlotKind.PERCENTILES)
 
 
@@ -101,31 +97,32 @@ def sides_picture(
     unit: Unit,
     intervals: Callable[[RunRecord, Path], Sequence[Sample]],
 ) -> StaticPlot:
-    """Return a picture of two sides that are compared; without a `kind` latencies, or the timeline where only that has
-    data.
-    """
-    subject, options = side_by_side(comparison, names, folders), PlotOptions(unit=unit)
+    """Return a picture of two compared sides.
 
-    def made(kind: StaticPlotKind) -> StaticPlot:
+    Without a `kind` it shows latencies, or the timeline if only that has data.
+    """
+    subject, options = select_sides(comparison, names, folders), PlotOptions(unit=unit)
+
+    def draw(kind: StaticPlotKind) -> StaticPlot:
         return picture(subject, kind, options, lambda placed: intervals(placed.run, placed.folder))
 
-    first = made(kind or StaticPlotKind.PERCENTILES)
+    first = draw(kind or StaticPlotKind.PERCENTILES)
     if kind is not None or first.data is not None:
         return first
-    second = made(StaticPlotKind.TIMELINE)
+    second = draw(StaticPlotKind.TIMELINE)
     return first if second.data is None else second
 
 
 def sweep_picture(session: Session, folder: Path) -> StaticPlot | None:
-    """Return the picture that tells most of a sweep; None where nothing of it was measured."""
-    subject = of_sweep(session, folder)
+    """Return the default picture of a sweep, or None if it has measured nothing."""
+    subject = select_sweep(session, folder)
     return None if subject is None else picture(subject)
 
 
 def history_picture(last: PastRun, runs: Sequence[PastRun], baseline: PastRun | None) -> StaticPlot:
-    """The runs of one condition by date, without a look into their sessions.
+    """Return the runs of one condition by date, without reading their sessions.
 
-    `last`: one of them; `baseline`: what they are held to.
+    `last`: one of them; `baseline`: the run that they are compared with.
     """
     series = series_of(runs).get(last.condition)
     subject = PlotSelection(
@@ -159,9 +156,9 @@ def session_lines(
 
 def _subjects(session: Session, runs: Sequence[RunRecord]) -> Iterator[PlotSelection]:
     for record in session.experiments:
-        if (subject := of_experiment(session, Path(), record)) is not None:
+        if (subject := select_experiment(session, Path(), record)) is not None:
             yield subject
-    if (swept := of_sweep(session, Path())) is not None:
+    if (swept := select_sweep(session, Path())) is not None:
         yield swept
     for run in runs:
-        yield of_runs([PlacedRun(run=run, folder=Path())])
+        yield select_runs_to_plot([PlacedRun(run=run, folder=Path())])

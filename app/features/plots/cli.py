@@ -1,4 +1,4 @@
-"""`plot`: a picture of what was measured, on a plain terminal, in a pipe or in a file."""
+"""The `plot` command: a picture of results on a plain terminal, in a pipe or in a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import click
 
 from app.cli.exit_status import DONE
 from app.cli.options import current, draws_signs, gather_options, is_terminal
-from app.cli.output import document, lines, say, terminal_width
+from app.cli.output import lines, print_json, say, terminal_width
 from app.cli.run_filters import all_runs, select_runs
 from app.cli.runs import find_run
 from app.cli.session_context import loaded_session
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from app.features.plots.selection import PlacedRun, PlotSelection
 
 _PIPE = (80, 20)
-"""Columns and rows where no terminal says."""
+"""Columns and rows if the output is not a terminal."""
 
 _WIDEST, _HEIGHT = 120, 20
-"""Columns and rows at most of a picture below what a command found."""
+"""Maximum columns, and rows, of a picture below the results of a command."""
 
 _PROMPT = 2
-"""Rows that a terminal needs for what was typed and for what comes next."""
+"""Terminal rows that are left free for the command line and the next prompt."""
 
 _SIZE = re.compile(r"(\d{1,4})x(\d{1,4})")
 _NAME = re.compile(r"(?:(?P<session>.+)/)?(?P<id>[re]\d+)")
@@ -46,14 +46,14 @@ _FIGURES = {"iops": Unit.IOPS, "rate": Unit.RATE, "p99": Unit.LATENCY}
 
 
 class Size(click.ParamType[tuple[int, int]]):
-    """`100x30`."""
+    """A size such as `100x30`."""
 
     name = "size"
 
     def convert(
         self, value: str | tuple[int, int], param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, int]:
-        """Columns and rows. Fails as click does."""
+        """Return columns and rows. Fails as Click does."""
         if isinstance(value, tuple):
             return value
         match = _SIZE.fullmatch(value.strip().lower())
@@ -109,13 +109,15 @@ def plot_command(options: _PlotOptions) -> int:
     if kind is StaticPlotKind.HISTORY and not subject.all_sessions:
         subject = _in_all_sessions(subject.runs[-1]) or subject
     plot_options = PlotOptions(unit=_FIGURES[options.figure or "iops"], log=options.log or None, zero=options.zero)
-    made = picture(subject, kind, plot_options, _intervals)
-    if made.data is None:
-        raise InvalidValueError(made.why)
+    plot = picture(subject, kind, plot_options, _intervals)
+    if plot.data is None:
+        raise InvalidValueError(plot.why)
     if options.as_json:
-        document(picture_document(made, kind))
+        data = dataclasses.asdict(plot.data)
+        body = {"kind": kind.value, "title": plot.title, "simulated": plot.simulated, "note": plot.why, "data": data}
+        print_json(picture=body)
         return DONE
-    rows = _draw(made, options.size, plain=options.output is not None)
+    rows = _draw(plot, options.size, plain=options.output is not None)
     if options.output is not None:
         from app.core.session.documents import write_file
 
@@ -123,23 +125,23 @@ def plot_command(options: _PlotOptions) -> int:
         say(f"Written to {clean(str(options.output), 300)}")
     else:
         lines(rows)
-    if made.why:
-        say(clean(made.why, 600))
+    if plot.why:
+        say(clean(plot.why, 600))
     return DONE
 
 
-def _draw(made: StaticPlot, size: tuple[int, int] | None, *, plain: bool) -> list[str]:
-    """Rows as wanted. Raises InvalidValueError for a size that shows nothing."""
+def _draw(plot: StaticPlot, size: tuple[int, int] | None, *, plain: bool) -> list[str]:
+    """Return the rows of the picture. Raises InvalidValueError for a size that is too small."""
     from widgets.plot_render.painter import paint
 
-    look = look_of(size or _size(), plain=plain)
+    look = plot_style(size or _size(), plain=plain)
     if why := too_small(look):
         raise InvalidValueError(why, hint="`--size 80x20` draws one whatever the terminal's size is.")
-    return paint(made, look)
+    return paint(plot, look)
 
 
-def look_of(size: tuple[int, int], *, plain: bool = False) -> PlotStyle:
-    """What standard output shows; `plain`: a file, which has no colours and every character."""
+def plot_style(size: tuple[int, int], *, plain: bool = False) -> PlotStyle:
+    """Return the style for standard output. With `plain` it is for a file: no colours, all characters."""
     return PlotStyle(
         width=size[0],
         height=size[1],
@@ -149,23 +151,23 @@ def look_of(size: tuple[int, int], *, plain: bool = False) -> PlotStyle:
 
 
 def run_lines(run: RunRecord, folder: Path, samples: tuple[Sample, ...]) -> list[str]:
-    """Return the picture of a run; `samples`: its own, which need not be read again."""
-    from app.features.plots.selection import PlacedRun, of_runs
+    """Return the picture of a run. `samples`: its intervals, which then need not be read again."""
+    from app.features.plots.selection import PlacedRun, select_runs_to_plot
 
-    return picture_lines(of_runs([PlacedRun(run=run, folder=folder)]), samples)
+    return picture_lines(select_runs_to_plot([PlacedRun(run=run, folder=folder)]), samples)
 
 
 def sweep_lines(session: Session, folder: Path) -> list[str]:
     """Return the picture of the sweep of a session."""
-    from app.features.plots.selection import of_sweep
+    from app.features.plots.selection import select_sweep
 
-    return picture_lines(of_sweep(session, folder))
+    return picture_lines(select_sweep(session, folder))
 
 
 def picture_lines(subject: PlotSelection | None, samples: tuple[Sample, ...] = ()) -> list[str]:
-    """What tells most of it, as `plot` draws it; none in a pipe, of nothing, and where there is no room.
+    """Return the default picture as `plot` draws it; empty in a pipe, without data, or if it does not fit.
 
-    `samples`: those of its only run, which need not be read again.
+    `samples`: the intervals of its only run, which then need not be read again.
     """
     width = terminal_width()
     if subject is None or width is None:
@@ -173,35 +175,25 @@ def picture_lines(subject: PlotSelection | None, samples: tuple[Sample, ...] = (
     from app.features.plots.builder import picture
     from widgets.plot_render.painter import paint
 
-    look = look_of((min(width, _WIDEST), _HEIGHT))
-    made = picture(subject, intervals=lambda _: samples)
-    return [] if made.data is None or too_small(look) else paint(made, look)
+    look = plot_style((min(width, _WIDEST), _HEIGHT))
+    plot = picture(subject, intervals=lambda _: samples)
+    return [] if plot.data is None or too_small(look) else paint(plot, look)
 
 
 def _size() -> tuple[int, int]:
-    """That of the terminal without the rows of what is typed."""
+    """Return the terminal size without the rows for the command line."""
     if not is_terminal(sys.stdout):
         return _PIPE
     columns, rows = shutil.get_terminal_size()
     return columns, rows - _PROMPT
 
 
-def picture_document(made: StaticPlot, kind: StaticPlotKind) -> dict[str, object]:
-    """`plot --json`: names and points in the units of the axes, as they are drawn."""
-    from app.core.presentation.json_schema import document as enveloped
-
-    data = dataclasses.asdict(made.data) if made.data is not None else None
-    return enveloped(
-        picture={"kind": kind.value, "title": made.title, "simulated": made.simulated, "note": made.why, "data": data}
-    )
-
-
-# -- what is meant ----------------------------------------------------------------------------------------------------
+# -- selection by name ------------------------------------------------------------------------------------------------
 
 
 def select(names: Sequence[str]) -> PlotSelection:
-    """What the names mean. Raises NotFoundError, StorageError, InvalidValueError."""
-    from app.features.plots.selection import PlacedRun, of_runs
+    """Return the selection for the given names. Raises NotFoundError, StorageError, InvalidValueError."""
+    from app.features.plots.selection import PlacedRun, select_runs_to_plot
 
     if len(names) == 1 and not _is_run(names[0]):
         return _subject_named(names[0])
@@ -212,15 +204,15 @@ def select(names: Sequence[str]) -> PlotSelection:
             hint="Runs stand over one another; an A/B, a sweep or a target stands alone.",
         )
     pairs = [find_run(name) for name in dict.fromkeys(names)]
-    return of_runs([PlacedRun(run=run, folder=loaded.folder) for loaded, run in pairs])
+    return select_runs_to_plot([PlacedRun(run=run, folder=loaded.folder) for loaded, run in pairs])
 
 
 def _is_run(name: str) -> bool:
-    return _matched(name, "r") is not None
+    return _parse_name(name, "r") is not None
 
 
-def _matched(name: str, letter: str) -> tuple[str | None, str] | None:
-    """Session and id, if that is what a name is; `/c0/e252` is a device."""
+def _parse_name(name: str, letter: str) -> tuple[str | None, str] | None:
+    """Return session and id if a name refers to a run or an A/B; None otherwise. `/c0/e252` is a device."""
     match = _NAME.fullmatch(name)
     if match is None or not match["id"].startswith(letter):
         return None
@@ -234,7 +226,7 @@ def _is_session(name: str) -> bool:
 
 
 def _subject_named(name: str) -> PlotSelection:
-    if (pair := _matched(name, "e")) is not None:
+    if (pair := _parse_name(name, "e")) is not None:
         return _experiment(*pair)
     if name == "sweep" or _is_session(name):
         return _sweep(None if name == "sweep" else name)
@@ -244,17 +236,17 @@ def _subject_named(name: str) -> PlotSelection:
 def _experiment(session: str | None, experiment_id: str) -> PlotSelection:
     from app.cli.runs import find_experiment
     from app.core.presentation.comparison import NO_PAIR
-    from app.features.plots.selection import of_experiment
+    from app.features.plots.selection import select_experiment
 
     loaded, record = find_experiment(session, experiment_id)
-    subject = of_experiment(loaded.session, loaded.folder, record)
+    subject = select_experiment(loaded.session, loaded.folder, record)
     if subject is None:
         raise InvalidValueError(f"{record.id}: {NO_PAIR}")
     return subject
 
 
 def _sweep(session: str | None) -> PlotSelection:
-    from app.features.plots.selection import of_sweep
+    from app.features.plots.selection import select_sweep
 
     loaded = loaded_session(session, whole=True)
     if loaded.session.sweep is None:
@@ -263,21 +255,21 @@ def _sweep(session: str | None) -> PlotSelection:
             f"The session {loaded.folder.name} has no sweep.",
             hint=f"Its runs: {ids}. `raidbench log --list` lists all.",
         )
-    subject = of_sweep(loaded.session, loaded.folder)
+    subject = select_sweep(loaded.session, loaded.folder)
     if subject is None:
         raise InvalidValueError(f"The sweep of {loaded.folder.name} has measured nothing yet.")
     return subject
 
 
 def _in_all_sessions(placed: PlacedRun) -> PlotSelection | None:
-    """All sessions of what a run measured; None where the index does not have it."""
+    """Return the series of a run's job and target over all sessions; None if the index does not have the run."""
     runs, _ = all_runs()
     last = next((run for run in runs if run.name == f"{placed.folder.name}/{placed.run.id}"), None)
     return None if last is None else select_all_sessions(last, runs)
 
 
 def select_all_sessions(last: PastRun, runs: Sequence[PastRun]) -> PlotSelection | None:
-    """What a run measured in all sessions, as far as `runs` goes; None where none of it is whole."""
+    """Return all sessions of a run's job and target, restricted to `runs`; None if none of them succeeded."""
     from app.features.plots.selection import all_sessions
 
     also = () if current().session is None else (loaded_session(),)
@@ -285,13 +277,13 @@ def select_all_sessions(last: PastRun, runs: Sequence[PastRun]) -> PlotSelection
 
 
 HISTORY_WIDTH, HISTORY_HEIGHT = 100, 20
-"""Columns of the picture below `history` where no terminal says how many, and its rows."""
+"""Default columns, and rows, of the picture below `history`."""
 
 
 def history_lines(last: PastRun, runs: Sequence[PastRun]) -> list[str] | None:
-    """Return the picture of what a run measured in all sessions; None where there is nothing to draw.
+    """Return the picture of a run's job and target in all sessions; None if there is nothing to draw.
 
-    Why some runs are not in it is said besides.
+    The reason why some runs are missing is printed as well.
     """
     from app.features.plots.builder import picture
     from widgets.plot_render.painter import paint
@@ -299,10 +291,10 @@ def history_lines(last: PastRun, runs: Sequence[PastRun]) -> list[str] | None:
     subject = select_all_sessions(last, runs)
     if subject is None:
         return None
-    made = picture(subject, StaticPlotKind.HISTORY)
-    if made.data is not None and made.why:
-        say(clean(made.why, 300))
-    return paint(made, look_of((terminal_width() or HISTORY_WIDTH, HISTORY_HEIGHT)))
+    plot = picture(subject, StaticPlotKind.HISTORY)
+    if plot.data is not None and plot.why:
+        say(clean(plot.why, 300))
+    return paint(plot, plot_style((terminal_width() or HISTORY_WIDTH, HISTORY_HEIGHT)))
 
 
 def _target(name: str) -> PlotSelection:

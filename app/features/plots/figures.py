@@ -1,4 +1,4 @@
-"""The figures beside a picture, a row for each of its parts, and what else differs between them. Pure."""
+"""Table of results next to a picture, one row per part, and the differences between the parts. No I/O."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from app.core.presentation.labels import field_name
 from app.core.presentation.table import Align, Column, Row, Table, text_of
 from app.features.plots.latencies import merge_bins
 from app.features.plots.request import parts_to_draw, values_of
-from app.features.plots.selection import PlotSelection, completed
+from app.features.plots.selection import PlotSelection, completed_runs
 from widgets.plot_render.latencies import BEYOND, quantile, total_of
 from widgets.plot_render.plot_data import StaticPlot, Unit
 from widgets.plot_render.style import PlotStyle
@@ -18,7 +18,7 @@ _SHARES = ((0.5, "p50"), (0.99, "p99"), (0.999, "p99.9"))
 
 
 def figures_table(subject: PlotSelection, *, ascii: bool = False) -> Table:
-    """Mean IOPS and MiB/s of the runs, percentiles and the worst of all their I/Os in the slower direction."""
+    """Return mean IOPS and MiB/s of the runs, and percentiles and maximum of the slower direction's latencies."""
     look = PlotStyle(ascii=ascii)
     columns = (
         Column(title="", key="sign"),
@@ -30,7 +30,7 @@ def figures_table(subject: PlotSelection, *, ascii: bool = False) -> Table:
     )
     rows = []
     for at, part in enumerate(parts_to_draw(subject)):
-        runs = completed(part.runs)
+        runs = completed_runs(part.runs)
         bins, side = merge_bins(runs, subject)
         total = total_of(bins)
         means = [values_of(runs, unit) for unit in (Unit.IOPS, Unit.RATE)]
@@ -56,24 +56,22 @@ def figures_table(subject: PlotSelection, *, ascii: bool = False) -> Table:
 
 
 def differing_text(subject: PlotSelection) -> str:
-    """`Differs: read-ahead, FastPath.`: the settings and fields of the job that are not the same in all parts."""
+    """Return the settings and job fields that differ between the parts: `Differs: read-ahead, FastPath.`."""
     starts = [part.runs[0].run.start for part in subject.parts]
     keys = [*varying_keys([start.settings for start in starts]), *varying_keys([start.job_texts for start in starts])]
     return f"Differs: {', '.join(field_name(key) for key in keys)}." if keys else ""
 
 
-def picture_text(subject: PlotSelection, made: StaticPlot, look: PlotStyle) -> str:
-    """The picture, what was shown, and the figures as plain text, for files, mails and tickets; ends in a newline."""
+def picture_text(subject: PlotSelection, plot: StaticPlot, look: PlotStyle) -> str:
+    """Return picture, verdict and results as plain text for files, mails and tickets; ends with a newline."""
     from widgets.plot_render.painter import paint
 
-    rows = [*paint(made, look), ""]
-    for text in (subject.verdict, made.why if made.data is not None else ""):
+    rows = [*paint(plot, look), ""]
+    for text in (subject.verdict, plot.why if plot.data is not None else ""):
         rows += wrap(text, look.width) if text else []
     shown = figures_table(subject, ascii=look.ascii)
     table = [[column.title for column in shown.columns], *([text_of(cell) for cell in row.cells] for row in shown.rows)]
     widths = [max(width_of(clean(row[at])) for row in table) for at in range(len(table[0]))]
-    rows += [
-        "",
-        *("  ".join(pad(clean(cell), width) for cell, width in zip(row, widths, strict=True)) for row in table),
-    ]
+    rows.append("")
+    rows += ["  ".join(pad(clean(cell), width) for cell, width in zip(row, widths, strict=True)) for row in table]
     return "\n".join(row.rstrip() for row in look.terminal_rows(rows)) + "\n"

@@ -1,4 +1,4 @@
-"""One job on one thing over all sessions. Pure."""
+"""History plot: one job on one target over all sessions. No I/O."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from itertools import pairwise
 from app.core.analysis.past_runs.series import Difference, RunSeries, SeriesPoint, run_differences
 from app.core.presentation.figures import figure_label
 from app.core.presentation.labels import key_name, key_value, setting_text
-from app.features.plots.request import MEBI, Made, NoPlotDataError, PlotRequest
+from app.features.plots.request import MEBI, NoPlotDataError, PlotContent, PlotRequest
 from app.features.plots.selection import PlotSelection
 from widgets.plot_render.plot_data import HistoryData, HistoryEpoch, MeasuredPoint, Unit
 from widgets.text_utils import units
 
 
-def history(request: PlotRequest) -> Made:
-    """The series of the subject, by date. Raises NothingError."""
+def history(request: PlotRequest) -> PlotContent:
+    """Return the series of the selection by date. Raises NoPlotDataError."""
     subject, options = request.subject, request.options
     series = subject.series
     if series is None:
@@ -56,22 +56,22 @@ def _stages(series: RunSeries, scale: float) -> tuple[HistoryEpoch, ...]:
 
 
 def _point(point: SeriesPoint, scale: float) -> MeasuredPoint:
-    own = [run.value / scale for run in point.runs if run.value is not None]
-    return MeasuredPoint(x=point.runs[0].at, mean=point.value / scale, low=min(own), high=max(own))
+    values = [run.value / scale for run in point.runs if run.value is not None]
+    return MeasuredPoint(x=point.runs[0].at, mean=point.value / scale, low=min(values), high=max(values))
 
 
 def _band(subject: PlotSelection, scale: float) -> tuple[float, float] | None:
-    """From the least to the most of the repeats of the baseline."""
-    held, series = subject.baseline, subject.series
-    if held is None or series is None:
+    """Return the lowest and the highest of the baseline's repeats, or None without a baseline."""
+    baseline, series = subject.baseline, subject.series
+    if baseline is None or series is None:
         return None
-    own = [run for run in series.runs if (run.session, run.settings) == (held.session, held.settings)]
-    values = [run.value / scale for run in own if run.value is not None]
+    repeats = [run for run in series.runs if (run.session, run.settings) == (baseline.session, baseline.settings)]
+    values = [run.value / scale for run in repeats if run.value is not None]
     return (min(values), max(values)) if values else None
 
 
 def _marks(series: RunSeries) -> Iterable[tuple[float, str]]:
-    """Between two points, what became another from one to the next, and by how much the level changed."""
+    """Yield a mark between two points for changed conditions and for a level shift."""
     levels = {change.first.name: change.shift.interval.percent for change in series.changes}
     for before, after in pairwise(series.points):
         first = after.runs[0]

@@ -8,42 +8,42 @@ from app.core.presentation.labels import field_name
 from app.core.session.results import RunStatus, Sample
 from app.core.session.state import RunRecord
 from app.core.session.sweep_steps import Rank
-from app.features.plots.selection import MOST, PlacedRun, PlotSelection, RunGroup, completed
+from app.features.plots.selection import PlacedRun, PlotSelection, RunGroup, completed_runs
 from app.features.sweep.engine.cells import RunScore, score_of
 from app.features.sweep.engine.load_curve import numeric_field
 from backends.values import dataclass
-from widgets.plot_render.plot_data import Data, Unit
+from widgets.plot_render.plot_data import MOST_CURVES, Data, Unit
 from widgets.text_utils import units
 
 Intervals = Callable[[PlacedRun], Sequence[Sample]]
 """Reads the intervals of a run from disk."""
 
-Made = tuple[str, Data, str]
-"""Title, data, and what is worth saying of it."""
+PlotContent = tuple[str, Data, str]
+"""Title, data and a note."""
 
 MEBI = float(1 << 20)
 
 UNITS = {Rank.IOPS: Unit.IOPS, Rank.BANDWIDTH: Unit.RATE, Rank.P99: Unit.LATENCY}
-"""What a sweep ranks by, as an axis counts it."""
+"""Axis unit for each ranking metric of a sweep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotOptions:
-    """How a picture is wanted."""
+    """Display options of a picture."""
 
     unit: Unit = Unit.IOPS
-    """What boxes, curves and the timeline count."""
+    """Metric of box plots, curves and timelines."""
     log: bool | None = None
-    """Ratios; None leaves it to the picture."""
+    """Whether axes are logarithmic; None for the default of the picture."""
     zero: bool = False
-    """Axes begin at 0."""
+    """Whether axes begin at 0."""
     run: int = 0
-    """Which of the runs of each part the timeline shows, counted from the last one back."""
+    """Which run of each part the timeline shows, counted back from the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotRequest:
-    """Of what, and how."""
+    """The selection to draw, and how."""
 
     subject: PlotSelection
     options: PlotOptions
@@ -51,7 +51,7 @@ class PlotRequest:
 
 
 class NoPlotDataError(Exception):
-    """Why there is nothing to show: a sentence, and the keys that would fill it."""
+    """Reason why there is nothing to show: a sentence, and the keys that would help."""
 
     def __init__(self, sentence: str, keys: str = "") -> None:
         super().__init__(sentence)
@@ -59,7 +59,7 @@ class NoPlotDataError(Exception):
 
 
 def value_of(score: RunScore, unit: Unit) -> float | None:
-    """A figure of a run in that unit, both directions together; None where too few I/Os carry it."""
+    """Return a metric of a run, both directions together; None if it has too few I/Os."""
     match unit:
         case Unit.IOPS:
             return score.iops
@@ -70,24 +70,26 @@ def value_of(score: RunScore, unit: Unit) -> float | None:
 
 
 def values_of(runs: Iterable[PlacedRun], unit: Unit) -> tuple[float, ...]:
-    """That of every whole run."""
-    scores = (score_of(placed.run.figures) for placed in completed(runs))
+    """Return the metric of every successful run."""
+    scores = (score_of(placed.run.figures) for placed in completed_runs(runs))
     numbers = (None if score is None else value_of(score, unit) for score in scores)
     return tuple(value for value in numbers if value is not None)
 
 
 def parts_to_draw(subject: PlotSelection) -> Sequence[RunGroup]:
-    """As many parts as can be told apart: of a sweep the best, else the first."""
-    if subject.results is None or len(subject.parts) <= MOST:
-        return subject.parts[:MOST]
+    """Return as many parts as a reader can distinguish: the best ones of a sweep, otherwise the first ones."""
+    if subject.results is None or len(subject.parts) <= MOST_CURVES:
+        return subject.parts[:MOST_CURVES]
     rank = subject.results.rank
-    ranked = [(sum(there) / len(there), part) for part in subject.parts if (there := values_of(part.runs, UNITS[rank]))]
+    ranked = [
+        (sum(values) / len(values), part) for part in subject.parts if (values := values_of(part.runs, UNITS[rank]))
+    ]
     ranked.sort(key=lambda pair: pair[0], reverse=rank is not Rank.P99)
-    return [part for _, part in ranked[:MOST]]
+    return [part for _, part in ranked[:MOST_CURVES]]
 
 
 def count_text(subject: PlotSelection) -> str:
-    """`, 6 runs each`; "" of single ones."""
+    """Return `, 6 runs each`; "" if each part has one run."""
     counts = {len(part.runs) for part in subject.parts if not part.baseline}
     if counts == {1}:
         return ""
@@ -95,14 +97,16 @@ def count_text(subject: PlotSelection) -> str:
     return f", {text} runs{' each' if len(subject.parts) > 1 else ''}"
 
 
-def by_field(subject: PlotSelection) -> str:
-    """` by queue depth` of a sweep over it."""
+def by_field_text(subject: PlotSelection) -> str:
+    """Return ` by queue depth` for a sweep over one field; "" otherwise."""
     field = None if subject.results is None else numeric_field(subject.results.cells)
     return "" if field is None else f" by {field_name(field)}"
 
 
-def failure_text(runs: Sequence[PlacedRun]) -> str:
-    """Why nothing can be shown of runs of which none is whole."""
+def failure_text(runs: Sequence[PlacedRun], otherwise: str = "") -> str:
+    """Return why nothing can be shown because no run succeeded; `otherwise` if one did."""
+    if otherwise and completed_runs(runs):
+        return otherwise
     first = runs[0].run
     if len(runs) > 1:
         return f"None of {len(runs)} runs ended well: {first.id} {_ending_text(first)}"
@@ -110,8 +114,8 @@ def failure_text(runs: Sequence[PlacedRun]) -> str:
 
 
 def missing_text(subject: PlotSelection) -> str:
-    """Which of its parts have no whole run, a sentence each; "" where all have."""
-    lost = [part for part in subject.parts if not completed(part.runs)]
+    """Return a sentence for each part without a successful run; "" if all have one."""
+    lost = [part for part in subject.parts if not completed_runs(part.runs)]
     return " ".join(f"{part.runs[0].run.id} is not drawn: it {_ending_text(part.runs[0].run)}" for part in lost)
 
 

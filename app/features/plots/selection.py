@@ -1,12 +1,12 @@
-"""What pictures are of: marked runs, the arms of an A/B, a sweep, all sessions of a target.
+"""Selections to plot: marked runs, the arms of an A/B, a sweep, all sessions of a target.
 
-Pure but for `all_sessions`, which reads sessions from disk.
+No I/O except in `all_sessions`, which reads sessions from disk.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -32,10 +32,7 @@ from widgets.plot_render.plot_data import MOST_CURVES
 from widgets.text_utils import units
 
 MOST_SIGNS = 6
-"""Signs and colours there are."""
-
-
-MOST = MOST_CURVES
+"""Number of available markers and colours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,104 +45,111 @@ class PlacedRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunGroup:
-    """Runs of one set-up."""
+    """Runs of one configuration."""
 
     name: str
-    """What tells them from the others."""
+    """Text that distinguishes them from other groups."""
     runs: tuple[PlacedRun, ...]
-    """At least one, in their order."""
+    """At least one run, in order."""
     baseline: bool = False
-    """Whether it only stands beneath the others."""
+    """Whether it is only the baseline of the other groups."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotSelection:
-    """All that pictures are made of."""
+    """All data that pictures are made of."""
 
     heading: str
     """`A/B e1: read-ahead of /c0/v1`."""
     about: str
-    """`4k random read, QD 64, /c0/v1`: what stands in the titles."""
+    """`4k random read, QD 64, /c0/v1`, for titles."""
     parts: tuple[RunGroup, ...]
-    """At least one."""
+    """At least one group."""
     counted: str = ""
     """`6 pairs`."""
     verdict: str = ""
-    """What was shown, in a sentence."""
+    """The result in one sentence."""
     every: tuple[RunGroup, ...] = ()
-    """All runs of the target that did the same work under whatever load, by setting; () is `parts`."""
+    """All runs on the target with the same job at any load, grouped by setting; empty to use `parts`."""
     results: Results | None = None
-    """Of a sweep."""
+    """Results of a sweep."""
     series: RunSeries | None = None
-    """The same in all sessions; None where that was not looked for, or none of its runs counts."""
+    """Its series over all sessions; None if they were not searched, or if none of its runs counts."""
     passed_over: int = 0
     """Runs of the same job in all sessions that do not count."""
     baseline: PastRun | None = None
-    """What the series is held to."""
+    """The run that the series is compared with."""
     all_sessions: bool = False
-    """Whether all sessions were looked through."""
+    """Whether all sessions were searched."""
 
     @property
     def runs(self) -> tuple[PlacedRun, ...]:
-        """All of its runs."""
+        """Return all runs of all groups."""
         return tuple(run for part in self.parts for run in part.runs)
 
     @property
     def simulated(self) -> bool:
-        """Whether any of it was not measured on hardware."""
+        """Return whether any run was not measured on hardware."""
         return any(placed.run.start.simulated for placed in self.runs)
 
 
-def completed(runs: Iterable[PlacedRun]) -> tuple[PlacedRun, ...]:
-    """Those that ended well."""
+def completed_runs(runs: Iterable[PlacedRun]) -> tuple[PlacedRun, ...]:
+    """Return the runs that ended successfully."""
     return tuple(placed for placed in runs if placed.run.figures.status is RunStatus.OK)
 
 
-def parts_of(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
-    """Runs of the same settings, job and thing together, in their order."""
+def _group_by(runs: Sequence[PlacedRun], key_of: Callable[[RunRecord], object]) -> list[tuple[PlacedRun, ...]]:
+    """Return the runs with equal keys together, in their order."""
     groups: dict[object, list[PlacedRun]] = {}
     for placed in runs:
-        groups.setdefault(condition(placed.run), []).append(placed)
-    names = distinct_names([group[0].run.start for group in groups.values()])
+        groups.setdefault(key_of(placed.run), []).append(placed)
+    return [tuple(group) for group in groups.values()]
+
+
+def group_by_condition(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
+    """Return the runs grouped by settings, job and target, in their order."""
+    groups = _group_by(runs, condition)
+    names = distinct_names([group[0].run.start for group in groups])
     if len(groups) == 1:
         names = [job_text(runs[0].run.start)]
-    return tuple(RunGroup(name=name, runs=tuple(group)) for name, group in zip(names, groups.values(), strict=True))
+    return tuple(RunGroup(name=name, runs=group) for name, group in zip(names, groups, strict=True))
 
 
-def by_setting(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
-    """The same, however much of it was asked for; of one setting by load, where loads can be told apart."""
-    groups: dict[object, list[PlacedRun]] = {}
-    for placed in runs:
-        groups.setdefault(tuple(sorted(placed.run.start.settings.items())), []).append(placed)
+def group_by_setting(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
+    """Return the runs grouped by settings, whatever the load.
+
+    If all have the same settings, they are grouped by load, unless there are too many loads.
+    """
+    groups = _group_by(runs, lambda run: tuple(sorted(run.start.settings.items())))
     if len(groups) == 1:
-        loads = parts_of(runs)
+        loads = group_by_condition(runs)
         return loads if len(loads) <= MOST_SIGNS else (RunGroup(name="", runs=tuple(runs)),)
-    names = differing_settings([group[0].run.start for group in groups.values()])
-    return tuple(RunGroup(name=name, runs=tuple(group)) for name, group in zip(names, groups.values(), strict=True))
+    names = _difference_texts([group[0].run.start.settings for group in groups])
+    return tuple(RunGroup(name=name or "as it was", runs=group) for name, group in zip(names, groups, strict=True))
 
 
-def of_runs(runs: Sequence[PlacedRun], baseline: PlacedRun | None = None) -> PlotSelection:
-    """Runs that were chosen, the baseline beneath them unless it is one of their kind. `runs`: at least one."""
+def select_runs_to_plot(runs: Sequence[PlacedRun], baseline: PlacedRun | None = None) -> PlotSelection:
+    """Return a selection of chosen runs, with the baseline unless it has the same condition. `runs`: at least one."""
     kinds = {condition(placed.run) for placed in runs}
     beneath = baseline is not None and condition(baseline.run) not in kinds
-    parts = parts_of((*runs, baseline) if beneath and baseline is not None else runs)
+    parts = group_by_condition((*runs, baseline) if beneath and baseline is not None else runs)
     if beneath:
         parts = (*parts[:-1], replace(parts[-1], name=f"baseline, {parts[-1].name}", baseline=True))
     starts = [placed.run.start for placed in runs]
     jobs = list(dict.fromkeys(job_text(start) for start in starts))
     targets = list(dict.fromkeys(short_target(start.target) for start in starts))
     about = job_and_target_text(starts[0]) if len(jobs) == 1 else f"different jobs: {' / '.join(jobs)}, {targets[0]}"
-    named = ", ".join(placed.run.id for placed in runs[:MOST]) + (" ..." if len(runs) > MOST else "")
+    named = ", ".join(placed.run.id for placed in runs[:MOST_CURVES]) + (" ..." if len(runs) > MOST_CURVES else "")
     return PlotSelection(
-        heading=f"{named} of {', '.join(targets)}" if len(runs) <= MOST else f"{len(runs)} runs of {targets[0]}",
+        heading=f"{named} of {', '.join(targets)}" if len(runs) <= MOST_CURVES else f"{len(runs)} runs of {targets[0]}",
         about=about if len(targets) == 1 else ", ".join((*jobs, *targets)),
         parts=parts,
         counted=units.plural(len(runs), "run"),
     )
 
 
-def side_by_side(comparison: Comparison, names: Sequence[str], folders: Sequence[Path]) -> PlotSelection:
-    """Two sides that are compared, each with its repeats added up, and what tells them apart behind their names."""
+def select_sides(comparison: Comparison, names: Sequence[str], folders: Sequence[Path]) -> PlotSelection:
+    """Return a selection of two compared sides. The repeats of each are pooled, and its name says what differs."""
     sides = [
         tuple(PlacedRun(run=run, folder=folder) for run in side)
         for side, folder in zip((comparison.sides.a, comparison.sides.b), folders, strict=True)
@@ -162,8 +166,8 @@ def side_by_side(comparison: Comparison, names: Sequence[str], folders: Sequence
     )
 
 
-def of_experiment(session: Session, folder: Path, record: ExperimentRecord) -> PlotSelection | None:
-    """Both arms, all their runs added up; None before the first whole pair."""
+def select_experiment(session: Session, folder: Path, record: ExperimentRecord) -> PlotSelection | None:
+    """Return both arms of an A/B with all runs pooled; None before the first complete pair."""
     sides, comparison = pairs_of(session, record.id), stored_comparison(session, record.id)
     if comparison is None:
         return None
@@ -181,15 +185,18 @@ def of_experiment(session: Session, folder: Path, record: ExperimentRecord) -> P
     )
 
 
-def of_sweep(session: Session, folder: Path) -> PlotSelection | None:
-    """The cells of the sweep of a session; None where there is none, or nothing of it was measured."""
+def select_sweep(session: Session, folder: Path) -> PlotSelection | None:
+    """Return the cells of the session's sweep; None without a sweep, or if it has measured nothing."""
     if session.sweep is None:
         return None
     record = with_labels(session.sweep)
     sweep_results = results(record, session.runs)
     runs_by_id = {run.id: run for run in session.runs}
     parts = []
-    for cell in _sorted_cells(record.cells, numeric_field(sweep_results.cells)):
+    field, cells = numeric_field(sweep_results.cells), record.cells
+    if field is not None:  # a search tries its depths in a different order
+        cells = tuple(sorted(cells, key=lambda cell: number_of(cell.job.get(field, ""))))
+    for cell in cells:
         runs = [runs_by_id[run] for _, run in record.runs_of(cell.id) if run in runs_by_id]
         if runs:
             name = _cell_text(sweep_results, cell)
@@ -205,13 +212,8 @@ def of_sweep(session: Session, folder: Path) -> PlotSelection | None:
     )
 
 
-def _sorted_cells(cells: Sequence[SweepCell], field: str | None) -> Sequence[SweepCell]:
-    """Ascending in what takes numbers, where there is such a field: a search tries its depths in another order."""
-    return cells if field is None else sorted(cells, key=lambda cell: number_of(cell.job.get(field, "")))
-
-
 def _cell_text(outcome: Results, cell: SweepCell) -> str:
-    """Set-up and workload as far as they differ."""
+    """Return configuration and workload, as far as they differ between cells."""
     parts = [cell.row] if len(outcome.rows) > 1 else []
     return ", ".join([*parts, *([cell.column] if len(outcome.columns) > 1 or not parts else [])])
 
@@ -226,19 +228,20 @@ def _sweep_text(parts: Sequence[RunGroup]) -> str:
     return ", ".join(([whats.pop()] if len(whats) == 1 else []) + [" and ".join(targets)])
 
 
-def of_target(
+def select_target(
     last: PastRun,
     past: Sequence[PastRun],
     sessions: Mapping[str, tuple[Path, Session]],
     series: RunSeries | None,
     baseline: PastRun | None = None,
 ) -> PlotSelection | None:
-    """All sessions of what a run measured.
+    """Return all sessions of a run's job and target.
 
-    `past`: all runs on the same thing; `sessions`: those of them that were read, by name. None where none of its runs
-    can be found there.
+    `past`: all runs on the same target; `sessions`: the sessions that were read, by name. Returns None if these contain
+    none of its runs.
     """
-    work = _work_of(last, sessions)
+    last_run = sessions[last.session][1].run(last.id) if last.session in sessions else None
+    work = None if last_run is None else _work(last_run.start.job_texts)
     alike: list[PlacedRun] = []
     same: list[PlacedRun] = []
     for past_run in past:
@@ -257,9 +260,9 @@ def of_target(
     return PlotSelection(
         heading=f"{last.workload} on {short_target(last.target)}",
         about=job_and_target_text(same[-1].run.start),
-        parts=parts_of(same),
+        parts=group_by_condition(same),
         counted=f"{units.plural(every, 'run')} of {units.plural(many, 'session')}",
-        every=by_setting(alike),
+        every=group_by_setting(alike),
         series=series,
         passed_over=every - counted,
         baseline=baseline,
@@ -267,18 +270,13 @@ def of_target(
     )
 
 
-def _work_of(last: PastRun, sessions: Mapping[str, tuple[Path, Session]]) -> object:
-    run = sessions[last.session][1].run(last.id) if last.session in sessions else None
-    return None if run is None else _work(run.start.job_texts)
-
-
 def _work(job: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """What a job asks for, however much of it and for however long."""
+    """Return what a job asks for, without load and duration."""
     return tuple(sorted((key, text) for key, text in job.items() if key not in (*LOAD, "runtime", "ramp")))
 
 
 MOST_SESSIONS = 50
-"""The newest, whose runs are shown one by one."""
+"""Maximum number of sessions whose runs are shown individually; the newest ones."""
 
 
 def all_sessions(
@@ -288,48 +286,52 @@ def all_sessions(
     also: Sequence[LoadedSession] = (),
     baseline: PastRun | None = None,
 ) -> PlotSelection | None:
-    """What a run measured, in all sessions below `root` and in those that are open or lie elsewhere (`also`).
+    """Return the runs with the same job and target in all sessions below `root` and in those of `also`.
 
-    `past`: every known run. A session that cannot be read is passed over. Blocks.
+    `also`: sessions that are open or in another folder. `past`: all indexed runs. Sessions that cannot be read are
+    skipped. Blocks.
     """
-    things = [run for run in past if (run.thing, run.simulated) == (last.thing, last.simulated)]
+    runs = [run for run in past if (run.thing, run.simulated) == (last.thing, last.simulated)]
     by_name: dict[str, tuple[Path, Session]] = {loaded.folder.name: (loaded.folder, loaded.session) for loaded in also}
-    for name in list(dict.fromkeys(run.session for run in reversed(things)))[:MOST_SESSIONS]:
+    for name in list(dict.fromkeys(run.session for run in reversed(runs)))[:MOST_SESSIONS]:
         if name not in by_name:
             with suppress(RaidbenchError):
                 by_name[name] = root / name, load(root / name).session
-    alike = [run for run in things if run.condition == last.condition]
-    return of_target(last, things, by_name, series_of(alike).get(last.condition), baseline)
+    alike = [run for run in runs if run.condition == last.condition]
+    return select_target(last, runs, by_name, series_of(alike).get(last.condition), baseline)
 
 
-# -- what tells groups of runs apart, in words: never a run's id where settings or jobs differ ------------------------
+# -- names of groups of runs: a run's id only if settings and jobs are equal ------------------------------------------
 
 _BACKEND = re.compile(r"^[a-z0-9_-]+:(?=.)")
 _MOST_NAMED = 3
-"""Things that a name tells; more are counted."""
+"""Differences that a name lists; more are counted."""
 
 
 def job_text(start: RunStarted) -> str:
-    """`4k random read, QD 64`: a job without what most have."""
+    """Return `4k random read, QD 64`: a job without its usual values."""
     parts = start.title.split(" · ")
     return ", ".join([*parts[:2], *(part for part in parts[2:3] if part != "1 job")])
 
 
 def job_and_target_text(start: RunStarted) -> str:
-    """`4k random read, QD 64, /c0/v1`."""
+    """Return `4k random read, QD 64, /c0/v1`."""
     return f"{job_text(start)}, {short_target(start.target)}"
 
 
 def short_target(target: str) -> str:
-    """`/c0/v1` of `megaraid:/c0/v1`: as short as what it is still says."""
+    """Return `/c0/v1` for `megaraid:/c0/v1`: the address without its backend."""
     return ", ".join(_BACKEND.sub("", name) for name in target.split(", "))
 
 
 def distinct_names(starts: Sequence[RunStarted]) -> list[str]:
-    """What each has that not all have: settings, then the job, the target, what lies beneath; at last when it was."""
-    settings, jobs = _differing([start.settings for start in starts]), _differing([start.job_texts for start in starts])
+    """Return a distinct name per run, from settings, then job, target, provenance, and finally the time."""
+    settings, jobs = (
+        _difference_texts([start.settings for start in starts]),
+        _difference_texts([start.job_texts for start in starts]),
+    )
     targets = [start.target if len({started.target for started in starts}) > 1 else "" for start in starts]
-    beneath = _differing([start.provenance for start in starts])
+    beneath = _difference_texts([start.provenance for start in starts])
     times = [units.moment(start.at)[:19] for start in starts]
     for parts in (
         (settings,),
@@ -344,13 +346,8 @@ def distinct_names(starts: Sequence[RunStarted]) -> list[str]:
     return [start.id for start in starts]
 
 
-def differing_settings(starts: Sequence[RunStarted]) -> list[str]:
-    """The settings of each that not all have."""
-    return [name or "as it was" for name in _differing([start.settings for start in starts])]
-
-
-def _differing(mappings: list[Mapping[str, str]]) -> list[str]:
-    """What of each is not in all of them."""
+def _difference_texts(mappings: list[Mapping[str, str]]) -> list[str]:
+    """Return the settings of each mapping that not all of them share."""
     keys = varying_keys(mappings)
     return [_list_text([setting_text(key, texts[key]) for key in keys if texts.get(key)]) for texts in mappings]
 

@@ -1,4 +1,4 @@
-"""What a sweep found along an axis of numbers. Pure."""
+"""Curves of a sweep along a numeric axis. No I/O."""
 
 from __future__ import annotations
 
@@ -9,18 +9,26 @@ from app.core.analysis.stats import MeanInterval, mean_interval
 from app.core.presentation.labels import field_name
 from app.core.session.sweep_steps import Rank
 from app.features.plots.box_scatter import boxes
-from app.features.plots.request import UNITS, Made, NoPlotDataError, PlotOptions, PlotRequest, count_text, value_of
-from app.features.plots.selection import MOST, PlotSelection
+from app.features.plots.request import (
+    UNITS,
+    NoPlotDataError,
+    PlotContent,
+    PlotOptions,
+    PlotRequest,
+    count_text,
+    value_of,
+)
+from app.features.plots.selection import PlotSelection
 from app.features.sweep.engine.cells import CellResult, LatencyFigure, latency
 from app.features.sweep.engine.load_curve import LoadCurve, Measured, curves, numeric_field, values_along
 from app.features.sweep.engine.saturation import SaturationResult
-from widgets.plot_render.plot_data import CurveData, CurveLine, MeasuredPoint, Unit
+from widgets.plot_render.plot_data import MOST_CURVES, CurveData, CurveLine, MeasuredPoint, Unit
 
 
-def curve(request: PlotRequest) -> Made:
-    """A load curve, else figures over a field of the job, else a search; boxes where nothing is a number.
+def curve(request: PlotRequest) -> PlotContent:
+    """Return a load curve, else metrics over a job field, else a saturation search, else boxes.
 
-    Raises NothingError.
+    Raises NoPlotDataError.
     """
     subject, options = request.subject, request.options
     results = subject.results
@@ -44,7 +52,9 @@ def curve(request: PlotRequest) -> Made:
     )
 
 
-def _field_curves(subject: PlotSelection, field: str, lines: dict[str, list[CellResult]], options: PlotOptions) -> Made:
+def _field_curves(
+    subject: PlotSelection, field: str, lines: dict[str, list[CellResult]], options: PlotOptions
+) -> PlotContent:
     unit = Unit.RATE if subject.results is not None and subject.results.rank is Rank.BANDWIDTH else options.unit
     unit = Unit.IOPS if unit is Unit.LATENCY else unit
     drawn = [
@@ -57,7 +67,7 @@ def _field_curves(subject: PlotSelection, field: str, lines: dict[str, list[Cell
         )
         for name, line in lines.items()
     ]
-    kept = tuple(line for line in drawn if line.rates or line.latencies)[:MOST]
+    kept = tuple(line for line in drawn if line.rates or line.latencies)[:MOST_CURVES]
     steps = tuple(sorted({point.x for line in kept for point in (*line.rates, *line.latencies)}))
     if len(steps) < 2:
         raise NoPlotDataError("Only one value was measured so far: a curve takes two.", "4 goes to the sweep.")
@@ -68,8 +78,8 @@ def _field_curves(subject: PlotSelection, field: str, lines: dict[str, list[Cell
 
 
 def _rates(cell_result: CellResult, unit: Unit) -> MeanInterval | None:
-    there = [value for score in cell_result.scores if (value := value_of(score, unit)) is not None]
-    return mean_interval(there) if there else None
+    values = [value for score in cell_result.scores if (value := value_of(score, unit)) is not None]
+    return mean_interval(values) if values else None
 
 
 def _points_of(pairs: Iterable[tuple[float, Measured]]) -> tuple[MeasuredPoint, ...]:
@@ -77,7 +87,7 @@ def _points_of(pairs: Iterable[tuple[float, Measured]]) -> tuple[MeasuredPoint, 
     return tuple(MeasuredPoint(x=x, mean=mean, low=low, high=high) for x, mean, (low, high) in measured)
 
 
-def _load_curve(subject: PlotSelection, loads: LoadCurve, options: PlotOptions) -> Made:
+def _load_curve(subject: PlotSelection, loads: LoadCurve, options: PlotOptions) -> PlotContent:
     lines = tuple(
         CurveLine(name=name, latencies=_points_of(loads.latencies(figure)))
         for figure, name in ((LatencyFigure.MEAN, "mean"), (LatencyFigure.P99, "p99"))
@@ -87,14 +97,11 @@ def _load_curve(subject: PlotSelection, loads: LoadCurve, options: PlotOptions) 
         raise NoPlotDataError("Only one load was measured so far: a curve takes two.", "4 goes to the sweep.")
     knee = None if loads.knee is None else (loads.knee.rate, loads.knee.low, loads.knee.high)
     title = f"{subject.about} at rising load: latency by the IOPS reached{count_text(subject)}"
-    return (
-        title,
-        CurveData(lines=kept, across="IOPS reached", unit=Unit.IOPS, knee=knee, log=options.log is not False),
-        "",
-    )
+    data = CurveData(lines=kept, across="IOPS reached", unit=Unit.IOPS, knee=knee, log=options.log is not False)
+    return title, data, ""
 
 
-def _saturation_curve(subject: PlotSelection, search: SaturationResult, options: PlotOptions) -> Made:
+def _saturation_curve(subject: PlotSelection, search: SaturationResult, options: PlotOptions) -> PlotContent:
     line = CurveLine(
         name="",
         rates=_points_of((float(point.depth), point.iops) for point in search.points),
@@ -104,8 +111,5 @@ def _saturation_curve(subject: PlotSelection, search: SaturationResult, options:
     if len(steps) < 2:
         raise NoPlotDataError("Only one depth was measured so far: a curve takes two.", "4 goes to the sweep.")
     title = f"{subject.about}: IOPS and p99 by queue depth"
-    return (
-        title,
-        CurveData(lines=(line,), across="queue depth", unit=Unit.IOPS, steps=steps, log=options.log is not False),
-        "",
-    )
+    log = options.log is not False
+    return title, CurveData(lines=(line,), across="queue depth", unit=Unit.IOPS, steps=steps, log=log), ""

@@ -1,58 +1,46 @@
-"""Runs over their time. Pure but for the intervals, which lie on disk."""
+"""Timelines of runs. No I/O except for the intervals, which are read from disk."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from app.core.fio.run_phases import with_seconds
-from app.core.session.results import DirectionSample, RunStatus, Sample
-from app.features.plots.request import MEBI, Made, NoPlotDataError, PlotRequest, failure_text, parts_to_draw
+from app.core.session.results import DirectionSample, Sample
+from app.features.plots.request import MEBI, NoPlotDataError, PlotContent, PlotRequest, failure_text, parts_to_draw
 from widgets.plot_render.plot_data import CourseInterval, RunCourse, TimelineData, Unit
 
 _MOST_POINTS = 400
 
 
-def timeline(request: PlotRequest) -> Made:
-    """One run of each part. Raises NothingError."""
+def timeline(request: PlotRequest) -> PlotContent:
+    """Return one run of each part over time. Raises NoPlotDataError."""
     subject, options, intervals = request.subject, request.options, request.intervals
     unit = Unit.RATE if options.unit is Unit.RATE else Unit.IOPS
     chosen = [(part.name, part.runs[-1 - options.run % len(part.runs)]) for part in parts_to_draw(subject)]
     courses = [RunCourse(name=name, intervals=_course(intervals(placed), unit)) for name, placed in chosen]
-    there = tuple(course for course in courses if len(course.intervals) > 1)
-    if not there:
+    drawn = tuple(course for course in courses if len(course.intervals) > 1)
+    if not drawn:
         first = chosen[0][1].run
-        if first.figures.status is not RunStatus.OK:
-            raise NoPlotDataError(failure_text([chosen[0][1]]))
-        raise NoPlotDataError(f"No intervals of {first.id} are on disk, so there is nothing to draw over time.")
-    suffix = (
-        f", {chosen[0][1].run.id}"
-        if len(chosen) == 1
-        else ": one run of each"
-        if len(subject.runs) > len(chosen)
-        else ""
-    )
-    return f"{subject.about}{suffix}", TimelineData(courses=there, unit=unit, log=options.log is not False), ""
+        missing = f"No intervals of {first.id} are on disk, so there is nothing to draw over time."
+        raise NoPlotDataError(failure_text([chosen[0][1]], missing))
+    suffix = ": one run of each" if len(subject.runs) > len(chosen) else ""
+    suffix = f", {chosen[0][1].run.id}" if len(chosen) == 1 else suffix
+    return f"{subject.about}{suffix}", TimelineData(courses=drawn, unit=unit, log=options.log is not False), ""
 
 
 def _course(samples: Sequence[Sample], unit: Unit) -> tuple[CourseInterval, ...]:
     intervals = [_interval(at, sample, unit) for at, sample in with_seconds(samples)]
     width = -(-len(intervals) // _MOST_POINTS)
-    return (
-        tuple(_merge(intervals[start : start + width]) for start in range(0, len(intervals), width))
-        if width > 1
-        else tuple(intervals)
-    )
+    if width <= 1:
+        return tuple(intervals)
+    return tuple(_merge(intervals[start : start + width]) for start in range(0, len(intervals), width))
 
 
 def _interval(at: float, sample: Sample, unit: Unit) -> CourseInterval:
     both = sample.transfers
-    rate = (
-        sum(sample.bytes_per_second for sample in both) / MEBI
-        if unit is Unit.RATE
-        else sum(sample.iops for sample in both)
-    )
+    rates = (sample.bytes_per_second / MEBI if unit is Unit.RATE else sample.iops for sample in both)
     p50, p99, p99_9, worst = (_slowest(both, read) for read in _READS)
-    return CourseInterval(at=at, rate=rate, p50=p50, p99=p99, p99_9=p99_9, worst=worst, stalled=sample.stalled)
+    return CourseInterval(at=at, rate=sum(rates), p50=p50, p99=p99, p99_9=p99_9, worst=worst, stalled=sample.stalled)
 
 
 _READS: tuple[Callable[[DirectionSample], int | None], ...] = (
@@ -64,12 +52,12 @@ _READS: tuple[Callable[[DirectionSample], int | None], ...] = (
 
 
 def _slowest(both: Sequence[DirectionSample], read: Callable[[DirectionSample], int | None]) -> float | None:
-    """Of the slower direction."""
+    """Return the value of the slower direction."""
     return max((float(value) for sample in both if (value := read(sample)) is not None), default=None)
 
 
 def _merge(part: Sequence[CourseInterval]) -> CourseInterval:
-    """Several as one: the least rate and the worst latencies, so that no stall and no outlier is lost."""
+    """Return several intervals as one, with the lowest rate and highest latencies: no stall and no outlier is lost."""
 
     def worst(read: Callable[[CourseInterval], float | None]) -> float | None:
         return max((value for interval in part if (value := read(interval)) is not None), default=None)

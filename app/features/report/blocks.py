@@ -1,5 +1,6 @@
-"""What a report is made of, whatever its format: sections of sentences, tables, commands and graphs. Nothing in
-them is escaped: each writer does that for its format.
+"""Building blocks of a report, independent of its format: sections of sentences, tables, commands and graphs.
+
+No text in them is escaped: each writer escapes it for its format.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefinitionList:
-    """Labels with values."""
+    """A list of labels with values."""
 
     pairs: tuple[tuple[str, str], ...]
-    """Label and text."""
+    """Label and text of each entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentences:
-    """A list, one sentence or two an item."""
+    """A bullet list; an item has one or two sentences."""
 
     items: tuple[str, ...]
 
@@ -33,31 +34,31 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportTable:
-    """A table: every row has as many cells as there are columns. Columns in which nothing stands are not shown."""
+    """A table. Every row has as many cells as there are columns; writers leave out empty columns."""
 
     columns: tuple[str, ...]
     """Headings."""
     rows: tuple[tuple[str, ...], ...]
-    """Cells, as text from tools and devices or made of it."""
+    """Cells, with text that may come from tools and devices."""
 
     @property
-    def shown(self) -> list[int]:
-        """The columns in which something stands."""
+    def used_columns(self) -> list[int]:
+        """Return the indexes of the columns that are not empty."""
         return [at for at in range(len(self.columns)) if any(row[at] for row in self.rows)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
-    """Lines as they were typed or written."""
+    """Lines that were typed or written exactly so."""
 
     lines: tuple[str, ...]
     label: str = ""
-    """What stands before them, "" for nothing."""
+    """Text before the lines, or ""."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graphs:
-    """Pictures that belong together."""
+    """Graphs that belong together."""
 
     graphs: tuple[Graph, ...]
 
@@ -67,56 +68,56 @@ Block = DefinitionList | Sentences | Paragraph | ReportTable | Code | Graphs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A heading and what stands under it."""
+    """A heading and the blocks below it."""
 
     heading: str
     """One line."""
     blocks: tuple[Block, ...]
-    """In their order; none is said to be "None."."""
+    """Blocks in their order. An empty section is written as "None."."""
     level: int = 2
-    """2 for a part of the report, 3 for a part of such a part."""
+    """Heading level: 2 for a main section, 3 for a subsection."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A session, ready to be written down."""
+    """A session, ready to be written in any format."""
 
     title: str
     """One line."""
     simulated: bool
-    """Whether any of it was not measured on hardware."""
+    """Whether any part was not measured on hardware."""
     sections: tuple[Section, ...]
-    """In their order."""
+    """Sections in their order."""
 
     @property
     def graphs(self) -> tuple[Graph, ...]:
-        """All pictures, in their order."""
+        """Return all graphs in their order."""
         blocks = (block for section in self.sections for block in section.blocks)
         return tuple(graph for block in blocks if isinstance(block, Graphs) for graph in block.graphs)
 
 
 def section(heading: str, *blocks: Block | None, level: int = 2, always: bool = False) -> tuple[Section, ...]:
-    """The section without its empty blocks; nothing at all when it is empty and need not be there."""
-    kept = tuple(block for block in blocks if block is not None and not _empty(block))
+    """Return the section without its empty blocks in a tuple; an empty tuple if no block is left, unless `always`."""
+    kept = tuple(block for block in blocks if block is not None and not _is_empty(block))
     return (Section(heading=heading, blocks=kept, level=level),) if kept or always else ()
 
 
-def _empty(block: Block) -> bool:
+def _is_empty(block: Block) -> bool:
     match block:
         case (
-            DefinitionList(pairs=there)
-            | Sentences(items=there)
-            | ReportTable(rows=there)
-            | Code(lines=there)
-            | Graphs(graphs=there)
+            DefinitionList(pairs=content)
+            | Sentences(items=content)
+            | ReportTable(rows=content)
+            | Code(lines=content)
+            | Graphs(graphs=content)
         ):
-            return not there
+            return not content
         case Paragraph(text=text):
             return not text
 
 
 def report_table(shown: view.Table) -> ReportTable:
-    """A table of the views."""
+    """Return a presentation table as a report table."""
     return ReportTable(
         columns=tuple(column.title for column in shown.columns),
         rows=tuple(tuple(map(view.text_of, row.cells)) for row in shown.rows),
@@ -124,5 +125,5 @@ def report_table(shown: view.Table) -> ReportTable:
 
 
 def definition_list(shown: view.Facts) -> DefinitionList:
-    """Facts of the views, without their heading."""
+    """Return presentation facts as a definition list, without their heading."""
     return DefinitionList(pairs=tuple((fact.label, fact.value) for fact in shown.facts))

@@ -1,4 +1,4 @@
-"""The machine and the changes of a session, what was put back, and every command that changed something. Pure."""
+"""Machine, changes, reverts and commands of a session as report blocks. No I/O."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from backends.model import Array, Controller, Drive, Inventory, Target
 from backends.sizes import size_words
 from widgets.text_utils import units
 
-# -- the machine and what was measured or changed on it, as tables ----------------------------------------------------
+# -- machine, findings and tested devices -----------------------------------------------------------------------------
 
 
 def machine_facts(session: Session) -> DefinitionList:
-    """Where it was measured, and with what."""
+    """Return the host, its system and the program versions that the session was measured with."""
     return DefinitionList(pairs=tuple(_machine(session)))
 
 
@@ -46,7 +46,7 @@ def _machine(session: Session) -> Iterator[tuple[str, str]]:
 
 
 def findings(session: Session) -> ReportTable | None:
-    """What the last check of the session found, the gravest first; None where nothing was checked or found."""
+    """Return the findings of the last check, the gravest first; None if there was no check."""
     last = last_check(session.events)
     if last is None:
         return None
@@ -57,14 +57,14 @@ def findings(session: Session) -> ReportTable | None:
 
 
 def devices(inventory: Inventory) -> ReportTable:
-    """All that was found, each thing once."""
+    """Return a table of all devices, each of them once."""
     return report_table(
         devices_table(inventory).only("address", "kind", "size", "state", "model", "firmware", "use", "name")
     )
 
 
 def tested_devices_table(session: Session) -> ReportTable:
-    """What was measured or changed, what it hangs from and what it is made of: identity, firmware, shape."""
+    """Return identity, firmware and layout of the tested or changed devices, their controllers and members."""
     wanted = {str(target) for target in _concerned_targets(session)}
     shown = devices_table(session.inventory)
     rows = tuple(row for row in shown.rows if row.key in wanted)
@@ -73,18 +73,18 @@ def tested_devices_table(session: Session) -> ReportTable:
 
 
 def _concerned_targets(session: Session) -> set[Target]:
-    """Targets by name or device, then their controllers and members, however deep."""
+    """Return the targets that were measured or changed, with their controllers and all nested members."""
     measured = [item for run in session.runs for item in run.start.all_targets]
     names = {name for item in measured for name in (item.target, item.device) if name}
     names |= {str(record.change.target) for record in session.changes}
     names |= {str(item.start.target) for item in session.experiments}
     inventory = session.inventory
-    things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
+    devices: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
     arrays = {array.target: array for array in inventory.arrays}
     blocks: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    targets = {item.target for item in things if str(item.target) in names}
+    targets = {item.target for item in devices if str(item.target) in names}
     targets |= {item.target for item in blocks if item.device in names}
-    targets -= set(inventory.twins)  # the kernel's view of something else that is in the list
+    targets -= set(inventory.twins)  # the kernel's view of a device that is listed already
     waiting = list(targets)
     while waiting:
         array = arrays.get(waiting.pop())
@@ -95,14 +95,14 @@ def _concerned_targets(session: Session) -> set[Target]:
     return targets | above
 
 
-# -- the changes of a session, what was put back, and every command that changed something ----------------------------
+# -- changes, reverts, and all commands that changed something --------------------------------------------------------
 
 DETAILED = 12
-"""Changes that are told with their steps; of more a table says more."""
+"""Maximum number of changes that are listed with their steps; more are shown as a table."""
 
 
 def change_sections(session: Session) -> Iterator[Section]:
-    """Every change with its steps, or a table of them if they are many."""
+    """Yield every change with its steps, or a table if there are many."""
     changes = session.changes
     if len(changes) > DETAILED:
         yield from section("Changes", report_table(view.changes_table(changes)))
@@ -126,7 +126,7 @@ def _change(record: ChangeRecord) -> tuple[Section, ...]:
 
 
 def restored_sentences(session: Session) -> Iterator[str]:
-    """What has its old value again, a sentence for each setting."""
+    """Yield one sentence for each setting that was restored to its old value."""
     fields: dict[tuple[str, str], list[ChangeRecord]] = {}
     for record in session.changes:
         if record.undone_by is not None:
@@ -152,13 +152,8 @@ def restored_sentences(session: Session) -> Iterator[str]:
             )
 
 
-def in_force_sentences(session: Session) -> Iterator[str]:
-    """What still stands, a sentence each."""
-    return map(view.in_force_text, session.in_force)
-
-
 def problems(session: Session) -> Iterator[str]:
-    """What went wrong, and which settings are kept over a reboot."""
+    """Yield a sentence for each error and for each setting that is kept over a reboot."""
     for problem in session.inventory.problems:
         yield " ".join(filter(None, (f"{problem.where}: {problem.message}", problem.hint)))
     for event in session.events:
@@ -173,7 +168,7 @@ def problems(session: Session) -> Iterator[str]:
 
 
 def commands(session: Session) -> ReportTable:
-    """Everything that changed something, with its exit status."""
+    """Return a table of all commands that changed something, with their exit status."""
     ran = [event for event in session.events if isinstance(event, CommandRan) and event.mutates]
     rows = tuple(
         (

@@ -1,4 +1,4 @@
-"""`report`: the session as a document."""
+"""The `report` command: the session as a document."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.cli.output import data, say
 from app.cli.session_context import loaded_session
 from app.core.analysis.stored_verdicts import without_stored_verdicts
 from app.core.session.archive import session_redactor
-from app.features.report.output import ReportFormat, form_of, report_text, write_report
+from app.features.report.output import ReportFormat, format_of, report_text, write_report
 from backends.errors import InvalidValueError
 from backends.text import clean
 
@@ -54,19 +54,19 @@ def report_command(
         text = report_text(shown, loaded.folder, wanted, samples=samples, redactor=redactor, source=loaded.display_path)
         data(text.rstrip("\n"))
         return DONE
-    made_of = shown, loaded.folder, output, wanted
-    for made in write_report(*made_of, force=force, samples=samples, redactor=redactor, source=loaded.display_path):
-        say(f"Written to {clean(str(made), 300)}")
+    report = shown, loaded.folder, output, wanted
+    for path in write_report(*report, force=force, samples=samples, redactor=redactor, source=loaded.display_path):
+        say(f"Written to {clean(str(path), 300)}")
     return DONE
 
 
 def _form(named: str | None, output: Path | None) -> ReportFormat:
-    """The format that is named, else the one of the file's ending, else Markdown."""
+    """Return the named format, else the one of the file's suffix, else Markdown."""
     if named is not None:
         return ReportFormat(named)
     if output is None:
         return ReportFormat.MARKDOWN
     try:
-        return form_of(output)
+        return format_of(output)
     except InvalidValueError:
         return ReportFormat.MARKDOWN

@@ -1,4 +1,4 @@
-"""Runs, or the intervals of runs, as CSV: stable column names with their units, plain numbers. Pure."""
+"""Runs, or intervals of runs, as CSV with stable column names, units in the names, and plain numbers. No I/O."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from backends.text import clean
 _LONGEST = 2000
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 _ACTIVE = ("=", "+", "-", "@", "\t", "\r", "|", "%")
-"""With these a cell begins that a spreadsheet may take for a formula or a command."""
+"""First characters of a cell that a spreadsheet may treat as a formula or a command."""
 
 _RUN = (
     "run",
@@ -76,10 +76,10 @@ _DIRECTION = (
 _SAMPLE = ("iops", "bytes_per_s", "ios", "latency_p50_ns", "latency_p99_ns", "latency_p99_9_ns", "latency_max_ns")
 _AFTER = ("fio_cpu_percent_of_core", "host_cpu_percent", "reason", "warnings", "advice")
 _NOTHING_AFTER = (None,) * len(_AFTER)
-"""Of a single one of several targets or sections nothing of the kind is known."""
+"""Empty trailing values: they are known only for the whole run, not for one target or section."""
 
 _OWN_COLUMNS = ("host", "fio_version")
-"""What has a column of its own beside the provenance."""
+"""Provenance keys that already have a column of their own."""
 
 _KINDS: Mapping[type[object], str] = {
     type(None): "run",
@@ -89,16 +89,16 @@ _KINDS: Mapping[type[object], str] = {
     SectionSample: "section",
     GroupFigures: "group",
 }
-"""What a row is about."""
+"""Value of the column `row`, by the type of the part that a row is about."""
 
 Value = str | int | float | bool | None
 
 
 def runs_csv(session: Session) -> str:
-    """One row a run, and below it one for each of several targets, sections or groups of sections.
+    """Return one row per run, followed by one for each of several targets, sections or section groups.
 
-    `row` is `run`, `target`, `section` or `group`. Columns `job_*` are the fields of the job, in the row of a section
-    those of its own. `setting_*` are the settings that were in force, `provenance_*` what else was so.
+    `row` is `run`, `target`, `section` or `group`. Columns `job_*` are the fields of the job; in a section's row they
+    are the section's own. `setting_*` are the settings in force, `provenance_*` the other conditions of the run.
     """
     fields = list(dict.fromkeys([*Job().texts(), *(key for run in session.runs for key in run.start.job)]))
     section_jobs = {run.id: {section.name: section.job for section in run.start.sections} for run in session.runs}
@@ -131,10 +131,9 @@ def runs_csv(session: Session) -> str:
 
 
 def samples_csv(session: Session, samples: Mapping[str, Sequence[Sample]]) -> str:
-    """One row an interval of a run, and below it one for each of several targets, or for each section that runs: `row`
-    is `run`, `target` or `section`.
+    """Return one row per interval, followed by one for each of several targets or running sections.
 
-    `at_s` counts from the start of its phase to the end of the interval.
+    `row` is `run`, `target` or `section`. `at_s` counts from the start of the phase to the end of the interval.
     """
     header = ["run", "target", "simulated", "phase", "at_s", "interval_s", "stalled", "row", "section"]
     header += [f"{name}_{key}" for name in DIRECTIONS for key in _SAMPLE]
@@ -159,7 +158,7 @@ def samples_csv(session: Session, samples: Mapping[str, Sequence[Sample]]) -> st
 
 
 def cell_text(value: Value) -> str:
-    """One cell: nothing for None, numbers as they are, text that no spreadsheet takes for a formula."""
+    """Return the text of a cell: "" for None, numbers as they are, and text that no spreadsheet runs as a formula."""
     match value:
         case None:
             return ""
@@ -194,7 +193,9 @@ def _identity(run: RunRecord, session: Session, swept: tuple[str, str], part: Pa
     yield from (titles.get(part.name) if isinstance(part, SectionFigures) else start.title, start.profile)
     yield from (None, None, None) if mark is None else (mark.experiment, mark.letter, mark.pair)
     yield from swept
-    version = f"fio-{start.fio_version}" if start.fio_version else None  # 3.40 is no number, whatever reads this
+    version = (
+        f"fio-{start.fio_version}" if start.fio_version else None
+    )  # with a prefix, so that a spreadsheet does not read 3.40 as a number
     yield from (run.figures.status.value, start.simulated, start.destructive, version)
     yield part.seconds if isinstance(part, SectionFigures) else run.figures.seconds
     yield _KINDS[type(part)]
@@ -211,7 +212,7 @@ def _utc(at: float) -> str | None:
     try:
         return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (OverflowError, ValueError, OSError):
-        return None  # a damaged log
+        return None  # the log is damaged
 
 
 def _direction(figures: DirectionStats | None) -> Sequence[Value]:
@@ -243,7 +244,7 @@ def _trailing_values(run: RunRecord) -> Iterator[Value]:
 
 
 def _sweep_cells(session: Session) -> dict[str, tuple[str, str]]:
-    """Set-up and workload of each run of the sweep."""
+    """Return the row name and column name of the sweep cell that each run belongs to, by run id."""
     record = session.sweep
     if record is None:
         return {}

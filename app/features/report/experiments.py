@@ -1,4 +1,4 @@
-"""What each A/B of a session has shown: a table, graphs. Pure."""
+"""Results of each A/B experiment of a session as a table and graphs. No I/O."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from app.features.report.svg.scales import Scale
 _COLUMNS = ("A/B", "Figure", "A", "B", "", "Difference", "Interval", "Verdict")
 
 _WIDE = 4.0
-"""Largest difference by smallest, as ratios, from which the axis is one of ratios."""
+"""Ratio of the largest difference to the smallest from which the axis shows ratios."""
 
 
 def experiments_table(session: Session) -> ReportTable:
-    """The figures of both letters, with intervals and verdicts; each experiment has its own level."""
+    """Return the results of both arms with intervals and verdicts. Each experiment has its own confidence level."""
     pairs = [(record.id, stored_comparison(session, record.id)) for record in session.experiments]
     rows = [
         (name, *row[:-1], covers_text(comparison.level), row[-1])
@@ -36,7 +36,7 @@ def experiments_table(session: Session) -> ReportTable:
 
 
 def experiment_graphs(session: Session) -> tuple[Graph, ...]:
-    """For each: differences with intervals, the pairs as they were measured, both percentile curves."""
+    """Return the graphs of each experiment: differences with intervals, the measured pairs, both percentile curves."""
     every: list[Graph] = []
     for record in session.experiments:
         comparison = stored_comparison(session, record.id)
@@ -90,7 +90,7 @@ def _differences(record: ExperimentRecord, comparison: Comparison) -> IntervalGr
 
 
 def _is_wide(rows: Sequence[Whisker]) -> bool:
-    """Whether one of the differences would leave no room to the others on an even axis."""
+    """Return whether one difference would leave no space for the others on a linear axis."""
     ends = [1 + (end if end is not None else row.mean) / 100 for row in rows for end in (row.low, row.high)]
     return max(*ends, 1.0) > _WIDE * max(min(*ends, 1.0), 1e-12)
 
@@ -122,9 +122,9 @@ def _percentiles(record: ExperimentRecord, comparison: Comparison) -> LineGraph 
     series = []
     for name, runs in zip(_names(record), (comparison.sides.a, comparison.sides.b), strict=True):
         matches = {way: [side for run in runs if (side := run.figures.side(way)) is not None] for way in DIRECTIONS}
-        there = {way: figures for way, figures in matches.items() if figures}
-        for direction, figures in there.items():
-            label = f"{name}, {direction}" if len(there) > 1 else name
+        measured = {way: figures for way, figures in matches.items() if figures}
+        for direction, figures in measured.items():
+            label = f"{name}, {direction}" if len(measured) > 1 else name
             line = percentile_series(label, figures)
             series += [line] if line is not None else []
     if len(series) < 2:

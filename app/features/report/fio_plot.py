@@ -1,7 +1,8 @@
-"""A session as files that fio-plot reads: fio's last document of each run, and logs of its intervals.
+"""A session as files for fio-plot: fio's last document of each run, and logs of its intervals.
 
-fio-plot (github.com/louwrentius/fio-plot, 1.1) takes a folder with `-i` and tells its runs apart by pattern, queue
-depth and number of jobs alone: whatever else differs (target, block size, settings, repeats) makes another folder.
+fio-plot (github.com/louwrentius/fio-plot, 1.1) reads a folder with `-i`. It distinguishes runs only by pattern, queue
+depth and number of jobs. Runs that differ in anything else (target, block size, settings, repeats) therefore go to
+different folders.
 """
 
 from __future__ import annotations
@@ -27,65 +28,57 @@ _NAME_FIELDS = ("rw", "iodepth", "numjobs")
 _KIBI = 1024
 _STEPS = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
 _SHARES = (("latency_ns", 1, _STEPS), ("latency_us", 1000, _STEPS), ("latency_ms", 1_000_000, (*_STEPS, 2000)))
-"""fio's tables of latencies, their units in ns and the upper ends of their rows (stat.c)."""
+"""fio's latency tables: name, unit in ns, and upper limits of their rows (stat.c)."""
 _SPECIAL = re.compile(r"[^A-Za-z0-9.]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Moment:
-    """One interval with the mean latencies that fio's counters give for it."""
-
-    sample: Sample
-    means: Mapping[tuple[str, str], float]
-    """Nanoseconds by kind (`lat`, `clat`) and direction."""
+_Interval = tuple[Sample, Mapping[tuple[str, str], float]]
+"""A measured interval, and its mean latencies in nanoseconds by kind (`lat`, `clat`) and direction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RunFiles:
-    """Where the files of a run go."""
+    """File names of one run."""
 
     folder: str
     run: RunRecord
 
     @property
     def json(self) -> str:
-        """As bench-fio names it."""
+        """Return the name that bench-fio gives to the document."""
         job = self.run.start.job
         return f"{self.folder}/{job['rw']}-{job['iodepth']}-{job['numjobs']}.json"
 
     def log(self, kind: str) -> str:
-        """As fio names it when bench-fio asks for logs."""
+        """Return the name that fio gives to a log for bench-fio."""
         job = self.run.start.job
         return f"{self.folder}/{job['rw']}-iodepth-{job['iodepth']}-numjobs-{job['numjobs']}_{kind}.1.log"
 
 
 def fio_plot_files(session: Session, folder: Path) -> Iterator[tuple[str, str]]:
-    """Names below the export's folder and their texts; `folder` is the session's."""
+    """Yield the files of the export: name below the export's folder, and text. `folder`: the folder of the session."""
     places = tuple(_run_files(session.runs))
     yield "README.txt", _readme(session, places)
     yield "runs.csv", runs_csv(session)
     for target in places:
         source = run_folder(target.run, folder)
-        last, moments = (None, []) if source is None else _read(source / "fio.out", target.run)
-        if last is not None and not _waited_for_steadiness(target.run):
+        last, intervals = (None, []) if source is None else _read(source / "fio.out", target.run)
+        if last is not None and not _has_unsteady_time(target.run):
             yield target.json, json.dumps(_with_job_options(last, target.run), indent=1) + "\n"
         for kind in ("iops", "bw", "lat", "clat"):
-            rows = list(_rows(kind, moments, _block(target.run)))
+            rows = list(_rows(kind, intervals, _block(target.run)))
             if rows:
                 yield target.log(kind), "\n".join(rows) + "\n"
 
 
 def _run_files(runs: Sequence[RunRecord]) -> Iterator[_RunFiles]:
-    """A folder for each run: the first in which its name is free among those of the same conditions."""
+    """Yield the folder of each run: the first one for these conditions where its file name is still free."""
     numbers: dict[tuple[object, ...], int] = {}
     taken: dict[tuple[object, ...], int] = {}
     for run in runs:
         start = run.start
-        if (
-            run.figures.status is not RunStatus.OK
-            or start.sections
-            or not all(start.job.get(key) for key in _NAME_FIELDS)
-        ):
+        named = all(start.job.get(key) for key in _NAME_FIELDS)
+        if run.figures.status is not RunStatus.OK or start.sections or not named:
             continue
         other = tuple(sorted((key, text) for key, text in start.job.items() if key not in _NAME_FIELDS))
         where = start.target if start.scratch is None else start.device or start.target
@@ -98,8 +91,8 @@ def _run_files(runs: Sequence[RunRecord]) -> Iterator[_RunFiles]:
         yield _RunFiles(folder=f"{mark}{number:02d}-{_slug(where)}-{_slug(start.job.get('bs', ''))}{again}", run=run)
 
 
-def _waited_for_steadiness(run: RunRecord) -> bool:
-    """Whether fio's totals hold more than what was measured: it ran before, until the figures were steady."""
+def _has_unsteady_time(run: RunRecord) -> bool:
+    """Return whether fio's totals also cover the time before the results were steady."""
     return run.figures.steady is not None and run.figures.steady.waited_s > 0
 
 
@@ -107,24 +100,24 @@ def _slug(text: str) -> str:
     return _SPECIAL.sub("-", text).strip("-.")[-40:] or "x"
 
 
-def _read(raw: Path, run: RunRecord) -> tuple[Mapping[str, Any] | None, list[_Moment]]:
-    """fio's last document, and the measured intervals."""
+def _read(raw: Path, run: RunRecord) -> tuple[Mapping[str, Any] | None, list[_Interval]]:
+    """Return fio's last document and the measured intervals."""
     course = course_of(run)
     last: Mapping[str, Any] | None = None
     before: dict[tuple[str, str], tuple[float, int]] = {}
-    moments: list[_Moment] = []
+    intervals: list[_Interval] = []
     for data in read_documents(raw):
         last = data
         sums = _sums(data)
         sample, _ = course.add_document(FioDocument(data))
         if sample is not None and sample.phase is Phase.MEASURING:
-            moments.append(_Moment(sample=sample, means=_means(before, sums)))
+            intervals.append((sample, _means(before, sums)))
         before = sums
-    return last, moments
+    return last, intervals
 
 
 def _sums(data: Mapping[str, Any]) -> dict[tuple[str, str], tuple[float, int]]:
-    """Sum of latencies in ns and number of I/Os so far, of all jobs."""
+    """Return the sum of latencies in ns and the number of I/Os of all jobs so far, by kind and direction."""
     sums: dict[tuple[str, str], tuple[float, int]] = {}
     jobs = data.get("jobs")
     for job in jobs if isinstance(jobs, list) else []:
@@ -143,7 +136,7 @@ def _sums(data: Mapping[str, Any]) -> dict[tuple[str, str], tuple[float, int]]:
 def _means(
     before: Mapping[tuple[str, str], tuple[float, int]], now: Mapping[tuple[str, str], tuple[float, int]]
 ) -> dict[tuple[str, str], float]:
-    """Mean latencies of the I/Os between two documents; fio's counters begin anew after the ramp."""
+    """Return the mean latencies of the I/Os between two documents. fio resets its counters after the ramp."""
     means = {}
     for key, (total, count) in now.items():
         old, number = before.get(key, (0.0, 0))
@@ -154,14 +147,14 @@ def _means(
     return means
 
 
-def _rows(kind: str, moments: Sequence[_Moment], block: int) -> Iterator[str]:
-    """Lines of a fio log: milliseconds, value, direction, block size, offset."""
-    for moment in moments:
+def _rows(kind: str, intervals: Sequence[_Interval], block: int) -> Iterator[str]:
+    """Yield the lines of a fio log: milliseconds, value, direction, block size, offset."""
+    for interval, means in intervals:
         for number, name in enumerate(DIRECTIONS):
-            sample = moment.sample.side(name)
-            value = None if sample is None else _value(kind, sample, moment.means.get((kind, name)))
+            sample = interval.side(name)
+            value = None if sample is None else _value(kind, sample, means.get((kind, name)))
             if value is not None:
-                yield f"{round(moment.sample.at * 1000)}, {value}, {number}, {block}, 0"
+                yield f"{round(interval.at * 1000)}, {value}, {number}, {block}, 0"
 
 
 def _value(kind: str, sample: DirectionSample, mean: float | None) -> int | None:
@@ -175,7 +168,7 @@ def _value(kind: str, sample: DirectionSample, mean: float | None) -> int | None
 
 
 def _with_job_options(document: Mapping[str, Any], run: RunRecord) -> Mapping[str, Any]:
-    """The document with the options by which fio-plot finds it, whatever this fio repeats of its job file."""
+    """Return the document with the job options that fio-plot needs: fio versions differ in what they repeat."""
     named = {key: run.start.job[key] for key in (*_NAME_FIELDS, "bs") if run.start.job.get(key)}
     jobs = document.get("jobs")
     completed = [
@@ -187,7 +180,7 @@ def _with_job_options(document: Mapping[str, Any], run: RunRecord) -> Mapping[st
 
 
 def _spread(job: FioDocument) -> dict[str, dict[str, float]]:
-    """fio's shares of I/Os by latency, for documents that lack them."""
+    """Return fio's latency distribution, for documents without one."""
     counts = [part.histogram.counts for name in DIRECTIONS if (part := job.counters(name)) is not None]
     every = [(value, count) for part in counts for value, count in part.items()]
     total = sum(count for _, count in every) or 1
@@ -218,7 +211,7 @@ def _block(run: RunRecord) -> int:
 
 
 def _readme(session: Session, places: Sequence[_RunFiles]) -> str:
-    """What lies where, and how to draw it."""
+    """Return the README: the content of each folder, and the commands that plot it."""
     rows = [f"Session {clean(session.id)} for fio-plot 1.1 or newer. All runs as a table: runs.csv.", ""]
     if any(location.run.start.simulated for location in places):
         rows += ["SIMULATED: not measured on hardware.", ""]
@@ -239,7 +232,7 @@ def _readme(session: Session, places: Sequence[_RunFiles]) -> str:
             *(
                 f"  no JSON of {run.id}: fio's totals hold the time before it was steady"
                 for run in runs
-                if _waited_for_steadiness(run)
+                if _has_unsteady_time(run)
             ),
             *dict.fromkeys(line for patterns in _patterns(runs) for line in _plot_commands(folder, *patterns)),
             "",
@@ -248,7 +241,7 @@ def _readme(session: Session, places: Sequence[_RunFiles]) -> str:
 
 
 def _patterns(runs: Sequence[RunRecord]) -> Iterator[tuple[str, str, list[str]]]:
-    """Pattern, number of jobs, and queue depths of the runs of a folder."""
+    """Yield pattern, number of jobs and queue depths of the runs in a folder."""
     by_pattern: dict[tuple[str, str], list[str]] = {}
     for run in runs:
         job = run.start.job
@@ -266,5 +259,5 @@ def _plot_commands(folder: str, pattern: str, jobs: str, depths: Sequence[str]) 
 
 
 def _directions(pattern: str) -> tuple[str, ...]:
-    """Return the directions of a pattern that fio-plot draws: it knows no trims."""
+    """Return the directions of a pattern that fio-plot draws. It does not support trims."""
     return ("write",) if "write" in pattern else () if "trim" in pattern else ("read",)

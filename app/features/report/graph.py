@@ -1,4 +1,4 @@
-"""Graphs as values: what a report draws, before anybody draws it."""
+"""Data model of the graphs in a report, without their drawing."""
 
 from __future__ import annotations
 
@@ -9,42 +9,42 @@ from app.core.analysis.stats import LogMeanInterval, MeanInterval
 from backends.values import dataclass
 
 MOST_LINES = 6
-"""Lines that can be told apart in one graph."""
+"""Maximum number of lines in one graph; more would be hard to distinguish."""
 
 Point = tuple[float, float | None]
-"""x and y; without y the line is interrupted."""
+"""x and y. A y of None interrupts the line."""
 
 
 class AxisUnit(StrEnum):
-    """What the numbers of an axis are."""
+    """Unit of the numbers on an axis."""
 
     IOPS = "IOPS"
     """I/Os per second."""
     MIB_PER_S = "MiB/s"
-    """Given in bytes per second."""
+    """Values are bytes per second."""
     LATENCY = "latency"
-    """Nanoseconds."""
+    """Values are nanoseconds."""
     SECONDS = "s"
     """Seconds."""
     PERCENT = "%"
-    """Of which 100 is the whole."""
+    """100 is the total."""
     BYTES = "bytes"
     """Bytes."""
     NUMBER = ""
-    """Plain."""
+    """Plain numbers."""
 
 
 class Spacing(StrEnum):
-    """How an axis is divided."""
+    """Scale of an axis."""
 
     LINEAR = "linear"
-    """Evenly."""
+    """Linear."""
     LOG = "log"
-    """By powers of ten."""
+    """Powers of ten."""
     NINES = "nines"
     """Percentiles, 0..100: each further nine is one step."""
     RATIO = "ratio"
-    """Differences in percent, by the logarithm of their ratio: half lies as far from 0 as double."""
+    """Differences in percent, placed by the logarithm of the ratio: half is as far from 0 as double."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,15 +52,15 @@ class Axis:
     """One axis."""
 
     label: str
-    """What it shows."""
+    """Quantity on the axis."""
     unit: AxisUnit = AxisUnit.NUMBER
-    """In which unit."""
+    """Unit of its values."""
     spacing: Spacing = Spacing.LINEAR
-    """How it is divided."""
+    """Scale."""
     tight: bool = False
-    """It ends where the numbers end, not at the next round one."""
+    """Whether the axis ends at the last value instead of the next round number."""
     at: tuple[float, ...] = ()
-    """Where its marks are; empty for round numbers."""
+    """Positions of the marks; empty for round numbers."""
 
 
 IOPS = Axis(label="IOPS", unit=AxisUnit.IOPS)
@@ -72,19 +72,19 @@ class GraphLine:
     """One line."""
 
     name: str
-    """In the legend."""
+    """Name in the legend."""
     points: tuple[Point, ...]
-    """Ascending x."""
+    """Points by ascending x."""
     measured: bool = False
-    """Each point is a measurement of its own, and gets a marker."""
+    """Whether each point is a separate measurement and gets a marker."""
     joined: bool = True
-    """Points follow from each other; those that do not are drawn without a line between them."""
+    """Whether a line connects the points."""
     spread: tuple[tuple[float, float] | None, ...] = ()
-    """The interval of each point's y: low and high; None of a point that has none. Empty where no point has one."""
+    """Low and high end of each point's interval, or None for a point without; empty if no point has one."""
 
 
-def measured_line(name: str, pairs: Iterable[tuple[float, MeanInterval | LogMeanInterval | None]]) -> GraphLine:
-    """Return the line over means with their intervals; it is interrupted where nothing was measured."""
+def line_of_means(name: str, pairs: Iterable[tuple[float, MeanInterval | LogMeanInterval | None]]) -> GraphLine:
+    """Return the line of means with their intervals. It is interrupted where nothing was measured."""
     measured = tuple(pairs)
     return GraphLine(
         name=name,
@@ -97,13 +97,13 @@ def measured_line(name: str, pairs: Iterable[tuple[float, MeanInterval | LogMean
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TitledGraph:
     key: str
-    """Unique in the report; letters, digits and hyphens."""
+    """Unique id in the report: letters, digits and hyphens."""
     title: str
     """One line."""
     about: str
-    """What it shows, in a sentence."""
+    """Description in one sentence."""
     simulated: bool = False
-    """Not measured on hardware."""
+    """Whether it was not measured on hardware."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,44 +113,44 @@ class LineGraph(_TitledGraph):
     x: Axis
     y: Axis
     series: tuple[GraphLine, ...]
-    """At most `MOST_LINES`."""
+    """Up to `MOST_LINES` lines."""
     from_zero: bool = True
-    """A linear y axis begins at 0."""
+    """Whether a linear y axis begins at 0."""
     shaded: tuple[float, float] | None = None
-    """Stretch of x that does not count."""
+    """Range of x that does not count."""
     shaded_as: str = "ramp"
-    """What that is."""
+    """Label of that range."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeatMap(_TitledGraph):
-    """A table whose cells are coloured by their share of the best in their line."""
+    """A table whose cells are coloured by their share of the best value in their line."""
 
     rows: tuple[str, ...]
-    """Headings at the left."""
+    """Headings on the left."""
     columns: tuple[str, ...]
     """Headings at the top."""
     cells: tuple[tuple[float | None, ...], ...]
-    """By row and column; None where nothing was measured."""
+    """Values by row and column; None where nothing was measured."""
     texts: tuple[tuple[str, ...], ...]
-    """What stands in each cell."""
+    """Text of each cell."""
     framed: frozenset[tuple[int, int]] = frozenset()
-    """The best of each line by row and column, with what cannot be told from it."""
+    """Row and column of the best cell of each line, and of those that cannot be distinguished from it."""
     along_rows: bool = False
-    """The best is looked for in each row; else in each column."""
+    """Whether a line is a row; otherwise it is a column."""
     lower_is_better: bool = False
-    """Of latencies."""
+    """Whether the lowest value is the best, as for latencies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whisker:
-    """A mean and its 95 % interval."""
+    """A mean with its 95 % interval."""
 
     label: str
-    """Of what."""
+    """Name of the row."""
     mean: float
     low: float | None
-    """None of a single run."""
+    """Low end of the interval; None for a single run."""
     high: float | None
     text: str
     """The numbers, and the verdict if there is one."""
@@ -163,9 +163,9 @@ class IntervalGraph(_TitledGraph):
     axis: Axis
     rows: tuple[Whisker, ...]
     zero: bool = False
-    """Differences: 0 is marked."""
+    """Whether the values are differences, so that 0 is marked."""
     threshold: float | None = None
-    """Differences smaller than it count as none."""
+    """Size below which a difference counts as none."""
 
 
 Graph = LineGraph | HeatMap | IntervalGraph

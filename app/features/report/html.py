@@ -1,4 +1,4 @@
-"""A report as one HTML file, and how it looks."""
+"""A report as one HTML file, with its style sheet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.features.report.graph import Graph, HeatMap
 from app.features.report.svg import to_svg
 from app.features.report.svg.elements import escape, graph_css, variables
 
-# -- how the HTML report looks, graphs aside; colours are those of `svg.style.variables` ------------------------------
+# -- style sheet of the report without the graphs; colours come from `svg.elements.variables` -------------------------
 
 PAGE_CSS = """
 *{box-sizing:border-box}
@@ -68,21 +68,21 @@ h2,h3{break-after:avoid}
 """.strip()
 
 
-# -- a report as one HTML file ----------------------------------------------------------------------------------------
+# -- document ---------------------------------------------------------------------------------------------------------
 
-# No script, nothing from elsewhere, light and dark, on a phone and on paper.
+# The page has no scripts and no external resources. It works in light and dark mode, on phones and on paper.
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _FIGURE = re.compile(r"[+-]?\d[\d.,]*( ?[kMG]| ?(µs|ms|s|%|B|[KMGT]iB))?( ±.*)?|-|too few I/Os")
 _LONG = 24
-"""Characters from which on a cell is given room."""
+"""Cells longer than this many characters get a minimum width."""
 
 _FOLDED = 25
-"""Rows of a table from which on it is folded."""
+"""Tables longer than this many rows are folded."""
 
 
 def to_html(report: Report) -> str:
-    """The whole document, ending in a newline."""
+    """Return the complete document, ending with a newline."""
     return "\n".join(_document(report)) + "\n"
 
 
@@ -163,7 +163,7 @@ def _figure(graph: Graph) -> str:
 
 
 def _grid(grid: ReportTable) -> Iterator[str]:
-    used = grid.shown
+    used = grid.used_columns
     if not used:
         return
     figures = {at for at in used if all(not row[at] or _FIGURE.fullmatch(row[at]) for row in grid.rows)}

@@ -1,4 +1,4 @@
-"""A report as GitHub-flavoured Markdown. Text of devices and tools stays text: nothing in it is markup."""
+"""A report as GitHub-flavoured Markdown. Text from devices and tools is escaped, so it is never markup."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _LONGEST = 2000
 
 
 def to_markdown(report: Report, *, pictures: str | None = None) -> str:
-    """The whole document, ending in a newline; graphs are links into the folder `pictures`, else left out."""
+    """Return the document, ending with a newline. Graphs are links into the folder `pictures`, else left out."""
     return "\n\n".join(part for part in _parts(report, pictures) if part) + "\n"
 
 
 def picture_name(graph: Graph) -> str:
-    """The file that a graph is linked as."""
+    """Return the file name that a graph is linked as."""
     return f"{graph.key}.svg"
 
 
 def _parts(report: Report, pictures: str | None) -> Iterator[str]:
-    """What blank lines part from each other."""
+    """Yield the parts of the document that blank lines separate."""
     yield f"# {text(report.title)}"
     if report.simulated:
         yield "**SIMULATED: not measured on this hardware.**"
@@ -49,7 +49,8 @@ def _block(block: Block, pictures: str | None) -> Iterator[str]:
         case ReportTable():
             yield from _grid(block)
         case Code():
-            yield from _code(block)
+            yield from (text(block.label), "") if block.label else ()
+            yield from _fence(block.lines)
         case Graphs(graphs=graphs):
             if pictures is not None:
                 yield from _pictures(graphs, pictures)
@@ -63,7 +64,7 @@ def _pictures(graphs: Iterable[Graph], folder: str) -> Iterator[str]:
 
 
 def _grid(grid: ReportTable) -> Iterator[str]:
-    used = grid.shown
+    used = grid.used_columns
     if not used:
         return
     yield _row(text(grid.columns[at]) for at in used)
@@ -76,15 +77,8 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _code(code: Code) -> Iterator[str]:
-    if code.label:
-        yield text(code.label)
-        yield ""
-    yield from _fenced(code.lines)
-
-
-def _fenced(rows: Iterable[str]) -> Iterator[str]:
-    """A fenced block; the fence is longer than any run of backticks inside."""
+def _fence(rows: Iterable[str]) -> Iterator[str]:
+    """Yield a fenced block. The fence is longer than any run of backticks in it."""
     cleaned = [clean(row, _LONGEST) for row in rows]
     longest = max((len(run) for row in cleaned for run in re.findall(r"`+", row)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -94,7 +88,7 @@ def _fenced(rows: Iterable[str]) -> Iterator[str]:
 
 
 def text(raw: str) -> str:
-    """Text that Markdown shows as it is: no emphasis, table cell, link, mention or HTML comes of it."""
+    """Return text that Markdown shows literally: no emphasis, table cell, link, mention or HTML."""
     line = clean(raw, _LONGEST).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     line = _NUMBERED.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", line))
     if line.startswith(("-", "+", "=")):

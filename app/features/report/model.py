@@ -1,10 +1,11 @@
-"""What a report says, whatever its format: sections made of a session. Pure."""
+"""Content of a report, independent of its format: sections made from a session. No I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from app.core.analysis.sample_groups import repeats
+from app.core.presentation.change import in_force_text
 from app.core.presentation.raw_data import Raw
 from app.core.session.events import NoteAdded
 from app.core.session.state import Session
@@ -23,7 +24,7 @@ _NOTHING = Raw()
 
 
 def report_of(session: Session, raw: Raw = _NOTHING) -> Report:
-    """The report of a session; `raw` has what lies beside its log, for graphs over time and the job files."""
+    """Return the report of a session. `raw`: data next to its log, for graphs over time and the job files."""
     return Report(
         title=f"Storage session {clean(session.id)}",
         simulated=session.simulated or any(run.start.simulated for run in session.runs),
@@ -31,21 +32,21 @@ def report_of(session: Session, raw: Raw = _NOTHING) -> Report:
     )
 
 
-def curves_wanted(session: Session) -> tuple[str, ...]:
-    """Runs whose intervals the report draws."""
+def run_ids_to_draw(session: Session) -> tuple[str, ...]:
+    """Return the ids of the runs whose intervals the report draws."""
     return tuple(run.id for run in runs_with_graphs(session))
 
 
 def _sections(session: Session, raw: Raw) -> Iterator[Section]:
     yield from section("In short", Sentences(items=tuple(session_highlights(session))))
     yield from _results(session, raw)
-    yield from _on_many_hosts(raw)
+    yield from _multihost_sections(raw)
     yield from section("Under test", changes.tested_devices_table(session))
     yield from section("Machine", changes.machine_facts(session), always=True)
     yield from section("What the check found", changes.findings(session))
     yield from changes.change_sections(session)
     yield from section("Put back", Sentences(items=tuple(changes.restored_sentences(session))))
-    yield from section("Still in force", Sentences(items=tuple(changes.in_force_sentences(session))), always=True)
+    yield from section("Still in force", Sentences(items=tuple(map(in_force_text, session.in_force))), always=True)
     notes = (event for event in session.events if isinstance(event, NoteAdded))
     yield from section("Notes", Sentences(items=tuple(f"{units.moment(note.at)}: {note.text}" for note in notes)))
     yield from section("Problems and kept settings", Sentences(items=tuple(changes.problems(session))))
@@ -81,13 +82,13 @@ def _results(session: Session, raw: Raw) -> Iterator[Section]:
     yield from sweep.sweep_sections(session)
     yield from section("To be read with the figures", Sentences(items=tuple(runs.warnings(session.runs))), level=3)
     graphs = run_graphs(session, raw)
-    own = len(runs_with_graphs(session))
-    many = f"The newest {MOST_RUNS} runs that belong to no A/B and no sweep." if own == MOST_RUNS else ""
+    drawn = len(runs_with_graphs(session))
+    many = f"The newest {MOST_RUNS} runs that belong to no A/B and no sweep." if drawn == MOST_RUNS else ""
     yield from section("Run by run", Graphs(graphs=graphs), Paragraph(text=many), level=3) if graphs else ()
     yield from section("Settings", Paragraph(text=runs.common_settings(session.runs)), level=3)
 
 
-def _on_many_hosts(raw: Raw) -> Iterator[Section]:
+def _multihost_sections(raw: Raw) -> Iterator[Section]:
     for record in raw.joint:
         table, sentences = require_action("fleet.table")(record), require_action("fleet.sentences")(record)
         heading = f"{record.id}: {record.target} on {units.plural(len(record.hosts), 'host')}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
-from app.core.presentation.raw_data import Raw, intervals, joint_records, read_raw, to_json
+from app.core.presentation.raw_data import intervals, joint_records, read_raw, to_json
 from app.core.session.documents import create_folder, write_file
 from app.core.session.redaction import redact_session
 from app.core.session.state import Session
@@ -18,7 +18,7 @@ from app.features.report.csv import runs_csv, samples_csv
 from app.features.report.fio_plot import fio_plot_files
 from app.features.report.html import to_html
 from app.features.report.markdown import picture_name, to_markdown
-from app.features.report.model import curves_wanted, report_of
+from app.features.report.model import report_of, run_ids_to_draw
 from app.features.report.series import runs_with_graphs
 from app.features.report.svg import to_svg
 from backends.errors import InvalidValueError, RefusedError
@@ -27,14 +27,14 @@ from backends.text import clean
 
 
 class ReportFormat(StrEnum):
-    """What a report can be written as."""
+    """Output formats of a report."""
 
     MARKDOWN = "md"
     HTML = "html"
     CSV = "csv"
     JSON = "json"
     FIO_PLOT = "fio-plot"
-    """A folder."""
+    """A folder of files."""
 
 
 _ENDINGS = {
@@ -46,14 +46,14 @@ _ENDINGS = {
 }
 
 ENDINGS = ".md, .html, .csv or .json"
-"""For people."""
+"""Supported suffixes, for messages."""
 
 _SIZE = (80, 20)
-"""Columns and rows of a picture in a text: what a mail shows unbroken."""
+"""Columns and rows of a plot in a text: as wide as mail programs show without wrapping."""
 
 
-def form_of(file: Path) -> ReportFormat:
-    """The format that a file's name asks for. Raises InvalidValueError for any other name."""
+def format_of(file: Path) -> ReportFormat:
+    """Return the format for a file's suffix. Raises InvalidValueError for any other suffix."""
     form = _ENDINGS.get(file.suffix.lower())
     if form is None:
         raise InvalidValueError(f"The name must end in {ENDINGS}.")
@@ -69,9 +69,9 @@ def report_text(
     redactor: Redactor | None = None,
     source: str = "",
 ) -> str:
-    """Return the report as one text. Raises InvalidValueError for a format that is no single text.
+    """Return the report as one text. Raises InvalidValueError for a format that is a folder.
 
-    `folder`: of the session; `samples`: a CSV of intervals instead of runs; `redactor`: hides what identifies the
+    `folder`: of the session; `samples`: CSV of the intervals instead of the runs; `redactor`: hides what identifies the
     machine; `source`: names the session where its folder does not.
     """
     shown = session if redactor is None else redact_session(session, redactor)
@@ -95,7 +95,7 @@ def _text(session: Session, folder: Path, form: ReportFormat, *, samples: bool, 
                 return samples_csv(session, {run.id: intervals(run, folder) for run in session.runs})
             return runs_csv(session)
         case ReportFormat.HTML:
-            return to_html(report_of(session, read_raw(session, folder, curves_wanted(session))))
+            return to_html(report_of(session, read_raw(session, folder, run_ids_to_draw(session))))
         case ReportFormat.MARKDOWN:
             return to_markdown(_markdown_report(session, folder))
         case ReportFormat.FIO_PLOT:
@@ -113,10 +113,10 @@ def write_report(
     redactor: Redactor | None = None,
     source: str = "",
 ) -> tuple[Path, ...]:
-    """Write it; the files or folders that were made. An existing one is replaced only with `force`. `redactor` and
-    `source`: see `report_text`.
+    """Write the report, and return the files or folders that were created.
 
-    Raises InvalidValueError, RefusedError, StorageError.
+    An existing file is replaced only with `force`. For `redactor` and `source` see `report_text`. Raises
+    InvalidValueError, RefusedError, StorageError.
     """
     hide = (lambda text: text) if redactor is None else redactor.text
     session = session if redactor is None else redact_session(session, redactor)
@@ -136,31 +136,20 @@ def write_report(
 
 
 def _markdown_report(session: Session, folder: Path) -> Report:
-    """With its pictures as text besides."""
-    raw = read_raw(session, folder, curves_wanted(session))
-    return _with_pictures(report_of(session, raw), session, raw)
-
-
-def _with_pictures(report: Report, session: Session, raw: Raw) -> Report:
-    """The report with a section of pictures: percentiles of each A/B, what its sweep found, single runs over time."""
-    blocks = tuple(_pictures(session, raw))
-    made = section("Pictures", *blocks)
-    at = next(
-        (at for at, section in enumerate(report.sections) if section.heading == "Under test"), len(report.sections)
-    )
-    return replace(report, sections=(*report.sections[:at], *made, *report.sections[at:]))
-
-
-def _pictures(session: Session, raw: Raw) -> Iterator[Code]:
-    draw = action("plots.session_lines")
-    for heading, lines in () if draw is None else draw(session, runs_with_graphs(session), raw.samples, _SIZE):
-        yield Code(lines=lines, label=heading)
+    """Return the report with a section of plots as text: each A/B, the sweep, single runs over time."""
+    raw = read_raw(session, folder, run_ids_to_draw(session))
+    report, draw = report_of(session, raw), action("plots.session_lines")
+    plots = () if draw is None else draw(session, runs_with_graphs(session), raw.samples, _SIZE)
+    added = section("Pictures", *(Code(lines=lines, label=heading) for heading, lines in plots))
+    headings = [part.heading for part in report.sections]
+    at = headings.index("Under test") if "Under test" in headings else len(headings)
+    return replace(report, sections=(*report.sections[:at], *added, *report.sections[at:]))
 
 
 def _write_markdown(
     session: Session, folder: Path, file: Path, hide: Callable[[str], str], *, force: bool
 ) -> tuple[Path, ...]:
-    """The text, and its graphs in a folder beside it."""
+    """Write the text, and its graphs into a folder next to it."""
     report = _markdown_report(session, folder)
     beside = file.with_name(f"{file.stem}-files")
     if not report.graphs:

@@ -1,4 +1,4 @@
-"""The runs of a session as tables. Pure."""
+"""Runs of a session as tables. No I/O."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ _LATENCIES = ("Run", "", "mean", "p50", "p95", "p99", "p99.9", "p99.99", "p99.99
 
 
 def results(runs: Sequence[RunRecord]) -> ReportTable:
-    """Whole runs, those of the same job and settings in one row: means with their 95 % intervals.
+    """Return one row per job and settings: means of the repeats with their 95 % intervals.
 
-    Below it a row for each section of a job that has several.
+    Below it follows a row for each section of a job that has several.
     """
     groups = tuple(repeats(runs).values())
     mixed = len({run.start.simulated for run in runs}) > 1
@@ -63,8 +63,8 @@ def results(runs: Sequence[RunRecord]) -> ReportTable:
             (*cells, str(len(group)), *settings, start.target, run_list_text([run.id for run in group]) + marked)
         )
         rows += [
-            (f"{name}: {own[0].start.title}", *_means(own, shown), *[""] * (len(keys) + 3))
-            for name, own in shared_sections(group)
+            (f"{name}: {section_runs[0].start.title}", *_means(section_runs, shown), *[""] * (len(keys) + 3))
+            for name, section_runs in shared_sections(group)
         ]
     columns = ("Job", *(name for name, _, _ in shown), "n", *map(key_name, keys), "Target", "Runs")
     return ReportTable(columns=columns, rows=tuple(rows))
@@ -77,7 +77,7 @@ def _means(group: Sequence[RunRecord], shown: Sequence[tuple[str, str, MetricKin
 
 
 def every_run_table(runs: Sequence[RunRecord]) -> ReportTable:
-    """One row a run, with the settings that differ as columns."""
+    """Return one row per run, with the settings that differ as columns."""
     replicates = Replicates(runs)
     return report_table(
         runs_table([ListedRun(record=run, name=run.id, repeats=replicates) for run in runs], whole=True)
@@ -85,7 +85,7 @@ def every_run_table(runs: Sequence[RunRecord]) -> ReportTable:
 
 
 def common_settings(runs: Sequence[RunRecord]) -> str:
-    """Settings that were the same in all runs, in a sentence; "" without any."""
+    """Return a sentence with the settings that all runs had in common; "" without any."""
     keys = varying_keys([settings_in_force(run.start) for run in runs])
     same = [
         f"{key_name(key)} {text_of(run_setting_cell(run.start, key))}"
@@ -97,7 +97,7 @@ def common_settings(runs: Sequence[RunRecord]) -> str:
 
 
 def provenance(runs: Sequence[RunRecord]) -> ReportTable:
-    """What each run came from, and in which of them it was so."""
+    """Return a table of the conditions of the runs, and the runs that had each of them."""
     by_fact: dict[tuple[str, str], list[str]] = {}
     for run in runs:
         for fact in run.provenance.items():
@@ -111,13 +111,13 @@ def provenance(runs: Sequence[RunRecord]) -> ReportTable:
 
 
 def latencies(runs: Sequence[RunRecord]) -> ReportTable:
-    """Percentiles of each run and direction."""
+    """Return the percentiles of each run and direction."""
     measured = [run for run in runs if any(measured_directions(run.figures))]
     return report_table(with_titles(figures_table(measured), _LATENCIES))
 
 
 def members_table(runs: Sequence[RunRecord]) -> ReportTable:
-    """What the devices below the one that was measured did in each run."""
+    """Return the load of the devices below the measured one in each run."""
     rows = []
     for run in runs:
         below = run.figures.members
@@ -126,13 +126,13 @@ def members_table(runs: Sequence[RunRecord]) -> ReportTable:
 
 
 def caches(runs: Sequence[RunRecord]) -> ReportTable:
-    """What the caches in the way of each run served and took."""
+    """Return the hits and writes of the caches that each run passed through."""
     rows = [(run.id, *cache_cells(cache)) for run in runs for cache in run.figures.caches]
     return ReportTable(columns=("Run", *CACHE_COLUMNS), rows=tuple(rows))
 
 
 def warnings(runs: Sequence[RunRecord]) -> Iterator[str]:
-    """What makes figures doubtful and what to do about it, with the runs it concerns."""
+    """Yield each warning about results with what to do about it, and the runs that it concerns."""
     by_sentence: dict[str, list[str]] = {}
     for run in runs:
         for sentence in _run_warnings(run):
@@ -142,30 +142,30 @@ def warnings(runs: Sequence[RunRecord]) -> Iterator[str]:
     lost: dict[str, list[str]] = {}
     for run in runs:
         if run.start.destructive:
-            there = "; ".join(run.start.found) or "nothing known"
-            text = f"overwrote {run.start.location}, where this was found: {there}"
+            contents = "; ".join(run.start.found) or "nothing known"
+            text = f"overwrote {run.start.location}, where this was found: {contents}"
             lost.setdefault(text, []).append(run.id)
     for text, ids in lost.items():
         yield f"{run_list_text(ids)} {text}"
 
 
 def steadiness(runs: Sequence[RunRecord]) -> Iterator[str]:
-    """How runs that waited for the steady state, or were ended early because of it, stood to the rule."""
+    """Yield the result of the steady-state rule for each run that waited for it or was ended early by it."""
     for run in runs:
         steady = run.figures.steady
         if steady is not None and (steady.waited_s or steady.capped or steady.ended_early):
-            # How long it waited is in the words already, unless they are about its early end.
+            # The outcome text includes the waiting time, unless it is about the early end.
             waited = f"waited {units.duration(steady.waited_s)}: " if steady.waited_s and steady.ended_early else ""
             yield f"{run.id}: {waited}{outcome_text(steady)}."
 
 
 def run_list_text(ids: Sequence[str]) -> str:
-    """Some runs by name: the first few and how many more."""
+    """Return the first run ids, and how many more there are."""
     return units.first_of(ids, 6)
 
 
 def job_blocks(session: Session, raw: Raw) -> tuple[Code, ...]:
-    """Every different command and job file, with the runs that used them."""
+    """Return every different fio command and job file, with the runs that used it."""
     ran = (event for event in session.events if isinstance(event, CommandRan) and event.output_file)
     commands = {event.output_file: event.line for event in ran}
     used: dict[tuple[str, tuple[str, ...]], list[str]] = {}

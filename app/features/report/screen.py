@@ -1,4 +1,4 @@
-"""Writing the session's report from the screen."""
+"""Export of the session's report from the TUI."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def ask_export(app: AppInterface, session: Session, folder: Path) -> None:
-    """Ask for a file name, write the report of a session that lies in `folder`."""
+    """Ask for a file name, and write the report of the session in `folder`."""
     start = f"raidbench-{folder.name}.md"
     help = "A name ending in .md, .html, .csv or .json; an existing file is not overwritten."
     dialog = TextDialog("Write the report to", start, help=help)
@@ -24,18 +24,18 @@ def ask_export(app: AppInterface, session: Session, folder: Path) -> None:
 
 
 def export(app: AppInterface, session: Session, folder: Path, name: str | None) -> None:
-    """Write the report to the file of that name, in the format that its ending names; never over an existing file."""
+    """Write the report to a new file, in the format of its suffix. An existing file is never overwritten."""
     if name:
         write = partial(_write, app, session, Path(os.path.expanduser(name)), folder)
         app.run_worker(write, thread=True, group="export")
 
 
 def _write(app: AppInterface, session: Session, file: Path, folder: Path) -> None:
-    """Graphs are made of all that fio wrote, which takes a while to read."""
-    from app.features.report.output import form_of, write_report
+    """Write the report in a thread, because reading all fio output for the graphs takes a while."""
+    from app.features.report.output import format_of, write_report
 
     try:
-        path = write_report(session, folder, file, form_of(file))[0].absolute()
+        path = write_report(session, folder, file, format_of(file))[0].absolute()
     except RaidbenchError as error:
         app.call_from_thread(app.show_error, error, title="No report was written")
     else:

@@ -1,9 +1,8 @@
-"""Graphs of runs: over time, and by percentile. Pure."""
+"""Graphs of single runs: over time, and by percentile. No I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from math import log10
 
 from app.core.fio.histogram import Histogram
@@ -27,21 +26,21 @@ from app.features.report.session_summary import standalone_runs
 from widgets.plot_render.latencies import BEYOND, percentile_points
 
 MOST_RUNS = 12
-"""Runs by themselves that get graphs of their own, the newest."""
+"""Maximum number of standalone runs that get their own graphs; the newest ones."""
 
 _MOST_POINTS = 400
 
 _PER_DECADE = 24
-"""Points of a percentile curve for each further nine."""
+"""Points of a percentile curve per additional nine."""
 
 
 def runs_with_graphs(session: Session) -> tuple[RunRecord, ...]:
-    """The runs that get graphs of their own: whole ones, neither of an A/B nor of a sweep, the newest."""
+    """Return the newest successful runs that belong neither to an A/B nor to a sweep."""
     return standalone_runs(session)[-MOST_RUNS:]
 
 
 def run_graphs(session: Session, raw: Raw) -> tuple[Graph, ...]:
-    """Graphs of the runs by themselves."""
+    """Return the graphs of the standalone runs."""
     every: list[Graph] = []
     for run in runs_with_graphs(session):
         samples = raw.samples.get(run.id, ())
@@ -57,7 +56,7 @@ def run_graphs(session: Session, raw: Raw) -> tuple[Graph, ...]:
 
 
 def percentile_series(name: str, figures: Iterable[DirectionStats]) -> GraphLine | None:
-    """The percentile curve of one or more runs together, as far as ten I/Os lie beyond it."""
+    """Return the pooled percentile curve, up to where ten I/Os are beyond it; None with too few I/Os."""
     together = Histogram.merged(Histogram(dict(stats.bins)) for stats in figures)
     if together.total < 2 * BEYOND:
         return None
@@ -72,7 +71,7 @@ def percentile_series(name: str, figures: Iterable[DirectionStats]) -> GraphLine
 
 
 def percentile_graph(key: str, title: str, about: str, series: Sequence[GraphLine], *, simulated: bool) -> LineGraph:
-    """Percentile curves next to each other."""
+    """Return a graph of several percentile curves."""
     return LineGraph(
         key=key,
         title=title,
@@ -84,19 +83,19 @@ def percentile_graph(key: str, title: str, about: str, series: Sequence[GraphLin
     )
 
 
-def downsampled(points: Sequence[Point], most: int = _MOST_POINTS) -> tuple[Point, ...]:
-    """At most about so many points: of each stretch the lowest and the highest, so that no peak is lost."""
-    if len(points) <= most:
+def downsample(points: Sequence[Point]) -> tuple[Point, ...]:
+    """Return about 400 points: the lowest and highest of each stretch, so that no peak is lost."""
+    if len(points) <= _MOST_POINTS:
         return tuple(points)
-    width = -(-len(points) * 2 // most)
+    width = -(-len(points) * 2 // _MOST_POINTS)
     kept: list[Point] = []
     for start in range(0, len(points), width):
         part = points[start : start + width]
-        there = [(y, at) for at, (_, y) in enumerate(part) if y is not None]
-        if not there:
+        values = [(y, at) for at, (_, y) in enumerate(part) if y is not None]
+        if not values:
             kept.append(part[0])
         else:
-            kept += [part[at] for at in sorted({min(there)[1], max(there)[1]})]
+            kept += [part[at] for at in sorted({min(values)[1], max(values)[1]})]
     return tuple(kept)
 
 
@@ -105,7 +104,7 @@ def _nines(total: int, below: int) -> float:
 
 
 def _time(samples: Sequence[Sample]) -> tuple[list[tuple[float, Sample]], tuple[float, float] | None]:
-    """Seconds since the measuring began, those before negative, and the stretch of these."""
+    """Return samples with seconds relative to the start of measuring, and the range of x before it."""
     placed = with_seconds(samples)
     before = any(sample.phase is not Phase.MEASURING for _, sample in placed)
     return placed, (min(placed[0][0], 0.0), 0.0) if before else None
@@ -113,21 +112,14 @@ def _time(samples: Sequence[Sample]) -> tuple[list[tuple[float, Sample]], tuple[
 
 def _line(
     name: str,
-    placed: Sequence[tuple[float, Sample]],
-    direction: Callable[[Sample], DirectionSample | None],
-    read: Callable[[DirectionSample], float | None],
+    parts: Iterable[tuple[float, DirectionSample | None]],
+    read: Callable[[DirectionSample], float | None] = lambda sample: sample.iops,
 ) -> GraphLine | None:
-    points = [(at, None if (part := direction(sample)) is None else read(part)) for at, sample in placed]
+    points = [(at, None if part is None else read(part)) for at, part in parts]
     if not any(y for _, y in points):
         return None
-    return GraphLine(name=name, points=downsampled(points))
+    return GraphLine(name=name, points=downsample(points))
 
-
-_SIDES: tuple[tuple[str, Callable[[Sample], DirectionSample | None]], ...] = (
-    ("read", lambda sample: sample.read),
-    ("write", lambda sample: sample.write),
-    ("trim", lambda sample: sample.trim),
-)
 
 _PERCENTILES: tuple[tuple[str, Callable[[DirectionSample], float | None]], ...] = (
     ("p50", lambda sample: sample.p50_ns),
@@ -138,40 +130,41 @@ _PERCENTILES: tuple[tuple[str, Callable[[DirectionSample], float | None]], ...] 
 
 def _iops(run: RunRecord, samples: Sequence[Sample]) -> LineGraph | None:
     placed, ramp = _time(samples)
-    lines = [_line(name, placed, direction, lambda sample: sample.iops) for name, direction in _SIDES]
+    lines = [_line(name, [(at, sample.side(name)) for at, sample in placed]) for name in DIRECTIONS]
     return _over_time(run, "iops", "IOPS", IOPS, lines, ramp)
 
 
 def _section_iops(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph | None]:
-    """A line for each section and direction, in as many graphs as they need."""
+    """Yield a line for each section and direction, in as many graphs as needed."""
     placed, ramp = _time(samples)
     lines = [
-        _line(f"{section.name} {side}", placed, partial(_of_section, section.name, side), lambda sample: sample.iops)
+        _line(f"{section.name} {side}", [(at, _section_side(section.name, side, sample)) for at, sample in placed])
         for section in run.start.sections
         for side in DIRECTIONS
     ]
-    for number, more, part in _numbered(lines):
+    for number, more, part in _split_lines(lines):
         yield _over_time(run, f"section-iops-{number}", f"IOPS of each section{more}", IOPS, part, ramp)
 
 
-def _numbered(lines: Iterable[GraphLine | None]) -> Iterator[tuple[int, str, Sequence[GraphLine]]]:
-    """Yield the lines of one graph after the other: its number, ` (2)` where there are several, its lines."""
-    there = [line for line in lines if line is not None]
-    for number, at in enumerate(range(0, len(there), MOST_LINES), 1):
-        yield number, f" ({number})" if len(there) > MOST_LINES else "", there[at : at + MOST_LINES]
+def _split_lines(lines: Iterable[GraphLine | None]) -> Iterator[tuple[int, str, Sequence[GraphLine]]]:
+    """Yield the lines of one graph at a time: its number, ` (2)` if there are several, its lines."""
+    drawn = [line for line in lines if line is not None]
+    for number, at in enumerate(range(0, len(drawn), MOST_LINES), 1):
+        yield number, f" ({number})" if len(drawn) > MOST_LINES else "", drawn[at : at + MOST_LINES]
 
 
-def _of_section(name: str, side: str, sample: Sample) -> DirectionSample | None:
+def _section_side(name: str, side: str, sample: Sample) -> DirectionSample | None:
     row = next((row for row in sample.sections if row.name == name), None)
-    return None if row is None else row.read if side == "read" else row.write
+    return None if row is None else row.side(side)
 
 
 def _latencies(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph | None]:
-    """One of each direction: six lines that lie on each other are no picture."""
+    """Yield one graph per direction: six overlapping lines would be unreadable."""
     placed, ramp = _time(samples)
     both = len(run.figures.transfers) > 1
-    for name, direction in _SIDES:
-        lines = [_line(percentile, placed, direction, read) for percentile, read in _PERCENTILES]
+    for name in DIRECTIONS:
+        parts = [(at, sample.side(name)) for at, sample in placed]
+        lines = [_line(percentile, parts, read) for percentile, read in _PERCENTILES]
         title = f"{name} latency" if both else "latency"
         yield _over_time(run, f"{name}-latency", title, LATENCY, lines, ramp)
 
@@ -184,8 +177,8 @@ def _over_time(
     lines: Sequence[GraphLine | None],
     ramp: tuple[float, float] | None,
 ) -> LineGraph | None:
-    there = tuple(line for line in lines if line is not None)
-    if not there or max(len(line.points) for line in there) < 2:
+    drawn = tuple(line for line in lines if line is not None)
+    if not drawn or max(len(line.points) for line in drawn) < 2:
         return None
     return LineGraph(
         key=f"{run.id}-{key}",
@@ -193,7 +186,7 @@ def _over_time(
         about=f"{run.start.title} on {run.start.target}: each interval as fio reported it.",
         x=Axis(label="seconds", unit=AxisUnit.SECONDS, tight=True),
         y=axis,
-        series=there,
+        series=drawn,
         shaded=ramp,
         shaded_as="ramp" if run.start.steady is None else "not measured",
         simulated=run.start.simulated,
@@ -208,26 +201,26 @@ def _percentiles(run: RunRecord) -> LineGraph | None:
 
 
 def _section_percentiles(run: RunRecord) -> Iterator[LineGraph | None]:
-    """A line for each section and direction, in as many graphs as they need."""
+    """Yield a line for each section and direction, in as many graphs as needed."""
     graph_lines = [
         percentile_series(f"{section.name} {name}", [figures])
         for section in run.figures.sections
         for name in DIRECTIONS
         if (figures := section.side(name)) is not None
     ]
-    for number, more, part in _numbered(graph_lines):
+    for number, more, part in _split_lines(graph_lines):
         yield _by_percentile(run, f"section-percentiles-{number}", f"latency of each section by percentile{more}", part)
 
 
 def _by_percentile(run: RunRecord, key: str, title: str, lines: Sequence[GraphLine | None]) -> LineGraph | None:
-    there = [line for line in lines if line is not None]
-    if not there:
+    drawn = [line for line in lines if line is not None]
+    if not drawn:
         return None
     return percentile_graph(
         f"{run.id}-{key}",
         f"{run.id}: {title}",
         f"{run.start.title} on {run.start.target}: so many percent of the I/Os took at most so long;"
         f" drawn as far as ten I/Os lie beyond.",
-        there,
+        drawn,
         simulated=run.start.simulated,
     )

@@ -1,4 +1,4 @@
-"""What a reader of a session wants first, in sentences: shown effects by size, good and bad, then figures. Pure."""
+"""Summary of a session in sentences: shown effects by size, good and bad, then results. No I/O."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from app.features.sweep.presentation.findings import MOST_EFFECTS, shown_effects
 from widgets.text_utils import units
 
 _MOST_JOBS = 6
-"""Jobs with other settings that are told; all of them are in a table."""
+"""Maximum number of jobs with different settings in the summary; the results table has all of them."""
 
 _IOPS, _MOVED, _TAIL = (
     next(figure for figure in FIGURES if figure.key == key) for key in ("iops", "bytes_per_second", "latency_p99_ns")
@@ -30,7 +30,7 @@ _IOPS, _MOVED, _TAIL = (
 
 
 def session_highlights(session: Session) -> Iterator[str]:
-    """The most important of a session, a sentence or two each."""
+    """Yield the most important results of a session, one or two sentences each."""
     experiments = [(record, stored_comparison(session, record.id)) for record in session.experiments]
     pairs = [(_size(comparison), _experiment(record, comparison)) for record, comparison in experiments]
     outcome = None if session.sweep is None else results(with_labels(session.sweep), session.runs)
@@ -50,7 +50,7 @@ def session_highlights(session: Session) -> Iterator[str]:
 
 
 def standalone_runs(session: Session) -> tuple[RunRecord, ...]:
-    """The runs that belong neither to an A/B nor to a sweep and did not fail."""
+    """Return the runs that belong neither to an A/B nor to a sweep and did not fail."""
     swept = set() if session.sweep is None else {end.run for end in session.sweep.ended}
     return tuple(
         run
@@ -60,7 +60,7 @@ def standalone_runs(session: Session) -> tuple[RunRecord, ...]:
 
 
 def _size(comparison: Comparison | None) -> float:
-    """How large the effect is that was shown of the headline, as a log-ratio; 0 where none was."""
+    """Return the size of the effect on the headline metric as a log-ratio; 0 if no effect was shown."""
     row = None if comparison is None else comparison.headline
     judgement = None if row is None else row.judgement
     if judgement is not None and judgement.verdict is Verdict.STOPPED_ANSWERING:
@@ -81,13 +81,13 @@ def _experiment(record: ExperimentRecord, comparison: Comparison | None) -> str:
 
 
 def _figures(runs: Sequence[RunRecord]) -> Iterator[str]:
-    """What each job reached, the runs of one job and settings together."""
+    """Yield the result of each job, combining the runs of one job and settings."""
     groups = [*repeats(runs).values()]
     keys = varying_keys([group[0].start.settings for group in groups])
     for group in groups[:_MOST_JOBS]:
         start = group[0].start
-        own = {key: start.settings[key] for key in keys if key in start.settings}
-        settings = "".join(f", {key_name(key)} {key_value(key, value)}" for key, value in own.items())
+        varying = {key: start.settings[key] for key in keys if key in start.settings}
+        settings = "".join(f", {key_name(key)} {key_value(key, value)}" for key, value in varying.items())
         count = f" ({units.plural(len(group), 'run')})" if len(group) > 1 else ""
         yield f"{'; '.join(_directions(group))}: {start.title} on {start.target}{settings}{count}."
     if len(groups) > _MOST_JOBS:

@@ -1,4 +1,4 @@
-"""What the sweep of a session has found: sentences, tables, graphs. Pure."""
+"""Results of a session's sweep: sentences, tables and graphs. No I/O."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from app.features.report.graph import (
     LineGraph,
     Spacing,
     Whisker,
-    measured_line,
+    line_of_means,
 )
 from app.features.sweep.engine.cells import CellResult, LatencyFigure, latency
 from app.features.sweep.engine.load_curve import LoadCurve, Measured, curves, number_of, numeric_field, values_along
@@ -48,7 +48,7 @@ _MOST_ROWS = 24
 
 
 def sweep_sections(session: Session) -> Iterator[Section]:
-    """All that a sweep has found; nothing without one."""
+    """Yield all sections about the sweep; none without one."""
     if session.sweep is None:
         return
     record = with_labels(session.sweep)
@@ -76,7 +76,7 @@ def sweep_sections(session: Session) -> Iterator[Section]:
 
 
 def sweep_graphs(session: Session) -> tuple[Graph, ...]:
-    """Curves over a numeric axis, or means with intervals, and the heat map of a matrix."""
+    """Return curves over a numeric axis, or means with intervals, and the heat map of a matrix."""
     if session.sweep is None:
         return ()
     record = with_labels(session.sweep)
@@ -96,7 +96,7 @@ def sweep_graphs(session: Session) -> tuple[Graph, ...]:
 
 
 def _heat(record: SweepRecord, outcome: Results, simulated: bool) -> HeatMap:
-    """Set-ups and workloads, the longer side down."""
+    """Return the heat map of configurations and workloads, the longer side vertically."""
     shown, along_rows = matrix(record, outcome), workloads_go_down(outcome)
     values = {(result.cell.row, result.cell.column): result.value for result in outcome.cells}
     return HeatMap(
@@ -120,7 +120,7 @@ def _heat(record: SweepRecord, outcome: Results, simulated: bool) -> HeatMap:
 
 
 def _curves(outcome: Results, title: str, simulated: bool) -> list[Graph | None]:
-    """The figure and the latency over the one field of the job that takes numbers; nothing if there is none."""
+    """Return graphs of the ranked metric and of latency over the job's only numeric field; empty without one."""
     field = numeric_field(outcome.cells)
     if field is None:
         return []
@@ -138,13 +138,13 @@ def _curves(outcome: Results, title: str, simulated: bool) -> list[Graph | None]
     if outcome.rank is not Rank.P99:
         tail = replace(LATENCY, label="p99 of the latency")
         kinds.append(("p99", tail, lambda cell_result: latency(cell_result.scores, LatencyFigure.P99)))
-    made: list[Graph | None] = []
+    graphs: list[Graph | None] = []
     for key, y, read in kinds:
         series = [
-            measured_line(name or line[0].cell.row, values_along(field, line, read)) for name, line in lines.items()
+            line_of_means(name or line[0].cell.row, values_along(field, line, read)) for name, line in lines.items()
         ]
         if any(value is not None for line_series in series for _, value in line_series.points):
-            made.append(
+            graphs.append(
                 LineGraph(
                     key=f"sweep-{key}",
                     title=f"{y.label} by {x.label}",
@@ -155,7 +155,7 @@ def _curves(outcome: Results, title: str, simulated: bool) -> list[Graph | None]
                     simulated=simulated,
                 )
             )
-    return made
+    return graphs
 
 
 def _intervals(outcome: Results, title: str, simulated: bool) -> IntervalGraph | None:
@@ -181,7 +181,7 @@ def _intervals(outcome: Results, title: str, simulated: bool) -> IntervalGraph |
 
 
 def _axis(field: str) -> str:
-    """`queue depth`, `read share, %`: a field of the job with its unit."""
+    """Return a job field with its unit: `queue depth`, `read share, %`."""
     unit = unit_of(field)
     return f"{field_name(field)}, {unit}" if unit else field_name(field)
 
@@ -193,10 +193,10 @@ _NAMES = {LatencyFigure.MEAN: "mean", LatencyFigure.P50: "p50", LatencyFigure.P9
 
 
 def load_graphs(outcome: Results, simulated: bool) -> list[LineGraph]:
-    """Latency by the IOPS that were reached under asked rates, IOPS by the depths of a search."""
+    """Return latency by the IOPS reached at requested rates, and IOPS by the depths of a saturation search."""
     graphs = []
     for number, curve in enumerate(outcome.load_curves, 1):
-        lines = (measured_line(name, curve.latencies(figure)) for figure, name in _NAMES.items())
+        lines = (line_of_means(name, curve.latencies(figure)) for figure, name in _NAMES.items())
         graphs.append(
             LineGraph(
                 key=f"curve-{number}",
@@ -211,7 +211,7 @@ def load_graphs(outcome: Results, simulated: bool) -> list[LineGraph]:
             )
         )
     for number, search in enumerate(outcome.saturated, 1):
-        line = measured_line("IOPS", ((float(at.depth), at.iops) for at in search.points if at.scores))
+        line = line_of_means("IOPS", ((float(at.depth), at.iops) for at in search.points if at.scores))
         if len(line.points) > 2:
             graphs.append(
                 LineGraph(
@@ -228,7 +228,7 @@ def load_graphs(outcome: Results, simulated: bool) -> list[LineGraph]:
 
 
 def _knee(curve: LoadCurve) -> tuple[float, float] | None:
-    """Where it lies, as far as the points reach: an axis ends there."""
+    """Return the range of the knee, up to the last point, where the axis ends."""
     if curve.knee is None:
         return None
     farthest = max((point.reached.mean for point in curve.points if point.reached is not None), default=curve.knee.high)

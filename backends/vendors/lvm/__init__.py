@@ -1,15 +1,15 @@
-"""LVM: logical volumes with their caches, mirrors and stripes, through lvs, lvchange and lvconvert."""
+"""LVM: logical volumes with caches, mirrors and stripes, through lvs, lvchange and lvconvert."""
 
 from backends.host import Host
 from backends.protocol import Vendor, lazy_backend
 from backends.topology.stacking import MARK
 
 BACKUPS = "/etc/lvm/backup/*"
-"""A file for each group that this machine has changed (lvm.conf, backup/backup_dir): also of one without a volume."""
+"""Metadata backups of each group that this machine has changed, even without volumes (lvm.conf, backup_dir)."""
 
 
-async def any_group(host: Host) -> bool:
-    """Return whether a volume is active, or there was a group, at the price of reading a few files."""
+async def has_group(host: Host) -> bool:
+    """Return whether a volume is active, or a group has existed. It only reads a few files."""
     texts = await host.read_many(await host.list("/sys/block/dm-*/dm/uuid"))
     if any(text.startswith(MARK) for text in texts.values()):
         return True
@@ -19,7 +19,7 @@ async def any_group(host: Host) -> bool:
 VENDOR = Vendor(
     name="lvm",
     backend=lazy_backend("backends.vendors.lvm.backend:Lvm"),
-    present=any_group,
+    present=has_group,
     declares=("backends.vendors.lvm.settings:GENERAL", "backends.vendors.lvm.settings:OF_MEMBERS"),
     root_reads="backends.vendors.lvm.lvs:ROOT_READS",
 )

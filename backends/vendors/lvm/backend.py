@@ -1,8 +1,8 @@
-"""The LVM backend: volumes as lvs and the kernel tell them, changed by lvchange and lvconvert, made by lvcreate.
+"""LVM backend: reads volumes from lvs and the kernel, changes them with lvchange and lvconvert, creates with lvcreate.
 
-What they say of a change proves nothing: `changed` is said before the kernel refuses, and when a question was answered
-by no. Their exit status and what is read afterwards count. `lvchange --test` is never run: from write-back to another
-mode it does not end (tried with LVM 2.03.16).
+The tools' messages prove nothing: they print `changed` before the kernel refuses, and after a question was declined.
+Only the exit status and the new reading count. `lvchange --test` is never run: from write-back to another mode it hangs
+(tried with LVM 2.03.16).
 """
 
 from __future__ import annotations
@@ -39,7 +39,16 @@ from backends.topology.stacking import MARK
 from backends.topology.tree import page_bytes
 from backends.vendors.lvm.creation import TOOLS, find_in_group, group_candidates, lock_of, plan_in_group, require_steps
 from backends.vendors.lvm.facts import POOLS, LoadedTable, LvFacts, parse_tables
-from backends.vendors.lvm.inventory import NAME, array_of, by_group, is_shown, nodes_of, plain_arrays, tasks_of
+from backends.vendors.lvm.inventory import (
+    NAME,
+    REDUNDANT,
+    array_of,
+    group_volumes,
+    is_shown,
+    nodes_of,
+    plain_arrays,
+    tasks_of,
+)
 from backends.vendors.lvm.lvs import SECONDS, WHOLE_TABLE, LvsAnswer, ask_lvs, error_sentence
 from backends.vendors.lvm.plans import change_of, require_own_step
 from backends.vendors.lvm.readings import (
@@ -51,30 +60,27 @@ from backends.vendors.lvm.readings import (
     value_before,
     wanted_value,
 )
-from backends.vendors.lvm.settings import LvTraits, LvView, outline_of, settings_of
-
-_REDUNDANT = ("raid1", "raid10", "raid4", "raid5", "raid6")
+from backends.vendors.lvm.settings import LvTraits, LvView, settings_of, traits_of
 
 
 class Lvm:
-    """Volumes of one host. Which settings one has is known once it was looked at."""
+    """Volumes of one host. The settings of a volume are known once it has been read."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._outlines: dict[str, LvTraits] = {}
+        self._traits: dict[str, LvTraits] = {}
         self._page: int | None = None
 
     async def inventory(self) -> Inventory:
-        """Every volume that somebody made; where LVM cannot be asked those of device-mapper, by name."""
-        picture, lvs_answer = await asyncio.gather(
-            scan_topology(self._host), self._ask()
-        )  # both may wait for the same disk
+        """Return all user-created volumes; if LVM does not answer, those of device-mapper by name."""
+        # Both may wait for the same disk.
+        picture, lvs_answer = await asyncio.gather(scan_topology(self._host), self._ask())
         if isinstance(lvs_answer, RaidbenchError):
             problem = Problem(where=NAME, message=lvs_answer.message, hint=lvs_answer.hint)
             return Inventory(arrays=plain_arrays(picture, lvs_answer.message), problems=(problem,))
-        groups = by_group(lvs_answer.volumes)
+        groups = group_volumes(lvs_answer.volumes)
         shown = [volume for volume in lvs_answer.volumes if is_shown(volume)]
-        self._outlines = {lv_facts.address: outline_of(lv_facts, groups[lv_facts.group]) for lv_facts in shown}
+        self._traits = {lv_facts.address: traits_of(lv_facts, groups[lv_facts.group]) for lv_facts in shown}
         arrays = tuple(array_of(lv_facts, groups[lv_facts.group], picture) for lv_facts in shown)
         text = f"{lvs_answer.strange} lines of lvs tell of no volume that could be understood."
         problems = (Problem(where=NAME, message=text),) if lvs_answer.strange else ()
@@ -84,43 +90,45 @@ class Lvm:
         return Inventory(arrays=(*arrays, *plain), problems=(*problems, _timeout_problem(lvs_answer.silent, plain)))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """Those of the volume's kind."""
-        return settings_of(self._outlines.get(target.address)) if target.backend == NAME else ()
+        """Return the settings of this kind of volume."""
+        return settings_of(self._traits.get(target.address)) if target.backend == NAME else ()
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Every setting now. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
+        """Return all readings. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
         return readings(await self._view(target))
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
-        """The commands that set `key` to `value`, and those that bring the present value back."""
+        """Return the change that sets `key` to `value`, with an undo that restores the present value."""
         return (await self.plan_together(target, {key: value}))[0]
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """The same for several settings: both watermarks, and both rates, in the order in which each is legal."""
+        """Return the changes for several settings; both watermarks and both rates in a valid order."""
         view = await self._view(target)
         changes = []
-        for key in _in_order(view, values):
-            setting = setting_of(settings_of(view.outline), target, key)
+        for key in _order_keys(view, values):
+            setting = setting_of(settings_of(view.traits), target, key)
             request = requested_value(target, setting, readings(view)[key], values[key], wanted_value(view))
-            changes.append(_planned(view, request))
+            changes.append(_plan_change(view, request))
             view = _with_value(view, key, request.value)
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """The commands that set `value` again; what else a cache is set to is kept as it is now."""
+        """Return the change that restores `value`. Other settings of a cache keep their present values."""
         require_companions(target, key, companions, {})
         view = await self._view(target)
-        setting = setting_of(settings_of(view.outline), target, key)
-        return _planned(view, validated_old_value(target, setting, reading_for_undo(view, key), value, value_before))
+        setting = setting_of(settings_of(view.traits), target, key)
+        return _plan_change(
+            view, validated_old_value(target, setting, reading_for_undo(view, key), value, value_before)
+        )
 
     async def apply(self, change: Change) -> None:
-        """Run the commands, unless the value is set and in force already: LVM says `changed` to that as well."""
+        """Run the commands, unless the value is already set and effective: LVM prints `changed` in that case too."""
         view = await self._view(change.target)
         require_same_device(change, _identity(view))
         require_own_step(change, view)
         if view.silent:
             raise BlockedError(f"{change.label} of {change.target} cannot be changed: {view.silent}.")
-        if view.volume.flushing is not None:
+        if view.volume.blocks_to_flush is not None:
             raise BlockedError(f"{change.label} of {change.target} cannot be changed: {flush_text(view)}.")
         now = readings(view).get(change.key)
         if now is not None and now.now == change.after and now.effective is None:
@@ -128,38 +136,38 @@ class Lvm:
         await run_steps(change, self._take)
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
-        """A flush of its cache, a resync, check, reshape ... Raises NotFoundError, DeviceGoneError."""
+        """Return the tasks: cache flush, resync, check, reshape ... Raises NotFoundError, DeviceGoneError."""
         view = await self._view(target)
         return tasks_of(view.volume, view.group)
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """Physical volumes, of which the free extents can become volumes."""
+        """Return the physical volumes whose free extents can become volumes."""
         return await group_candidates(self._host)
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
-        """lvcreate's line for a volume in a group (`controller`)."""
+        """Return the plan for a volume in a group (`controller`)."""
         return await plan_in_group(self._host, request, controller, assume_clean=assume_clean)
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
-        """By the UUIDs of its group and of itself, its tag, name and segments."""
+        """Return the volume by the UUIDs of its group and itself, its tag, name and segments."""
         return await find_in_group(self._host, array)
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
-        """lvcreate or lvremove of one volume of this group."""
+        """Run lvcreate or lvremove for one volume of this group."""
         tools = [self._host.which((tool,)) for tool in TOOLS]
         require_steps(steps, "" if controller is None else controller.address, tools)
         for step in steps:
             await self._take(step)
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """What is missing, and groups and volumes that need somebody."""
+        """Return missing tools, and groups and volumes that need attention."""
         try:
             inventory = await self.inventory()
             volumes = (await ask_lvs(self._host)).volumes
         except RaidbenchError as error:
             return (Problem(where=NAME, message=error.message, hint=error.hint),)
         problems = [*inventory.problems]
-        for group, members in by_group(volumes).items():
+        for group, members in group_volumes(volumes).items():
             missing = next(iter(members.values())).number("vg_missing_pv_count")
             if missing:
                 text = f"The volume group {group} misses {missing} physical volume{'s' if missing > 1 else ''}."
@@ -175,8 +183,8 @@ class Lvm:
         except RaidbenchError as error:
             return error
 
-    async def _loaded(self) -> tuple[Mapping[str, LoadedTable], str]:
-        """What the kernel has, and why that is not all; nothing where there is no dmsetup or it gives no answer."""
+    async def _read_tables(self) -> tuple[Mapping[str, LoadedTable], str]:
+        """Return the kernel's tables, and why they are incomplete. Empty if dmsetup is missing or does not answer."""
         tool = self._host.which(("dmsetup",))
         if tool is None:
             return {}, ""
@@ -189,25 +197,25 @@ class Lvm:
         return parse_tables(whole_lines(done.stdout)), f"{command.shown()}: {CUT}: {why}" if why else ""
 
     async def _view(self, target: Target) -> LvView:
-        """The volume as it is now, and what stands against changing it."""
+        """Return the present state of the volume, and why it cannot be changed."""
         if target.backend != NAME:
             raise not_found_error(target)
-        answer, (tables, cut) = await asyncio.gather(ask_lvs(self._host), self._loaded())
-        groups = by_group(answer.volumes)
-        volume = next(
-            (lv_facts for lv_facts in answer.volumes if lv_facts.address == target.address and is_shown(lv_facts)), None
-        )
+        answer, (tables, cut) = await asyncio.gather(ask_lvs(self._host), self._read_tables())
+        groups = group_volumes(answer.volumes)
+        shown = (lv_facts for lv_facts in answer.volumes if is_shown(lv_facts))
+        volume = next((lv_facts for lv_facts in shown if lv_facts.address == target.address), None)
         if volume is None:
             raise gone_error(target) if answer.silent is None else answer.silent
         if self._page is None:
             self._page = await page_bytes(self._host)
         group = groups[volume.group]
-        self._outlines[volume.address] = outline_of(volume, group)
+        self._traits[volume.address] = traits_of(volume, group)
         cache = group.get(volume.pool or "") if volume.kind == "cache" else None
         on = nodes_of(cache, group) if cache is not None else ()
         lvchange = self._host.which(("lvchange",))
-        if tables and volume.active and volume.kind not in POOLS and volume.dm_name not in tables:
+        if tables and volume.is_active and volume.kind not in POOLS and volume.dm_name not in tables:
             cut = cut or f"dmsetup table: {CUT}: {volume.address} is not in it"
+        silent = "" if answer.silent is None else f"lvchange would wait for ever: {answer.silent.message.rstrip('.')}"
         return LvView(
             volume=volume,
             group=group,
@@ -215,22 +223,21 @@ class Lvm:
             lvchange=lvchange,
             lvconvert=self._host.which(("lvconvert",)),
             why_not=cut or await denial_of(self._host, lvchange),
-            silent=""
-            if answer.silent is None
-            else f"lvchange would wait for ever: {answer.silent.message.rstrip('.')}",
-            redundant=cache is not None and (_is_raid(cache, group) or await self._on_arrays(on)),
+            silent=silent,
+            redundant=cache is not None and (_is_raid(cache, group) or await self._are_redundant_arrays(on)),
             cache_on=", ".join(on),
             page_bytes=self._page,
         )
 
-    async def _on_arrays(self, nodes: tuple[str, ...]) -> bool:
-        """Whether each of these is an md array that outlives a disk."""
+    async def _are_redundant_arrays(self, nodes: tuple[str, ...]) -> bool:
+        """Return whether each of these nodes is an md array that survives the loss of a drive."""
         names = [(await self._host.link(node) or node).removeprefix("/dev/") for node in nodes]
         levels = await self._host.read_many([f"/sys/block/{name}/md/level" for name in names])
-        return bool(names) and len(levels) == len(names) and all(level in _REDUNDANT for level in levels.values())
+        return bool(names) and len(levels) == len(names) and all(level in REDUNDANT for level in levels.values())
 
     async def _take(self, step: ChangeStep) -> None:
-        # without udev nobody would tell it that a node is there (dmsetup(8), ENVIRONMENT); it warns of our lock's file
+        # Without udev, LVM has to create device nodes itself (dmsetup(8), ENVIRONMENT). The other variable suppresses a
+        # warning about the open file of our lock.
         udev = await self._host.stat("/run/udev/control") is not None
         env = {"LVM_SUPPRESS_FD_WARNINGS": "1", **({} if udev else {"DM_DISABLE_UDEV": "1"})}
         command = Command(argv=step.argv, timeout=SECONDS, mutates=True, env=env)
@@ -240,37 +247,37 @@ class Lvm:
 
 
 def _timeout_problem(error: ToolTimeoutError, unknown: tuple[Array, ...]) -> Problem:
-    """What kept LVM waiting, and what is not known for that."""
+    """Return the problem for a device that blocked LVM, with the volumes that are not fully known because of it."""
     names = [array.name or "" for array in unknown]
     addition = f" Of {', '.join(names[:12])}{', ...' if len(names) > 12 else ''} only names and sizes are known."
     return Problem(where=NAME, message=error.message + (addition if names else ""), hint=error.hint)
 
 
-def _planned(view: LvView, request: RequestedValue) -> Change:
+def _plan_change(view: LvView, request: RequestedValue) -> Change:
     identity = _identity(view)
     return change_of(view, request, identity, f"{disk_lock(identity)}\n{lock_of(view.volume.group_uuid)}")
 
 
 def _identity(view: LvView) -> Identity:
-    """What the volume is, by LVM's own UUIDs: kernel name and numbers are others after the next start."""
+    """Return the identity by LVM's UUIDs: kernel name and numbers may change at the next boot."""
     volume = view.volume
     name = f"{MARK}{volume.group_uuid}{volume.uuid}".replace("-", "").replace("LVM", MARK, 1)
     return Identity(name=volume.address, wwn=f"dm.{name}")
 
 
 def _is_raid(cache: LvFacts, group: Mapping[str, LvFacts]) -> bool:
-    """Whether a cache outlives a disk by itself: data and metadata are RAIDs, or lie on one that is a hidden volume."""
+    """Return whether a cache survives the loss of a drive: data and metadata are RAID, or on hidden RAID volumes."""
     parts = [group.get(cache.columns.get(literal, "").strip("[]")) for literal in ("data_lv", "metadata_lv")]
-    whole = [part for part in parts if part is not None] or [cache]
-    lower = ([group[hidden_name] for hidden_name in part.places if hidden_name in group] for part in whole)
+    volumes = [part for part in parts if part is not None] or [cache]
+    lower = ([group[hidden_name] for hidden_name in part.places if hidden_name in group] for part in volumes)
     return all(
-        lv_facts.level in _REDUNDANT or (below and all(image.level in _REDUNDANT for image in below))
-        for lv_facts, below in zip(whole, lower, strict=True)
+        lv_facts.level in REDUNDANT or (below and all(image.level in REDUNDANT for image in below))
+        for lv_facts, below in zip(volumes, lower, strict=True)
     )
 
 
-def _in_order(view: LvView, values: Mapping[str, str]) -> list[str]:
-    """Watermarks and rates in the order in which each is legal."""
+def _order_keys(view: LvView, values: Mapping[str, str]) -> list[str]:
+    """Return the keys with watermarks and rates in an order in which each value is valid."""
     volume = view.volume
     now = {
         "low_watermark": volume.settings.get("low_watermark", str(LOW_WATERMARK)),
@@ -280,7 +287,7 @@ def _in_order(view: LvView, values: Mapping[str, str]) -> list[str]:
 
 
 def _with_value(view: LvView, key: str, value: str) -> LvView:
-    """The view with a tunable of its cache, or a rate, as it will be."""
+    """Return the view after a change of a cache tunable or a rate."""
     volume = view.volume
     if key in RATES:
         fields = {RATES[key]: value if value.isdigit() else "0"}

@@ -1,8 +1,8 @@
-"""Volumes in a group: the commands that make and remove one, what LVM is asked for that, and the search for it.
+"""Creation of volumes in a group: commands to create and remove a volume, and the search for a created one.
 
-lvcreate takes free extents alone, whatever it is told. What it asks (LVM 2.03.16): whether to wipe a signature that a
-former volume left where the new one begins. `--yes` answers that, and the steps say nothing that it would ask about
-besides. With closed input it makes nothing and ends with 5.
+lvcreate only ever uses free extents. It asks one question (LVM 2.03.16): whether to wipe an old signature at the start
+of the new volume. `--yes` answers that, and the steps cause no other question. With closed input it creates nothing and
+exits with status 5.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from backends.array_planning import (
     SYNC_RATE,
@@ -35,15 +36,22 @@ from backends.topology import Topology, scan_topology
 from backends.topology.device_identity import identity
 from backends.values import dataclass
 from backends.vendors.lvm.facts import PVS, LvFacts
-from backends.vendors.lvm.groups import WHOLE_PVS, PvFacts, candidates_in, disks_twice, no_volume_reason, parse_pvs
+from backends.vendors.lvm.groups import (
+    WHOLE_PVS,
+    PvFacts,
+    candidates_in,
+    no_volume_reason,
+    nodes_sharing_disk,
+    parse_pvs,
+)
 from backends.vendors.lvm.inventory import NAME, nodes_of, target_of
 from backends.vendors.lvm.lvs import SECONDS, LvsAnswer, ask_lvs, error_sentence
 
 STRIP = 64 << 10
-"""Bytes (lvmraid(7), --stripesize)."""
+"""Default stripe size in bytes (lvmraid(7), --stripesize)."""
 
 _CREATE_SECONDS = 1.5
-"""A whole lvcreate of a few images, with the zeroing of their metadata."""
+"""Duration of lvcreate for a few images, including zeroing their metadata."""
 
 TYPES = {
     Level.RAID0: "striped",
@@ -52,13 +60,14 @@ TYPES = {
     Level.RAID6: "raid6",
     Level.RAID10: "raid10",
 }
-"""Levels that lvcreate makes, in its words (lvmraid(7))."""
+"""lvcreate's names for the levels that it can create (lvmraid(7))."""
 
 _LEAST = {Level.RAID0: 2, Level.RAID6: 5}
-"""Physical volumes, where it wants more than others: of one it makes a linear volume, and RAID 6 has three stripes."""
+"""Minimum physical volumes: with one lvcreate makes a linear volume, and RAID 6 needs three stripes."""
 
 AT_ONCE = ("--config", "global/wait_for_locks=0")
-"""A group that another command holds, for hours while a cache is flushed, is refused and not waited for (lvm.conf)."""
+"""Options that make a command fail instead of waiting for the group's lock, which a flush holds for hours (lvm.conf).
+"""
 
 _SURE = ("--wipesignatures", "y", "--zero", "y")
 
@@ -75,31 +84,31 @@ _STEPS = (
         r" lv_tags=raidbench-[0-9a-f]{32} && lv_role!=origin (?P<group>[^/ ]+)/[A-Za-z0-9_-]{1,15}"
     ),
 )
-"""All that is ever run for it."""
+"""Patterns of all command lines that creation may run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRoom:
-    """A volume group that a volume is to be made in."""
+    """A volume group in which a volume is to be created."""
 
     name: str
     """Its name."""
     uuid: str
-    """LVM's of it."""
+    """LVM's UUID of the group."""
     extent_bytes: int
     """Bytes of an extent."""
     volumes: Collection[str]
-    """Names of its volumes, hidden ones too."""
+    """Names of its volumes, including hidden ones."""
     before: tuple[str, ...]
-    """UUIDs of its volumes."""
+    """UUIDs of its existing volumes."""
     one_disk: tuple[str, ...] = ()
-    """Physical volumes that lie on the disk of another one of these."""
+    """Physical volumes that share a disk with another one of the selection."""
 
 
 def plan_volume(request: ArrayRequest, room: GroupRoom, *, lvcreate: str, assume_clean: bool) -> ArrayPlan:
-    """What makes the volume, of as many stripes or images as there are physical volumes.
+    """Return the plan for a volume with as many stripes or images as there are physical volumes.
 
-    Raises InvalidValueError, RefusedError where its name is taken.
+    Raises InvalidValueError, and RefusedError if its name is taken.
     """
     warnings = require_alike(request.drives)
     data, strip = _shape(request), _strip(request, room)
@@ -128,14 +137,7 @@ def plan_volume(request: ArrayRequest, room: GroupRoom, *, lvcreate: str, assume
     if room.one_disk:
         lines.append(f"{', '.join(room.one_disk)} lies on the same disk as another of these, so stripes share it.")
     return ArrayPlan(
-        request=ArrayRequest(
-            level=request.level,
-            drives=request.drives,
-            strip_bytes=strip,
-            size_bytes=request.size_bytes,
-            name=request.name,
-            token=request.token,
-        ),
+        request=replace(request, strip_bytes=strip, layout=None),
         maker="lvcreate",
         steps=(ChangeStep(argv=step),),
         size_bytes=extents_each * data * room.extent_bytes,
@@ -150,21 +152,22 @@ def plan_volume(request: ArrayRequest, room: GroupRoom, *, lvcreate: str, assume
 
 
 def lock_of(group_uuid: str) -> str:
-    """The lock of a group between programs."""
+    """Return the name of the lock for a group."""
     return f"lvm-{group_uuid}"
 
 
 def removal_step(lvremove: str, address: str, uuid: str, tag: str) -> ChangeStep:
-    """What removes one volume: LVM looks at UUID, tag and snapshots itself, under the lock of the group.
+    """Return the step that removes one volume.
 
-    It ends with 0 and removes nothing where they are others. `--yes` answers whether an active volume is to go.
+    Under the group's lock, LVM itself checks UUID, tag and snapshots. If they differ, it removes nothing and exits with
+    0. `--yes` confirms the removal of an active volume.
     """
     selection = f"lv_uuid={uuid} && lv_tags={tag} && lv_role!=origin"
     return ChangeStep(argv=(lvremove, "--yes", *AT_ONCE, "--select", selection, address))
 
 
 def require_steps(steps: Sequence[ChangeStep], group: str, tools: Collection[str | None]) -> None:
-    """Raises RefusedError for what neither makes nor removes a volume in this group."""
+    """Raise RefusedError for a step that neither creates nor removes a volume in this group."""
     for step in steps:
         step_match = next((match for pattern in _STEPS if (match := pattern.fullmatch(" ".join(step.argv)))), None)
         if step_match is None or step_match["group"] != group or step_match["tool"] not in tools:
@@ -172,7 +175,7 @@ def require_steps(steps: Sequence[ChangeStep], group: str, tools: Collection[str
 
 
 def _shape(request: ArrayRequest) -> int:
-    """Physical volumes that carry data. Raises InvalidValueError."""
+    """Return the number of data-bearing physical volumes. Raises InvalidValueError."""
     count = len(request.drives)
     if request.level not in TYPES:
         raise InvalidValueError(
@@ -190,7 +193,7 @@ def _shape(request: ArrayRequest) -> int:
 
 
 def _strip(request: ArrayRequest, room: GroupRoom) -> int | None:
-    """Bytes on a physical volume before the next one follows; None of RAID 1. Raises InvalidValueError."""
+    """Return the stripe size in bytes, or None for RAID 1. Raises InvalidValueError."""
     if request.level is Level.RAID1:
         return None
     strip = request.strip_bytes or min(STRIP, room.extent_bytes)
@@ -203,8 +206,8 @@ def _strip(request: ArrayRequest, room: GroupRoom) -> int | None:
 
 
 def _extents(request: ArrayRequest, room: GroupRoom, data: int) -> int:
-    """Extents of data on each physical volume. Raises InvalidValueError where these have not so many free."""
-    extra = 0 if request.level is Level.RAID0 else 1  # each image of a RAID has an extent of metadata beside it
+    """Return the data extents per physical volume. Raises InvalidValueError if not enough are free."""
+    extra = 0 if request.level is Level.RAID0 else 1  # each image of a RAID also has an extent of metadata
     least = min(request.drives, key=lambda drive: drive.free_extents or 0)
     most = (least.free_extents or 0) - extra
     wanted = most if request.size_bytes is None else -(-request.size_bytes // (room.extent_bytes * data))
@@ -219,7 +222,7 @@ def _extents(request: ArrayRequest, room: GroupRoom, data: int) -> int:
 
 
 def _layout(level: Level, count: int, data: int, strip: int | None, *, nosync: bool) -> tuple[str, ...]:
-    """Images and stripes in lvcreate's words: without those that carry parity or copies."""
+    """Return lvcreate's options for images and stripes, not counting parity and copies."""
     parts: list[str] = []
     if level in (Level.RAID1, Level.RAID10):
         parts += ["--mirrors", str(count - 1 if level is Level.RAID1 else 1)]
@@ -244,13 +247,13 @@ def _initialising(level: Level, size: int, *, assume_clean: bool) -> str:
 
 
 _PLAIN = ("-", "r", "R")
-"""First letter of lv_attr of a volume that is no origin, snapshot, cache, pool or image (lvs(8)); `R` never synced."""
+"""First letter of lv_attr of a volume that is no origin, snapshot, cache, pool or image (lvs(8)); `R`: never synced."""
 
 
 def find_volume(
     array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvFacts], picture: Topology, lvremove: str
 ) -> ArrayMatch:
-    """What is there now of a volume; see `BuildsArrays.find_made`. `volumes`, `disks`: all that LVM tells, whole."""
+    """Return the match for a created volume, see `BuildsArrays.find_made`, in the complete output of LVM."""
     try:
         lv_facts = _volume(array, volumes, disks)
         if lv_facts is None:
@@ -266,7 +269,7 @@ def find_volume(
     )
     uuids = (*array.uuids[:2], lv_facts.uuid)
     node = picture.tree.nodes.get(lv_facts.kernel or "")
-    if node is None:  # what lies on it cannot be looked at: it is not removed
+    if node is None:  # its content cannot be checked, so it is not removed
         return ArrayMatch(
             state=ArrayMatchState.WHOLE,
             sentence=f"{text}. It is not active (`lvchange --activate y {lv_facts.address}`).",
@@ -291,7 +294,7 @@ def _group(array: CreatedArray) -> str:
 
 
 def _volume(array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvFacts]) -> LvFacts | None:
-    """The volume that may be it; None where there surely is none. Raises NotItsOwnError."""
+    """Return the volume that may be the created one; None if there certainly is none. Raises ForeignArrayError."""
     group_uuid, tag = array.uuids[:2]
     group_volumes = [pv for pv in disks if pv.group_uuid == group_uuid]
     if not group_volumes:
@@ -300,17 +303,16 @@ def _volume(array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvF
         raise ForeignArrayError(f"Its volume group is called {group_volumes[0].group} now, not {_group(array)}.")
     if len({pv.group_uuid for pv in disks if pv.group == group_volumes[0].group}) > 1:
         raise ForeignArrayError(f"Several volume groups are called {group_volumes[0].group}.")
-    there = [
-        lv_facts for lv_facts in volumes if lv_facts.group_uuid == group_uuid and not lv_facts.hidden
-    ]  # parts bear its tag too
+    # Hidden parts have its tag too.
+    visible = [lv_facts for lv_facts in volumes if lv_facts.group_uuid == group_uuid and not lv_facts.hidden]
     uuid = array.uuids[2] if len(array.uuids) > 2 else None
-    tagged = [lv_facts for lv_facts in there if tag in lv_facts.columns.get("lv_tags", "").split(",")]
+    tagged = [lv_facts for lv_facts in visible if tag in lv_facts.columns.get("lv_tags", "").split(",")]
     if len(tagged) > 1:
         raise ForeignArrayError(f"Several volumes bear its tag: {', '.join(volume.address for volume in tagged[:4])}.")
     candidate = (
         tagged[0]
         if tagged
-        else next((lv_facts for lv_facts in there if lv_facts.uuid == uuid or lv_facts.name == array.name), None)
+        else next((lv_facts for lv_facts in visible if lv_facts.uuid == uuid or lv_facts.name == array.name), None)
     )
     if candidate is None:
         return None
@@ -328,7 +330,7 @@ def _volume(array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvF
 def _require_as_made(
     array: CreatedArray, lv_facts: LvFacts, group: Mapping[str, LvFacts], nodes: Mapping[str, str]
 ) -> None:
-    """Raises NotItsOwnError where its segments are not those that it was made with, or something hangs on it."""
+    """Raise ForeignArrayError if its segments differ from those it was created with, or if it is part of something."""
     where = lv_facts.address
     if TYPES.get(array.level) not in (lv_facts.kind, lv_facts.level):
         raise ForeignArrayError(f"{where} is {clean(lv_facts.kind, 40)} now, not {array.level.name} as it was made.")
@@ -353,19 +355,12 @@ def _require_as_made(
         )
 
 
-def made_target(array: CreatedArray) -> Target:
-    """The group that an array was made in. Raises NotItsOwnError where it is none."""
-    if array.controller is None or len(array.uuids) < 2:
-        raise ForeignArrayError("The journal does not say in which volume group it was made.")
-    return array.controller
-
-
 TOOLS = ("lvcreate", "lvremove")
-"""What makes a volume and removes it."""
+"""Tools that create and remove a volume."""
 
 
 async def ask_pvs(host: Host) -> tuple[PvFacts, ...]:
-    """Every physical volume that is in a group, never a half of them. Raises ToolFailedError, ToolTimeoutError."""
+    """Return all physical volumes in groups, never a truncated list. Raises ToolFailedError, ToolTimeoutError."""
     tool = host.which(("pvs",))
     if tool is None:
         raise ToolFailedError("pvs is not installed, so nothing is known of volume groups.", hint="Install lvm2.")
@@ -377,8 +372,8 @@ async def ask_pvs(host: Host) -> tuple[PvFacts, ...]:
             raise ToolFailedError("LVM tells root alone of its groups.", hint="Start raidbench with sudo.")
         raise ToolFailedError(error_sentence(done, "pvs"), evidence=evidence_of(command, done))
     if why := WHOLE_PVS.lost(done):
-        half = truncation_problem(NAME, command, why)
-        raise ToolFailedError(half.message, hint=half.hint, evidence=evidence_of(command, done))
+        problem = truncation_problem(NAME, command, why)
+        raise ToolFailedError(problem.message, hint=problem.hint, evidence=evidence_of(command, done))
     if strange:
         raise ToolFailedError(
             f"{strange} lines of pvs tell of nothing that could be understood.", evidence=evidence_of(command, done)
@@ -387,17 +382,17 @@ async def ask_pvs(host: Host) -> tuple[PvFacts, ...]:
 
 
 async def group_candidates(host: Host) -> tuple[Candidate, ...]:
-    """Every physical volume with its free extents. Raises ToolFailedError."""
+    """Return all physical volumes with their free extents. Raises ToolFailedError."""
     volumes, picture = await asyncio.gather(ask_pvs(host), scan_topology(host))
     return candidates_in(volumes, picture)
 
 
 async def plan_in_group(host: Host, request: ArrayRequest, group: Target | None, *, assume_clean: bool) -> ArrayPlan:
-    """lvcreate's line, as the group is now. Raises BlockedError, DeviceGoneError, RefusedError, InvalidValueError."""
+    """Return the plan for a volume. Raises BlockedError, DeviceGoneError, RefusedError, InvalidValueError."""
     lvcreate = host.which((TOOLS[0],))
     if lvcreate is None or group is None:
         raise BlockedError("lvcreate is not installed.", hint="Install lvm2.")
-    volumes, answer, picture = await asyncio.gather(ask_pvs(host), _whole_lvs(host), scan_topology(host))
+    volumes, answer, picture = await asyncio.gather(ask_pvs(host), _complete_lvs(host), scan_topology(host))
     require_still_free(request, candidates_in(volumes, picture))
     first_volume = next(pv for pv in volumes if pv.uuid == request.drives[0].serial)
     named = [pv for pv in volumes if pv.group == first_volume.group]
@@ -412,26 +407,25 @@ async def plan_in_group(host: Host, request: ArrayRequest, group: Target | None,
         extent_bytes=first_volume.extent_bytes,
         volumes=frozenset(lv_facts.name for lv_facts in inside),
         before=tuple(sorted(lv_facts.uuid for lv_facts in inside if not lv_facts.hidden)),
-        one_disk=disks_twice([drive.place for drive in request.drives], picture),
+        one_disk=nodes_sharing_disk([drive.place for drive in request.drives], picture),
     )
     return plan_volume(request, room, lvcreate=lvcreate, assume_clean=assume_clean)
 
 
 async def find_in_group(host: Host, array: CreatedArray) -> ArrayMatch:
-    """What is there now of a volume. Raises ToolFailedError, BlockedError."""
+    """Return the match for a created volume. Raises ToolFailedError, BlockedError."""
     lvremove = host.which((TOOLS[1],))
     if lvremove is None:
         raise BlockedError("lvremove is not installed.", hint="Install lvm2.")
-    try:
-        made_target(array)
-    except ForeignArrayError as reason:
-        return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=str(reason))
-    volumes, answer, picture = await asyncio.gather(ask_pvs(host), _whole_lvs(host), scan_topology(host))
+    if array.controller is None or len(array.uuids) < 2:
+        text = "The journal does not say in which volume group it was made."
+        return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=text)
+    volumes, answer, picture = await asyncio.gather(ask_pvs(host), _complete_lvs(host), scan_topology(host))
     return find_volume(array, answer.volumes, volumes, picture, lvremove)
 
 
-async def _whole_lvs(host: Host) -> LvsAnswer:
-    """All volumes. Raises ToolFailedError where these may not be all."""
+async def _complete_lvs(host: Host) -> LvsAnswer:
+    """Return all volumes. Raises ToolFailedError if the list may be incomplete."""
     answer = await ask_lvs(host)
     if answer.silent is not None:
         raise answer.silent

@@ -1,6 +1,6 @@
-"""What lvs and dmsetup tell of logical volumes: their answers as values. Pure, never raises.
+"""Parsers for lvs and dmsetup: their output as values. No I/O, never raises.
 
-`""`, `-1` and `unknown` mean that something is not reported or does not apply (lvmreport(7); tried with LVM 2.03.16).
+`""`, `-1` and `unknown` mean that a value is not reported or does not apply (lvmreport(7); tried with LVM 2.03.16).
 """
 
 from __future__ import annotations
@@ -17,18 +17,21 @@ LVS = (
     *("--nolocking", "--reportformat", "json", "--units", "b", "--nosuffix", "-a"),
     *("-o", "lv_all,seg_all,vg_name,vg_uuid,vg_free,vg_missing_pv_count"),
 )
-"""What lvs is asked. Without locking: a flush holds the group's lock for hours, and nothing is written to take one. All
-columns of a kind, since a column that a version does not know is an error."""
+"""Arguments of lvs.
+
+Without locking, because a flush holds the group's lock for hours and taking one writes. All columns of a kind, because
+a column that a version does not know is an error.
+"""
 
 PVS = ("--nolocking", "--reportformat", "json", "--units", "b", "--nosuffix", "-o", "pv_all,vg_all")
-"""What pvs is asked. Why without locking and for all columns: see `LVS`."""
+"""Arguments of pvs. For locking and columns see `LVS`."""
 
 CACHE, WRITECACHE, THIN_POOL = "cache", "writecache", "thin-pool"
 VDO, VDO_POOL = "vdo", "vdo-pool"
-"""Kinds of volumes, in LVM's words (segtype)."""
+"""Kinds of volumes by LVM's segtype."""
 
 POOLS = (THIN_POOL, VDO_POOL)
-"""Kinds whose space other volumes share; LVM calls one active only where it has a device of its own besides."""
+"""Kinds whose space other volumes share. LVM calls them active only if they also have their own device."""
 
 _NAME = re.compile(r"[A-Za-z0-9+_.][A-Za-z0-9+_.-]{0,126}")
 _UUID = re.compile(r"[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{4}){5}-[A-Za-z0-9]{6}")
@@ -39,16 +42,16 @@ _NOTHING = ("", "-1", "unknown")
 _NUMBERS = ("stripes", "stripe_size", "chunk_size")
 
 MISSING = "[unknown]"
-"""What stands for a physical volume that is not there."""
+"""Placeholder for a missing physical volume."""
 
 
 def is_lvm_name(text: str) -> bool:
-    """Whether LVM gives such names to groups and volumes."""
+    """Return whether this is a valid name of a group or volume."""
     return _NAME.fullmatch(text) is not None
 
 
 def is_lvm_uuid(text: str) -> bool:
-    """Whether LVM gives such UUIDs."""
+    """Return whether this is a UUID as LVM writes them."""
     return _UUID.fullmatch(text) is not None
 
 
@@ -57,102 +60,104 @@ class LvFacts:
     """One logical volume, visible or hidden."""
 
     group: str
-    """Its volume group."""
+    """Name of its volume group."""
     name: str
-    """Its name, without the brackets of a hidden one."""
+    """Its name, without the brackets of a hidden volume."""
     hidden: bool
-    """Whether it is a part of another one."""
+    """Whether it is part of another volume."""
     uuid: str
-    """LVM's."""
+    """LVM's UUID of the volume."""
     group_uuid: str
-    """That of the group."""
+    """LVM's UUID of the group."""
     kind: str
-    """LVM's word for its first segment: `linear`, `striped`, `cache`, `writecache`, `raid1`, `raid5_ls`, ..."""
+    """Segtype of its first segment: `linear`, `striped`, `cache`, `writecache`, `raid1`, `raid5_ls`, ..."""
     layout: tuple[str, ...]
-    """LVM's words: `raid`, `raid5`, `raid5_ls`."""
+    """Layout as LVM reports it: `raid`, `raid5`, `raid5_ls`."""
     places: tuple[str, ...]
-    """What it lies on: nodes of physical volumes, names of hidden volumes, `[unknown]`."""
+    """Where its data are: nodes of physical volumes, names of hidden volumes, `[unknown]`."""
     columns: Mapping[str, str]
-    """All columns that say something."""
+    """All columns with a value."""
 
     @property
     def address(self) -> str:
-        """`vg0/mail`."""
+        """Return `vg0/mail`."""
         return f"{self.group}/{self.name}"
 
     @property
-    def active(self) -> bool:
-        """Return whether the kernel has it; in a cluster the words also say how (lib/metadata/lv.c, lv_active_dup)."""
+    def is_active(self) -> bool:
+        """Return whether it is active; in a cluster the text says how (lib/metadata/lv.c, lv_active_dup)."""
         return self.columns.get("lv_active", "").startswith(("active", "local"))
 
     @property
     def is_on_other_host(self) -> bool:
-        """Return whether another host of its cluster has it."""
+        """Return whether it is active on another host of its cluster."""
         return self.columns.get("lv_active", "").startswith("remote")
 
     @property
     def kernel(self) -> str | None:
-        """Its kernel name; None while it is not active."""
+        """Return its kernel name; None while it is not active."""
         minor = self.number("lv_kernel_minor")
-        return f"dm-{minor}" if self.active and minor is not None and minor < 1 << 20 else None
+        return f"dm-{minor}" if self.is_active and minor is not None and minor < 1 << 20 else None
 
     @property
     def dm_name(self) -> str:
-        """Its name below /dev/mapper."""
+        """Return its name below /dev/mapper."""
         return self.columns.get("lv_dm_path", "").removeprefix("/dev/mapper/")
 
     @property
     def pool(self) -> str | None:
-        """The hidden volume that caches it, or the pool that it takes its space from."""
+        """Return the hidden volume that caches it, or the pool that provides its space."""
         return self.columns.get("pool_lv", "").strip("[]") or None
 
     @property
     def origin(self) -> str | None:
-        """Of a snapshot that keeps what was changed in a store of its own, the volume that it is of; else None."""
+        """Return the origin of a thick snapshot, which stores changed data in its own space; else None."""
         if "thicksnapshot" not in self.columns.get("lv_role", "").split(","):
             return None
         return self.columns.get("origin", "").strip("[]") or None
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """Tunables of its cache that were set."""
+        """Return the cache tunables that were set."""
         return pairs(self.columns.get("cache_settings"))
 
     @property
     def level(self) -> str:
-        """`raid1` of `raid,raid1`; the kind where it is no RAID."""
+        """Return `raid1` for `raid,raid1`; the kind if it is not a RAID."""
         return next((name for name in self.layout if re.fullmatch(r"raid\d{1,2}", name, re.ASCII)), self.kind)
 
     def number(self, key: str) -> int | None:
-        """A column as a whole number; None where it is none."""
+        """Return a column as a whole number, or None."""
         return whole_number(self.columns.get(key))
 
     def share(self, key: str) -> float | None:
-        """A column of percents as 0..1; None where it is none."""
+        """Return a percentage column as 0..1, or None."""
         text = self.columns.get(key, "")
         percent = float(text) if re.fullmatch(r"\d{1,3}(\.\d{1,4})?", text, re.ASCII) else None
         return percent / 100 if percent is not None and percent <= 100 else None
 
     @property
-    def flushing(self) -> int | None:
-        """Blocks that a flush has still to write back; None without one.
+    def blocks_to_flush(self) -> int | None:
+        """Return the blocks that a flush still has to write back; None without a flush.
 
-        LVM loads the policy `cleaner` for that, and keeps the configured one in its metadata (lv_cache_wait_for_clean).
+        During a flush LVM loads the policy `cleaner` and keeps the configured one in its metadata
+        (lv_cache_wait_for_clean).
         """
         dirty = self.number("cache_dirty_blocks")
         return dirty if dirty and self.columns.get("kernel_cache_policy") == "cleaner" else None
 
 
 def pairs(text: str | None) -> dict[str, str]:
-    """`high_watermark=60,low_watermark=40` by name."""
+    """Return `high_watermark=60,low_watermark=40` by name."""
     tuples = (part.partition("=") for part in (text or "").split(","))
     return {key: value for key, equals, value in tuples if equals and re.fullmatch(r"[a-z_]{1,40}", key)}
 
 
 def parse_lvs(text: str) -> tuple[tuple[LvFacts, ...], int]:
-    """All volumes, and how many rows could not be understood. A volume of several segments has as many rows.
+    """Return all volumes, and the number of unparsable rows. A volume has one row per segment.
 
-    Where a name has two UUIDs, or a UUID two names, nothing of the group is understood: its volumes lie on each other.
+    If a name has two UUIDs, or a UUID two names, all rows of the group count as unparsable, because its volumes depend
+    on each other.
     """
     by_address: dict[str, LvFacts] = {}
     names: dict[str, str] = {}
@@ -171,7 +176,7 @@ def parse_lvs(text: str) -> tuple[tuple[LvFacts, ...], int]:
                 mixed.add(lv_facts.group)
             if before is None:
                 by_address[lv_facts.address] = lv_facts
-            else:  # its segments may have other places and stripes
+            else:  # its segments may differ in location and stripes
                 larger = {key: str(max(lv_facts.number(key) or 0, before.number(key) or 0)) for key in _NUMBERS}
                 places = tuple(dict.fromkeys((*before.places, *lv_facts.places)))
                 by_address[lv_facts.address] = replace(before, places=places, columns={**before.columns, **larger})
@@ -180,7 +185,7 @@ def parse_lvs(text: str) -> tuple[tuple[LvFacts, ...], int]:
 
 
 def _volume(row: Mapping[str, object]) -> LvFacts | None:
-    """A row; None where its names or UUIDs are not such as LVM gives."""
+    """Return the volume in a row; None if its names or UUIDs are not valid for LVM."""
     fields = {
         key: text for key, value in row.items() if (text := word(value, 4096)) is not None and text not in _NOTHING
     }
@@ -205,35 +210,35 @@ def _volume(row: Mapping[str, object]) -> LvFacts | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedTable:
-    """What the kernel has of a volume: its line of `dmsetup table`."""
+    """The kernel's table of a volume: its line in `dmsetup table`."""
 
     kind: str
-    """Target."""
+    """Name of the target."""
     words: tuple[str, ...]
-    """What follows."""
+    """Arguments of the target."""
 
     @property
     def cache_mode(self) -> str | None:
-        """dm-cache's, in the kernel's word (Documentation/admin-guide/device-mapper/cache.rst)."""
+        """Return dm-cache's mode in the kernel's spelling (Documentation/admin-guide/device-mapper/cache.rst)."""
         modes = ("writethrough", "writeback", "passthrough")
         return next((word for word in self.words if word in modes), None) if self.kind == CACHE else None
 
     @property
     def tunables(self) -> Mapping[str, str]:
-        """dm-writecache's optional arguments, `cleaner` as 1; by its documentation five words come before them."""
+        """Return the optional arguments of dm-writecache, with `cleaner` as 1. Five other arguments precede them."""
         rest = [word for word in self.words[5:] if word != "cleaner"] if self.kind == WRITECACHE else []
         by_name = dict(zip(rest[::2], rest[1::2], strict=False))
         return by_name | ({"cleaner": "1"} if "cleaner" in self.words[5:] else {})
 
     @property
     def write_behind(self) -> int | None:
-        """dm-raid's; None where it says none."""
+        """Return the write-behind of dm-raid; None if it is not set."""
         at = self.words.index("max_write_behind") + 1 if "max_write_behind" in self.words else len(self.words)
         return whole_number(self.words[at]) if self.kind == "raid" and at < len(self.words) else None
 
 
 def parse_tables(text: str) -> Mapping[str, LoadedTable]:
-    """What the kernel has, by the names below /dev/mapper; of several segments the first."""
+    """Return the kernel's tables by the names below /dev/mapper; of several segments the first."""
     return {
         name: LoadedTable(kind=segments[0].kind, words=segments[0].args)
         for name, segments in parse_segments(text).items()
@@ -241,7 +246,7 @@ def parse_tables(text: str) -> Mapping[str, LoadedTable]:
 
 
 def lower_volumes(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> Iterable[LvFacts]:
-    """The volume and all hidden ones that its data lie on, each once. `volumes`: all of its group by name."""
+    """Yield the volume and all hidden ones below it, each once. `volumes`: all of its group by name."""
     waiting, visited = [volume.name], set[str]()
     while waiting:
         name = waiting.pop(0)
@@ -255,7 +260,7 @@ def lower_volumes(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> Iterable[L
 
 
 def is_in_use(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> bool:
-    """Return whether the kernel has a volume, or one that takes its space from it. `volumes`: its group by name."""
-    if volume.active or volume.kind not in POOLS:
-        return volume.active
-    return any(lv_facts.active for lv_facts in volumes.values() if lv_facts.pool == volume.name)
+    """Return whether a volume, or one that uses its space, is active. `volumes`: all of its group by name."""
+    if volume.is_active or volume.kind not in POOLS:
+        return volume.is_active
+    return any(lv_facts.is_active for lv_facts in volumes.values() if lv_facts.pool == volume.name)

@@ -1,4 +1,4 @@
-"""What pvs tells of volume groups and their physical volumes, and which extents are free to make a volume of. Pure."""
+"""Parser for pvs: volume groups, their physical volumes, and free extents for a new volume. No I/O."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WHOLE_PVS = CompletenessCheck(
     missing=lambda text: "" if "report" in table(document(text)) else "its document is not closed",
     statuses=frozenset(),
 )
-"""Its statuses are those of lvs."""
+"""The exit statuses are those of lvs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,19 +30,19 @@ class PvFacts:
     """One physical volume of a group."""
 
     name: str
-    """Its node; `[unknown]` while it is not there."""
+    """Its node; `[unknown]` if it is missing."""
     uuid: str
-    """LVM's."""
+    """LVM's UUID of the physical volume."""
     group: str
-    """Its volume group."""
+    """Name of its volume group."""
     group_uuid: str
-    """That of the group."""
+    """LVM's UUID of the group."""
     columns: Mapping[str, str]
-    """All columns that say something, of the group too."""
+    """All columns with a value, including those of the group."""
 
     @property
     def free_extents(self) -> int:
-        """Extents that no volume has; 0 where that is not told."""
+        """Return the number of free extents; 0 if not reported."""
         count, taken = (
             whole_number(self.columns.get("pv_pe_count")),
             whole_number(self.columns.get("pv_pe_alloc_count")),
@@ -51,12 +51,12 @@ class PvFacts:
 
     @property
     def extent_bytes(self) -> int:
-        """Bytes of an extent; 0 where that is not told."""
+        """Return the bytes of an extent; 0 if not reported."""
         return whole_number(self.columns.get("vg_extent_size")) or 0
 
 
 def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
-    """Every physical volume that is in a group, and how many rows could not be understood. Never raises."""
+    """Return all physical volumes that are in a group, and the number of unparsable rows. Never raises."""
     pv_facts: list[PvFacts] = []
     strange = 0
     for report in rows(table(document(text)).get("report")):
@@ -83,7 +83,7 @@ def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
 
 
 def no_volume_reason(pv: PvFacts) -> tuple[str, ...]:
-    """What stands against any new volume in the group of a physical volume: parts of sentences."""
+    """Return why no volume can be created in the group of a physical volume, as clauses."""
     fields, reasons = pv.columns, list[str]()
     missing = whole_number(fields.get("vg_missing_pv_count")) or 0
     if missing or fields.get("vg_partial"):
@@ -101,7 +101,7 @@ def no_volume_reason(pv: PvFacts) -> tuple[str, ...]:
 
 
 def candidates_in(volumes: Iterable[PvFacts], picture: Topology) -> tuple[Candidate, ...]:
-    """Every physical volume with its free extents, and what stands against taking any."""
+    """Return all physical volumes with their free extents, and why they cannot be used."""
     return tuple(_candidate(pv, picture) for pv in volumes)
 
 
@@ -123,7 +123,7 @@ def _candidate(pv: PvFacts, picture: Topology) -> Candidate:
     block = disk.attributes.get("queue/logical_block_size", "") if disk is not None else ""
     return Candidate(
         drive=Target(backend=NAME, address=f"{pv.group}:{clean(pv.name.removeprefix('/dev/'), 200)}"),
-        controller=group_target(pv.group),
+        controller=Target(backend=NAME, address=pv.group, scope=Scope.CONTROLLER),
         place=pv.name,
         model=model(disk) if disk is not None else None,
         serial=pv.uuid,
@@ -136,13 +136,8 @@ def _candidate(pv: PvFacts, picture: Topology) -> Candidate:
     )
 
 
-def group_target(name: str) -> Target:
-    """The volume group as what makes volumes."""
-    return Target(backend=NAME, address=name, scope=Scope.CONTROLLER)
-
-
-def disks_twice(places: Sequence[str], picture: Topology) -> tuple[str, ...]:
-    """Physical volumes that lie on the disk of one before them, by their nodes."""
+def nodes_sharing_disk(places: Sequence[str], picture: Topology) -> tuple[str, ...]:
+    """Return the nodes of physical volumes that share a disk with an earlier one."""
     first_places: dict[str, str] = {}
     twice = []
     for node_name in places:

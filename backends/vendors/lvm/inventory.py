@@ -1,4 +1,4 @@
-"""From volumes as LVM tells them to `Array`s. Pure."""
+"""Converts LVM's volumes to `Array`s. No I/O."""
 
 from __future__ import annotations
 
@@ -27,45 +27,46 @@ from backends.vendors.lvm.facts import (
 from backends.vendors.lvm.readings import MODES
 
 NAME = "lvm"
-"""The prefix of this backend's targets."""
+"""Prefix of this backend's targets."""
 
 FULL = 0.9
-"""A thin pool that is so full, in data or metadata, needs somebody."""
+"""Share of a thin pool's data or metadata from which it needs attention."""
 
 _LEVELS = {"linear": Level.CONCAT, "striped": Level.RAID0, "mirror": Level.RAID1}
 _KINDS = {"thin": Level.THIN, THIN_POOL: Level.THIN_POOL}
-"""What a volume over plain data is by its kind."""
+"""Level of a volume over plain data, by its kind."""
 
 _DEDUPLICATED = {VDO: Level.VDO, VDO_POOL: Level.VDO_POOL}
-"""What a volume over any data is by its kind: how fast it is, and when it is lost, VDO decides."""
+"""Level of a volume over any data, by its kind: VDO determines its speed and its failures."""
 
 _LAYERS = (CACHE, WRITECACHE, "thin", VDO, *POOLS)
-"""Kinds that keep their data in another volume."""
+"""Kinds that store their data in another volume."""
 
 _UNDER = {"thin": "Thin pool", VDO: "VDO pool"}
-"""What the pool of a volume is called by the volume's kind; that of any other is its cache."""
+"""Name of a volume's pool, by the volume's kind; for other kinds it is the cache."""
 
 _TASKS = {"recover": "rebuild", "check": "consistency-check"}
-"""The model's words for those of dm-raid's sync action, where they are others."""
+"""Model names of dm-raid's sync actions, where they differ."""
 
 _HEALTH_LETTERS = {"F": "failed", "D": "out of data space", "M": "metadata read-only", "E": "error"}
-"""The ninth letter of `lv_attr` where it says that a volume or its cache or pool does not work (lvs(8))."""
+"""Ninth letter of `lv_attr` if a volume, its cache or its pool does not work (lvs(8))."""
 
-_REDUNDANT = ("raid1", "raid4", "raid5", "raid6", "raid10")
+REDUNDANT = ("raid1", "raid4", "raid5", "raid6", "raid10")
+"""Levels that survive the loss of a drive."""
 
 
 def target_of(address: str) -> Target:
-    """The target of a volume, `vg0/mail`."""
+    """Return the target of a volume such as `vg0/mail`."""
     return Target(backend=NAME, address=address, scope=Scope.ARRAY)
 
 
 def is_shown(volume: LvFacts) -> bool:
-    """Whether it is one that somebody made: thin pools among them, caches that wait for a volume not."""
+    """Return whether it is a user-visible volume. That includes thin pools, but not unattached cache volumes."""
     return not volume.hidden and "cachevol" not in volume.layout and volume.kind != "cache-pool"
 
 
-def by_group(volumes: Iterable[LvFacts]) -> dict[str, dict[str, LvFacts]]:
-    """All volumes by group and name."""
+def group_volumes(volumes: Iterable[LvFacts]) -> dict[str, dict[str, LvFacts]]:
+    """Return all volumes by group and name."""
     groups: dict[str, dict[str, LvFacts]] = {}
     for volume in volumes:
         groups.setdefault(volume.group, {})[volume.name] = volume
@@ -73,7 +74,7 @@ def by_group(volumes: Iterable[LvFacts]) -> dict[str, dict[str, LvFacts]]:
 
 
 def array_of(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> Array:
-    """The volume as the inventory shows it."""
+    """Return the volume as an array of the inventory."""
     node = picture.tree.nodes.get(volume.kernel or "") if volume.kind not in POOLS else None
     slow = origin_of(volume, group)
     state, why = health(volume, group)
@@ -98,7 +99,7 @@ def array_of(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -
 
 
 def origin_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvFacts:
-    """What bears its data: beneath a cache the slow volume, of a thin or VDO volume its pool's data."""
+    """Return the volume that has the data: below a cache the slow volume, for thin and VDO the data of the pool."""
     if volume.kind not in _LAYERS:
         return volume
     lower = [lv_facts for lv_facts in lower_volumes(volume, group) if lv_facts.kind not in _LAYERS]
@@ -106,7 +107,7 @@ def origin_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvFacts:
 
 
 def _level(volume: LvFacts, slow: LvFacts) -> Level:
-    """A cache over plain data is a kind of its own; over an array it is the array that tells what may fail."""
+    """Return the level. A cache over an array has the array's, which decides what may fail; over plain data its own."""
     level = _own_level(slow)
     if volume.kind in _DEDUPLICATED:
         return _DEDUPLICATED[volume.kind]
@@ -123,7 +124,7 @@ def _own_level(volume: LvFacts) -> Level:
 
 
 def nodes_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[str, ...]:
-    """Nodes of the physical volumes that it lies on, with those of its cache."""
+    """Return the nodes of its physical volumes, including those of its cache."""
     parts = [*lower_volumes(volume, group)]
     if (cache := group.get(volume.pool or "")) is not None and volume.kind in (CACHE, WRITECACHE):
         parts += lower_volumes(cache, group)
@@ -133,7 +134,7 @@ def nodes_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[str, ...]:
 
 
 def kernel_name_of(device: str, picture: Topology) -> str | None:
-    """The kernel name behind the node of a physical volume, which may be one below /dev/mapper."""
+    """Return the kernel name of a physical volume's node, which may be below /dev/mapper."""
     name = device.removeprefix("/dev/").replace("/", "!")
     if name in picture.tree.nodes:
         return name
@@ -142,7 +143,7 @@ def kernel_name_of(device: str, picture: Topology) -> str | None:
 
 
 def _disks(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> Iterable[Target]:
-    """Disks and arrays below; through what is encrypted or has several paths."""
+    """Yield the disks and arrays below, looking through encryption and multipath."""
     for device in nodes_of(volume, group):
         name = kernel_name_of(device, picture)
         if name is None:
@@ -154,7 +155,7 @@ def _disks(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> 
 
 
 def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
-    """State, and why it is not in order."""
+    """Return the state, and why the volume is not healthy."""
     if (away := _unusable_state(volume, group)) is not None:
         return away
     fields, word = volume.columns, _health_word(volume)
@@ -166,7 +167,7 @@ def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
         if filled is not None and filled >= FULL:
             return State.DEGRADED, f"its store is {filled:.0%} full: once it is, the snapshot is lost"
     if word == "partial" or missing:
-        redundant = origin_of(volume, group).level in _REDUNDANT and volume.kind not in (CACHE, WRITECACHE)
+        redundant = origin_of(volume, group).level in REDUNDANT and volume.kind not in (CACHE, WRITECACHE)
         return (State.DEGRADED if redundant else State.FAILED), "a physical volume is missing"
     if word == "refresh needed":
         return State.DEGRADED, f"a member was away: lvchange --refresh {volume.address}"
@@ -188,14 +189,14 @@ def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
 
 
 def _health_word(volume: LvFacts) -> str:
-    """Return LVM's word for what is wrong; older versions have it only as a letter of their attributes."""
+    """Return LVM's word for the problem. Older versions report it only as a letter of lv_attr."""
     letters = volume.columns.get("lv_attr", "")
     letter = letters[8] if len(letters) > 8 else ""
     return volume.columns.get("lv_health_status") or _HEALTH_LETTERS.get(letter, "")
 
 
 def _unusable_state(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str] | None:
-    """Return why nothing can be done with a volume at all; None where it serves."""
+    """Return state and reason of a volume that cannot be used at all; None if it can."""
     if not is_in_use(volume, group):
         where = "active on another host" if volume.is_on_other_host else "not active"
         return State.OFFLINE, f"{where}, and a physical volume is missing" if _lacks_disk(volume, group) else where
@@ -213,7 +214,7 @@ def _lacks_disk(volume: LvFacts, group: Mapping[str, LvFacts]) -> bool:
 
 
 def _vdo_reason(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:
-    """Return why a VDO volume or pool takes no more writes; "" where it does."""
+    """Return why a VDO volume or pool rejects writes; "" if it does not."""
     pool = volume if volume.kind == VDO_POOL else group.get(volume.pool or "") if volume.kind == VDO else None
     if pool is None or pool.columns.get("vdo_operating_mode") != "read-only":
         return ""
@@ -221,9 +222,9 @@ def _vdo_reason(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:
 
 
 def tasks_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[Task, ...]:
-    """Return its background work, with that of what it lies on: pvmove has a hidden mirror of its own.
+    """Return the background tasks of a volume and of those below it; pvmove has its own hidden mirror.
 
-    Of a flush is known how much of what is cached is clean.
+    The progress of a flush is the clean share of the cached blocks.
     """
     tasks = [task for task in (_sync_of(volume), _flush_of(volume)) if task is not None]
     for lv_facts in lower_volumes(volume, group):
@@ -237,19 +238,19 @@ def tasks_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[Task, ...]:
 
 
 def _sync_of(volume: LvFacts) -> Task | None:
-    """Return the work of dm-raid, or of an old mirror, which has no word for it."""
+    """Return the task of dm-raid, or of an old mirror, which reports only its progress."""
     action = volume.columns.get("raid_sync_action")
     if action not in (None, "idle", "frozen"):
         return Task(kind=_TASKS.get(action, clean(action, 40)), progress=volume.share("sync_percent"))
-    copied = volume.share("copy_percent") if volume.kind == "mirror" and volume.active else None
+    copied = volume.share("copy_percent") if volume.kind == "mirror" and volume.is_active else None
     return Task(kind="resync", progress=copied) if copied is not None and copied < 1 else None
 
 
 def _flush_of(volume: LvFacts) -> Task | None:
-    if volume.flushing is None:
+    if volume.blocks_to_flush is None:
         return None
     used = volume.number("cache_used_blocks")
-    return Task(kind="flush", progress=max(0.0, 1 - volume.flushing / used) if used else None)
+    return Task(kind="flush", progress=max(0.0, 1 - volume.blocks_to_flush / used) if used else None)
 
 
 def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str, str | None]]:
@@ -335,7 +336,7 @@ def _blocks(volume: LvFacts) -> str | None:
 
 
 def _hits(volume: LvFacts) -> str | None:
-    """Shares since the volume was activated; the kernel counts what it serves from the cache."""
+    """Return the hit rates since activation, as counted by the kernel."""
     parts = []
     for way in ("read", "write"):
         hits, misses = volume.number(f"cache_{way}_hits"), volume.number(f"cache_{way}_misses")
@@ -345,15 +346,15 @@ def _hits(volume: LvFacts) -> str | None:
 
 
 def plain_arrays(picture: Topology, why: str, without: Container[str] = ()) -> tuple[Array, ...]:
-    """The volumes that device-mapper has, where LVM cannot be asked: names, sizes and disks alone.
+    """Return the volumes of device-mapper, for when LVM does not answer: names, sizes and disks only.
 
-    `why`: what LVM was kept from telling them by, a sentence. `without`: groups that it told of.
+    `why`: a sentence that says why LVM did not answer. `without`: groups that LVM did report.
     """
     arrays = []
     for node in picture.tree.nodes.values():
         uuid, dm_name = node.attributes.get("dm/uuid", ""), node.attributes.get("dm/name", "")
         if not uuid.startswith(MARK) or "-" in uuid.removeprefix(MARK) or node_is_part(node.name, picture):
-            continue  # a part's UUID has an ending, or something of the same group is built on it
+            continue  # the UUID of a part has a suffix, or another volume is built on it
         group, _, name = dm_name.replace("--", "\0").partition("-")
         address = f"{group}/{name}".replace("\0", "-")
         if address.partition("/")[0] in without:
@@ -376,7 +377,7 @@ def plain_arrays(picture: Topology, why: str, without: Container[str] = ()) -> t
 
 
 def node_is_part(name: str, picture: Topology) -> bool:
-    """Whether another logical volume is built on it."""
+    """Return whether another logical volume is built on it."""
     nodes = picture.tree.nodes
     holders = (nodes[holder].attributes.get("dm/uuid", "") for holder in nodes[name].holders if holder in nodes)
     return any(uuid.startswith(MARK) for uuid in holders)

@@ -1,4 +1,4 @@
-"""From a reading and a wanted value to the change: the very commands, what takes them back, the risk. Pure."""
+"""Plans for LVM settings: the exact commands, their undo, and the risk. No I/O."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _VALUES = re.compile(
     r"|writebehind \d{1,5}|(?:min|max)recoveryrate \d{1,10}|stripesize \d{1,7}k)",
     re.ASCII,
 )
-"""All that a step may set: --cachemode on a writecache, and much else, is taken for something that nobody meant."""
+"""Options that a step may set. lvchange accepts others, --cachemode on a writecache too, with an unintended meaning."""
 
 
 _TUNABLES = "--cachesettings"
@@ -31,7 +31,7 @@ _NOT_AHEAD = ("--readahead", "none")
 
 
 def change_of(view: LvView, request: RequestedValue, identity: Identity, lock: str) -> Change:
-    """The change of one setting."""
+    """Return the change of one setting."""
     key, before = request.setting.key, request.now.now
     undo = steps(view, key, before, request.value) if before not in (None, "unknown") else ()
     change = request.change(steps(view, key, request.value, before), undo, identity, lock, _risk(request))
@@ -39,12 +39,11 @@ def change_of(view: LvView, request: RequestedValue, identity: Identity, lock: s
 
 
 def steps(view: LvView, key: str, value: str | None, before: str | None) -> tuple[ChangeStep, ...]:
-    """The commands that set a value, in their order. `before`: the value that is set then.
+    """Return the commands that set a value, in order. `before`: the present value.
 
-    An automatic read-ahead only ever raises the queue's: what was more is taken back to none first (tried).
-    A tunable of a writecache has no way back to its default but clearing all of them (lvmcache(7)); the others are
-    set again. `--yes` answers the questions whether to clear them, whether to use write-back although a damaged cache
-    volume cannot be repaired, and whether to reshape.
+    An automatic read-ahead only raises the value of the queue, so a larger one is first reset to none (tried). The only
+    way back to the default of a writecache tunable is to clear all of them (lvmcache(7)); the others are then set
+    again. `--yes` confirms clearing them, write-back although a damaged cache volume cannot be repaired, and a reshape.
     """
     volume, word = view.volume, str(value)
     pair = _option_for(key, word)
@@ -61,7 +60,7 @@ def steps(view: LvView, key: str, value: str | None, before: str | None) -> tupl
 
 
 def _option_for(key: str, value: str) -> tuple[str, str]:
-    """The option and its word for a value."""
+    """Return the option and its argument for a value."""
     if key == "stripe_size":
         return OPTIONS[key], f"{int(value) // 1024}k"
     if (option := OPTIONS.get(key.partition(".")[0])) is not None:
@@ -74,7 +73,7 @@ def _lvchange(view: LvView, *options: str) -> ChangeStep:
 
 
 def _word(key: str, value: str) -> str:
-    """LVM's word for a value of the common vocabulary."""
+    """Return LVM's word for a value of the common vocabulary."""
     if key == "cache_mode":
         return next((word for word, common in MODES.items() if common == value), value)
     if key == "lv_read_ahead" and value.isdigit():
@@ -85,9 +84,9 @@ def _word(key: str, value: str) -> str:
 
 
 def require_own_step(change: Change, view: LvView) -> None:
-    """Raises RefusedError for a step that changes anything but settings of this very volume.
+    """Raise RefusedError for a step that changes anything but settings of this volume.
 
-    What is in a journal is not trusted to do more.
+    Steps from a journal are not trusted to do more.
     """
     for write in change.writes:
         parts = [word for word in write.argv[1:-1] if word != "--yes"]
@@ -101,14 +100,14 @@ def require_own_step(change: Change, view: LvView) -> None:
 
 
 def _risk(request: RequestedValue) -> Risk:
-    """The risk of this value: any number bears that of the numbers offered."""
+    """Return the risk of the value. Any number has the risk of the offered numbers."""
     if request.value.isdigit():
         return worst(choice.risk for choice in request.now.choices if choice.value.isdigit())
     return request.risk
 
 
 def _text(view: LvView, request: RequestedValue, risk: Risk) -> str:
-    """What it may do on this very volume."""
+    """Return the possible consequences for this volume."""
     if request.setting.key != "cache_mode":
         return request.setting.risk_text if risk is not Risk.NONE else ""
     if request.value == "write-back":

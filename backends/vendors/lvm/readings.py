@@ -1,4 +1,4 @@
-"""Readings of the settings of a volume, and the numbers that a setting may have: their range, and its check. No I/O."""
+"""Readings of a volume's settings, with ranges and validation of numbers. No I/O."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _MOST = (1 << 31) - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Numbers:
-    """The numbers that a setting may have besides its default."""
+    """Numbers that a setting may have in addition to its default."""
 
     low: int
-    """Smallest."""
+    """Minimum."""
     high: int
-    """Largest."""
+    """Maximum."""
     steps: tuple[int, ...]
-    """Those that are offered; any other can be given too."""
+    """Numbers that are offered; any other in the range is valid too."""
     default: int | None = None
-    """What applies where none is set; None if that is no number or not known."""
+    """Value that applies if none is set; None if it is not a number or not known."""
 
 
 _BEFORE = re.compile(r"\d{1,10}", re.ASCII)
@@ -39,22 +39,25 @@ _WRITECACHE = {
     "autocommit_blocks": Numbers(low=1, high=_MOST, steps=(64, 1024, 16_384, 65_536, 262_144), default=65_536),
     "autocommit_time": Numbers(low=1, high=3_600_000, steps=(100, 500, 1000, 5000, 10_000), default=1000),
 }
-"""drivers/md/dm-writecache.c, writecache_ctr."""
+"""Source: drivers/md/dm-writecache.c, writecache_ctr."""
 
 _HIGH, LOW_WATERMARK = 50, 45
-"""Watermarks of the kernel's own, in percent (the same)."""
+"""Default watermarks of the kernel in percent (drivers/md/dm-writecache.c)."""
 
 RATES = {"min_recovery_rate": "raid_min_recovery_rate", "max_recovery_rate": "raid_max_recovery_rate"}
-"""By setting the column of lvs that tells it, in KiB/s; 0 or empty where none is set."""
+"""Column of lvs for each rate, in KiB/s; 0 or empty if none is set."""
+
+_RISKS = {"write_behind": Risk.POWER_LOSS, "min_recovery_rate": Risk.PERFORMANCE}
+"""Risk of every number of a setting; none for all others."""
 
 _SPEEDS = (1000, 5000, 10_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
 _AHEAD_MOST = 1 << 20
 _BEHIND_MOST = 32_766
-"""Writes (drivers/md/dm-raid.c: half of it must not exceed md-bitmap.h's COUNTER_MAX)."""
+"""Maximum number of writes: half of it must not exceed COUNTER_MAX of md-bitmap.h (drivers/md/dm-raid.c)."""
 
 
 def numbers(key: str, view: LvView) -> Numbers | None:
-    """What numbers a setting may have on this volume; None for one that has no numbers."""
+    """Return the numbers that a setting may have on this volume; None if it has none."""
     volume = view.volume
     if key == "migration_threshold":
         least = 8 * (volume.number("chunk_size") or 65_536) // 512
@@ -76,7 +79,7 @@ def numbers(key: str, view: LvView) -> Numbers | None:
 
 
 def wanted_value(view: LvView) -> Callable[[Setting, Reading, str], str]:
-    """The check of a value: numbers need not be among the steps that are offered. Raises InvalidValueError."""
+    """Return a check of values, also of numbers that are not offered. It raises InvalidValueError."""
 
     def check(setting: Setting, now: Reading, value: str) -> str:
         wanted_number = number(value)
@@ -98,7 +101,7 @@ def wanted_value(view: LvView) -> Callable[[Setting, Reading, str], str]:
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """A value that LVM had kept: any number of a setting that has numbers, `mq` and `cleaner` though never offered.
+    """Return an old value: any number for a numeric setting, or `mq` and `cleaner`, which are not offered.
 
     Raises InvalidValueError.
     """
@@ -108,25 +111,25 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
 
 
 MODES = {"writethrough": "write-through", "writeback": "write-back", "passthrough": "passthrough"}
-"""The common vocabulary for LVM's words."""
+"""Common vocabulary for LVM's cache modes."""
 
 ALIASES = {"mq": "smq"}
-"""Policies that the kernel calls by another name (dm-cache-policy-smq.c registers both)."""
+"""Policies that the kernel reports by a different name (dm-cache-policy-smq.c registers both)."""
 
 RELOAD = "`lvchange --refresh {address}` loads what LVM has"
-"""What to do about a kernel that has something else."""
+"""Fix for a kernel with a different value than LVM."""
 
 _AHEAD_KIB = (128, 256, 512, 1024, 2048, 4096, 8192)
-"""KiB offered; any other can be given too."""
+"""Offered values in KiB; others are valid too."""
 
 STRIPES = tuple(1 << power for power in range(14, 21))
-"""Stripe sizes offered, in bytes: 16 KiB to 1 MiB."""
+"""Offered stripe sizes in bytes: 16 KiB to 1 MiB."""
 
 
 def readings(view: LvView) -> dict[str, Reading]:
-    """Every setting that the volume has, in the order they are shown."""
+    """Return the reading of every setting of the volume, in display order."""
     against = _blocked_reason(view)
-    by_key = {setting.key: _reading(setting.key, view) for setting in settings_of(view.outline)}
+    by_key = {setting.key: _reading(setting.key, view) for setting in settings_of(view.traits)}
     return {
         key: replace(reading, availability=Availability(why_not=against)) if against is not None else reading
         for key, reading in by_key.items()
@@ -134,15 +137,15 @@ def readings(view: LvView) -> dict[str, Reading]:
 
 
 def reading_for_undo(view: LvView, key: str) -> Reading:
-    """One of them for a way back, against which it does not stand that no other policy is offered."""
+    """Return a reading for an undo, which is possible even if no other policy is offered."""
     reading = readings(view)[key]
-    return (
-        replace(reading, availability=Availability(why_not=_blocked_reason(view))) if key == "cache_policy" else reading
-    )
+    if key != "cache_policy":
+        return reading
+    return replace(reading, availability=Availability(why_not=_blocked_reason(view)))
 
 
 def _blocked_reason(view: LvView) -> str | None:
-    """What stands against any change of the volume."""
+    """Return why nothing on the volume can be changed, or None."""
     if view.why_not is not None:
         return view.why_not
     if view.silent:
@@ -150,21 +153,20 @@ def _blocked_reason(view: LvView) -> str | None:
     volume = view.volume
     if view.lvchange is None:
         return "lvchange is not installed"
-    if not volume.active:
+    if not volume.is_active:
         return f"it is not active: lvchange --activate y {volume.address}"
-    if any(MISSING in lv_facts.places for lv_facts in lower_volumes(volume, view.group)) or volume.columns.get(
-        "lv_health_status"
-    ):
+    lacks_disk = any(MISSING in lv_facts.places for lv_facts in lower_volumes(volume, view.group))
+    if lacks_disk or volume.columns.get("lv_health_status"):
         return f"it is not whole ({volume.columns.get('lv_health_status', 'a physical volume is missing')})"
-    if volume.flushing is not None:
+    if volume.blocks_to_flush is not None:
         return f"{flush_text(view)}: wait for its end"
     return None
 
 
 def flush_text(view: LvView) -> str:
-    """A flush that is under way, with what is left of it."""
+    """Return a clause about the flush in progress, with the remaining size."""
     volume = view.volume
-    left = (volume.flushing or 0) * (volume.number("chunk_size") or 0)
+    left = (volume.blocks_to_flush or 0) * (volume.number("chunk_size") or 0)
     return f"its cache is being flushed, {size_words(left)} are left" if left else "its cache is being flushed"
 
 
@@ -180,13 +182,10 @@ def _numeric(key: str, view: LvView, legal: Numbers) -> Reading:
     columns = {"write_behind": "raid_write_behind", **RATES}
     raw = volume.columns.get(columns[key]) if key in columns else volume.settings.get(key)
     present = number(raw)
-    now = (
-        DEFAULT if raw is None or (key in columns and present == 0) else "unknown" if present is None else str(present)
-    )
+    now = "unknown" if present is None else str(present)
+    now = DEFAULT if raw is None or (key in columns and present == 0) else now
     force, why = _in_force(key, view, None if now == DEFAULT else present)
-    steps = sorted(
-        {step for step in legal.steps if legal.low <= step <= legal.high} | ({present} if present else set())
-    )
+    steps = {step for step in legal.steps if legal.low <= step <= legal.high} | ({present} if present else set())
     label = DEFAULT if legal.default is None else f"default, {legal.default}"
     return Reading(
         now=now,
@@ -195,17 +194,13 @@ def _numeric(key: str, view: LvView, legal: Numbers) -> Reading:
         why_effective=why,
         choices=(
             offer(DEFAULT, "What applies where nothing is set.", label=label),
-            *(offer(str(step), risk=_risk_of(key)) for step in steps),
+            *(offer(str(step), risk=_RISKS.get(key, Risk.NONE)) for step in sorted(steps)),
         ),
     )
 
 
-def _risk_of(key: str) -> Risk:
-    return {"write_behind": Risk.POWER_LOSS, "min_recovery_rate": Risk.PERFORMANCE}.get(key, Risk.NONE)
-
-
 def _in_force(key: str, view: LvView, present: int | None) -> tuple[str | None, str | None]:
-    """What the kernel has of a number where that is something else, and why; (None, None) if it is the same."""
+    """Return the kernel's number if it differs, and why; (None, None) otherwise."""
     volume, loaded = view.volume, view.loaded
     if key == "migration_threshold":
         tokens = volume.columns.get("kernel_cache_settings", "").split(",")
@@ -245,7 +240,7 @@ def _mode(view: LvView, _member: str) -> Reading:
     )
     why = None
     if differs:
-        why = flush_text(view) if view.volume.flushing is not None else _reload(view)
+        why = flush_text(view) if view.volume.blocks_to_flush is not None else _reload(view)
     return Reading(
         now=None if raw is None else MODES.get(raw, "unknown"),
         raw=raw,
@@ -270,7 +265,9 @@ def _policy(view: LvView, _member: str) -> Reading:
         now=raw if raw is None or raw in help_of else "unknown",
         raw=raw,
         effective=ALIASES.get(kernel or "", kernel) if differs else None,
-        why_effective=(flush_text(view) if view.volume.flushing is not None else _reload(view)) if differs else None,
+        why_effective=(flush_text(view) if view.volume.blocks_to_flush is not None else _reload(view))
+        if differs
+        else None,
         choices=tuple(offer(name, help_of[name]) for name in names),
         availability=Availability(why_not=why_not),
     )
@@ -327,12 +324,12 @@ def _stripe(view: LvView, _member: str) -> Reading:
             offer(str(size), "The data are moved.", label=size_words(size), risk=Risk.OUTAGE)
             for size in sorted({*STRIPES, *((now,) if now else ())})
         ),
-        availability=Availability(why_not=_why_fixed(view)),
+        availability=Availability(why_not=_fixed_reason(view)),
     )
 
 
-def _why_fixed(view: LvView) -> str | None:
-    """Why the stripe size cannot be changed now; None when it can."""
+def _fixed_reason(view: LvView) -> str | None:
+    """Return why the stripe size cannot be changed now, or None."""
     volume = view.volume
     if volume.level not in RESHAPED:
         return f"LVM cannot move the data of a {volume.level} volume: create one anew"

@@ -1,4 +1,4 @@
-"""The settings of a logical volume, each declared once, and the view of a volume that decides which it has. No I/O."""
+"""Settings of a logical volume, and the view of a volume that determines which of them apply. No I/O."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from backends.values import dataclass
 from backends.vendors.lvm.facts import CACHE, POOLS, WRITECACHE, LoadedTable, LvFacts
 
 _kept = partial(Setting, persistence=Persistence.STORED)
-"""LVM keeps what is set in the metadata of the group."""
+"""LVM stores these settings in the metadata of the group."""
 
 DEFAULT = "default"
-"""What a number reads that was never set: LVM's or the kernel's own applies."""
+"""Reading of a number that was never set: the default of LVM or the kernel applies."""
 
 CACHE_MODE = _kept(
     key="cache_mode",
@@ -150,10 +150,10 @@ _KINDS: tuple[tuple[Setting, tuple[str, ...]], ...] = (
 )
 
 GENERAL = (READ_AHEAD, *(setting for setting, _ in _KINDS))
-"""What a volume may have, whatever its kind; in the order they are shown."""
+"""Settings that some kind of volume has, in display order."""
 
 OF_MEMBERS = (WRITE_MOSTLY,)
-"""What each member of a RAID 1 may have."""
+"""Settings of each member of a RAID 1."""
 
 OPTIONS: Mapping[str, str] = {
     "cache_mode": "--cachemode",
@@ -165,21 +165,21 @@ OPTIONS: Mapping[str, str] = {
     "max_recovery_rate": "--maxrecoveryrate",
     "stripe_size": "--stripesize",
 }
-"""By key the option of lvchange or lvconvert; all others are --cachesettings."""
+"""Option of lvchange or lvconvert by key; all other settings use --cachesettings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LvTraits:
-    """As much of a volume as its list of settings depends on."""
+    """Properties of a volume that determine its list of settings."""
 
     level: str
     """`cache`, `linear`, `raid1`, ..."""
     members: tuple[str, ...] = ()
-    """Nodes of the physical volumes of a RAID 1's images, by their place."""
+    """Nodes of the physical volumes of a RAID 1's images, in order."""
 
 
-def outline_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvTraits:
-    """The outline of a volume. `group`: all volumes of its group by name."""
+def traits_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvTraits:
+    """Return the traits of a volume. `group`: all volumes of its group by name."""
     images = [group[name] for name in volume.places if name in group] if volume.level == "raid1" else []
     places = tuple(
         image.places[0] for image in images if len(image.places) == 1 and image.places[0].startswith("/dev/")
@@ -187,49 +187,49 @@ def outline_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvTraits:
     return LvTraits(level=volume.level, members=places)
 
 
-def settings_of(outline: LvTraits | None) -> tuple[Setting, ...]:
-    """Return the settings of a volume; those that any may have when it was not looked at yet, none of a pool.
+def settings_of(traits: LvTraits | None) -> tuple[Setting, ...]:
+    """Return the settings of a volume; all possible ones if it has not been read yet, none for a pool.
 
-    Two legs on one physical volume have one setting: lvchange names the physical volume.
+    Two images on one physical volume share a setting, because lvchange addresses the physical volume.
     """
-    if outline is None:
+    if traits is None:
         return GENERAL
-    if outline.level in POOLS:
+    if traits.level in POOLS:
         return ()
-    applicable = tuple(setting for setting, levels in _KINDS if outline.level in levels)
+    applicable = tuple(setting for setting, levels in _KINDS if traits.level in levels)
     members = tuple(
         replace(WRITE_MOSTLY, key=f"{WRITE_MOSTLY.key}.{name}", label=f"{WRITE_MOSTLY.label}, {name}")
-        for name in dict.fromkeys(node_name.removeprefix("/dev/") for node_name in outline.members)
+        for name in dict.fromkeys(node_name.removeprefix("/dev/") for node_name in traits.members)
     )
     return (READ_AHEAD, *applicable, *members)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LvView:
-    """One volume as it is now, and what stands against changing it."""
+    """Present state of one volume, and why it cannot be changed."""
 
     volume: LvFacts
-    """What LVM tells."""
+    """Facts from LVM."""
     group: Mapping[str, LvFacts]
-    """All volumes of its group by name, hidden ones too."""
+    """All volumes of its group by name, including hidden ones."""
     loaded: LoadedTable | None = None
-    """What the kernel has; None where it does not say."""
+    """The kernel's table; None if not reported."""
     lvchange: str | None = None
-    """Path of lvchange, None if it is not installed."""
+    """Path of lvchange; None if it is not installed."""
     lvconvert: str | None = None
-    """That of lvconvert."""
+    """Path of lvconvert; None if it is not installed."""
     why_not: str | None = None
-    """What stands against any change: no root, read-only mode."""
+    """Why nothing can be changed: not root, read-only mode."""
     silent: str = ""
-    """What a command that changes something would wait for, in words; "" where nothing is known to keep it."""
+    """Why a command that changes something would block, as a clause; "" if nothing blocks it."""
     redundant: bool = False
-    """Whether its cache survives the loss of a disk."""
+    """Whether its cache survives the loss of a drive."""
     cache_on: str = ""
-    """Nodes that the cache lies on, for people."""
+    """Nodes that its cache is on, for display."""
     page_bytes: int = 4096
-    """The kernel's page."""
+    """Page size of the kernel."""
 
     @property
-    def outline(self) -> LvTraits:
-        """What its list of settings depends on."""
-        return outline_of(self.volume, self.group)
+    def traits(self) -> LvTraits:
+        """Return the properties that determine its list of settings."""
+        return traits_of(self.volume, self.group)

@@ -1,4 +1,4 @@
-"""IBM DS3000, DS4000, DS5000 and their NetApp E-Series and Dell MD kin, through SMcli."""
+"""IBM DS3000, DS4000 and DS5000, and the related NetApp E-Series and Dell MD, through SMcli."""
 
 from backends.host import Host
 from backends.protocol import Vendor, lazy_backend
@@ -12,7 +12,7 @@ PLACES = (
     "/opt/dell/mdstoragesoftware/mdstoragemanager/client/SMcli",
     "SMcli",
 )
-"""Where its packages put it, then PATH."""
+"""Paths of its packages, then PATH."""
 
 WHOLE = CompletenessCheck(
     tool="SMcli",
@@ -22,15 +22,15 @@ WHOLE = CompletenessCheck(
 )
 
 
-async def installed(host: Host) -> bool:
-    """Return whether SMcli is there; nothing is run."""
+async def is_installed(host: Host) -> bool:
+    """Return whether SMcli is installed, without running it."""
     return host.which(PLACES) is not None
 
 
 VENDOR = Vendor(
     name="smcli",
     backend=lazy_backend("backends.vendors.smcli.backend:Smcli"),
-    present=installed,
+    present=is_installed,
     declares=("backends.vendors.smcli.readings:VOLUME_SETTINGS", "backends.vendors.smcli.readings:SYSTEM_SETTINGS"),
     root_reads="backends.vendors.smcli.dialects:ROOT_READS",
 )

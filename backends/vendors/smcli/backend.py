@@ -1,4 +1,4 @@
-"""The backend of SMcli: inventory, reading, planning and applying."""
+"""SMcli backend: inventory, reading, planning and applying."""
 
 from __future__ import annotations
 
@@ -21,19 +21,18 @@ from backends.system.caching import cache_across_changes
 from backends.text import clean
 from backends.tool_output import ToolOutput, collect_problems, judge_output, manual_run_hint
 from backends.topology import scan_topology
-from backends.values import dataclass
 from backends.vendors._disk_systems import lock_name
 from backends.vendors.smcli import PLACES, WHOLE
 from backends.vendors.smcli.dialects import DIALECTS, is_carried_out, is_valid_name, names_in, refusal
-from backends.vendors.smcli.facts import SystemProfile, parse_profile, whole_sections
+from backends.vendors.smcli.facts import SystemProfile, complete_sections, parse_profile
 from backends.vendors.smcli.inventory import NAME, inventory, node_of
 from backends.vendors.smcli.readings import SYSTEM_SETTINGS, VOLUME_SETTINGS, SystemView, readings
 from backends.vendors.smcli.statements import (
     candidates,
     companions_now,
     identity,
-    in_order_of_thresholds,
     legal_companions,
+    order_thresholds,
     plan_logical_drive,
     require_room,
     script_argv,
@@ -44,19 +43,11 @@ from backends.vendors.smcli.statements import (
 )
 
 READ_SECONDS = 120.0
-"""SMcli starts a Java machine and asks over the network; a large profile takes half a minute."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _SystemAddress:
-    """A target's disk system and logical drive."""
-
-    system: str
-    volume: str | None
+"""Timeout of a read. SMcli starts a Java VM and queries over the network; a large profile takes half a minute."""
 
 
 class Smcli(Settable[SystemView]):
-    """The disk systems that SMcli of one host knows, one after the other."""
+    """The disk systems that SMcli on one host knows. They are queried one after the other."""
 
     SET_SECONDS = 600.0
 
@@ -66,7 +57,7 @@ class Smcli(Settable[SystemView]):
         self._kept: dict[str, SystemProfile] = {}
 
     async def inventory(self) -> Inventory:
-        """Every disk system that SMcli has in its configuration, by name."""
+        """Return all disk systems in SMcli's configuration, by name."""
         program = self._host.which(PLACES)
         if program is None:
             return Inventory()
@@ -81,70 +72,68 @@ class Smcli(Settable[SystemView]):
         return merged
 
     async def cached_inventory(self) -> Inventory:
-        """As `inventory`, of what each disk system told last: the same profile is read for settings."""
+        """Return the inventory from the last profile of each disk system, which also has the settings."""
         with cache_across_changes():
             return await self.inventory()
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """Those of a disk system, and of a logical drive; drives have none."""
+        """Return the settings of a disk system or logical drive; drives have none."""
         address = _parse_address(target)
         if address is None:
             return ()
-        return SYSTEM_SETTINGS if address.volume is None else VOLUME_SETTINGS
+        return SYSTEM_SETTINGS if address[1] is None else VOLUME_SETTINGS
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Every setting now, asked of the disk system; drives have none. Raises as `Settable.read`."""
+        """Return all readings from the disk system; drives have none. Raises as `Settable.read`."""
         return await super().read(target) if self.settings(target) else {}
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
-        """The same out of the last profile: to ask takes half a minute."""
+        """Return all readings from the last profile: a query takes half a minute."""
         return readings(await self._view(target, cached=True)) if self.settings(target) else {}
 
     async def read_state(self, target: Target, *, back: bool = False) -> SystemView:
-        """A disk system or logical drive as its profile tells it now."""
+        """Return a disk system or logical drive by its present profile."""
         return await self._view(target)
 
     async def readings_of(self, view: SystemView) -> Mapping[str, Reading]:
-        """What the profile says, and what may be set."""
+        """Return the readings in the profile, with the allowed values."""
         return readings(view)
 
     def identity_of(self, view: SystemView, key: str) -> Identity:
-        """By world wide name."""
+        """Return the identity by world wide name."""
         return identity(view)
 
     async def lock_for(self, view: SystemView, key: str) -> str:
-        """That of the disk, which runs on it take too; of the disk system for what holds for all of it."""
+        """Return the lock of the disk, which runs on it take too; for a disk system's own settings, its lock."""
         node = node_of(view.volume, await scan_topology(self._host)) if view.volume is not None else None
-        return (
-            await lock_of(self._host, node.name) if node is not None else lock_name(view.profile.wwn, view.profile.name)
-        )
+        return lock_name(view.profile.wwn, view.profile.name) if node is None else await lock_of(self._host, node.name)
 
     def steps(
         self, view: SystemView, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
-        """One statement."""
+        """Return the step with one statement."""
         return (step(view, key, value),) if key in readings(view) else ()
 
     def order(self, view: SystemView, values: Mapping[str, str]) -> Sequence[str]:
-        """Both thresholds in the order in which none crosses the other."""
-        return in_order_of_thresholds(view, values)
+        """Return the keys in an order in which no threshold crosses the other."""
+        return order_thresholds(view, values)
 
     def after(self, view: SystemView, key: str, value: str) -> SystemView:
-        """With a threshold as it will be."""
+        """Return the view after a change of a threshold."""
         return with_value(view, key, value)
 
     def check_restorable(self, view: SystemView, setting: Setting, now: Reading, value: str) -> str:
-        """See `value_before`."""
+        """Return a valid old value, see `value_before`."""
         return value_before(setting, now, value)
 
     def legal_companions(self, view: SystemView, key: str) -> Mapping[str, Pattern[str]]:
-        """With a threshold, what the other one was."""
+        """Return the old value of the other threshold as a companion."""
         return legal_companions(key)
 
     def finished(
         self, view: SystemView, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """With the other threshold. Raises BlockedError where that is in the way of one that comes back."""
+        """Return the change with the other threshold. Raises BlockedError if it blocks restoring this one."""
         if companions is not None:
             require_room(view, request, companions)
         warning = threshold_warning(view, change.key, change.after)
@@ -152,16 +141,16 @@ class Smcli(Settable[SystemView]):
         return replace(change, risk_text=text, companions=companions_now(view, request.setting.key))
 
     async def take(self, view: SystemView, change: Change, step: ChangeStep) -> None:
-        """One statement after the other."""
+        """Run a step, one statement at a time."""
         async with self._one:
             await super().take(view, change, step)
 
     def refusal(self, done: Completed) -> str:
-        """Why SMcli did not do it, in its own words; "" if it says that it did."""
+        """Return why SMcli did not do it, in its own words; "" if it reports success."""
         return "" if is_carried_out(done.stdout) else refusal(f"{done.stdout}\n{done.stderr}")
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """The drives of every disk system, by what each told last: to ask takes half a minute."""
+        """Return the drives of all disk systems from their last profiles: a query takes half a minute."""
         picture = await scan_topology(self._host)
         return tuple(
             candidate
@@ -170,7 +159,7 @@ class Smcli(Settable[SystemView]):
         )
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
-        """The statements for a logical drive, which are shown alone. The disk system is asked anew."""
+        """Return the statements for a logical drive, which are only shown. The disk system is read again."""
         if assume_clean:
             raise InvalidValueError("A disk system is not told that its parity is right.", hint="That is for md alone.")
         if controller is None:
@@ -181,7 +170,7 @@ class Smcli(Settable[SystemView]):
         return plan_logical_drive(request, view.profile, view.program)
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """SMcli without a disk system, and disk systems that do not answer or are not well."""
+        """Return problems: no disk system, disk systems that do not answer or are not healthy."""
         program = self._host.which(PLACES)
         if program is None:
             return ()
@@ -207,30 +196,28 @@ class Smcli(Settable[SystemView]):
         return tuple(problems)
 
     async def _view(self, target: Target, *, cached: bool = False) -> SystemView:
-        """What a target is now. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
+        """Return the present state of a target. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
         address = _parse_address(target)
         program = self._host.which(PLACES)
         if address is None or program is None:
             raise not_found_error(target)
-        profile = self._kept.get(address.system) if cached else None
+        system, name = address
+        profile = self._kept.get(system) if cached else None
         if profile is None:
-            profile = await self._profile(program, address.system)
+            profile = await self._profile(program, system)
         frozen = profile.cut.rstrip(".") or await denial_of(self._host, program)
-        view = SystemView(program=program, profile=profile, frozen=frozen)
-        if address.volume is None:
-            return view
-        volume = next((part for part in profile.volumes if part.name == address.volume), None)
-        if volume is None:
+        volume = next((part for part in profile.volumes if part.name == name), None)
+        if name is not None and volume is None:
             raise ToolFailedError(profile.cut) if profile.cut else gone_error(target)
-        return SystemView(program=program, profile=profile, volume=volume, frozen=view.frozen)
+        return SystemView(program=program, profile=profile, volume=volume, frozen=frozen)
 
     async def _profile(self, program: str, name: str) -> SystemProfile:
-        """That of the disk system of a name, asked in the words of each dialect. Raises ToolFailedError."""
+        """Return the profile of a disk system, asked in each dialect. Raises ToolFailedError."""
         answer = ""
         for terms in DIALECTS:
             tool_output = await self._run(script_argv(program, name, f"show {terms.system} profile;"))
             answer = tool_output.text
-            profile = parse_profile(whole_sections(answer) if tool_output.cut else answer)
+            profile = parse_profile(complete_sections(answer) if tool_output.cut else answer)
             if profile is not None and profile.name == name:
                 line = Command(argv=script_argv(program, name, f"show {terms.system} profile;"))
                 if profile.misnamed:
@@ -244,7 +231,7 @@ class Smcli(Settable[SystemView]):
         raise ToolFailedError(f"SMcli does not tell of {clean(name)}: {refusal(answer)}")
 
     async def _run(self, argv: tuple[str, ...]) -> ToolOutput:
-        """What SMcli prints, refusals on standard error too. Raises ToolFailedError, ToolTimeoutError."""
+        """Return SMcli's output, also refusals on standard error. Raises ToolFailedError, ToolTimeoutError."""
         command = Command(argv=argv, timeout=READ_SECONDS)
         async with self._one:
             done = await self._host.run(command)
@@ -252,9 +239,9 @@ class Smcli(Settable[SystemView]):
         return judge_output(WHOLE, command, NAME, done if WHOLE.lost(answer) else answer)
 
 
-def _parse_address(target: Target) -> _SystemAddress | None:
-    """The disk system and logical drive of an address; None for a drive, and for what can be neither."""
+def _parse_address(target: Target) -> tuple[str, str | None] | None:
+    """Return disk system and logical drive of an address; None for a drive and for any other address."""
     system, slash, volume = target.address.partition("/")
     if target.backend != NAME or not is_valid_name(system) or volume.startswith("drive ") or (slash and not volume):
         return None
-    return _SystemAddress(system=system, volume=volume or None)
+    return system, volume or None

@@ -1,4 +1,4 @@
-"""The three dialects of SMcli: what each calls the disk system and its volumes, and what frames its answers. Pure."""
+"""The three dialects of SMcli: names of disk systems and volumes, and the frame of its output. No I/O."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from backends.vendors.smcli import PLACES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DialectTerms:
-    """The words of a dialect in its statements."""
+    """Terms of a dialect in its statements."""
 
     system: str
-    """The disk system."""
+    """Term for the disk system."""
     volume: str
-    """What hosts see as a disk."""
+    """Term for a volume that hosts use as a disk."""
     fractions: bool = True
-    """Whether a part of a second is `.25`; IBM's command line takes milliseconds there."""
+    """Whether a fraction of a second is written as `.25`; IBM's dialect uses milliseconds."""
 
 
 IBM = DialectTerms(system="storageSubsystem", volume="logicalDrive", fractions=False)
@@ -25,7 +25,7 @@ NETAPP = DialectTerms(system="storageArray", volume="volume")
 DELL = DialectTerms(system="storageArray", volume="virtualDisk")
 
 DIALECTS = (IBM, NETAPP)
-"""Those in which a profile is asked for, one after the other; Dell's asks in the same words as NetApp's."""
+"""Dialects in which a profile is requested, in order. Dell's request is the same as NetApp's."""
 
 _FRAME = (
     "Performing syntax check...",
@@ -38,19 +38,19 @@ _FRAME = (
 
 
 def is_carried_out(text: str) -> bool:
-    """Whether the answer is that of a statement which was carried out to its end."""
+    """Return whether the output is that of a successfully completed statement."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return bool(lines) and lines[-1] == "SMcli completed successfully." and "Script execution complete." in lines
 
 
 def refusal(text: str) -> str:
-    """What it says beside its frame, where it did not carry it out."""
+    """Return SMcli's message without the frame, if a statement failed."""
     sentence = " ".join(line for row in text.splitlines() if (line := row.strip()) and line not in _FRAME)
     return clean(sentence, 300) or "SMcli did not say that it was carried out"
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """Names of the disk systems in an answer to `SMcli -d`: the first column; sentences have no columns."""
+    """Return the disk systems in the first column of `SMcli -d`; lines without columns are sentences."""
     names: dict[str, None] = {}
     for line in text.splitlines()[:2000]:
         name, _, other_columns = line.strip().replace("  ", "\t").partition("\t")
@@ -60,7 +60,7 @@ def names_in(text: str) -> tuple[str, ...]:
 
 
 def is_valid_name(name: str) -> bool:
-    """Whether a name can stand in a statement and as a word: letters, digits, `_`, `-` and `#` is what there may be."""
+    """Return whether a name may be used in a statement and as an argument: letters, digits, `_`, `-` and `#`."""
     return (
         0 < len(name) <= 64
         and name[0] != "-"
@@ -74,4 +74,4 @@ ROOT_READS: RootReads = {
         *(("-n", r"[A-Za-z0-9_#][A-Za-z0-9_#-]{0,63}", "-c", f"show {nouns.system} profile;") for nouns in DIALECTS),
     )
 }
-"""What root starts for a user: it reads, and changes nothing."""
+"""Commands that root runs for a user. They are read-only."""

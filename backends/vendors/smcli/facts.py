@@ -1,4 +1,4 @@
-"""Facts of a disk system, and the parser of `show storageSubsystem profile`. What it lacks is left out."""
+"""Parser for `show storageSubsystem profile`: facts of a disk system. Missing parts are left out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from backends.values import dataclass
 from backends.vendors.smcli.dialects import DELL, IBM, NETAPP, DialectTerms
 
 _WWN = re.compile(r"[0-9a-z]{2}(?::[0-9a-z]{2}){7,15}|[0-9a-z]{16}(?:[0-9a-z]{16})?", re.ASCII)
-"""Any letters: what stands for one in a recording is not hexadecimal."""
+"""Any letters are accepted: placeholders in recordings are not hexadecimal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,84 +21,84 @@ class SystemPart:
     """A controller, an array, a logical drive or a drive, with its rows."""
 
     name: str
-    """Its name, or its place."""
+    """Its name or location."""
     rows: Mapping[str, str] = field(default_factory=dict)
-    """What it says, by labels in small letters; the first of a label counts."""
+    """Values by lower-case label; the first row of a label counts."""
     members: tuple[str, ...] = ()
-    """Places of the drives of an array."""
+    """Locations of the drives of an array."""
 
     def text_of(self, *labels: str) -> str | None:
-        """The first row of one of these labels; its unit may follow in brackets."""
+        """Return the first row with one of these labels. A unit in parentheses may follow the label."""
         rows = self.rows.items()
         return next(
             (text for label in labels for key, text in rows if key == label or key.startswith(f"{label} (")), None
         )
 
     def size(self, *labels: str) -> int | None:
-        """Bytes in such a row."""
+        """Return the size in such a row in bytes."""
         return read_size(self.text_of(*labels))
 
     def wwn(self, *labels: str) -> str | None:
-        """World wide name in such a row, in small letters without colons."""
+        """Return the world wide name in such a row, in lower case without colons."""
         match = _WWN.match((self.text_of(*labels) or "").lower())
         return None if match is None else match[0].replace(":", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemProfile:
-    """A whole disk system."""
+    """A complete disk system."""
 
     name: str
     """Its name."""
     nouns: DialectTerms
-    """What its dialect calls things."""
+    """Terms of its dialect."""
     summary: SystemPart
-    """What holds for all of it."""
+    """Values of the disk system itself."""
     controllers: tuple[SystemPart, ...] = ()
-    """Its controllers, by place."""
+    """Controllers by location."""
     arrays: tuple[SystemPart, ...] = ()
-    """Arrays, each with the drives it is made of."""
+    """Arrays with the locations of their drives."""
     volumes: tuple[SystemPart, ...] = ()
     """Logical drives."""
     drives: tuple[SystemPart, ...] = ()
-    """Drives, by place."""
+    """Drives by location."""
     batteries: tuple[str, ...] = ()
     """State of each battery in its own words."""
     serials: tuple[str, ...] = ()
-    """Serial numbers of enclosures and what is in them."""
+    """Serial numbers of enclosures and their components."""
     cut: str = ""
-    """Why it is only the beginning, as a sentence; "" where it is all. No section of it is half of one."""
+    """Why the profile is truncated, as a sentence; "" if it is complete. Every section in it is complete."""
 
     misnamed: str = ""
-    """Why nothing of it is believed, as a clause; "" where it is about one disk system."""
+    """Why the profile is not trusted, as a clause; "" if it is about a single disk system."""
     twice: str = ""
-    """Why nothing is believed of something in it, as a clause; "" where nothing is there twice."""
+    """Why some parts are not trusted, as a clause; "" if no name occurs twice."""
 
     @property
     def wwn(self) -> str | None:
-        """World wide name of the disk system."""
+        """Return the world wide name of the disk system."""
         return self.summary.wwn(*_SYSTEM_ID)
 
     @property
-    def protected(self) -> bool | None:
-        """Whether cached writes outlive a power cut; None if no battery is told of."""
+    def is_protected(self) -> bool | None:
+        """Return whether cached writes survive a power cut; None if no battery is reported."""
         return all(battery.startswith("Optimal") for battery in self.batteries) if self.batteries else None
 
     @property
     def offline(self) -> SystemPart | None:
-        """A controller that is not online."""
+        """Return a controller that is not online, or None."""
         parts = (controller for controller in self.controllers if controller.text_of("status") is not None)
         return next(
             (part for part in parts if not (part.text_of("status") or "").startswith(("Online", "Optimal"))), None
         )
 
     def volume(self, name: str) -> SystemPart | None:
-        """The logical drive of a name; None if none or several have it."""
+        """Return the logical drive of that name; None if none or several have it."""
         parts = [volume for volume in self.volumes if volume.name == name]
         return parts[0] if len(parts) == 1 else None
 
     def array_of(self, volume: SystemPart) -> SystemPart | None:
-        """The array that a logical drive lies on."""
+        """Return the array of a logical drive."""
         name = volume.text_of("associated array", "associated volume group", "associated disk group")
         return next((array for array in self.arrays if name is not None and array.name == name), None)
 
@@ -113,7 +113,7 @@ VOLUME_ID = ("logical drive id", "volume world-wide identifier", "volume id", "v
 
 
 LINES = 60_000
-"""More than the profile of any disk system has; what follows is not read."""
+"""Maximum number of lines to read, more than any profile has."""
 
 _TITLE = re.compile(r"PROFILE FOR STORAGE (?:SUBSYSTEM|ARRAY): (.{1,64}?)(?: \([^)]{0,60}\))?")
 _SECTION = re.compile(r"([A-Z][A-Z /&]{2,60}?)-{5,200}")
@@ -147,12 +147,12 @@ _HEADS = {
     ),
     "volumes": re.compile(r"(?:Logical Drive|Volume|Virtual Disk) name:[ \t]{0,60}(\S.{0,63})", re.IGNORECASE),
 }
-"""How a thing begins, by section; drives by their place."""
+"""First line of a part, by section. Drives begin with their location."""
 
 
 @dataclass(slots=True)
-class _Being:
-    """A record while it is read."""
+class _PartBuilder:
+    """A part while it is parsed."""
 
     name: str
     rows: dict[str, str] = field(default_factory=dict)
@@ -163,14 +163,14 @@ class _Being:
 
 
 def parse_profile(text: str) -> SystemProfile | None:
-    """The disk system that it tells of; None where it tells of none."""
+    """Return the disk system in the output, or None."""
     lines = [raw.strip() for raw in text.splitlines()[:LINES]]
     titles = [match for line in lines if (match := _TITLE.fullmatch(line))]
     if not titles:
         return None
     title = titles[0]
-    beings: dict[str, list[_Being]] = {name: [] for name in ("controllers", "arrays", "volumes", "drives")}
-    summary = _Being(clean(title[1]))
+    parts: dict[str, list[_PartBuilder]] = {name: [] for name in ("controllers", "arrays", "volumes", "drives")}
+    summary = _PartBuilder(clean(title[1]))
     batteries: list[str] = []
     serials: dict[str, None] = {}
     section, nouns, powered, listing = "", IBM if "SUBSYSTEM" in title[0] else NETAPP, False, False
@@ -188,16 +188,12 @@ def parse_profile(text: str) -> SystemProfile | None:
                 serials[clean(value).removeprefix("SN ").strip()] = None
             if powered and colon and key.lower() in ("status", "battery status"):
                 batteries.append(clean(value))
-        elif section in beings:
-            listing = _read_part_line(beings[section], section, line, listing)
-    twice = {name: find_repeated(being.name for being in same_kind) for name, same_kind in beings.items()}
-    for name, same_kind in beings.items():
-        beings[name] = [_Being(being.name) if being.name in twice[name] else being for being in same_kind]
-    named = [
-        f"{name.removesuffix('s')} {part_name}"
-        for name, repeated_names in twice.items()
-        for part_name in sorted(repeated_names)
-    ]
+        elif section in parts:
+            listing = _read_part_line(parts[section], section, line, listing)
+    twice = {name: find_repeated(part.name for part in same_kind) for name, same_kind in parts.items()}
+    for name, same_kind in parts.items():
+        parts[name] = [_PartBuilder(part.name) if part.name in twice[name] else part for part in same_kind]
+    named = [f"{kind.removesuffix('s')} {name}" for kind, names in twice.items() for name in sorted(names)]
     misnamed = misnamed_reason(summary.name, (clean(title[1]) for title in titles))
     return SystemProfile(
         name=summary.name,
@@ -207,58 +203,55 @@ def parse_profile(text: str) -> SystemProfile | None:
         summary=summary.record(),
         batteries=tuple(batteries),
         serials=tuple(serials),
-        controllers=_records(beings["controllers"]),
-        arrays=_records(beings["arrays"]),
-        volumes=_records(beings["volumes"]),
-        drives=_records(beings["drives"]),
+        controllers=_records(parts["controllers"]),
+        arrays=_records(parts["arrays"]),
+        volumes=_records(parts["volumes"]),
+        drives=_records(parts["drives"]),
     )
 
 
-def _records(beings: Iterable[_Being]) -> tuple[SystemPart, ...]:
-    return tuple(being.record() for being in beings)
+def _records(parts: Iterable[_PartBuilder]) -> tuple[SystemPart, ...]:
+    return tuple(part.record() for part in parts)
 
 
-def whole_sections(text: str) -> str:
-    """The beginning of half a profile: the last section of it may go on."""
+def complete_sections(text: str) -> str:
+    """Return the complete sections of a truncated profile. The last section may be incomplete."""
     lines = text.splitlines(keepends=True)
     heads = [at for at, line in enumerate(lines) if _SECTION.fullmatch(line.strip())]
     return "".join(lines[: heads[-1] if heads else 0])
 
 
-def _read_part_line(beings: list[_Being], section: str, line: str, listing: bool) -> bool:
-    """One line of a section; whether the lines that follow list the drives of an array."""
+def _read_part_line(parts: list[_PartBuilder], section: str, line: str, listing: bool) -> bool:
+    """Parse one line of a section, and return whether the next lines list the drives of an array."""
     drive_match = _PLACE.fullmatch(line)
     if section == "drives":
         if drive_match is not None:
-            beings.append(_Being(_spot(drive_match)))
-        elif beings:
-            _row(beings[-1], line)
+            parts.append(_PartBuilder(_spot(drive_match)))
+        elif parts:
+            _row(parts[-1], line)
         return False
     head = _HEADS[section].fullmatch(line)
     if head is not None:
-        beings.append(_Being(clean(head[1])))
+        parts.append(_PartBuilder(clean(head[1])))
         return False
-    if not beings:
+    if not parts:
         return False
     if section == "arrays" and line.lower().startswith(("associated drives", "associated physical disks")):
         return True
-    if listing and (drive_match is not None or _SPOT.fullmatch(line)):
-        spot = _SPOT.fullmatch(line)
-        beings[-1].members[
-            _spot(drive_match) if drive_match is not None else f"{spot[1]},{spot[2]}" if spot else ""
-        ] = None
+    if listing and (spot := drive_match or _SPOT.fullmatch(line)) is not None:
+        parts[-1].members[_spot(spot)] = None
         return True
-    _row(beings[-1], line)
+    _row(parts[-1], line)
     return listing and ":" not in line
 
 
 def _spot(drive_match: re.Match[str]) -> str:
-    """`0,4`: enclosure and slot, the drawer between them where there is one."""
+    """Return `0,4`: enclosure and slot, with the drawer in between if there is one."""
     return ",".join(part for part in drive_match.groups() if part is not None)
 
 
-def _row(being: _Being, line: str) -> None:
+def _row(part: _PartBuilder, line: str) -> None:
     key, colon, value = line.partition(":")
     label = " ".join(key.lower().split())
-    if colon and 0 < len(label) <= 80 and len(being.rows) < 200:
-        being.rows.setdefault(clean(label), clean(value, 200))
+    if colon and 0 < len(label) <= 80 and len(part.rows) < 200:
+        part.rows.setdefault(clean(label), clean(value, 200))

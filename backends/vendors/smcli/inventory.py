@@ -1,4 +1,4 @@
-"""From a profile to controllers, arrays and drives. Pure."""
+"""Converts a profile to controllers, arrays and drives. No I/O."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from backends.vendors._disk_systems import battery_state, level_of
 from backends.vendors.smcli.facts import VOLUME_ID, SystemPart, SystemProfile
 
 NAME = "smcli"
-"""The prefix of this backend's targets."""
+"""Prefix of this backend's targets."""
 
 _STATES = {
     "optimal": State.OPTIMAL,
@@ -43,28 +43,28 @@ _MODES = {"assigned": State.ONLINE, "unassigned": State.UNASSIGNED, "hot spare":
 
 
 def system_target(name: str) -> Target:
-    """The target of a disk system."""
+    """Return the target of a disk system."""
     return Target(backend=NAME, address=name, scope=Scope.CONTROLLER)
 
 
 def volume_target(system: str, volume: str) -> Target:
-    """The target of a logical drive."""
+    """Return the target of a logical drive."""
     return Target(backend=NAME, address=f"{system}/{volume}", scope=Scope.ARRAY)
 
 
 def drive_target(system: str, tray_slot: str) -> Target:
-    """The target of a drive, by enclosure and slot."""
+    """Return the target of a drive, by enclosure and slot."""
     return Target(backend=NAME, address=f"{system}/drive {tray_slot}")
 
 
 def inventory(profile: SystemProfile, picture: Topology) -> Inventory:
-    """A disk system with all that is in it."""
+    """Return a disk system with all its parts."""
     owner = system_target(profile.name)
     lying = {slot: array for array in profile.arrays for slot in array.members}
     return Inventory(
         controllers=(_system(profile, owner),),
-        arrays=tuple(_volume(profile, part, owner, picture) for part in _each_once(profile.volumes)),
-        drives=tuple(_drive(profile, part, owner, lying.get(part.name)) for part in _each_once(profile.drives)),
+        arrays=tuple(_volume(profile, part, owner, picture) for part in _distinct_parts(profile.volumes)),
+        drives=tuple(_drive(profile, part, owner, lying.get(part.name)) for part in _distinct_parts(profile.drives)),
         problems=tuple(
             Problem(where=f"{NAME}:{profile.name}", message=text) for text in (profile.cut, profile.twice) if text
         ),
@@ -72,12 +72,12 @@ def inventory(profile: SystemProfile, picture: Topology) -> Inventory:
 
 
 def node_of(volume: SystemPart, picture: Topology) -> Node | None:
-    """The kernel's disk that a logical drive is."""
+    """Return the kernel's disk of a logical drive."""
     return _disk_systems.node_of(volume.wwn(*VOLUME_ID), picture)
 
 
-def _each_once(records: Iterable[SystemPart]) -> tuple[SystemPart, ...]:
-    """Return the records, one of each name: of those that have a name twice nothing else is known."""
+def _distinct_parts(records: Iterable[SystemPart]) -> tuple[SystemPart, ...]:
+    """Return one record for each name: nothing else is known of parts that share a name."""
     return tuple({record.name: record for record in records}.values())
 
 
@@ -132,7 +132,7 @@ def _volume(profile: SystemProfile, volume: SystemPart, owner: Target, picture: 
 
 
 def _identity_by_wwn(volume: SystemPart) -> Identity | None:
-    """What a logical drive is that is no disk of this machine."""
+    """Return the identity of a logical drive that is not a disk of this machine."""
     wwn = volume.wwn(*VOLUME_ID)
     return None if wwn is None else Identity(name=volume.name, wwn=f"naa.{wwn}")
 
@@ -167,7 +167,7 @@ def _drive(profile: SystemProfile, drive: SystemPart, owner: Target, array: Syst
 
 
 def _health(drive: SystemPart) -> Health:
-    """Return the condition of a drive. One that cannot be read or written without a key is locked."""
+    """Return the health of a drive. A drive that needs a key for reading or writing is locked."""
     status = (drive.text_of("status") or "").lower()
     announced = any(word in status for word in ("impending", "predictive"))
     used = _SHARE.match(drive.text_of("percent endurance used", "percentage endurance used") or "")
@@ -183,6 +183,6 @@ _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,3})?) ?%", re.ASCII)
 
 
 def _state(text: str | None, table: dict[str, State]) -> State:
-    """By the beginning of what it says."""
+    """Return the state by the beginning of the text."""
     status = (text or "").lower()
     return next((state for word, state in table.items() if status.startswith(word)), State.UNKNOWN)

@@ -1,4 +1,4 @@
-"""Readings of the settings, and how SMcli names each in its profile and in a statement. No I/O."""
+"""Readings of the settings, and SMcli's names for them in profiles and statements. No I/O."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class SmcliSetting:
     """A setting, its parameter in a statement, and its label in the profile."""
 
     setting: Setting
-    """What it is."""
+    """The declaration."""
     parameter: str
     """Its name in a statement."""
     labels: tuple[str, ...]
-    """Beginnings of its label in the profile, in small letters."""
+    """Beginnings of its label in the profile, in lower case."""
     value_words: Mapping[str, str] = field(default_factory=dict)
-    """A value's word where that is another one."""
+    """SMcli's words for values that it calls differently."""
 
 
 CACHE_BLOCK = SmcliSetting(_disk_systems.CACHE_BLOCK, "cacheBlockSize", ("cache block size",))
@@ -49,15 +49,15 @@ SEGMENT = SmcliSetting(_disk_systems.SEGMENT, "segmentSize", ("segment size",))
 PRIORITY = SmcliSetting(_disk_systems.PRIORITY, "modificationPriority", ("modification priority",))
 
 SYSTEM_TABLE = (CACHE_BLOCK, FLUSH_START, FLUSH_STOP)
-"""Of a disk system, in the order they are shown."""
+"""Settings of a disk system, in display order."""
 
 VOLUME_TABLE = (READ_CACHE, WRITE_CACHE, WITHOUT_BATTERY, MIRRORING, PREFETCH, FLUSH_MODIFIER, SEGMENT, PRIORITY)
-"""Of a logical drive, in the order they are shown."""
+"""Settings of a logical drive, in display order."""
 
 SYSTEM_SETTINGS = tuple(row.setting for row in SYSTEM_TABLE)
 VOLUME_SETTINGS = tuple(row.setting for row in VOLUME_TABLE)
 BY_KEY = {row.setting.key: row for row in (*SYSTEM_TABLE, *VOLUME_TABLE)}
-"""All by their keys."""
+"""All settings by key."""
 
 
 _NUMBER = re.compile(r"\d{1,7}(?:\.\d{1,3})?", re.ASCII)
@@ -69,37 +69,37 @@ _PRIORITIES = ("highest", "high", "medium", "low", "lowest")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemView:
-    """A disk system, or one of its logical drives, at one moment."""
+    """State of a disk system or one of its logical drives."""
 
     program: str
-    """SMcli."""
+    """Path of SMcli."""
     profile: SystemProfile
-    """What it tells."""
+    """Its profile."""
     volume: SystemPart | None = None
     """The logical drive; None for the disk system itself."""
     frozen: str | None = None
-    """Why nothing may be changed (needs root, read-only mode)."""
+    """Why nothing can be changed (needs root, read-only mode), or None."""
 
     @property
     def record(self) -> SystemPart:
-        """Where its settings stand."""
+        """Return the part of the profile with its settings."""
         return self.profile.summary if self.volume is None else self.volume
 
     @property
     def table(self) -> tuple[SmcliSetting, ...]:
-        """Its settings."""
+        """Return its settings."""
         return SYSTEM_TABLE if self.volume is None else VOLUME_TABLE
 
 
 def readings(view: SystemView) -> Mapping[str, Reading]:
-    """Every setting of it."""
+    """Return the reading of every setting."""
     return {row.setting.key: _reading(view, row) for row in view.table}
 
 
 def value_of(record: SystemPart, row: SmcliSetting) -> str | None:
-    """A setting's value; None if it is not told, `unknown` if it is not understood."""
+    """Return a setting's value; None if it is not reported, `unknown` if it is not understood."""
     raw = record.text_of(*row.labels)
-    return None if raw is None else _VALUES.get(row.setting.key, _switched)(raw) or "unknown"
+    return None if raw is None else _VALUES.get(row.setting.key, _parse_switch)(raw) or "unknown"
 
 
 def _reading(view: SystemView, row: SmcliSetting) -> Reading:
@@ -121,18 +121,18 @@ def _reading(view: SystemView, row: SmcliSetting) -> Reading:
 
 
 def _number(raw: str) -> str | None:
-    """`16`, `128 KB`, `10.00`: without an empty fraction."""
+    """Return the number in `16`, `128 KB` or `10.00`, without an empty fraction."""
     match = _NUMBER.match(raw)
     return None if match is None else f"{float(match[0]):g}" if float(match[0]) < 10**6 else None
 
 
-def _switched(raw: str) -> str | None:
+def _parse_switch(raw: str) -> str | None:
     match = _ON.match(raw)
     return None if match is None else "on" if match[1].lower() == "enabled" else "off"
 
 
-def _written(raw: str) -> str | None:
-    return {"on": "write-back", "off": "write-through"}.get(_switched(raw) or "")
+def _parse_write_cache(raw: str) -> str | None:
+    return {"on": "write-back", "off": "write-through"}.get(_parse_switch(raw) or "")
 
 
 def _delay(raw: str) -> str | None:
@@ -150,45 +150,47 @@ _VALUES: Mapping[str, Callable[[str], str | None]] = {
     FLUSH_START.setting.key: _number,
     FLUSH_STOP.setting.key: _number,
     SEGMENT.setting.key: _number,
-    WRITE_CACHE.setting.key: _written,
+    WRITE_CACHE.setting.key: _parse_write_cache,
     FLUSH_MODIFIER.setting.key: _delay,
     PRIORITY.setting.key: _priority,
 }
-"""How a row is understood, by the key of its setting; all others are switches."""
+"""Parser of a row, by the key of its setting; all others are switches."""
 
 
 def _choices(view: SystemView, key: str, now: str | None) -> tuple[Choice, ...]:
     present = () if now in (None, "unknown") else (now or "",)
     match key:
         case CACHE_BLOCK.setting.key:
-            return tuple(offer(size, "Not every model has every size.") for size in _sorted(_BLOCKS, present))
+            return tuple(offer(size, "Not every model has every size.") for size in _sort_sizes(_BLOCKS, present))
         case SEGMENT.setting.key:
             moved = "All data of the logical drive are moved; not every model takes every step at once."
-            return tuple(offer(size, moved, risk=Risk.OUTAGE) for size in _sorted(_SEGMENTS, present))
+            return tuple(offer(size, moved, risk=Risk.OUTAGE) for size in _sort_sizes(_SEGMENTS, present))
         case FLUSH_MODIFIER.setting.key:
             return DELAYS
         case PRIORITY.setting.key:
             return tuple(offer(name, "Share of the controllers for background work.") for name in _PRIORITIES)
         case WRITE_CACHE.setting.key:
-            unsafe = value_of(view.record, WITHOUT_BATTERY) == "on" and view.profile.protected is not True
+            unsafe = value_of(view.record, WITHOUT_BATTERY) == "on" and view.profile.is_protected is not True
             return write_cache_choices(unsafe=unsafe)
         case _:
             return switch_choices(BY_KEY[key].setting)
 
 
-def _sorted(usual: tuple[str, ...], present: tuple[str, ...]) -> list[str]:
+def _sort_sizes(usual: tuple[str, ...], present: tuple[str, ...]) -> list[str]:
     return sorted({*usual, *present}, key=float)
 
 
 def _span(key: str) -> Span | None:
-    """Where writing out starts and stops. That it stops above where it starts is warned of, and not refused: IBM's own
-    example is start 80, stop 84 (see `_GUIDE` of _disk_systems).
+    """Return the range of the two flush thresholds, or None.
+
+    A stop above the start causes a warning and is not refused: IBM's own example is start 80, stop 84 (see `_GUIDE` of
+    _disk_systems).
     """
     return Span(minimum=0, maximum=100, unit="%") if key in (FLUSH_START.setting.key, FLUSH_STOP.setting.key) else None
 
 
 def _in_force(view: SystemView, now: str | None, raw: str | None) -> tuple[str | None, str | None]:
-    """Where the controllers write through, or cache without protection, although the write cache is on."""
+    """Return the effective cache mode and why, if it differs although the write cache is on."""
     if now != "write-back":
         return None, None
     cache_line = _ON.match(raw or "")
@@ -207,21 +209,21 @@ def _in_force(view: SystemView, now: str | None, raw: str | None) -> tuple[str |
 
 
 def _repeated_name_reason(view: SystemView) -> str | None:
-    """Return why it is not known which logical drive a command would change."""
+    """Return why it is unknown which logical drive a command would change, or None."""
     if view.volume is not None and view.profile.volume(view.volume.name) is None:
         return f"several logical drives have its name: {view.profile.twice}".rstrip(": .")
     return None
 
 
 def _unsettled(now: str | None) -> str | None:
-    """Return what is not known of the present value."""
+    """Return why the present value is not known, or None."""
     if now is None:
         return "the profile does not tell of it"
     return None if is_understood(now) else "what the profile says of it is not understood"
 
 
 def _blocked_reason(view: SystemView, row: SmcliSetting) -> str | None:
-    """Return the first reason against any change."""
+    """Return the first reason against any change, or None."""
     if not is_valid_name(view.profile.name):
         return "the name of the disk system cannot be said in a command"
     if view.volume is not None:

@@ -1,8 +1,8 @@
-"""The statements that change a disk system or would make a logical drive, and the changes made of them. No I/O.
+"""Statements that change a disk system or would create a logical drive, and the changes made of them. No I/O.
 
-Words of a new logical drive by IBM's `Command Line Interface and Script Commands Programming Guide` for the DS3000,
-DS4000 and DS5000 (create logicalDrive, manual drive select), NetApp's for E-Series (create volumeGroup, create volume)
-and Dell's for MD arrays (create virtualDisk). What a disk system answers to them is not known here.
+The statements for a new logical drive are from IBM's `Command Line Interface and Script Commands Programming Guide` for
+the DS3000, DS4000 and DS5000 (create logicalDrive, manual drive select), NetApp's for E-Series (create volumeGroup,
+create volume) and Dell's for MD arrays (create virtualDisk). They have not been tried on a disk system.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from backends.vendors.smcli.readings import (
 
 
 def script_argv(program: str, name: str, statement: str) -> tuple[str, ...]:
-    """The words of one statement to the disk system of a name."""
+    """Return the command line for one statement to a disk system."""
     return (program, "-n", name, "-c", statement)
 
 
 def step(view: SystemView, key: str, value: str) -> ChangeStep:
-    """The one statement that sets a value: never more than one logical drive at a time."""
+    """Return the statement that sets a value on one disk system or logical drive."""
     terms, setting = view.profile.nouns, BY_KEY[key]
     subject = terms.system if view.volume is None else f'{terms.volume} ["{view.volume.name}"]'
     word = setting.value_words.get(value) or (_delay(value, terms.fractions) if setting is FLUSH_MODIFIER else value)
@@ -49,7 +49,7 @@ def step(view: SystemView, key: str, value: str) -> ChangeStep:
 
 
 def _delay(value: str, fractions: bool) -> str:
-    """Seconds as the dialect writes them: of a part of a second IBM's takes milliseconds, NetApp's `.25`."""
+    """Return seconds in the dialect's notation. For fractions IBM's uses milliseconds, NetApp's `.25`."""
     if value in ("immediate", INFINITE):
         return value.capitalize()
     if "." not in value:
@@ -60,21 +60,21 @@ def _delay(value: str, fractions: bool) -> str:
 
 
 def identity(view: SystemView) -> Identity:
-    """The disk system, or the logical drive, by world wide name."""
+    """Return the identity of the disk system or logical drive, by world wide name."""
     if view.volume is None:
         return Identity(name=view.profile.name, wwn=view.profile.wwn)
     return Identity(name=f"{view.profile.name}/{view.volume.name}", wwn=view.volume.wwn(*VOLUME_ID))
 
 
 def companions_now(view: SystemView, key: str) -> dict[str, str]:
-    """With a threshold, what the other one is."""
+    """Return the present value of the other threshold, if this is a threshold."""
     partner = _PARTNERS.get(key)
     beside = None if partner is None else value_of(view.record, BY_KEY[partner])
     return {} if partner is None or beside is None else {partner: beside}
 
 
 _PARTNERS = {FLUSH_START.setting.key: FLUSH_STOP.setting.key, FLUSH_STOP.setting.key: FLUSH_START.setting.key}
-"""Each threshold's other one: writing out stops not above where it starts."""
+"""The other threshold of each: the flush does not stop above its start."""
 
 _PERCENT = re.compile(r"[0-9]{1,2}|100")
 _KIB = re.compile(r"[1-9][0-9]{0,3}")
@@ -82,12 +82,12 @@ _BEFORE = {CACHE_BLOCK.setting.key: _KIB, SEGMENT.setting.key: _KIB, **dict.from
 
 
 def legal_companions(key: str) -> dict[str, Pattern[str]]:
-    """What may come back with a setting: with a threshold, what the other one was."""
+    """Return the companions of an old value: the old value of the other threshold."""
     return {_PARTNERS[key]: _PERCENT} if key in _PARTNERS else {}
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """A value that it had before, whether it is offered now or not. Raises InvalidValueError."""
+    """Return an old value, whether or not it is offered now. Raises InvalidValueError."""
     legal = _BEFORE.get(setting.key)
     if legal is None:
         return is_restorable_value(setting, now, value)
@@ -96,14 +96,14 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
     return value
 
 
-def in_order_of_thresholds(view: SystemView, values: Mapping[str, str]) -> list[str]:
-    """Keys of a set, the thresholds so that writing out never stops above where it starts, if it need not."""
+def order_thresholds(view: SystemView, values: Mapping[str, str]) -> list[str]:
+    """Return the keys in an order in which the flush never stops above its start, if possible."""
     now = {key: value_of(view.record, BY_KEY[key]) for key in _PARTNERS}
     return order_by_bounds(values, now, (FLUSH_STOP.setting.key, FLUSH_START.setting.key))
 
 
 def with_value(view: SystemView, key: str, value: str) -> SystemView:
-    """The view with a threshold as it will be."""
+    """Return the view after a change of a threshold."""
     if key not in _PARTNERS:
         return view
     label = BY_KEY[key].labels[0]
@@ -112,7 +112,7 @@ def with_value(view: SystemView, key: str, value: str) -> SystemView:
 
 
 def threshold_warning(view: SystemView, key: str, value: str) -> str:
-    """What to say of a threshold with which writing out would stop above where it starts; "" of any other value."""
+    """Return a warning if the flush would stop above its start; "" otherwise."""
     partner = _PARTNERS.get(key)
     partner_value = None if partner is None else value_of(view.record, BY_KEY[partner])
     if partner_value is None or not partner_value.isdecimal():
@@ -124,7 +124,7 @@ def threshold_warning(view: SystemView, key: str, value: str) -> str:
 
 
 def require_room(view: SystemView, request: RequestedValue, companions: Mapping[str, str]) -> None:
-    """Raises BlockedError where the other threshold, set since, is in the way of one that comes back."""
+    """Raise BlockedError if the other threshold was changed meanwhile and blocks restoring this one."""
     key, partner = request.setting.key, _PARTNERS.get(request.setting.key)
     if partner is None or request.value == request.now.now or not threshold_warning(view, key, request.value):
         return
@@ -139,13 +139,13 @@ def require_room(view: SystemView, request: RequestedValue, companions: Mapping[
 
 
 LEVELS = {Level.RAID0: "0", Level.RAID1: "1", Level.RAID10: "1", Level.RAID5: "5", Level.RAID6: "6"}
-"""What a disk system calls them: RAID 1 over more than two drives is striped."""
+"""A disk system's names for levels: RAID 1 over more than two drives is striped."""
 
 SEGMENTS = tuple(8 << 10 << step for step in range(7))
-"""Bytes of a segment that the statements take, 8 to 512 KiB."""
+"""Segment sizes in bytes that the statements accept, 8 to 512 KiB."""
 
 INITIALISES = 30e6
-"""Bytes a second on each drive that a disk system spares for initialising, about; for the estimate alone."""
+"""Approximate initialisation speed in bytes per second and drive, only for the estimate."""
 
 BY_HAND = (
     "A disk system takes hours to make and initialise a logical drive, so raidbench shows the statements and runs none "
@@ -159,7 +159,7 @@ _WHY_NOT = {
 
 
 def candidates(drives: tuple[Drive, ...], cut: str) -> tuple[Candidate, ...]:
-    """The drives of a disk system, with what it says against each. `cut`: why its profile is not whole."""
+    """Return the drives of a disk system, with the reasons against each. `cut`: why its profile is truncated."""
     serials = [drive.serial for drive in drives]
     return tuple(_candidate(drive, serials.count(drive.serial) > 1, cut) for drive in drives)
 
@@ -187,7 +187,7 @@ def _candidate(drive: Drive, twice: bool, cut: str) -> Candidate:
 
 
 def plan_logical_drive(request: ArrayRequest, profile: SystemProfile, program: str) -> ArrayPlan:
-    """The statements in the dialect that the disk system was asked in. Raises InvalidValueError."""
+    """Return the statements in the dialect of the disk system. Raises InvalidValueError."""
     warnings = require_alike(request.drives)
     if request.level not in LEVELS:
         raise InvalidValueError(f"A disk system makes no {request.level.name}.", hint="RAID0, 1, 10, 5 and 6 it makes.")

@@ -1,22 +1,22 @@
-"""3ware cards, through tw_cli: where that may be, what it is asked, and how its whole answers are known."""
+"""3ware controllers through tw_cli: where it is installed, what it is asked, and how complete output is recognised."""
 
 from backends.host import Host
 from backends.protocol import RootReads, Vendor, lazy_backend
 from backends.tool_output import CompletenessCheck, line_end
 
 PLACES = ("/opt/3ware/CLI/tw_cli", "tw_cli", "tw-cli")
-"""Where the program is looked for."""
+"""Names and paths of the program."""
 
-POLICY_WORDS = ("storsave", "qpolicy")
-"""Policies of a unit that no table tells."""
+POLICIES = ("storsave", "qpolicy")
+"""Settings of a unit that no table reports: their keys, which are also the words after `show`."""
 
 READS = (
     ("info",),
     ("info", r"c\d{1,3}", "unitstatus|drivestatus|bbustatus"),
-    (r"/c\d{1,3}/u\d{1,4}", "show", "|".join((*POLICY_WORDS, "all"))),
+    (r"/c\d{1,3}/u\d{1,4}", "show", "|".join((*POLICIES, "all"))),
     (r"/c\d{1,3}/p\d{1,4}", "show", "serial"),
 )
-"""What it is asked, as patterns for each word."""
+"""Commands that read, as a pattern for each argument."""
 
 WHOLE = CompletenessCheck(
     tool="tw_cli",
@@ -25,24 +25,24 @@ WHOLE = CompletenessCheck(
     hides="ports of which the drive is gone",
     statuses=frozenset(),
 )
-"""No answer has an end of its own; the counts are compared where the rows are known (`missing_rows`)."""
+"""Its output has no end marker. The counts are compared once the rows are parsed (`missing_rows`)."""
 
 ROOT_READS: RootReads = {PLACES: READS}
-"""What root starts for a user: it reads, and changes nothing."""
+"""Commands that root runs for a user. They are read-only."""
 
 CARDS = "/sys/bus/pci/drivers/3w-*/*:*"
-"""What the kernel's drivers 3w-9xxx, 3w-sas and 3w-xxxx have taken."""
+"""PCI devices that are bound to the kernel drivers 3w-9xxx, 3w-sas and 3w-xxxx."""
 
 
-async def anything(host: Host) -> bool:
-    """Return whether the tool is installed, or the kernel has a card."""
+async def is_present(host: Host) -> bool:
+    """Return whether the tool is installed, or the kernel has a controller."""
     return host.which(PLACES) is not None or bool(await host.list(CARDS))
 
 
 VENDOR = Vendor(
     name="threeware",
     backend=lazy_backend("backends.vendors.threeware.backend:Threeware"),
-    present=anything,
+    present=is_present,
     drivers=("3w-9xxx", "3w-sas", "3w-xxxx"),
     declares=("backends.vendors.threeware.settings:UNIT_SETTINGS",),
     root_reads="backends.vendors.threeware:ROOT_READS",

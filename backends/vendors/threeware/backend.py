@@ -1,4 +1,4 @@
-"""The backend of 3ware cards: inventory, and the settings of a unit."""
+"""Backend for 3ware controllers: inventory, settings of units, and creation of units."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from backends.topology import scan_topology
 from backends.topology.device_identity import identity
 from backends.values import dataclass
 from backends.vendors._read_only import only_card, program_of, read_output, record_output
-from backends.vendors.threeware import CARDS, PLACES, WHOLE
+from backends.vendors.threeware import CARDS, PLACES, POLICIES, WHOLE
 from backends.vendors.threeware.creation import (
     candidates,
     card_lock,
     existing_volume_ids,
     find_made,
-    makes,
+    is_creation_step,
     plan_array,
     reply_to,
 )
@@ -46,9 +46,8 @@ from backends.vendors.threeware.inventory import (
 )
 from backends.vendors.threeware.settings import (
     CHOICES,
-    POLICIES,
     QUIET,
-    SAID,
+    TOOL_WORDS,
     UNIT_SETTINGS,
     WORDS,
     WRITE_CACHE,
@@ -63,12 +62,12 @@ from backends.vendors.threeware.settings import (
 )
 
 _UNITS, _PORTS, _BATTERIES = ("Unit", "UnitType", "Status"), ("Status", "Unit", "Size"), ("Name", "BBUReady")
-"""Columns of the three tables of a card."""
+"""Columns of a controller's three tables."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _UnitView:
-    """A unit at one moment."""
+    """State of a unit at one moment."""
 
     program: str
     card: ThreewareCard
@@ -77,18 +76,18 @@ class _UnitView:
     lock: str
     frozen: str | None
     policies: Mapping[str, str]
-    """What `show` answers, by the settings that no table tells."""
+    """Output of `show`, by the settings that no table reports."""
 
 
 class Threeware(Settable[_UnitView]):
-    """The 3ware cards of one host."""
+    """The 3ware controllers of one host."""
 
     def __init__(self, host: Host) -> None:
         super().__init__(host)
         self._seen: tuple[ThreewareCard, ...] | None = None
 
     async def inventory(self) -> Inventory:
-        """Every card that tw_cli sees, with units and drives."""
+        """Return all controllers that tw_cli reports, with units and drives."""
         program = program_of(self._host, PLACES, NAME, "tw_cli")
         if not isinstance(program, str):
             return program
@@ -100,38 +99,40 @@ class Threeware(Settable[_UnitView]):
         return replace(merged, problems=deduplicate(merged.problems))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """Those of a unit."""
+        """Return the settings of a unit."""
         return UNIT_SETTINGS if target.backend == NAME and UNIT.fullmatch(target.address) else ()
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Every setting of a unit now. Raises NotFoundError, DeviceGoneError."""
+        """Return all readings of a unit. Raises NotFoundError, DeviceGoneError."""
         if target.backend == NAME and target.scope != "array" and not self.settings(target):
             return {}
         return await super().read(target)
 
     async def readings_of(self, view: _UnitView) -> Mapping[str, Reading]:
-        """What the card tells of a unit, and what may be set."""
-        return _readings(view)
+        """Return the readings of a unit, with the allowed values."""
+        fields = values(view.row.get("Cache", ""), view.row.get("AVrfy", view.row.get("AVerify", "")))
+        fields |= {key: policy(key, text, view.identity.name) for key, text in view.policies.items()}
+        return {setting.key: _reading(view, setting.key, fields[setting.key]) for setting in UNIT_SETTINGS}
 
     def identity_of(self, view: _UnitView, key: str) -> Identity:
-        """A unit by its number, with the card's model and the serial number of its disk."""
+        """Return the identity: number of the unit, model of the controller, serial number of the disk."""
         return view.identity
 
     async def lock_for(self, view: _UnitView, key: str) -> str:
-        """That of the disk which the unit is; of the card where there is none."""
+        """Return the lock of the unit's disk, or of the controller if there is none."""
         return view.lock
 
     def steps(
         self, view: _UnitView, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
-        """`quiet`, where it knows that: it asks nothing, and answers nothing that it would have asked."""
+        """Return the step that sets a value; `quiet` suppresses tw_cli's question without answering it."""
         if key not in WORDS:
             return ()
-        arguments = (view.identity.name, "set", f"{WORDS[key]}={SAID.get(value, value)}")
+        arguments = (view.identity.name, "set", f"{WORDS[key]}={TOOL_WORDS.get(value, value)}")
         return (ChangeStep(argv=(view.program, *arguments, *(("quiet",) if key in QUIET else ()))),)
 
     def refusal(self, done: Completed) -> str:
-        """Why it was not set, in the tool's words; "" if it was, as far as it says."""
+        """Return why a value was not set, in the tool's words; "" if the tool reports success."""
         text = f"{done.stdout}\n{done.stderr}"
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         failures = [line for line in lines if "Failed" in line or line.startswith(("Error", "(0x"))]
@@ -141,36 +142,36 @@ class Threeware(Settable[_UnitView]):
         return clean(failed or (lines[-1] if lines else f"it ended with exit status {done.returncode}"), 300)
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Nothing of its own: of a card without its tool the bus tells."""
+        """Return nothing: a controller without its tool is reported by the PCI scan."""
         return ()
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """Every drive of the cards, with what each says against it, as it was listed last."""
+        """Return all drives as listed last, with the reasons against each."""
         if self._seen is None:
             await self.inventory()
         return tuple(candidate for card in self._seen or () for candidate in candidates(card))
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
-        """The line of tw_cli for it. The card is asked anew: a drive may have become a spare meanwhile."""
+        """Return tw_cli's plan. The controller is read again: a drive may have become a spare meanwhile."""
         if assume_clean:
             raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
-        program, card, units, _ = await self._making(controller)
+        program, card, units, _ = await self._read_for_creation(controller)
         require_still_free(request, candidates(card))
         planned = plan_array(request, card, program)
         return replace(planned, before=existing_volume_ids(card, units), locks=(card_lock(card),))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
-        """By the serial numbers of its drives behind its card; another unit of its name is never taken for it."""
+        """Return the unit by the serial numbers of its drives. A different unit of the same name never matches."""
         with uncached():
-            program, card, units, cards = await self._making(array.controller)
+            program, card, units, cards = await self._read_for_creation(array.controller)
             picture = await scan_topology(self._host)
         return find_made(array, card, units, picture, program=program, cards=cards)
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
-        """tw_cli, step by step. It asks before it deletes: that is answered where it asks of this very unit."""
-        program, name = self._maker(controller)
+        """Run the steps of tw_cli. Its question before a deletion is answered only if it names this unit."""
+        program, name = self._program_and_name(controller)
         for step in steps:
-            if not makes(name, program, step.argv):
+            if not is_creation_step(name, program, step.argv):
                 text = clean(step.shown(), 200)
                 raise RefusedError(f"A step neither makes nor deletes a unit of this card: {text}")
         for step in steps:
@@ -187,8 +188,8 @@ class Threeware(Settable[_UnitView]):
                     evidence=evidence,
                 )
 
-    def _maker(self, controller: Target | None) -> tuple[str, str]:
-        """The program, and the card by its name. Raises InvalidValueError, NotFoundError."""
+    def _program_and_name(self, controller: Target | None) -> tuple[str, str]:
+        """Return the program and the name of the controller. Raises InvalidValueError, NotFoundError."""
         if controller is None:
             raise InvalidValueError("It is not said which card makes it.")
         card_match, program = CARD.fullmatch(controller.address), self._host.which(PLACES)
@@ -196,15 +197,19 @@ class Threeware(Settable[_UnitView]):
             raise not_found_error(controller)
         return program, card_match[1]
 
-    async def _making(self, controller: Target | None) -> tuple[str, ThreewareCard, Mapping[str, UnitDetails], int]:
-        """The program, a card with the serial numbers of its drives, what each unit tells of itself, and how many
-        cards there are. Raises InvalidValueError, NotFoundError, DeviceGoneError, ToolFailedError."""
-        program, name = self._maker(controller)
+    async def _read_for_creation(
+        self, controller: Target | None
+    ) -> tuple[str, ThreewareCard, Mapping[str, UnitDetails], int]:
+        """Return program, controller with drive serial numbers, unit details, and number of controllers.
+
+        Raises InvalidValueError, NotFoundError, DeviceGoneError, ToolFailedError.
+        """
+        program, name = self._program_and_name(controller)
         assert controller is not None
-        cards, half = await self._cards(program)
+        cards, problems = await self._cards(program)
         card = next((card for card in cards if card.name == name), None)
         if card is None:
-            raise ToolFailedError(half[0].message, hint=half[0].hint) if half else gone_error(controller)
+            raise ToolFailedError(problems[0].message, hint=problems[0].hint) if problems else gone_error(controller)
         card = await self._with_serials(program, card)
         numbers = [row["Unit"] for row in card.units]
         pairs = await asyncio.gather(*(self._unit(program, card, unit) for unit in numbers))
@@ -214,18 +219,17 @@ class Threeware(Settable[_UnitView]):
         return program, replace(card, cut={**card.cut, **short}), units, present
 
     async def _unit(self, program: str, card: ThreewareCard, unit: str) -> tuple[UnitDetails, Problem | None]:
-        """What a unit tells of itself, and what is told where that is not all."""
+        """Return the details of a unit, and a problem if they are incomplete."""
         command = _show(program, f"/{card.name}/{unit}", "all")
         tool_output = await read_output(self._host, WHOLE, f"{NAME}:/{card.name}/{unit}", *command.argv)
         ports = [place_of(port) for port in card.ports if port["Unit"] == unit]
         unit_details = parse_unit_details(tool_output.text, f"/{card.name}/{unit}", ports)
-        short = (
-            truncation_problem(f"{NAME}:/{card.name}/{unit}", command, unit_details.lost) if unit_details.lost else None
-        )
+        where = f"{NAME}:/{card.name}/{unit}"
+        short = truncation_problem(where, command, unit_details.lost) if unit_details.lost else None
         return unit_details, tool_output.problem or short
 
     async def _with_serials(self, program: str, card: ThreewareCard) -> ThreewareCard:
-        """A card with the serial number of each drive, of which newer tables tell none: each is asked alone."""
+        """Return the controller with the serial number of each drive, queried where the table has none."""
         silent = [port for port in card.ports if port["Status"] != "NOT-PRESENT" and "Serial" not in port]
         pairs = await asyncio.gather(*(self._serial(program, card, port) for port in silent))
         serials = {place_of(port): serial for port, (serial, _) in zip(silent, pairs, strict=True)}
@@ -234,7 +238,7 @@ class Threeware(Settable[_UnitView]):
         return replace(card, ports=ports, cut={**card.cut, **short})
 
     async def _serial(self, program: str, card: ThreewareCard, port: Row) -> tuple[str, Problem | None]:
-        """The serial number of a drive, and what is told where the answer is not all; a broken drive may tell none."""
+        """Return the serial number of a drive, which a broken one may lack, and a problem of incomplete output."""
         where = f"/{card.name}/{place_of(port)}"
         command = _show(program, where, "serial")
         tool_output = await read_output(self._host, WHOLE, f"{NAME}:{where}", *command.argv)
@@ -244,7 +248,7 @@ class Threeware(Settable[_UnitView]):
         return serial or "", tool_output.problem or short
 
     async def _cards(self, program: str) -> tuple[tuple[ThreewareCard, ...], tuple[Problem, ...]]:
-        """Every card that tw_cli tells of, and what is told where these may not be all."""
+        """Return all controllers that tw_cli reports, and a problem if there may be more."""
         tool_output = await read_output(self._host, WHOLE, NAME, program, "info")
         card_rows, present = rows(tool_output.text, "Ctl", "Model"), len(await self._host.list(CARDS))
         problem = tool_output.problem
@@ -282,15 +286,8 @@ class Threeware(Settable[_UnitView]):
                 short[question] = Problem(
                     where=f"{NAME}:/{name}", message=refused_text(command, why), hint=manual_run_hint(command)
                 )
-        return replace(
-            card,
-            cut=short
-            | {
-                question: tool_output.problem
-                for question, tool_output in fields.items()
-                if tool_output.problem is not None
-            },
-        )
+        cut = {question: problem for question, output in fields.items() if (problem := output.problem) is not None}
+        return replace(card, cut=short | cut)
 
     async def read_state(self, target: Target, *, back: bool = False) -> _UnitView:
         """Return a unit as it is now. Raises NotFoundError, DeviceGoneError.
@@ -302,23 +299,20 @@ class Threeware(Settable[_UnitView]):
             raise not_found_error(target)
         cards, problems = await self._cards(program)
         card = next((card for card in cards if card.name == f"c{unit_match[1]}"), None)
-        row = (
-            next((unit for unit in card.units if unit["Unit"] == f"u{unit_match[2]}"), None)
-            if card is not None
-            else None
-        )
-        half = (*problems, *(card.cut.values() if card is not None else ()))
+        units = card.units if card is not None else ()
+        row = next((unit for unit in units if unit["Unit"] == f"u{unit_match[2]}"), None)
+        incomplete = (*problems, *(card.cut.values() if card is not None else ()))
         if card is None or row is None:
-            raise ToolFailedError(half[0].message, hint=half[0].hint) if half else gone_error(target)
+            raise ToolFailedError(incomplete[0].message, hint=incomplete[0].hint) if incomplete else gone_error(target)
         node = node_of(row, await scan_topology(self._host))
         unit_identity = Identity(
             name=target.address, model=card.row["Model"], serial=None if node is None else identity(node).serial
         )
         lock = card_lock(card) if node is None else await lock_of(self._host, node.name)
         if back:
-            half = tuple(problem for word, problem in card.cut.items() if word == "unitstatus")
-        frozen = half[0].message.rstrip(".") if half else await denial_of(self._host, program)
-        asked = [record_output(self._host, program, target.address, "show", word) for word in POLICIES.values()]
+            incomplete = tuple(problem for word, problem in card.cut.items() if word == "unitstatus")
+        frozen = incomplete[0].message.rstrip(".") if incomplete else await denial_of(self._host, program)
+        asked = [record_output(self._host, program, target.address, "show", word) for word in POLICIES]
         policies = dict(zip(POLICIES, await asyncio.gather(*asked), strict=True))
         return _UnitView(
             program=program, card=card, row=row, identity=unit_identity, lock=lock, frozen=frozen, policies=policies
@@ -329,17 +323,11 @@ def _show(program: str, where: str, subject: str) -> Command:
     return Command(argv=(program, where, "show", subject))
 
 
-def _readings(view: _UnitView) -> Mapping[str, Reading]:
-    fields = values(view.row.get("Cache", ""), view.row.get("AVrfy", view.row.get("AVerify", "")))
-    fields |= {key: policy(key, text, view.identity.name) for key, text in view.policies.items()}
-    return {setting.key: _reading(view, setting.key, fields[setting.key]) for setting in UNIT_SETTINGS}
-
-
 def _reading(view: _UnitView, key: str, now: str | None) -> Reading:
     unsettled = "tw_cli does not tell of it" if now is None else None
     against = view.frozen
     if key == WRITE_CACHE.key and now == "write-through":
-        against = against or _uncached(view)
+        against = against or _uncached_reason(view)
     if key in POLICIES:
         raw: str | None = clean(view.policies[key].strip().rpartition("=")[2], 40) if now is not None else None
     else:
@@ -349,10 +337,10 @@ def _reading(view: _UnitView, key: str, now: str | None) -> Reading:
     )
 
 
-def _uncached(view: _UnitView) -> str | None:
-    """Why the card would not turn the write cache on."""
-    if view.card.uncached:
-        return view.card.uncached
+def _uncached_reason(view: _UnitView) -> str | None:
+    """Return why the controller would not turn on the write cache, or None."""
+    if view.card.uncached_reason:
+        return view.card.uncached_reason
     if view.row["Status"] == "DEGRADED" and policy("storsave", view.policies["storsave"]) == "protect":
         return "the unit is degraded, and with StorSave `protect` the card does not cache writes then"
     return None
@@ -360,7 +348,7 @@ def _uncached(view: _UnitView) -> str | None:
 
 def _choices(view: _UnitView, key: str) -> tuple[Choice, ...]:
     if key == WRITE_CACHE.key:
-        risk = Risk.NONE if view.card.protected else Risk.POWER_LOSS
+        risk = Risk.NONE if view.card.is_protected else Risk.POWER_LOSS
         return (
             offer("write-back", "Reported done when it is in the card.", risk=risk),
             offer("write-through", "Reported done when it is on the drives."),

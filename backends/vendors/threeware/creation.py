@@ -1,4 +1,4 @@
-"""Free drives of a card, the command that makes a unit of them, and the search for a unit made here. No I/O."""
+"""Creation of units: free drives, the command, and the search for a created unit. No I/O."""
 
 from __future__ import annotations
 
@@ -48,24 +48,24 @@ _TYPES = {
     Level.RAID10: "raid10",
     Level.RAID50: "raid50",
 }
-"""What is made here, by tw_cli's word; a RAID 0 of one drive is `single`."""
+"""tw_cli's names for the levels that raidbench creates. A RAID 0 of one drive is `single`."""
 
 _STRIPED = (Level.RAID0, Level.RAID5, Level.RAID10, Level.RAID50)
 _STRIPS = tuple(kib << 10 for kib in (16, 64, 256))
 _STRIP = 64 << 10
-"""Bytes, where nobody says."""
+"""Default strip size in bytes."""
 
 _GROUPS = range(3, 7)
-"""Drives in each group of a RAID 50."""
+"""Allowed numbers of drives in each group of a RAID 50."""
 
 _BUSY = ("REBUILDING", "MIGRATING")
-"""Work beside which nothing is made."""
+"""Tasks during which no unit is created."""
 
 _NAMES = re.compile(r"9\d{3}.*", re.ASCII)
-"""Cards that keep a name of a unit: the 9000 series."""
+"""Controllers that store a unit's name: the 9000 series."""
 
 _STORSAVE = re.compile(r"(?:95[59]0|96[59]0|9750).*", re.ASCII)
-"""Cards that have StorSave, from the 9550SX on."""
+"""Controllers with StorSave, from the 9550SX on."""
 
 _MANY = re.compile(r"(?:96[59]0|9750).*", re.ASCII)
 
@@ -82,7 +82,7 @@ _UNIT = re.compile(r"(/c\d{1,3})/u\d{1,4}", re.ASCII)
 
 
 def candidates(card: ThreewareCard) -> tuple[Candidate, ...]:
-    """Every drive of a card, with what it says against each."""
+    """Return all drives of a controller, with the reasons against each."""
     against = card_exclusion_reasons(card)
     spares = {row["Unit"] for row in card.units if row["UnitType"] == "SPARE"}
     serials = [port.get("Serial") for port in card.ports]
@@ -104,7 +104,7 @@ def candidates(card: ThreewareCard) -> tuple[Candidate, ...]:
 
 
 def _drive_exclusion_reasons(port: Row, spares: set[str], serials: list[str | None]) -> tuple[str, ...]:
-    """Every reason of the card's own against making a unit of a drive."""
+    """Return the controller's reasons against using a drive."""
     unit = port["Unit"]
     if unit in spares:
         return (f"it is a hot spare ({unit})",)
@@ -117,14 +117,14 @@ def _drive_exclusion_reasons(port: Row, spares: set[str], serials: list[str | No
 
 
 def card_exclusion_reasons(card: ThreewareCard) -> tuple[str, ...]:
-    """What stands against making anything on this card now."""
+    """Return why nothing can be created on this controller now."""
     model = card.row["Model"]
     reasons = [problem.message.rstrip(".") for problem in card.cut.values()]
     if not _NAMES.fullmatch(model):
         reasons.append(f"a 3ware {model} keeps no name of a unit, so that none is known again")
     working = [row["Status"].lower() for row in (*card.units, *card.ports) if running_word(row["Status"]) in _BUSY]
     reasons += [f"a unit is {working[0]} on the card"] if working else []
-    # 3w-9xxx.h and 3w-sas.h: TW_MAX_UNITS, TW_MAX_UNITS_9650SE.
+    # Source: TW_MAX_UNITS and TW_MAX_UNITS_9650SE in 3w-9xxx.h and 3w-sas.h.
     most = 32 if _MANY.fullmatch(model) else 16
     if len(card.units) >= most:
         reasons.append(f"the card has {len(card.units)} units, and Linux sees {most}")
@@ -132,7 +132,7 @@ def card_exclusion_reasons(card: ThreewareCard) -> tuple[str, ...]:
 
 
 def plan_array(request: ArrayRequest, card: ThreewareCard, program: str) -> ArrayPlan:
-    """What makes it, in tw_cli's words. Raises InvalidValueError, BlockedError."""
+    """Return the plan with tw_cli's command. Raises InvalidValueError, BlockedError."""
     warnings = require_alike(request.drives)
     count = len(request.drives)
     if request.level not in _TYPES:
@@ -166,7 +166,7 @@ def plan_array(request: ArrayRequest, card: ThreewareCard, program: str) -> Arra
     return ArrayPlan(
         request=wanted,
         maker=program.rpartition("/")[2],
-        steps=(ChangeStep(argv=_add(wanted, card.name, program)),),
+        steps=(ChangeStep(argv=_add_argv(wanted, card.name, program)),),
         size_bytes=capacity(wanted, data),
         data_drives=data,
         seconds=_CREATE_SECONDS,
@@ -176,27 +176,27 @@ def plan_array(request: ArrayRequest, card: ThreewareCard, program: str) -> Arra
 
 
 def _policies(request: ArrayRequest, card: ThreewareCard) -> dict[str, str]:
-    """Those at birth. Raises InvalidValueError, BlockedError for what this card does not take now."""
+    """Return the policies at creation. Raises InvalidValueError, BlockedError if the controller would ignore one."""
     legal: dict[str, Sequence[str]] = {"write_cache": tuple(_CACHED)}
     if _STORSAVE.fullmatch(card.row["Model"]):
         legal["storsave"] = CHOICES["storsave"]
     policies = creation_policies(request.policies, legal, {"write_cache": "write-through"})
-    if policies["write_cache"] == "write-back" and (why := card.uncached):
+    if policies["write_cache"] == "write-back" and (why := card.uncached_reason):
         raise BlockedError(f"The unit would not cache its writes: {why}.", hint="Make it with write-through.")
     return policies
 
 
 def _risks(policies: dict[str, str], card: ThreewareCard) -> list[Setting]:
     settings: list[Setting] = []
-    if policies["write_cache"] == "write-back" and not card.protected:
+    if policies["write_cache"] == "write-back" and not card.is_protected:
         settings.append(WRITE_CACHE)
     if policies.get("storsave") == "perform":
         settings.append(STORSAVE)
     return settings
 
 
-def _add(request: ArrayRequest, card: str, program: str) -> tuple[str, ...]:
-    """`noscan` never: with it the kernel would not be told of the unit."""
+def _add_argv(request: ArrayRequest, card: str, program: str) -> tuple[str, ...]:
+    """Return the command. It never has `noscan`, with which the kernel would not learn of the unit."""
     kind = "single" if len(request.drives) == 1 else _TYPES[request.level]
     drives_each = {Level.RAID10: 2, Level.RAID50: len(request.drives) // (request.spans or 1)}.get(request.level)
     return (
@@ -224,11 +224,11 @@ def _initialising(request: ArrayRequest) -> str:
     return f"Nothing has to be initialised before it is measured. {verified}"
 
 
-# -- the steps, and what tw_cli says to them --------------------------------------------------------------------------
+# -- steps, and their questions ---------------------------------------------------------------------------------------
 
 
-def makes(card: str, program: str, argv: tuple[str, ...]) -> bool:
-    """Whether a line makes a unit on a card (`c0`), or deletes a single one, and does nothing else."""
+def is_creation_step(card: str, program: str, argv: tuple[str, ...]) -> bool:
+    """Return whether a command only creates a unit on a controller (`c0`), or deletes a single one."""
     if len(argv) < 3 or argv[0] != program:
         return False
     unit = _UNIT.fullmatch(argv[1])
@@ -238,7 +238,7 @@ def makes(card: str, program: str, argv: tuple[str, ...]) -> bool:
 
 
 def reply_to(argv: tuple[str, ...]) -> PromptReply | None:
-    """What is answered to the question before a deletion, which names the unit; None of a line that asks nothing."""
+    """Return the answer to the question before a deletion, which names the unit; None if the command asks nothing."""
     if argv[2:] != ("del",):
         return None
     question = (
@@ -248,13 +248,13 @@ def reply_to(argv: tuple[str, ...]) -> PromptReply | None:
 
 
 def card_lock(card: ThreewareCard) -> str:
-    """What serialises changes of a card between programs."""
+    """Return the name of the lock for changes of a controller."""
     return f"{NAME}-{card.name}"
 
 
 def existing_volume_ids(card: ThreewareCard, units: Mapping[str, UnitDetails]) -> tuple[str, ...]:
-    """What lasts of each unit of a card: its own serial number, else those of its drives."""
-    return tuple(sorted(_lasting(card, row, units[row["Unit"]]) for row in card.units))
+    """Return a lasting id of each unit: its own serial number, else those of its drives."""
+    return tuple(sorted(_lasting_id(card, row, units[row["Unit"]]) for row in card.units))
 
 
 def find_made(
@@ -266,9 +266,9 @@ def find_made(
     program: str,
     cards: int,
 ) -> ArrayMatch:
-    """What is there now of an array; see `BuildsArrays.find_made`.
+    """Return the match for a created array; see `BuildsArrays.find_made`.
 
-    `card`, `units`: the card and each unit of it, asked anew; `cards`: how many the host has.
+    `card`, `units`: controller and details of its units, read again; `cards`: number of controllers of the host.
     """
     cut = next((problem.message for problem in card.cut.values()), "")
 
@@ -284,7 +284,7 @@ def find_made(
             strip_bytes=read_size(row.get("Stripe")),
             spans=unit_details.groups,
             name=unit_details.name,
-            lasting=_lasting(card, row, unit_details),
+            lasting=_lasting_id(card, row, unit_details),
             added=""
             if unit_details.volumes == 1
             else f"it is divided into {unit_details.volumes or 'an unknown number of'} volumes",
@@ -305,9 +305,10 @@ def find_made(
 
 
 def _node(row: Row, unit_details: UnitDetails, picture: Topology, cards: int) -> Node | None:
-    """The kernel's disk of it: with the unit's own serial number, where the disk tells one or another card may have it.
+    """Return the kernel's disk of a unit, or None if it is not certain.
 
-    The number of a unit is that of one of another card as well, and what lies on the wrong disk says nothing.
+    Units of different controllers may have the same number, and the wrong disk would say nothing about this unit. So
+    the serial number has to match if the disk reports one, or if there is more than one controller.
     """
     node = node_of(row, picture)
     serial = None if node is None else identity(node).serial
@@ -325,6 +326,6 @@ def _drive(card: ThreewareCard, port: Row, drive: Drive) -> CardDrive:
     return CardDrive(place=port["Place"], serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
 
 
-def _lasting(card: ThreewareCard, row: Row, unit_details: UnitDetails) -> str:
+def _lasting_id(card: ThreewareCard, row: Row, unit_details: UnitDetails) -> str:
     serials = [port.get("Serial") or port["Place"] for port, _ in inventory_drives(card) if port["Unit"] == row["Unit"]]
     return f"unit {unit_details.serial}" if unit_details.serial else lasting_id(None, serials, f"number {row['Unit']}")

@@ -1,4 +1,4 @@
-"""From the rows of tw_cli to controllers, arrays and drives. Pure."""
+"""Converts the rows of tw_cli to controllers, arrays and drives. No I/O."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from backends.vendors._read_only import facts
 from backends.vendors.threeware.settings import Row
 
 NAME = "threeware"
-"""The prefix of this backend's targets."""
+"""Prefix of this backend's targets."""
 
 CARD = re.compile(r"/(c\d{1,3})", re.ASCII)
-"""Address of a card."""
+"""Address of a controller."""
 
 UNIT = re.compile(r"/c(\d{1,3})/u(\d{1,4})", re.ASCII)
-"""Address of a unit, which becomes a word of a command: nothing else may."""
+"""Address of a unit. It becomes an argument of a command, so nothing else is accepted."""
 
 _PERCENT = re.compile(r"(\d{1,3})%", re.ASCII)
 _ADDRESS = re.compile(r"/host\d+/target\d+:\d+:\d+/\d+:\d+:(\d+):0/", re.ASCII)
@@ -64,13 +64,13 @@ _PAUSED = {
     "REBUILD": "REBUILDING",
     "MIGRATE": "MIGRATING",
 }
-"""A task that waits, without its ending, by the word for the same task while it runs."""
+"""Status of a running task by that of the paused one, without its suffix."""
 
 _BATTERIES = {"ok": "optimal", "charging": "learning", "testing": "learning", "missing": "missing"}
-"""What the columns BBU and Status say of a battery; anything else (Fault, WeakBat) does not work."""
+"""Battery state by the columns BBU and Status. Any other value (Fault, WeakBat) is a failure."""
 
 _FAILING = "SMART-FAILURE"
-"""Status of a drive that still serves and announces its failure."""
+"""Status of a drive that still works and predicts its failure."""
 
 _DRIVES = {
     "OK": State.ONLINE,
@@ -94,34 +94,34 @@ _LEVELS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreewareCard:
-    """What tw_cli tells of one card."""
+    """Output of tw_cli about one controller."""
 
     row: Row
-    """Its row among all cards."""
+    """Its row in the list of controllers."""
     units: tuple[Row, ...]
-    """Its units."""
+    """Rows of its units."""
     ports: tuple[Row, ...]
-    """Its drives, empty ports among them."""
+    """Rows of its drives, including empty ports."""
     battery: Row | None = None
-    """Its battery."""
+    """Row of its battery."""
     pci: str | None = None
-    """Its place on the bus, where it is the only one."""
+    """Its PCI address, if it is the only controller."""
     cut: Mapping[str, Problem] = field(default_factory=dict)
-    """By the word of a question whose answer is not whole, what is told of that."""
+    """Problems of incomplete output, by the queried word."""
 
     @property
     def name(self) -> str:
-        """`c0`."""
+        """Return `c0`."""
         return self.row["Ctl"]
 
     @property
-    def protected(self) -> bool:
-        """Whether its memory outlives a power cut, as far as is known."""
+    def is_protected(self) -> bool:
+        """Return whether its cache survives a power cut, as far as known."""
         return self.protection == "optimal"
 
     @property
-    def uncached(self) -> str:
-        """Why the card does not cache writes now, as far as its battery says; "" where it may."""
+    def uncached_reason(self) -> str:
+        """Return why its battery prevents it from caching writes now; "" if it does not."""
         if self.protection in (None, "optimal", "unknown"):
             return ""
         battery = (self.battery or {}).get("Status") or self.row.get("BBU", "")
@@ -130,7 +130,7 @@ class ThreewareCard:
 
     @property
     def protection(self) -> str | None:
-        """The state of its battery in the common vocabulary; None where there is none."""
+        """Return the state of its battery in the common vocabulary; None without a battery."""
         if self.row.get("BBU", "") == "-":
             return None
         if "bbustatus" in self.cut:
@@ -144,17 +144,17 @@ class ThreewareCard:
 
 
 def controller_target(name: str) -> Target:
-    """The target of a card."""
+    """Return the target of a controller."""
     return Target(backend=NAME, address=f"/{name}", scope=Scope.CONTROLLER)
 
 
 def unit_target(card: str, unit: str) -> Target:
-    """The target of a unit."""
+    """Return the target of a unit."""
     return Target(backend=NAME, address=f"/{card}/{unit}", scope=Scope.ARRAY)
 
 
 def inventory(card: ThreewareCard, picture: Topology) -> Inventory:
-    """A card with its units and drives; units that are spares show as such drives."""
+    """Return a controller with its units and drives. Units that are spares are shown as spare drives."""
     owner = controller_target(card.name)
     units = [row for row in card.units if row["UnitType"] != "SPARE"]
     ports = [row for row in card.ports if row["Status"] != "NOT-PRESENT"]
@@ -169,7 +169,7 @@ def inventory(card: ThreewareCard, picture: Topology) -> Inventory:
 
 
 def inventory_drives(card: ThreewareCard) -> tuple[tuple[Row, Drive], ...]:
-    """Every drive of a card with its row, which has its port as `Place` as well."""
+    """Return each drive of a controller with its row, which also has its port as `Place`."""
     owner = controller_target(card.name)
     spares = {row["Unit"] for row in card.units if row["UnitType"] == "SPARE"}
     ports = (port for port in card.ports if port["Status"] != "NOT-PRESENT")
@@ -177,23 +177,23 @@ def inventory_drives(card: ThreewareCard) -> tuple[tuple[Row, Drive], ...]:
 
 
 def place_of(port: Row) -> str:
-    """`p3`: the first column of the table of drives, `Port` or `VPort`."""
+    """Return `p3`: the first column of the table of drives, `Port` or `VPort`."""
     return next(iter(port.values()))
 
 
 def level_of(unit: Row) -> Level:
-    """The level of a unit by its row."""
+    """Return the level of a unit."""
     return _LEVELS.get(unit["UnitType"], Level.UNKNOWN)
 
 
 def running_word(status: str) -> str:
-    """Return the status of a unit as if its task was not paused: `REBUILDING` for `REBUILD-PAUSED`."""
+    """Return the status of a unit as if its task were not paused: `REBUILDING` for `REBUILD-PAUSED`."""
     task, pause, ending = status.partition("-PAUSE")
     return _PAUSED.get(task, task) if pause and ending in ("", "D") else status
 
 
 def node_of(unit: Row, picture: Topology) -> Node | None:
-    """The kernel's disk of a unit: its number is the SCSI target, its maker 3ware's, its size the same; else None."""
+    """Return the kernel's disk with the unit's number as SCSI target, 3ware as vendor and the same size, or None."""
     number, size = unit["Unit"].removeprefix("u"), _size(unit)
     nodes = [
         node
@@ -213,7 +213,7 @@ def _controller(card: ThreewareCard, owner: Target) -> Controller:
     row, battery, state = card.row, card.battery, card.protection
     pairs = [("Units that are not well", row.get("NotOpt") if row.get("NotOpt") != "0" else None)]
     pairs += [("Rebuild rate", row.get("RRate")), ("Verify rate", row.get("VRate"))]
-    pairs += [("Battery", battery.get("Status") if battery is not None and not card.protected else None)]
+    pairs += [("Battery", battery.get("Status") if battery is not None and not card.is_protected else None)]
     return Controller(
         target=owner,
         vendor=NAME,
@@ -225,11 +225,11 @@ def _controller(card: ThreewareCard, owner: Target) -> Controller:
 
 
 def missing_rows(card: ThreewareCard) -> Mapping[str, str]:
-    """By the word of a question what its answer lacks of what `info` counts, in words."""
-    there = sum(port["Status"] != "NOT-PRESENT" for port in card.ports)
+    """Return what the output lacks compared with the counts of `info`, by the queried word."""
+    drive_count = sum(port["Status"] != "NOT-PRESENT" for port in card.ports)
     counts = {
         "unitstatus": ("units", card.row.get("Units", ""), len(card.units)),
-        "drivestatus": ("drives", card.row.get("Drives", ""), there),
+        "drivestatus": ("drives", card.row.get("Drives", ""), drive_count),
     }
     fields = {
         word: f"`info` counts {number} {kind}, and {count} {'is' if count == 1 else 'are'} listed"
@@ -247,11 +247,8 @@ def _array(card: ThreewareCard, row: Row, owner: Target, ports: Iterable[Row], p
     status = running_word(status_word)
     node = node_of(row, picture)
     task, state = _TASKS.get(status), _UNITS.get(status, State.UNKNOWN)
-    done = (
-        _PERCENT.match(row.get("%RCmpl", ""))
-        or _PERCENT.match(row.get("%V/I/M", ""))
-        or _PERCENT.match(row.get("%Cmpl", ""))
-    )
+    columns = (_PERCENT.match(row.get(name, "")) for name in ("%RCmpl", "%V/I/M", "%Cmpl"))
+    done = next(filter(None, columns), None)
     return Array(
         target=unit_target(card.name, row["Unit"]),
         controller=owner,
@@ -261,7 +258,7 @@ def _array(card: ThreewareCard, row: Row, owner: Target, ports: Iterable[Row], p
         why=status_word if status != status_word or status not in (*_UNITS, *_TASKS) or status == "RECOVERY" else "",
         size_bytes=exact_size(node, _size(row)),
         strip_bytes=read_size(row.get("Stripe")),
-        # A drive that is gone is not listed, and how a RAID 50 is grouped is not told.
+        # Missing drives are not listed, and the groups of a RAID 50 are not reported.
         data_drives=data_drives(level, len(members)) if state is not State.DEGRADED else None,
         device=node.device if node is not None else None,
         members=members,
@@ -279,12 +276,12 @@ def _port_target(card: ThreewareCard, port: Row) -> Target:
 def _drive(card: ThreewareCard, port: Row, owner: Target, spares: set[str]) -> Drive:
     unit = port["Unit"]
     state = _DRIVES.get(port["Status"], State.DEGRADED)
-    untold = "unitstatus" in card.cut and unit not in ("-", *(row["Unit"] for row in card.units))
+    is_unknown_unit = "unitstatus" in card.cut and unit not in ("-", *(row["Unit"] for row in card.units))
     if state is State.ONLINE and unit in spares:
         state = State.SPARE
     elif state is State.ONLINE and unit == "-":
         state = State.UNASSIGNED
-    elif state is State.ONLINE and untold:  # it may be a spare
+    elif state is State.ONLINE and is_unknown_unit:  # its unit may be a spare
         state = State.UNKNOWN
     blocks = port.get("Blocks", "")
     location = port.get("Encl-Slot", "-")
@@ -293,7 +290,7 @@ def _drive(card: ThreewareCard, port: Row, owner: Target, spares: set[str]) -> D
     return Drive(
         target=_port_target(card, port),
         controller=owner,
-        array=None if unit == "-" or unit in spares or untold else unit_target(card.name, unit),
+        array=None if unit == "-" or unit in spares or is_unknown_unit else unit_target(card.name, unit),
         model=port.get("Model"),
         serial=port.get("Serial") or None,
         interface=port["Type"].lower() if port.get("Type", "-") != "-" else None,
@@ -305,11 +302,11 @@ def _drive(card: ThreewareCard, port: Row, owner: Target, spares: set[str]) -> D
 
 
 _USUAL = ("OK", "VERIFYING", "REBUILDING", "INITIALIZING")
-"""Statuses of a drive that need no more words than its state."""
+"""Statuses of a drive that its state describes completely."""
 
 
 def _health(status: str) -> Health:
-    """Return what the status alone reports: an announced failure, or at least one unreadable sector."""
+    """Return the health by the status alone: a predicted failure, or at least one unreadable sector."""
     if status == _FAILING:
         return Health(predicts_failure=True)
     if status == "ECC-ERROR":
@@ -318,5 +315,5 @@ def _health(status: str) -> Health:
 
 
 def _size(unit: Row) -> int | None:
-    """A bare number in the column of its unit, which is binary."""
+    """Return the size. A number without a unit is in the column's unit, which is binary."""
     return read_size(unit.get("Size(GB)"), bare="g")

@@ -1,4 +1,4 @@
-"""The settings of a unit of a 3ware card, and the parsers of tw_cli's tables and lines. No I/O."""
+"""Settings of a unit, and parsers for the tables and lines of tw_cli. No I/O."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from backends.subject import find_repeated, misnamed_reason, twice_reason
 from backends.text import clean
 from backends.values import dataclass
 
-# -- from the tables of tw_cli to rows by the names of their columns. Pure; what is not understood is left out --------
+# -- parsers for tables: rows by column names. No I/O; unknown lines are left out -------------------------------------
 
 LINES = 4000
-"""More than any card prints; what follows is not read."""
+"""Maximum number of lines to read, more than any controller prints."""
 
 _RULE = re.compile(r"-{10,200}")
 _NAME = re.compile(r"\S{1,24}")
@@ -24,21 +24,21 @@ Row = Mapping[str, str]
 
 
 def rows(text: str, *columns: str) -> tuple[Row, ...]:
-    """Rows of the tables that have these columns, without those whose name another row has."""
+    """Return the rows of the tables with these columns, except rows that share their name."""
     complete_rows = [row for row in _rows(text) if all(column in row for column in columns)]
     twice = find_repeated(next(iter(row.values())) for row in complete_rows)
     return tuple(row for row in complete_rows if next(iter(row.values())) not in twice)
 
 
 def repeated_names_reason(text: str, *columns: str) -> str:
-    """Return why rows of the tables that have these columns are refused, as a clause; "" where none is."""
+    """Return why rows of the tables with these columns are refused, as a clause; "" if none is."""
     names = (next(iter(row.values())) for row in _rows(text) if all(column in row for column in columns))
     twice = sorted(find_repeated(names))
     return twice_reason(" and ".join(twice)) if twice else ""
 
 
 def _rows(text: str) -> Iterator[Row]:
-    """A title is what stands above a rule; widths differ with the version, so cells begin where their titles do."""
+    """Yield the rows of all tables. Titles are above a rule; widths vary by version, so cells begin at their titles."""
     lines = [line for raw in text.splitlines()[:LINES] if (line := raw.rstrip()[:400]).strip()]
     columns: list[tuple[str, int]] = []
     for line, following in pairwise([*lines, ""]):
@@ -52,16 +52,14 @@ def _rows(text: str) -> Iterator[Row]:
 
 
 def _cells(line: str, starts: list[int]) -> list[str]:
-    """Cut where the titles begin; where a word lies across a cut, word by word, if there are as many as titles."""
+    """Return the cells, split at the titles; by words, if a word crosses a boundary and their number is right."""
     if any(len(line[start - 1 : start + 1].strip()) == 2 for start in starts[1:]):
         tokens = line.split()
         return tokens if len(tokens) == len(starts) else [""] * len(starts)
     return [line[start:end] for start, end in pairwise([*starts, len(line)])]
 
 
-# -- what can be set on a unit of a 3ware card ------------------------------------------------------------------------
-
-# The values that its row tells, and the words that set them.
+# -- settings of a unit -----------------------------------------------------------------------------------------------
 
 _GUIDE = " (3ware 9650SE/9690SA/9750 CLI Guide)."
 
@@ -108,7 +106,7 @@ QUEUING = unconfirmed(
 )
 
 UNIT_SETTINGS = (WRITE_CACHE, READ_CACHE, AUTO_VERIFY, STORSAVE, QUEUING)
-"""Settings of a unit, in the order they are shown."""
+"""Settings of a unit, in display order."""
 
 WORDS = {
     "write_cache": "cache",
@@ -117,22 +115,19 @@ WORDS = {
     "storsave": "storsave",
     "qpolicy": "qpolicy",
 }
-"""By setting: its word behind `set`."""
+"""Word after `set`, by setting."""
 
 QUIET = ("write_cache", "storsave")
-"""Settings of which the guide has `quiet`: tw_cli may ask before it sets them. It asks nothing of the others."""
-
-POLICIES = {"storsave": "storsave", "qpolicy": "qpolicy"}
-"""By setting that no table tells: the word behind `show`."""
+"""Settings for which the guide documents `quiet`: tw_cli may ask before it sets them, but not for the others."""
 
 _UNIT = re.compile(r"^\s*(/c\d{1,3}/u\d{1,4})(?=\s)", re.ASCII | re.MULTILINE)
 _POLICY = re.compile(r"policy\s*=\s*(\w{1,20})", re.ASCII | re.IGNORECASE)
 
 
 def policy(key: str, text: str, where: str = "") -> str | None:
-    """A value out of `/c0/u0 Storsave Policy = protection`; None where the answer tells none, or several.
+    """Return the value in `/c0/u0 Storsave Policy = protection`; None if there is none or several.
 
-    `where`: the unit that was asked for, which its line names; "" for any.
+    `where`: the unit that was queried, which the line has to name; "" for any.
     """
     matches = list(_POLICY.finditer(text[:4000]))
     units = _UNIT.findall(text[:4000])
@@ -148,19 +143,19 @@ CHOICES = {
     "storsave": ("protect", "balance", "perform"),
     "qpolicy": ("on", "off"),
 }
-"""What a setting may be, of those whose choices are always the same."""
+"""Values of the settings that always have the same ones."""
 
-SAID = {"write-back": "on", "write-through": "off"}
-"""Values that tw_cli calls otherwise."""
+TOOL_WORDS = {"write-back": "on", "write-through": "off"}
+"""tw_cli's words for values that it calls differently."""
 
 _CACHE = re.compile(r"(?:R([ib]))?(W)?", re.ASCII)
 
 
 def values(cache: str, verify: str) -> dict[str, str | None]:
-    """Values by setting, from the columns Cache and AVrfy; None where they do not tell.
+    """Return the values of the columns Cache and AVrfy, by setting; None if not reported.
 
-    `RiW` is intelligent reading and writing, `Rb` basic reading alone, `W` writing alone; `ON` is
-    of cards that tell of writing only, `OFF` neither.
+    `RiW` is intelligent reading and writing, `Rb` only basic reading, `W` only writing. Controllers that report only
+    writing print `ON`; `OFF` is neither.
     """
     write_back = "write-back" if cache == "ON" else None
     match = _CACHE.fullmatch("" if cache == "OFF" else cache) if cache else None
@@ -180,30 +175,30 @@ _PORT = re.compile(r"\sp\d{1,4}(?=\s|$)", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitDetails:
-    """What `show all` tells of a unit."""
+    """Output of `show all` about a unit."""
 
     name: str | None = None
-    """Its name; None where it has none."""
+    """Its name, or None."""
     serial: str | None = None
-    """Its own serial number, new with every unit that is made; None where the card gives none (before the 9000)."""
+    """Its own serial number, unique to every created unit; None for controllers before the 9000 series."""
     volumes: int = 1
-    """Volumes that it is divided into, each of them a disk of the kernel."""
+    """Number of volumes that it is divided into, each of them a kernel disk."""
     ports: tuple[str, ...] = ()
-    """The ports of its drives, in order."""
+    """Ports of its drives, in order."""
     groups: int | None = None
-    """Units that it is a stripe over (RAID-10, RAID-50); None where it is none."""
+    """Number of groups that it stripes over (RAID-10, RAID-50), or None."""
     lost: str = ""
-    """What it lacks of a whole answer, as `Whole.lost` says; "" where nothing."""
+    """Missing part of the output, as a clause; "" if it is complete."""
 
 
 def port_serial(text: str, port: str) -> str | None:
-    """The serial number of the drive at `/c0/p3`, "" where it has none; None where the answer does not say."""
+    """Return the serial number of the drive at `/c0/p3`, "" if it has none; None if not reported."""
     values = _values(text, port)
     return values.get("serial", values.get("serial number"))
 
 
 def parse_unit_details(text: str, unit: str, ports: Collection[str]) -> UnitDetails:
-    """What is told of `/c0/u3`, of which the list of drives names `ports`."""
+    """Return the details of `/c0/u3`. `ports`: its drives in the list of drives."""
     values = _values(text, unit)
     number = unit.rpartition("/")[2]
     ports_shown: list[str] = []
@@ -230,7 +225,7 @@ def parse_unit_details(text: str, unit: str, ports: Collection[str]) -> UnitDeta
 
 
 def _values(text: str, where: str) -> dict[str, str]:
-    """By label in small letters, of one thing, without those of which two lines differ."""
+    """Return the values of one device by lower-case label, except labels with contradicting lines."""
     by_label: dict[str, str] = {}
     twice: set[str] = set()
     for raw in text.splitlines()[:LINES]:

@@ -1,4 +1,4 @@
-"""OpenZFS: pools, their filesystems and volumes through zpool and zfs, the kernel module through its parameters."""
+"""OpenZFS: pools, filesystems and volumes through zpool and zfs, and parameters of the kernel module through sysfs."""
 
 from backends.protocol import Vendor, lazy_backend, present_if_found
 
@@ -12,4 +12,4 @@ VENDOR = Vendor(
         "backends.vendors.zfs.parameters:PARAMETERS",
     ),
 )
-"""PoolsFound by the registry."""
+"""Found by the registry."""

@@ -1,4 +1,4 @@
-"""The ZFS backend: pools, filesystems and volumes through zpool and zfs, the module's parameters through sysfs."""
+"""ZFS backend: pools, filesystems and volumes through zpool and zfs, and module parameters through sysfs."""
 
 from __future__ import annotations
 
@@ -53,12 +53,11 @@ from backends.vendors.zfs.facts import (
 from backends.vendors.zfs.inventory import (
     MODULE,
     NAME,
-    PoolsFound,
+    PoolScan,
     arrays,
     controller,
     link_of,
     node_of,
-    own_names,
     plain_arrays,
     select_listed,
 )
@@ -70,10 +69,10 @@ from backends.vendors.zfs.parameters import (
     legal_companions,
     legal_parameter,
     limit_in_force,
+    order_parameters,
     parameter_before,
     parameter_readings,
     parameter_steps,
-    parameters_in_order,
     with_parameter,
 )
 from backends.vendors.zfs.readings import DatasetView, dataset_readings, legal_value, value_before
@@ -93,7 +92,7 @@ from backends.vendors.zfs.status import parse_status
 _VERSION, _ARC, _MEMORY = "/sys/module/zfs/version", "/proc/spl/kstat/zfs/arcstats", "/proc/meminfo"
 _LARGEST = "zfs_max_recordsize"
 _READ = ("type", "guid", "volblocksize", *INHERITED)
-"""Properties that are read of a dataset."""
+"""Properties that are read of each dataset."""
 
 _ENDS = re.compile(r"\nerrors: [^\n]*\n(?:(?!  pool: )[^\n]*\n)*\Z|^no pools available")
 
@@ -110,27 +109,26 @@ WHOLE_STATUS = CompletenessCheck(
 )
 
 SECONDS = 60.0
-"""After this a read is given up: a suspended pool never answers. A change is waited for."""
+"""Timeout of a read: a suspended pool never answers. Changes have no timeout."""
 
 
 class Zfs:
-    """Everything of ZFS on one host. Which settings a dataset has is known once it was looked at."""
+    """ZFS on one host. The settings of a dataset are known once it has been read."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self._settings: dict[str, tuple[Setting, ...]] = {}
         self._kept: dict[str, DatasetView] = {}
-        self._listed: PoolsFound | None = None
+        self._listed: PoolScan | None = None
 
     async def inventory(self) -> Inventory:
-        """The module, all pools, their volumes, and the filesystems that are listed."""
+        """Return the module, all pools, their volumes, and the selected filesystems."""
         module = await self._module()
         head = Inventory(controllers=(controller(module),))
         if self._host.which(("zfs",)) is None or self._host.which(("zpool",)) is None:
             return replace(head, problems=(_WITHOUT_TOOLS,))
-        picture, listing = await asyncio.gather(
-            scan_topology(self._host), self._read_pools_or_error(module)
-        )  # both may wait for the same disk
+        # Both may wait for the same disk.
+        picture, listing = await asyncio.gather(scan_topology(self._host), self._read_pools_or_error(module))
         self._listed = None
         if isinstance(listing, RaidbenchError):
             states = await self._host.read_many(await self._host.list(IMPORTED))
@@ -138,7 +136,7 @@ class Zfs:
             return replace(head, arrays=left, problems=(_problem(listing),))
         try:
             await self._cache_values(listing)
-        except RaidbenchError as error:  # what was told without the values is there all the same
+        except RaidbenchError as error:  # the listing is valid without the values
             self._kept = {}
             head = replace(head, problems=(_problem(error),))
         else:
@@ -146,14 +144,14 @@ class Zfs:
         return replace(head, arrays=tuple(arrays(listing, picture)))
 
     async def cached_inventory(self) -> Inventory:
-        """As `inventory`, of the pools and datasets found last: no setting moves what is told of one there."""
+        """Return the inventory of the pools and datasets found last: no setting changes what it shows of them."""
         if self._listed is None:
             return await self.inventory()
         module, picture = await self._module(), await scan_topology(self._host)
         return Inventory(controllers=(controller(module),), arrays=tuple(arrays(self._listed, picture)))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """Those of the module, or of this kind of dataset."""
+        """Return the settings of the module, or of this kind of dataset."""
         if target.backend != NAME:
             return ()
         if target.address == MODULE.address:
@@ -161,34 +159,34 @@ class Zfs:
         return self._settings.get(target.address) or settings_of(kind_at(target.address), special=False)
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Every setting now. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
+        """Return all readings. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
         if target == MODULE:
             return parameter_readings(await self._module())
         return dataset_readings(await self._view(target))
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
-        """As `read`, of a dataset as of the last inventory: to ask for each of hundreds takes seconds."""
+        """Return all readings, for a dataset as of the last inventory: querying hundreds of them takes seconds."""
         last_view = self._kept.get(target.address) if target.backend == NAME else None
         return await self.read(target) if last_view is None else dataset_readings(last_view)
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
-        """The command lines that set `key` to `value`, and those that bring the present value and its source back."""
+        """Return the change that sets `key` to `value`, with an undo that restores the present value and its source."""
         if target == MODULE:
             return (await self.plan_together(MODULE, {key: value}))[0]
         view = await self._view(target)
         setting = setting_of(view.settings, target, key)
         now = dataset_readings(view)[key]
-        return await self._planned(
+        return await self._plan_change(
             view, requested_value(target, setting, now, value, lambda *given: legal_value(view, *given))
         )
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """The same for several settings: those parameters that bound each other in the order in which each is legal."""
+        """Return the changes for several settings; parameters that bound each other in a valid order."""
         if target != MODULE:
             return tuple([await self.plan(target, key, value) for key, value in values.items()])
         declared = {key: setting_of(PARAMETERS, MODULE, key) for key in values}
         module, changes = await self._module(), []
-        for key in parameters_in_order(module, values):
+        for key in order_parameters(module, values):
             legal = partial(legal_parameter, module)
             request = requested_value(MODULE, declared[key], parameter_readings(module)[key], values[key], legal)
             changes.append(_of_parameter(module, request, limit_in_force(module, key)))
@@ -196,7 +194,7 @@ class Zfs:
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """The command lines that set `value` again, or leave it to the dataset above; numbers of the module."""
+        """Return the change that restores `value`, or lets the dataset inherit it; for the module, a number."""
         require_companions(target, key, companions, legal_companions(key, value) if target == MODULE else {})
         if target == MODULE:
             module = await self._module()
@@ -205,11 +203,11 @@ class Zfs:
             return _of_parameter(module, request, companions)
         view = await self._view(target)
         setting = setting_of(view.settings, target, key)
-        return await self._planned(
+        return await self._plan_change(
             view, validated_old_value(target, setting, dataset_readings(view)[key], value, value_before)
         )
 
-    async def _planned(self, view: DatasetView, request: RequestedValue) -> Change:
+    async def _plan_change(self, view: DatasetView, request: RequestedValue) -> Change:
         tool, name, key = self._tool(), request.target.address, request.setting.key
         change = request.change(
             steps(tool, name, key, request.value),
@@ -217,38 +215,34 @@ class Zfs:
             _identity(view),
             await self._locks(view),
         )
-        also = (
-            await self._inheriting_datasets(name, key) if key in INHERITED and view.kind is not ZfsKind.VOLUME else ()
-        )
+        inherited = key in INHERITED and view.kind is not ZfsKind.VOLUME
+        also = await self._inheriting_datasets(name, key) if inherited else ()
         return replace(change, also=inheriting_datasets_text(also))
 
     async def apply(self, change: Change) -> None:
-        """Take the steps, after making sure that this is still the dataset that was planned for."""
+        """Run the steps, after checking that this is still the planned dataset."""
         if change.target == MODULE:
             if not is_own_parameter(change):
                 require_equal_steps(change, ())
-            await run_steps(change, self._write, same=lambda: self._same_module(change))
+            await run_steps(change, self._write, same=lambda: self._require_same_module(change))
             return
         view = await self._view(change.target)
         require_same_device(change, _identity(view))
         require_equal_steps(change, own_steps(change, self._tool()))
         if change.before == change.after:
-            return  # nothing is set that is set already
-        below = f"{view.name}/"  # what inherits it reads otherwise now
-        self._kept = {
-            name: dataset_view
-            for name, dataset_view in self._kept.items()
-            if name != view.name and not name.startswith(below)
-        }
+            return  # the value is set already
+        below = f"{view.name}/"  # datasets that inherit it have a different reading now
+        kept = self._kept.items()
+        self._kept = {name: kept_view for name, kept_view in kept if not f"{name}/".startswith(below)}
         await run_steps(change, self._run)
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """What is missing where the module is loaded."""
+        """Return a problem if the module is loaded but the tools are missing."""
         if await self._host.read(f"{FOLDER}zfs_txg_timeout") is None:
             return ()
         return () if self._host.which(("zfs",)) and self._host.which(("zpool",)) else (_WITHOUT_TOOLS,)
 
-    async def _same_module(self, change: Change) -> None:
+    async def _require_same_module(self, change: Change) -> None:
         require_same_device(change, _module_identity(await self._module()))
 
     async def _write(self, step: ChangeStep) -> None:
@@ -258,7 +252,7 @@ class Zfs:
         await run_step(self._host, step, SECONDS, _refusal)
 
     async def _module(self) -> ModuleView:
-        """The module as it is. Raises DeviceGoneError where it is not loaded."""
+        """Return the present state of the module. Raises DeviceGoneError if it is not loaded."""
         names = (*(setting.key for setting in PARAMETERS), _LARGEST)
         texts = await self._host.read_many([*(FOLDER + name for name in names), _VERSION, _ARC, _MEMORY])
         module_texts = {name: texts[FOLDER + name] for name in names if FOLDER + name in texts}
@@ -275,14 +269,14 @@ class Zfs:
             version=clean(texts.get(_VERSION, ""), 40) or None,
         )
 
-    async def _read_pools_or_error(self, module: ModuleView) -> PoolsFound | RaidbenchError:
+    async def _read_pools_or_error(self, module: ModuleView) -> PoolScan | RaidbenchError:
         try:
             return await self._read_pools(module)
         except RaidbenchError as error:
             return error
 
-    async def _read_pools(self, module: ModuleView) -> PoolsFound:
-        """All in one look: four commands, however many datasets there are."""
+    async def _read_pools(self, module: ModuleView) -> PoolScan:
+        """Return everything that four commands report, however many datasets there are."""
         every = ("-t", "filesystem,volume")
         lists, status, names, own_values = await asyncio.gather(
             self._ask("zpool", "list", "-Hp", "-o", ",".join(POOL_COLUMNS)),
@@ -293,18 +287,18 @@ class Zfs:
         datasets, pools = parse_datasets(names), parse_pools(lists)
         statuses = {pool_status.name: pool_status for pool_status in parse_status(status)}
         imported = {path.split("/")[-2] for path in await self._host.list(IMPORTED)}
-        for line, untold in (
+        for line, missing in (
             ("zpool list", imported - pools.keys()),
             ("zpool status", pools.keys() - statuses.keys()),
             ("zfs list", pools.keys() - {dataset.name for dataset in datasets}),
         ):
-            if untold:
-                raise _truncation_error(line, f"the pool {clean(min(untold))} is not in it")
-        return PoolsFound(
+            if missing:
+                raise _truncation_error(line, f"the pool {clean(min(missing))} is not in it")
+        return PoolScan(
             pools=pools,
             statuses=statuses,
             datasets=datasets,
-            own=own_names(rows(own_values, 2), {dataset.name for dataset in datasets}),
+            own_values=frozenset(row[0] for row in rows(own_values, 2)) & {dataset.name for dataset in datasets},
             nodes=await self._nodes(datasets),
             module=module,
         )
@@ -314,8 +308,8 @@ class Zfs:
         links = await asyncio.gather(*(self._host.link(link_of(name)) for name in volumes))
         return {name: node for name, link in zip(volumes, links, strict=True) if (node := node_of(link)) is not None}
 
-    async def _cache_values(self, listing: PoolsFound) -> None:
-        """The values of all that is listed, asked for at once."""
+    async def _cache_values(self, listing: PoolScan) -> None:
+        """Read the values of all listed datasets with one query."""
         names = [dataset.name for dataset in select_listed(listing)]
         if not names:
             self._kept = {}
@@ -332,7 +326,7 @@ class Zfs:
         self._settings = {name: view.settings for name, view in self._kept.items()}
 
     async def _view(self, target: Target) -> DatasetView:
-        """A dataset as it is. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
+        """Return the present state of a dataset. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
         name = target.address
         if target.backend != NAME or not is_name(name):
             raise not_found_error(target)
@@ -352,7 +346,7 @@ class Zfs:
         return view
 
     async def _pool_of(self, name: str) -> dict[str, ZfsValue]:
-        """Of the pool that a dataset lies in: no setting of the dataset moves what is asked of that."""
+        """Return the properties of a dataset's pool, cached because no setting of the dataset changes them."""
         with cache_across_changes():
             return await self._pool(name.split("/")[0])
 
@@ -360,25 +354,25 @@ class Zfs:
         properties = parse_properties(
             await self._ask("zpool", "get", "-Hp", "-o", "property,value,source", "all", name)
         )
-        if untold := [key for key in ("guid", "ashift", "autotrim") if key not in properties]:
-            raise _truncation_error("zpool get", f"{untold[0]} of {clean(name)} is not in it")
+        if missing := [key for key in ("guid", "ashift", "autotrim") if key not in properties]:
+            raise _truncation_error("zpool get", f"{missing[0]} of {clean(name)} is not in it")
         return properties
 
     async def _get(self, keys: Sequence[str], names: Sequence[str], *options: str) -> dict[str, dict[str, ZfsValue]]:
-        """Values by dataset and property; every one that is asked for has its line, also where it does not apply."""
+        """Return values by dataset and property. Every requested value has its own line, also if it does not apply."""
         columns = "name,property,value,received,source"
         by_dataset = parse_values(await self._ask("zfs", "get", "-Hp", *options, "-o", columns, ",".join(keys), *names))
-        if untold := [f"{key} of {name}" for name in names for key in keys if key not in by_dataset.get(name, {})]:
-            raise _truncation_error("zfs get", f"{clean(untold[0], 200)} is not in it")
+        if missing := [f"{key} of {name}" for name in names for key in keys if key not in by_dataset.get(name, {})]:
+            raise _truncation_error("zfs get", f"{clean(missing[0], 200)} is not in it")
         return by_dataset
 
     async def _inheriting_datasets(self, name: str, key: str) -> tuple[str, ...]:
-        with cache_across_changes():  # whoever inherits the old value inherits the new one
+        with cache_across_changes():  # a dataset that inherits the old value inherits the new one
             by_dataset = await self._get((key,), (name,), "-r", "-t", "filesystem,volume")
         return inheriting_datasets(name, ((name, values[key]) for name, values in by_dataset.items() if key in values))
 
     async def _locks(self, view: DatasetView) -> str:
-        """Those of its pool, since values are inherited, and those of the disk that a volume is."""
+        """Return the lock of the pool, because values are inherited, and for a volume the lock of its disk."""
         guid = view.pool.get("guid", ZfsValue(text="")).text
         pool = f"zfs-{clean(guid, 40) or clean(view.name.split('/')[0], 100)}"
         node = node_of(await self._host.link(link_of(view.name))) if view.kind is ZfsKind.VOLUME else None
@@ -391,7 +385,7 @@ class Zfs:
         return tool
 
     async def _ask(self, program: str, *words: str) -> str:
-        """What a program prints. Raises ToolFailedError in its words."""
+        """Return the output of a program. Raises ToolFailedError with its own message."""
         command = Command(argv=(self._tool(program), *words), timeout=SECONDS, stall=STALL)
         done = await self._host.run(command)
         if done.returncode != 0 or done.truncated:
@@ -399,8 +393,8 @@ class Zfs:
             raise ToolFailedError(
                 f"{program} {words[0]} failed: {reason}", evidence=f"{done.stdout[:4000]}{done.stderr}"
             )
-        whole = WHOLE_STATUS if words[0] == "status" else WHOLE
-        if why := whole.lost(done):
+        check = WHOLE_STATUS if words[0] == "status" else WHOLE
+        if why := check.lost(done):
             raise _truncation_error(command.shown(), why)
         return done.stdout
 
@@ -435,7 +429,7 @@ def _view(
 
 
 def _of_parameter(view: ModuleView, request: RequestedValue, companions: Mapping[str, str]) -> Change:
-    """`companions`: with which its value is set, where it is left to ZFS."""
+    """Return the change of a module parameter. `companions`: the limit to set first if the value is left to ZFS."""
     key, present = request.setting.key, companions_now(view, request.setting.key)
     readable = request.now.now not in (None, "unknown")
     change = request.change(
@@ -448,7 +442,7 @@ def _of_parameter(view: ModuleView, request: RequestedValue, companions: Mapping
 
 
 def _identity(view: DatasetView) -> Identity:
-    """A dataset that was made anew under the old name has another number."""
+    """Return the identity by guid: a dataset that was re-created under the old name has a different one."""
     return Identity(name=clean(view.name), serial=clean(view.values.get("guid", ZfsValue(text="")).text, 40) or None)
 
 
@@ -461,6 +455,6 @@ def _refusal(done: Completed) -> str:
 
 
 def _error_sentence(done: Completed) -> str:
-    """The program's own words in a sentence."""
+    """Return the program's error output as a sentence."""
     output = clean(clean_lines(f"{done.stderr}\n{done.stdout}".strip(), lines=4).replace("\n", " "), 300).rstrip(".")
     return f"{output}." if output else f"it ended with status {done.returncode} and did not say why."

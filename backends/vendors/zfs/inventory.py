@@ -1,13 +1,13 @@
-"""From what zpool and zfs tell to controllers and arrays: the module, its pools, their filesystems and volumes. Pure.
+"""Converts the output of zpool and zfs to controllers and arrays: module, pools, filesystems and volumes. No I/O.
 
-Of thousands of filesystems those are listed that somebody made something of: the pools' own children and those with a
-value of their own; the pool says how many more there are. Volumes are all listed, for each of them is a block device.
+Of thousands of filesystems only the top-level ones and those with their own values are listed. The pool reports how
+many more there are. All volumes are listed, because each of them is a block device.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from backends.identity import Identity
 from backends.model import Array, Controller, Fact, Level, Scope, State, Target
@@ -22,15 +22,15 @@ from backends.vendors.zfs.parameters import ModuleView
 from backends.vendors.zfs.status import STATES, PoolStatus
 
 NAME = "zfs"
-"""The prefix of this backend's targets."""
+"""Prefix of this backend's targets."""
 
 MODULE = Target(backend=NAME, address="/module", scope=Scope.CONTROLLER)
-"""The kernel module; no pool's name begins like that."""
+"""The kernel module. No pool name begins with a slash."""
 
 _MODELS = {True: "ZFS volume", False: "ZFS filesystem"}
 
 MOST = 100
-"""Filesystems of a pool that are listed at most."""
+"""Maximum number of listed filesystems per pool."""
 
 _LEVELS = {
     "disk": Level.RAID0,
@@ -44,35 +44,35 @@ _LEVELS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PoolsFound:
-    """All that was read in one look."""
+class PoolScan:
+    """Everything that one scan read."""
 
     pools: Mapping[str, Mapping[str, str]]
-    """What `zpool list` has of each, by name."""
+    """Values of `zpool list`, by pool."""
     statuses: Mapping[str, PoolStatus]
-    """What `zpool status` has of each."""
+    """Output of `zpool status`, by pool."""
     datasets: tuple[ListedDataset, ...]
     """All filesystems and volumes."""
-    own: frozenset[str]
-    """Names of those with a value of their own."""
+    own_values: frozenset[str]
+    """Names of the datasets with their own values."""
     nodes: Mapping[str, str]
-    """Block devices of volumes, by name."""
+    """Block devices of the volumes, by name."""
     module: ModuleView
-    """The module."""
+    """State of the module."""
 
 
 def target_of(name: str) -> Target:
-    """The target of a pool, filesystem or volume."""
+    """Return the target of a pool, filesystem or volume."""
     return Target(backend=NAME, address=name, scope=Scope.ARRAY)
 
 
-def select_listed(listing: PoolsFound) -> tuple[ListedDataset, ...]:
-    """What is listed, each pool's in the order of their names."""
+def select_listed(listing: PoolScan) -> tuple[ListedDataset, ...]:
+    """Return the datasets to list, ordered by name within each pool."""
     datasets: list[ListedDataset] = []
     counts: dict[str, int] = {}
     for dataset in listing.datasets:
         if dataset.kind is ZfsKind.FILESYSTEM:
-            if dataset.name.count("/") > 1 and dataset.name not in listing.own:
+            if dataset.name.count("/") > 1 and dataset.name not in listing.own_values:
                 continue
             counts[dataset.pool] = counts.get(dataset.pool, 0) + 1
             if counts[dataset.pool] > MOST:
@@ -82,7 +82,7 @@ def select_listed(listing: PoolsFound) -> tuple[ListedDataset, ...]:
 
 
 def controller(module: ModuleView) -> Controller:
-    """The module with its cache."""
+    """Return the module as a controller, with its cache."""
     return Controller(
         target=MODULE,
         vendor=NAME,
@@ -92,25 +92,24 @@ def controller(module: ModuleView) -> Controller:
     )
 
 
-def arrays(listing: PoolsFound, picture: Topology) -> Iterator[Array]:
-    """Everything that is listed."""
+def arrays(listing: PoolScan, picture: Topology) -> Iterator[Array]:
+    """Yield all listed datasets as arrays."""
     shown = select_listed(listing)
     for dataset in shown:
         status = listing.statuses.get(dataset.pool)
         members = _members(status, picture) if status is not None else ()
         if dataset.kind is ZfsKind.POOL:
-            hidden = sum(candidate.pool == dataset.pool for candidate in listing.datasets) - sum(
-                candidate.pool == dataset.pool for candidate in shown
-            )
+            every, listed = ([member.pool for member in datasets] for datasets in (listing.datasets, shown))
+            hidden = every.count(dataset.pool) - listed.count(dataset.pool)
             yield _pool(dataset, listing, status, members, hidden)
         else:
             yield _dataset(dataset, listing, status, members, picture)
 
 
 def plain_arrays(states: Mapping[str, str], picture: Topology, why: str) -> Iterator[Array]:
-    """Pools and volumes as the kernel has them, where zpool and zfs give no answer.
+    """Yield pools and volumes by what the kernel reports, for when zpool and zfs do not answer.
 
-    `states`: its files of the pools' states, by path. `why`: what kept the programs from telling more, a sentence.
+    `states`: contents of the kernel's state files, by path. `why`: a sentence that says why the tools did not answer.
     """
     pools, why = picture.pools, why.rstrip(".")
     for path, text in states.items():
@@ -141,7 +140,7 @@ def plain_arrays(states: Mapping[str, str], picture: Topology, why: str) -> Iter
 
 
 def _pool(
-    dataset: ListedDataset, listing: PoolsFound, status: PoolStatus | None, members: tuple[Target, ...], hidden: int
+    dataset: ListedDataset, listing: PoolScan, status: PoolStatus | None, members: tuple[Target, ...], hidden: int
 ) -> Array:
     properties = listing.pools.get(dataset.name, {})
     return Array(
@@ -168,7 +167,7 @@ def _pool_facts(
         yield Fact(label="Layout", value=f"{status.layout} ({'; '.join(shapes)})" if shapes else status.layout)
     if (full := number(properties.get("capacity"))) is not None:
         yield Fact(label="Full", value=f"{full} %")
-    yield from _mounted(dataset)
+    yield from _mount_facts(dataset)
     if hidden:
         hidden_text = f"{hidden} more, without values of their own for what can be set here"
         yield Fact(label="Filesystems", value=hidden_text)
@@ -185,7 +184,7 @@ def _pool_facts(
 
 def _dataset(
     dataset: ListedDataset,
-    listing: PoolsFound,
+    listing: PoolScan,
     status: PoolStatus | None,
     members: tuple[Target, ...],
     picture: Topology,
@@ -211,7 +210,7 @@ def _dataset(
 
 
 def _dataset_facts(dataset: ListedDataset, device: str | None) -> Iterator[Fact]:
-    yield from _mounted(dataset)
+    yield from _mount_facts(dataset)
     if dataset.kind is ZfsKind.VOLUME:
         if dataset.block_bytes:
             yield Fact(label="Block", value=size_words(dataset.block_bytes))
@@ -219,13 +218,13 @@ def _dataset_facts(dataset: ListedDataset, device: str | None) -> Iterator[Fact]
             yield Fact(label="Block device", value="not known: udev made no link below /dev/zvol")
 
 
-def _mounted(dataset: ListedDataset) -> Iterator[Fact]:
+def _mount_facts(dataset: ListedDataset) -> Iterator[Fact]:
     if dataset.mountpoint is not None:
         yield Fact(label="Mounted on", value=clean(dataset.mountpoint, 300))
 
 
 def _level(status: PoolStatus | None) -> Level:
-    """What the pool's data lie on; a stripe over mirrors is RAID 10 as far as figures go."""
+    """Return the RAID level of a pool. A stripe over mirrors counts as RAID 10."""
     tops = status.tops if status is not None else ()
     kinds = {top.kind for top in tops}
     if kinds == {"mirror"}:
@@ -236,23 +235,18 @@ def _level(status: PoolStatus | None) -> Level:
 
 
 def _members(status: PoolStatus, picture: Topology) -> tuple[Target, ...]:
-    """The disks, or what else the kernel has, that the pool's devices are or lie on."""
+    """Return the disks, or other kernel devices, that the pool's devices are on."""
     names = (kernel_name(leaf.name) for leaf in status.leaves())
     disks = (picture.tree.disk_of(name) for name in names if name in picture.tree.nodes)
     return tuple(dict.fromkeys(Target(backend="block", address=disk) for disk in disks))
 
 
-def own_names(lines: Iterable[tuple[str, ...]], dataset_names: Collection[str]) -> frozenset[str]:
-    """Datasets that a value of their own was printed for."""
-    return frozenset(line[0] for line in lines if line[0] in dataset_names)
-
-
 def link_of(name: str) -> str:
-    """The link that udev makes to a volume's block device: a blank is a plus there (cmd/zvol_id)."""
+    """Return udev's link to a volume's block device. A space is a plus sign there (cmd/zvol_id)."""
     return f"/dev/zvol/{name.replace(' ', '+')}"
 
 
 def node_of(link: str | None) -> str | None:
-    """The block device that a link below /dev/zvol leads to; None for anything else."""
+    """Return the block device that a link below /dev/zvol points to, or None for any other link."""
     name = (link or "").rpartition("/")[2]
     return node_path(name) if re.fullmatch(r"zd\d{1,9}", name, re.ASCII) else None

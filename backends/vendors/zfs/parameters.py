@@ -1,4 +1,4 @@
-"""Parameters of the kernel module zfs: what each is, how it reads, how it goes back. Facts: zfs(4) of 2.1. Pure."""
+"""Parameters of the kernel module zfs: declaration, reading and restoring. Source: zfs(4) of 2.1. No I/O."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from backends.values import dataclass
 
 FOLDER = "/sys/module/zfs/parameters/"
 AUTOMATIC = "0"
-"""The limit of the ARC that is left to ZFS."""
+"""Value of an ARC limit that is left to ZFS."""
 
 IN_FORCE = "in_force"
-"""By this key the bytes that ZFS had chosen as the limit."""
+"""Key of the companion with the limit in bytes that ZFS had chosen."""
 
 _BYTES = re.compile(r"[0-9]{1,19}")
 
 LEAST_MAX, LEAST_MIN = 64 << 20, 32 << 20
-"""Bytes below which the limits of the ARC are not heeded (module/zfs/arc.c: arc_tuning_update, MIN_ARC_MAX)."""
+"""Bytes below which ZFS ignores the ARC limits (module/zfs/arc.c: arc_tuning_update, MIN_ARC_MAX)."""
 
 _SLOW = "Every pool of the machine is concerned."
 _parameter = partial(Setting, risk=Risk.PERFORMANCE, risk_text=_SLOW)
@@ -90,11 +90,11 @@ _COUNTS = (
     _active("async_write_max", "Background writes, at most"),
     _active("scrub_max", "Reads of a scrub"),
 )
-"""Settings that are whole numbers from 1 on."""
+"""Settings that are whole numbers of at least 1."""
 _UNITS = {setting.key: setting.unit for setting in _COUNTS}
 
 PARAMETERS = (ARC_MAX, ARC_MIN, DIRTY_MAX, PREFETCH, NOPREFETCH, *_COUNTS)
-"""In the order they are shown."""
+"""All parameters in display order."""
 
 _SWITCHES = {
     "zfs_prefetch_disable": (
@@ -107,7 +107,7 @@ _SWITCHES = {
     ),
 }
 _LIMITS = {ARC_MAX.key: "c_max", ARC_MIN.key: "c_min"}
-"""By parameter, the counter of the ARC that tells what is in force."""
+"""ARC counter with the effective value, by parameter."""
 
 _MISSING = Availability(why_not="this version of the module does not have it")
 _POWERS = tuple(1 << power for power in range(25, 44))
@@ -115,22 +115,22 @@ _POWERS = tuple(1 << power for power in range(25, 44))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleView:
-    """The module as it is now."""
+    """Present state of the module."""
 
     texts: Mapping[str, str]
-    """Parameters by name."""
+    """Parameter values, by name."""
     refusals: Mapping[str, str | None]
-    """By name why it cannot be written, None if it may be tried."""
+    """Why a parameter cannot be written, by name; None if it can be tried."""
     arc: Mapping[str, int]
     """Counters of the ARC."""
     memory_bytes: int | None
-    """The machine's memory."""
+    """Memory of the machine."""
     version: str | None
-    """Of the module."""
+    """Version of the module."""
 
 
 def parameter_readings(view: ModuleView) -> dict[str, Reading]:
-    """Every parameter, in the order they are shown."""
+    """Return the reading of every parameter, in display order."""
     return {setting.key: _reading(setting.key, view) for setting in PARAMETERS}
 
 
@@ -148,7 +148,8 @@ def _reading(key: str, view: ModuleView) -> Reading:
         span = Span(minimum=min(low, now or low), maximum=max(high, now or 0), unit=_UNITS[key])
         return replace(common, span=span)
     heeded = view.arc.get(_LIMITS.get(key, ""))
-    sizes = _sizes(key, view) | {size for size in (now, heeded) if size is not None}
+    low, high = _between(key, view)
+    sizes = {size for size in _POWERS if low <= size <= high} | {size for size in (now, heeded) if size is not None}
     choices = tuple(offer(str(size), "Bytes of memory.", label=_label(key, size)) for size in sorted(sizes))
     if heeded is None or heeded == now:
         return replace(common, choices=choices)
@@ -161,7 +162,7 @@ def _label(key: str, size: int) -> str:
 
 
 def _range(key: str, view: ModuleView) -> tuple[int, int]:
-    """The least number of background writes is never above the most."""
+    """Return the valid range. The minimum of background writes never exceeds their maximum."""
     low, high = 1, 300 if key == TXG_TIMEOUT.key else 1000
     if key == "zfs_vdev_async_write_min_active":
         high = number(view.texts.get("zfs_vdev_async_write_max_active")) or high
@@ -171,7 +172,7 @@ def _range(key: str, view: ModuleView) -> tuple[int, int]:
 
 
 def _between(key: str, view: ModuleView) -> tuple[int, int]:
-    """The sizes that are heeded."""
+    """Return the smallest and largest size that ZFS honours."""
     memory = view.memory_bytes or 0
     if key == ARC_MAX.key:
         return max(LEAST_MAX, view.arc.get("c_min", 0) + 1), memory - 1
@@ -180,13 +181,8 @@ def _between(key: str, view: ModuleView) -> tuple[int, int]:
     return LEAST_MIN, memory // 4
 
 
-def _sizes(key: str, view: ModuleView) -> set[int]:
-    low, high = _between(key, view)
-    return {size for size in _POWERS if low <= size <= high}
-
-
 def legal_parameter(view: ModuleView, setting: Setting, now: Reading, value: str) -> str:
-    """The value in canonical form; a size may be any that is heeded. Raises InvalidValueError."""
+    """Return the value in canonical form. Any size that ZFS honours is valid. Raises InvalidValueError."""
     size = number(value)
     if setting.unit != "bytes" or size is None or any(choice.value == str(size) for choice in now.choices):
         return check_value(setting, now, value)
@@ -202,31 +198,33 @@ _BOUNDS = (
     ("zfs_vdev_async_write_min_active", "zfs_vdev_async_write_max_active"),
     (ARC_MIN.key, ARC_MAX.key),
 )
-"""Parameters of which one is never above the other."""
+"""Pairs of parameters of which the first must not exceed the second."""
 
 
-def parameters_in_order(view: ModuleView, values: Mapping[str, str]) -> list[str]:
-    """Keys of a set in the order in which each value is legal."""
+def order_parameters(view: ModuleView, values: Mapping[str, str]) -> list[str]:
+    """Return the keys in an order in which each value is valid."""
     limits = {key: str(view.arc[name]) for key, name in _LIMITS.items() if name in view.arc}
     return order_by_bounds(values, {**view.texts, **limits}, *_BOUNDS)
 
 
 def with_parameter(view: ModuleView, key: str, value: str) -> ModuleView:
-    """The view with a parameter as it will be; a limit that is left to ZFS stays what it is."""
+    """Return the view after a change. The effective limit stays if a limit is left to ZFS."""
     limit = {_LIMITS[key]: int(value)} if key in _LIMITS and value != AUTOMATIC else {}
     return replace(view, texts={**view.texts, key: value}, arc={**view.arc, **limit})
 
 
 def parameter_before(setting: Setting, now: Reading, value: str) -> str:
-    """A value that it had before: a size that is not heeded, or 0, may be one. Raises InvalidValueError."""
+    """Return an old value. It may be a size that ZFS does not honour, or 0. Raises InvalidValueError."""
     if setting.unit == "bytes" and number(value) is not None:
         return value
     return is_restorable_value(setting, now, value)
 
 
 def parameter_steps(key: str, value: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
-    """What sets a parameter. A limit that goes back to automatic is first set to what was in force: 0 alone leaves
-    the old one standing (arc_tuning_update).
+    """Return the steps that set a parameter.
+
+    A limit that goes back to automatic is first set to the previously effective limit: 0 alone leaves the present one
+    in force (arc_tuning_update).
     """
     last = ChangeStep(path=FOLDER + key, text=value)
     limit = companions.get(IN_FORCE)
@@ -234,16 +232,16 @@ def parameter_steps(key: str, value: str, companions: Mapping[str, str]) -> tupl
 
 
 def limit_in_force(view: ModuleView, key: str) -> dict[str, str]:
-    """The limit of the ARC that is heeded now, of a parameter that is one."""
+    """Return the effective ARC limit as a companion; empty for other parameters."""
     limit = view.arc.get(_LIMITS.get(key, ""))
     return {} if limit is None else {IN_FORCE: str(limit)}
 
 
 def companions_now(view: ModuleView, key: str) -> dict[str, str]:
-    """The limit that ZFS chose by itself, where the ARC is left to it."""
+    """Return the limit that ZFS has chosen, if the ARC limit is left to it; else empty."""
     return limit_in_force(view, key) if view.texts.get(key) == AUTOMATIC else {}
 
 
 def legal_companions(key: str, value: str) -> dict[str, Pattern[str]]:
-    """What may come back with a parameter."""
+    """Return the companions that an old value may have."""
     return {IN_FORCE: _BYTES} if key in _LIMITS and value == AUTOMATIC else {}

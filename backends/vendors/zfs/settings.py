@@ -1,7 +1,6 @@
-"""The settings of pools, filesystems and volumes, each declared once, and the commands that set one or bring its
-source back.
+"""Settings of pools, filesystems and volumes, and the commands that set a value or restore its source.
 
-Facts: zfsprops(7) and zpoolprops(7) of 2.1.
+Sources: zfsprops(7) and zpoolprops(7) of 2.1.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from backends.vendors.zfs.facts import OWN, ZfsKind, ZfsValue
 from backends.vendors.zfs.parameters import FOLDER
 
 INHERIT, RECEIVED = "inherit", "received"
-"""Values that leave it to the dataset above, and to what came with a stream."""
+"""Values for inheriting from the dataset above, and for restoring the value received with a stream."""
 
 _stored = partial(Setting, persistence=Persistence.STORED, other_words=(INHERIT, RECEIVED))
 _LEVELS = (
@@ -27,7 +26,7 @@ _LEVELS = (
     *(f"zstd-fast-{level}" for level in (*range(1, 11), *range(20, 101, 10), 500, 1000)),
     *("gzip", "lzjb", "zstd", "zstd-fast"),
 )
-"""Methods of compression that are not always offered (zfsprops(7), compression)."""
+"""Compression methods that are not always offered (zfsprops(7), compression)."""
 
 SYNC = _stored(
     key="sync",
@@ -139,10 +138,10 @@ _KINDS: tuple[tuple[Setting, tuple[ZfsKind, ...]], ...] = (
 )
 
 OF_POOLS = (AUTOTRIM, ASHIFT)
-"""What a pool has besides the values of its uppermost filesystem."""
+"""Settings of a pool in addition to those of its top-level filesystem."""
 
 OF_DATASETS = tuple(setting for setting, _ in _KINDS if setting not in OF_POOLS)
-"""What a dataset may have, in the order they are shown."""
+"""Settings of datasets, in display order."""
 
 INHERITED = tuple(setting.key for setting in OF_DATASETS if setting is not VOLBLOCKSIZE)
 """Properties that datasets inherit."""
@@ -151,15 +150,15 @@ FIXED = {
     "volblocksize": "it is chosen when the volume is made",
     "ashift": "a device keeps the one that it was added to the pool with",
 }
-"""Settings that are shown only, and why."""
+"""Why a setting is read-only, by key."""
 
 
 def settings_of(kind: ZfsKind, *, special: bool) -> tuple[Setting, ...]:
-    """Those of a kind of thing; `special`: whether its pool has special devices."""
+    """Return the settings of a kind of target. `special`: whether its pool has special devices."""
     return tuple(setting for setting, kinds in _KINDS if kind in kinds and (special or setting is not SPECIAL))
 
 
-def _caches(which: str) -> tuple[Choice, ...]:
+def _cache_choices(which: str) -> tuple[Choice, ...]:
     return (
         offer("all", f"Data and metadata are kept in {which}."),
         offer("metadata", f"Only metadata are kept in {which}."),
@@ -183,8 +182,8 @@ CHOICES: dict[str, tuple[Choice, ...]] = {
         offer("disabled", "No write waits for the disks.", risk=Risk.POWER_LOSS),
     ),
     "logbias": _plain(latency="Through the log devices.", throughput="Past them, at the pool's own pace."),
-    "primarycache": _caches("memory"),
-    "secondarycache": _caches("the cache devices"),
+    "primarycache": _cache_choices("memory"),
+    "secondarycache": _cache_choices("the cache devices"),
     "compression": (
         offer("off", "Blocks are written as they are."),
         offer("on", "What this ZFS takes for the best all-round method: lz4."),
@@ -207,19 +206,19 @@ CHOICES: dict[str, tuple[Choice, ...]] = {
     "special_small_blocks": (offer("0", "Metadata only."), *_SIZES),
     "autotrim": _plain(off="Freed space is not told.", on="Freed space is told."),
 }
-"""Legal values, in the order they are shown; those that a pool or version lacks are left out when it is read."""
+"""Values in display order. Those that a pool or version lacks are left out of its readings."""
 
 
-# -- the command lines that set a property, and those that bring the present value back with its source. Pure ---------
+# -- commands that set a property, or restore its present value and source. No I/O ------------------------------------
 
 NAMED = 6
-"""How many datasets are named that move along."""
+"""Maximum number of inheriting datasets that are listed by name."""
 
 _WORD = re.compile(r"[a-z0-9-]{1,40}")
 
 
 def steps(zfs: str, name: str, key: str, value: str) -> tuple[ChangeStep, ...]:
-    """What gives a dataset or pool this value: a word of its own, or none, so that it is inherited again."""
+    """Return the steps that set a value on a dataset or pool, or remove it so that the value is inherited."""
     if key not in INHERITED:
         zpool = zfs.removesuffix("zfs") + "zpool"
         return (ChangeStep(argv=(zpool, "set", f"{key}={value}", name)),)
@@ -231,26 +230,26 @@ def steps(zfs: str, name: str, key: str, value: str) -> tuple[ChangeStep, ...]:
 
 
 def undo_steps(zfs: str, name: str, key: str, now: Reading) -> tuple[ChangeStep, ...]:
-    """What brings the present value back; nothing where it is not known."""
+    """Return the steps that restore the present value; empty if it is not known."""
     readable = now.now is not None and _WORD.fullmatch(now.now) and now.now != "unknown"
     return steps(zfs, name, key, now.now or "") if readable else ()
 
 
 def own_steps(change: Change, zfs: str) -> tuple[ChangeStep, ...]:
-    """The steps that a change may have, by what it wants; none for a value that no setting has."""
+    """Return the only steps that a change may have, by its value; empty for an invalid value."""
     if not _WORD.fullmatch(change.after):
         return ()
     return steps(zfs, change.target.address, change.key, change.after)
 
 
 def is_own_parameter(change: Change) -> bool:
-    """Whether a change of the module only writes numbers to its one parameter, at last the one that is wanted."""
+    """Return whether a module change only writes numbers to its own parameter, the wanted one last."""
     numbers = all(write.path == FOLDER + change.key and (write.text or "").isdecimal() for write in change.writes)
     return bool(change.writes) and numbers and change.writes[-1].text == change.after
 
 
 def inheriting_datasets(target: str, values: Iterable[tuple[str, ZfsValue]]) -> tuple[str, ...]:
-    """Datasets below that have no value of their own, and move along."""
+    """Return the datasets below the target that inherit the value, and so change with it."""
     others = dict(values)
     target_value = others.pop(target, None)
     if target_value is None:
@@ -260,13 +259,13 @@ def inheriting_datasets(target: str, values: Iterable[tuple[str, ZfsValue]]) -> 
 
 
 def inheriting_datasets_text(names: tuple[str, ...]) -> tuple[str, ...]:
-    """These in words, the first of many by name."""
+    """Return the names for display; if there are many, the first ones and a count."""
     lines = tuple(clean(name, 100) for name in names[:NAMED])
     return lines if len(names) <= NAMED else (*lines, f"{len(names) - NAMED} more")
 
 
 def kind_at(address: str) -> ZfsKind:
-    """What an address may name before anybody looked."""
+    """Return the kind of target by its address alone, before it has been read."""
     if address == "/module":
         return ZfsKind.MODULE
     return ZfsKind.FILESYSTEM if "/" in address else ZfsKind.POOL

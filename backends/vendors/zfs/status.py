@@ -1,7 +1,7 @@
-"""What `zpool status -LP` tells of pools: their devices as a tree, how they are, what goes on. Pure.
+"""Parser for `zpool status -LP`: the device tree of each pool, its state, and its background tasks. No I/O.
 
-The form is that of cmd/zpool/zpool_main.c (OpenZFS 2.1 to 2.3: status_callback, print_status_config), read by its
-indentation; what is not understood is left out.
+The format is that of cmd/zpool/zpool_main.c (OpenZFS 2.1 to 2.3: status_callback, print_status_config), parsed by its
+indentation. Unknown parts are left out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from backends.text import clean
 from backends.values import dataclass
 
 ROLES = {"logs": "log", "cache": "cache", "spares": "spare", "special": "special", "dedup": "dedup"}
-"""Headings of devices that do not hold the pool's data like the others, and what each of these is called."""
+"""Role of the devices below each heading, for devices that do not hold the pool's normal data."""
 
 STATES = {
     "ONLINE": State.OPTIMAL,
@@ -28,60 +28,60 @@ STATES = {
     "AVAIL": State.SPARE,
     "INUSE": State.ONLINE,
 }
-"""zpool's and the kernel's words for pools and devices."""
+"""Model state for the states of pools and devices in zpool and the kernel."""
 _SCANS = {"resilver": "resync", "scrub": "consistency-check"}
 _NOTED = {"trimming": "trim", "initializing": "initialisation"}
-"""What single devices do, by the note in their row; how much of it is done is printed for other options only."""
+"""Task by the note in a device's row. Its progress is printed only with other options."""
 _LONGEST = 1000
 _ROW = re.compile(r" *(\S(?:.*?\S)?) {2,}([A-Z]+)((?: +[0-9][0-9.]*[KMGTPE]?){3})?(?: +(\S.*))?")
 _DONE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)% done", re.ASCII)
 _SCAN = re.compile(r"\b(resilver|scrub)(?: \([^()]{1,200}\))? (in progress|paused) since")
-"""A resilver in sequence prints its group, `resilver (mirror-0) in progress since`; several groups print as many."""
+"""Scan in progress. A sequential resilver prints one for each group: `resilver (mirror-0) in progress since`."""
 _MOVES = {
     "expand": ("reshape", re.compile(r"expansion of .{1,200} in progress since")),
     "remove": ("removal", re.compile(r"Evacuation of .{1,200} in progress since")),
     "checkpoint": ("checkpoint-discard", re.compile(r"discarding\b")),
 }
-"""By paragraph, what rewrites data without being a scan: its kind of task, and the words while it goes on."""
+"""Task and pattern of operations that rewrite data but are not scans, by paragraph."""
 _WAITS = "paused for resilver"
 _NUMBER = re.compile(r"\d{6,20}", re.ASCII)
-"""What stands for a device that is not there: its number in the pool."""
+"""A missing device is shown by its numeric id in the pool."""
 _DRAID = re.compile(r"(draid[123]?):(\d{1,5})d:(\d{1,5})c:(\d{1,3})s(?::\S{1,60}?)?-\d{1,5}", re.ASCII)
 _DRAID_SPARE = re.compile(r"draid[123]?-\d{1,5}-\d{1,5}", re.ASCII)
 _REPLACED = ("replacing", "spare")
-"""What stands in the place of a device while another one takes it over."""
+"""Names of the group in place of a device while it is being replaced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolDevice:
-    """A device of a pool, or what is made of several."""
+    """A device of a pool, or a group of devices."""
 
     name: str
     """`mirror-0`, or the path of a device; not cleaned."""
     state: str
-    """`ONLINE`, `DEGRADED`, ...; "" if not told."""
+    """`ONLINE`, `DEGRADED`, ...; "" if not reported."""
     depth: int
-    """How far below the pool: 1 for what it stripes over."""
+    """Level below the pool: 1 for the top-level groups."""
     role: str = ""
-    """`log`, `cache`, `spare`, `special`, `dedup`; "" for what holds data."""
+    """`log`, `cache`, `spare`, `special`, `dedup`; "" for normal data."""
     errors: tuple[str, ...] = ()
-    """Counts of failed reads and writes and of wrong checksums, as printed."""
+    """Counts of read, write and checksum errors, as printed."""
     note: str = ""
-    """What else stands in its row: `was /dev/sdb1`, `(resilvering)`."""
+    """Rest of its row: `was /dev/sdb1`, `(resilvering)`."""
 
     @property
     def is_leaf(self) -> bool:
-        """Return whether it is a device; one that is missing is shown by its number."""
+        """Return whether it is a device. A missing device is shown by its numeric id."""
         return self.name.startswith("/") or _NUMBER.fullmatch(self.name) is not None
 
     @property
     def is_distributed_spare(self) -> bool:
-        """Return whether it is space on all disks of a dRAID that stands in for a spare."""
+        """Return whether it is a distributed spare: spare space on all disks of a dRAID."""
         return _DRAID_SPARE.fullmatch(self.name) is not None
 
     @property
     def kind(self) -> str:
-        """`mirror` of `mirror-0`, `draid2` of `draid2:4d:11c:1s-0`; `disk` of a device and of what takes its place."""
+        """Return `mirror` for `mirror-0`, `draid2` for `draid2:4d:11c:1s-0`, `disk` for a device or its replacement."""
         if self.is_leaf:
             return "disk"
         if draid := _DRAID.fullmatch(self.name):
@@ -91,7 +91,7 @@ class PoolDevice:
 
     @property
     def draid(self) -> str:
-        """`4 data drives in a stripe, 11 disks, 1 distributed spare` of a dRAID; "" of anything else."""
+        """Return the layout of a dRAID: `4 data drives in a stripe, 11 disks, 1 distributed spare`; "" for others."""
         match = _DRAID.fullmatch(self.name)
         if match is None:
             return ""
@@ -100,7 +100,7 @@ class PoolDevice:
 
     @property
     def condition(self) -> str:
-        """How it is: `online`, `faulted, 3 read errors (too many errors)`."""
+        """Return the state: `online`, `faulted, 3 read errors (too many errors)`."""
         kinds = ("read", "write", "checksum")
         counts = [f"{clean(count, 12)} {kind} errors" for count, kind in zip(self.errors, kinds, strict=False)]
         counted = [text for text, count in zip(counts, self.errors, strict=False) if count not in ("0", "-")]
@@ -110,34 +110,34 @@ class PoolDevice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolStatus:
-    """One pool."""
+    """State of one pool."""
 
     name: str
     """Its name, not cleaned."""
     state_word: str = ""
     """`ONLINE`, `DEGRADED`, ..."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """`status`, `action`, `scan`, `errors`, each in one line."""
+    """Paragraphs `status`, `action`, `scan`, `errors`, each as one line."""
     vdevs: tuple[PoolDevice, ...] = ()
-    """All below it in the order they are printed."""
+    """All devices and groups, in the printed order."""
 
     @property
     def state(self) -> State:
-        """How it is; one that is put right again says so."""
+        """Return the state. A degraded pool that is resilvering counts as REBUILDING."""
         state = STATES.get(self.state_word, State.UNKNOWN)
         rebuilding = any(task.kind == "resync" for task in self.tasks)
         return State.REBUILDING if rebuilding and state is State.DEGRADED else state
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """Return what goes on: resilvers, scrubs, what moves data, what single devices do. What is paused does not."""
+        """Return the background tasks: resilvers, scrubs, data moves, tasks of devices. Paused ones are left out."""
         under_way = [*self._scans(), *self._moves()]
         notes = " ".join(vdev.note for vdev in self.vdevs)
         under_way += [Task(kind=kind) for word, kind in _NOTED.items() if f"({word}" in notes]
         return tuple({task.kind: task for task in reversed(under_way)}.values())[::-1]
 
     def _scans(self) -> Iterator[Task]:
-        """Yield what reads or writes back the whole pool; the paragraph has one after the other."""
+        """Yield the resilvers and scrubs. The paragraph contains them one after the other."""
         text = self.texts.get("scan", "")
         begins = [*_SCAN.finditer(text)]
         ends = [*(begin.start() for begin in begins), len(text)][1:]
@@ -153,35 +153,35 @@ class PoolStatus:
 
     @property
     def why(self) -> str:
-        """Why it is not as it should be: the first sentence that zpool has for that."""
+        """Return the first sentence of zpool's explanation why the pool is not healthy; "" if it is."""
         if self.state in (State.OPTIMAL, State.UNKNOWN):
             return ""
         return clean(re.split(r"\.(?: |$)", self.texts.get("status", ""), maxsplit=1)[0], 160)
 
     @property
     def tops(self) -> tuple[PoolDevice, ...]:
-        """What its data are striped over."""
+        """Return the groups that its data are striped over."""
         return tuple(vdev for vdev in self.vdevs if vdev.depth == 1 and not vdev.role)
 
     @property
     def layout(self) -> str:
-        """What its data lie on: `mirror`, `2 x raidz2`, `3 x disk`; "" if nothing is told."""
+        """Return the layout: `mirror`, `2 x raidz2`, `3 x disk`; "" if not reported."""
         kinds = [vdev.kind for vdev in self.tops]
         counts = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
         return " and ".join(kind if count == 1 else f"{count} x {kind}" for kind, count in counts.items())
 
     def leaves(self) -> Iterator[PoolDevice]:
-        """Its devices."""
+        """Return its devices."""
         return (vdev for vdev in self.vdevs if vdev.is_leaf)
 
 
 def parse_status(text: str) -> tuple[PoolStatus, ...]:
-    """Every pool of the answer."""
+    """Return every pool in the output."""
     return tuple(_pool(lines) for lines in _cut(text))
 
 
 def _cut(text: str) -> Iterable[list[str]]:
-    """The lines of each pool."""
+    """Yield the lines of each pool."""
     lines: list[str] = []
     for line in text.split("\n"):
         if line.startswith("  pool: "):
@@ -235,6 +235,6 @@ def _vdevs(rows: Iterable[str], pool: str) -> Iterator[PoolDevice]:
 
 
 def _progress(text: str) -> float | None:
-    """Return the share that is done, 0..1; None where it is not printed."""
+    """Return the completed share, 0..1; None if it is not printed."""
     done = _DONE.search(text)
     return min(round(float(done[1]) / 100, 6), 1.0) if done else None

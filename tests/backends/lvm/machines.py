@@ -8,7 +8,7 @@ from pathlib import Path
 from backends.host import Completed
 from backends.model import Scope, Target
 from backends.vendors.lvm.facts import LvFacts, parse_lvs, parse_tables
-from backends.vendors.lvm.inventory import by_group
+from backends.vendors.lvm.inventory import group_volumes
 from backends.vendors.lvm.settings import LvView
 from tests.backends.fakes import FakeHost
 
@@ -48,7 +48,7 @@ def volumes(lvs: str) -> dict[str, LvFacts]:
 def view(said: tuple[str, str], name: str, **told: str) -> LvView:
     """A volume of a recording, some of its columns otherwise."""
     found, _ = parse_lvs(said[0])
-    group = dict(by_group(found)["vg0"])
+    group = dict(group_volumes(found)["vg0"])
     group[name] = replace(group[name], columns={**group[name].columns, **told})
     tables = parse_tables(said[1])
     return LvView(

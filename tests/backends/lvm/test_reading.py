@@ -12,7 +12,7 @@ from backends.settings import Risk
 from backends.topology import Topology, Tree
 from backends.vendors.lvm.backend import Lvm
 from backends.vendors.lvm.facts import LoadedTable, LvFacts, parse_lvs, parse_tables
-from backends.vendors.lvm.inventory import array_of, by_group, health, tasks_of
+from backends.vendors.lvm.inventory import array_of, group_volumes, health, tasks_of
 from backends.vendors.lvm.readings import readings
 from backends.vendors.lvm.settings import LvTraits, settings_of
 from tests.backends.lvm.machines import CACHES, KINDS, done, host, target, view, volumes
@@ -335,7 +335,7 @@ def columns(name: str, kind: str, devices: str, **told: str) -> dict[str, str]:
 def group_of(*rows: dict[str, str]) -> dict[str, LvFacts]:
     found, strange = parse_lvs(json.dumps({"report": [{"lv": list(rows)}]}))
     assert strange == 0
-    return dict(by_group(found)["vgd"])
+    return dict(group_volumes(found)["vgd"])
 
 
 def deduplicating(percent: str = "94.10", active: str = "active", **told: str) -> dict[str, LvFacts]:

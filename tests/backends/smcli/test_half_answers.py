@@ -12,7 +12,7 @@ from backends.model import Target
 from backends.protocol import InventoryBackend
 from backends.testing.truncation import TruncatedOutputTests, every_line
 from backends.vendors.smcli.backend import Smcli
-from backends.vendors.smcli.facts import whole_sections
+from backends.vendors.smcli.facts import complete_sections
 from backends.vendors.smcli.inventory import system_target, volume_target
 from tests.backends.smcli.systems import PlayedSystem
 
@@ -51,8 +51,8 @@ class Cut(PlayedSystem):
 
 def test_of_half_a_profile_the_section_that_may_go_on_is_left_out() -> None:
     text = "PROFILE\nSUMMARY------\n   a: 1\nDRIVES-------\n   b: 2\n"
-    assert whole_sections(text) == "PROFILE\nSUMMARY------\n   a: 1\n"
-    assert whole_sections("PROFILE FOR") == ""
+    assert complete_sections(text) == "PROFILE\nSUMMARY------\n   a: 1\n"
+    assert complete_sections("PROFILE FOR") == ""
 
 
 async def test_a_disk_system_of_which_half_is_told_is_shown_as_far_as_it_goes() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.core.session.results import CpuStats
-from app.features.advice.measured_rules import in_rounds, steady_after
+from app.features.advice.measured_rules import merge_rounds, steady_after
 from tests.case_loop import loop_over
 from tests.features.advice.facts import going, keys, over, run, said
 
@@ -145,4 +145,4 @@ def test_steady_is_since_the_last_time_that_it_was_not() -> None:
 
 
 def test_rounds_are_gathered_into_five() -> None:
-    assert in_rounds((9.0, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0)) == (2.0,) * 5
+    assert merge_rounds((9.0, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0, 1.0, 3.0)) == (2.0,) * 5

@@ -188,22 +188,22 @@ class Farm:
     ) -> JointRecord:
         """`then`: done so long after the start."""
         made = JointFolder(self.folder / "session", hosts)
-        conductor = Coordinator(self, made, hosts, patience=PATIENCE)
-        waiting = asyncio.create_task(self._later(conductor, then, after))
+        coordinator = Coordinator(self, made, hosts, timeouts=PATIENCE)
+        waiting = asyncio.create_task(self._later(coordinator, then, after))
         async with asyncio.timeout(300):
-            await conductor.conduct()
-        assert conductor.first_start is not None or then is None, conductor.seats
+            await coordinator.run()
+        assert coordinator.first_start is not None or then is None, coordinator.peers
         waiting.cancel()
-        record = joint_record(conductor, made, target="./scratch", at=1.0, stagger_s=0.0, simulated=False)
+        record = joint_record(coordinator, made, target="./scratch", at=1.0, stagger_s=0.0, simulated=False)
         made.close()
         return record
 
     @staticmethod
-    async def _later(conductor: Coordinator, then: Callable[[Coordinator], object] | None, after: float) -> None:
-        while conductor.first_start is None or time.monotonic() < conductor.first_start + after:
+    async def _later(coordinator: Coordinator, then: Callable[[Coordinator], object] | None, after: float) -> None:
+        while coordinator.first_start is None or time.monotonic() < coordinator.first_start + after:
             await asyncio.sleep(0.05)
         if then is not None:
-            then(conductor)
+            then(coordinator)
 
 
 class CutProgram(InteractiveProcess):
@@ -288,7 +288,7 @@ async def test_a_host_whose_link_is_cut_is_named_and_stops_by_its_lease(tmp_path
             await asyncio.sleep(0.05)
         times.append(time.monotonic())
 
-    def begin(conductor: Coordinator) -> None:
+    def begin(coordinator: Coordinator) -> None:
         times.append(time.monotonic())
         tasks.append(asyncio.create_task(watch()))
 
@@ -309,10 +309,10 @@ async def test_all_are_stopped_within_two_seconds(tmp_path: Path) -> None:
     stopped: list[float] = []
     pids: list[int] = []
 
-    def stop(conductor: Coordinator) -> None:
+    def stop(coordinator: Coordinator) -> None:
         pids.extend([*fios(tmp_path / "a"), *fios(tmp_path / "b")])
         stopped.append(time.monotonic())
-        conductor.stop()
+        coordinator.stop()
 
     record = await Farm(tmp_path, "--runtime", "120").run("a", "b", then=stop, after=2.0)
     assert record.stopped

@@ -24,7 +24,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def seats() -> tuple[HostSession, ...]:
+def peers() -> tuple[HostSession, ...]:
     return (
         HostSession(host="a", doing="measuring", rate=(NOW, 1000.0, 4096000.0)),
         HostSession(host="b", doing="measuring", rate=(NOW, 500.0, 2048000.0)),
@@ -39,7 +39,7 @@ def live(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, lines: int = 24) 
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("LINES", str(lines))
     monkeypatch.setattr("app.features.fleet.cli.bench_progress.time", SimpleNamespace(monotonic=lambda: NOW))
-    known: Any = SimpleNamespace(seats=seats(), waited_for=lambda: ("d",))
+    known: Any = SimpleNamespace(peers=peers(), pending_hosts=lambda: ("d",))
     return MultiHostProgress(cast(Coordinator, known))
 
 
@@ -49,7 +49,7 @@ def told(shown: MultiHostProgress) -> None:
     async def tells() -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(6.0):
-                await shown.tell()
+                await shown.report()
 
     counted(tells)
 

@@ -128,7 +128,7 @@ class Rope:
 
     async def answered(self, word: bytes) -> dict[str, Any]:
         """What ends it after that."""
-        with self.leash.listening():
+        with self.leash.listen():
             os.write(self.say, word)
             async with asyncio.timeout(PATIENCE):
                 await self.stopped.wait()
@@ -137,7 +137,7 @@ class Rope:
 
 async def test_the_first_line_says_who_it_is_and_the_clocks() -> None:
     rope = Rope()
-    with rope.leash.listening():
+    with rope.leash.listen():
         pass
     hello = rope.lines()[0]
     assert (hello["kind"], hello["host"], hello["protocol"], hello["lease"]) == ("hello", "pear", 1, 30.0)
@@ -181,7 +181,7 @@ def passing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_pings_keep_the_lease() -> None:
     async def pinged() -> Rope:
         rope = Rope(lease=0.4)
-        with rope.leash.listening():
+        with rope.leash.listen():
             for number in range(8):
                 os.write(rope.say, b"ping %d\n" % number)
                 await asyncio.sleep(0.1)
@@ -195,16 +195,16 @@ def test_pings_keep_the_lease() -> None:
 async def test_the_end_of_the_input_ends_it() -> None:
     rope = Rope()
     os.close(rope.say)
-    with rope.leash.listening():
+    with rope.leash.listen():
         await rope.stopped.wait()
     assert rope.lines()[-1]["why"] == "input ended"
 
 
 async def test_a_reader_that_reads_no_more_ends_it() -> None:
     rope = Rope()
-    with rope.leash.listening():
+    with rope.leash.listen():
         for _ in range(5000):
-            rope.leash.tell(LineKind.PHASE, phase="x" * 1000)
+            rope.leash.send(LineKind.PHASE, phase="x" * 1000)
         async with asyncio.timeout(PATIENCE):
             await rope.stopped.wait()
     assert rope.leash.why == "nobody reads"
@@ -222,8 +222,8 @@ def test_a_closed_pipe_is_told_to_whoever_writes() -> None:
 
 async def started(rope: Rope, *words: bytes) -> None:
     """Until it starts, or ends."""
-    with rope.leash.listening():
-        waiting = asyncio.create_task(rope.leash.until_go(prepared()))
+    with rope.leash.listen():
+        waiting = asyncio.create_task(rope.leash.wait_for_start(prepared()))
         await asyncio.sleep(0)
         for word in words:
             os.write(rope.say, word)

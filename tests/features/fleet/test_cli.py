@@ -304,7 +304,7 @@ def test_the_hosts_of_the_workbench_stand_before_no_command(cli: Cli) -> None:
 
 async def test_a_simulated_host_has_the_same_alone_as_among_others(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.features.fleet.cli.query.current", lambda: Options(demo="lsi"))
-    fleet = query.fleet_named("node[1-40]", seconds=None, program=None)
+    fleet = query.open_fleet("node[1-40]", seconds=None, program=None)
     gone = next(host for host, plant in faults_by_host(fleet.hosts).items() if plant.change is None)
     (raw,) = [raw async for raw in fleet.ask((gone,), ("devices", "--json"))]
     assert (raw.host, raw.status) == (gone, 255)

@@ -13,7 +13,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from prometheus_client.parser import text_string_to_metric_families as prometheus
 
 from app.features.metrics.definitions import METRICS, MetricsSnapshot, rows
-from app.features.metrics.openmetrics import take_snapshot, text_of
+from app.features.metrics.openmetrics import metrics_text, take_snapshot
 from backends.registry import MachineBackends
 from backends.settings import Reading
 from backends.simulator.host import SimulatedHost
@@ -52,7 +52,7 @@ def samples(text: str) -> dict[str, float]:
 
 @pytest.mark.parametrize("name", ["lsi", pytest.param("hpe", marks=LONG), pytest.param("linux", marks=LONG)])
 async def test_all_of_a_rack_is_valid_for_both_formats(name: str) -> None:
-    text = text_of(await take_snapshot(MachineBackends.of(SimulatedHost(racks()[name], speed=FAST))))
+    text = metrics_text(await take_snapshot(MachineBackends.of(SimulatedHost(racks()[name], speed=FAST))))
     both = [{one.name for family in parse(text) for one in family.samples} for parse in (openmetrics, prometheus)]
     assert both[0] == both[1]
     assert both[0] <= {one.name for one in METRICS}
@@ -60,7 +60,7 @@ async def test_all_of_a_rack_is_valid_for_both_formats(name: str) -> None:
 
 
 async def test_the_failed_battery_and_what_it_does_are_figures(looked: MetricsSnapshot) -> None:
-    found = samples(text_of(looked))
+    found = samples(metrics_text(looked))
     card = "raidbench_cache_protection[('kind', 'bbu'), ('state', 'failed'), ('target', 'megaraid:/c2')]"
     policy = "raidbench_setting_in_force[('key', 'write_cache'), ('target', 'megaraid:/c2/v0')]"
     assert (found[card], found[policy]) == (1.0, 0.0)
@@ -70,18 +70,18 @@ async def test_the_failed_battery_and_what_it_does_are_figures(looked: MetricsSn
 
 async def test_no_label_changes_by_itself(looked: MetricsSnapshot) -> None:
     again = await take_snapshot(MachineBackends.of(SimulatedHost(still_rack(), speed=FAST)))
-    assert samples(text_of(again)).keys() == samples(text_of(looked)).keys()
+    assert samples(metrics_text(again)).keys() == samples(metrics_text(looked)).keys()
 
 
 async def test_serial_numbers_are_in_the_info_series_alone(looked: MetricsSnapshot) -> None:
     serials = {drive.serial for drive in looked.inventory.drives if drive.serial}
-    rest = [row for row in text_of(looked).splitlines() if not row.startswith("raidbench_target_info")]
+    rest = [row for row in metrics_text(looked).splitlines() if not row.startswith("raidbench_target_info")]
     assert len(serials) > 20
     assert [row for row in rest if any(serial in row for serial in serials)] == []
 
 
 async def test_serial_numbers_can_be_left_out(looked: MetricsSnapshot) -> None:
-    text = text_of(looked, serials=False)
+    text = metrics_text(looked, serials=False)
     told = {drive.serial for drive in looked.inventory.drives} | {drive.wwn for drive in looked.inventory.drives}
     assert [one for one in told if one and one in text] == []
     assert 'model="ST3500630NS"' in text
@@ -92,7 +92,7 @@ def test_a_hostile_value_stays_within_its_label() -> None:
     from backends.settings import Setting
 
     declared = {VOLUME: (Setting(key="scheduler", label="", help=""),)}
-    text = text_of(MetricsSnapshot(inventory=snapshot.inventory, readings=snapshot.readings, settings=declared))
+    text = metrics_text(MetricsSnapshot(inventory=snapshot.inventory, readings=snapshot.readings, settings=declared))
     assert [family.name for family in openmetrics(text) if "evil" in family.name] == []
     assert text.count("# EOF\n") == 1
 
@@ -101,12 +101,12 @@ def test_a_secret_is_in_no_series() -> None:
     from backends.settings import Setting
 
     declared = {VOLUME: (Setting(key="activation_key", label="", help="", secret=True),)}
-    text = text_of(MetricsSnapshot(readings=on(VOLUME, activation_key="SECRET"), settings=declared))
+    text = metrics_text(MetricsSnapshot(readings=on(VOLUME, activation_key="SECRET"), settings=declared))
     assert "activation_key" not in text
 
 
 def test_what_is_not_told_has_no_series() -> None:
-    told = {family.name for family in openmetrics(text_of(MetricsSnapshot()))}
+    told = {family.name for family in openmetrics(metrics_text(MetricsSnapshot()))}
     assert "raidbench_temperature_celsius" not in told
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.features.metrics.alerts import ALERTS, rules_text
-from app.features.metrics.openmetrics import take_snapshot, text_of
+from app.features.metrics.openmetrics import metrics_text, take_snapshot
 from backends.registry import MachineBackends
 from backends.simulator.host import SimulatedHost
 from tests.backends.simulator.asking import FAST, still_rack
@@ -51,7 +51,7 @@ def promtool(*words: str, given: str | None = None) -> subprocess.CompletedProce
 
 
 def test_all_of_a_rack_passes_its_check() -> None:
-    text = text_of(asyncio.run(take_snapshot(MachineBackends.of(SimulatedHost(still_rack(), speed=FAST)))))
+    text = metrics_text(asyncio.run(take_snapshot(MachineBackends.of(SimulatedHost(still_rack(), speed=FAST)))))
     done = promtool("check", "metrics", given=text)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 

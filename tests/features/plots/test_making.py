@@ -9,7 +9,7 @@ from app.core.session.results import DirectionSample, Phase, RunStatus, Sample
 from app.core.session.state import Session
 from app.features.plots.builder import default_kind, picture
 from app.features.plots.request import PlotOptions
-from app.features.plots.selection import PlacedRun, PlotSelection, of_experiment, of_runs, of_sweep
+from app.features.plots.selection import PlacedRun, PlotSelection, select_experiment, select_runs_to_plot, select_sweep
 from tests.case_loop import loop_over
 from tests.features.plots import making
 from tests.features.plots.making import NOWHERE, placed, run, session
@@ -49,7 +49,7 @@ def made(subject: PlotSelection, kind: StaticPlotKind, wish: PlotOptions | None 
 
 
 def of(held: Session) -> PlotSelection:
-    return of_runs(placed(held))
+    return select_runs_to_plot(placed(held))
 
 
 TWO = session(run(1), run(2, ahead="4096", iops=800))
@@ -91,7 +91,7 @@ def test_of_one_group_both_directions_are_shown() -> None:
 
 def test_an_ab_has_both_arms_by_their_values_and_its_verdict() -> None:
     held = session(making.experiment())
-    subject = of_experiment(held, NOWHERE, held.experiments[0])
+    subject = select_experiment(held, NOWHERE, held.experiments[0])
     assert subject is not None
     assert [part.name for part in subject.parts] == ["read-ahead 128 KiB", "read-ahead 4096 KiB"]
     assert (subject.counted, default_kind(subject), "Slower" in subject.verdict) == (
@@ -103,12 +103,15 @@ def test_an_ab_has_both_arms_by_their_values_and_its_verdict() -> None:
 
 def test_an_ab_without_a_whole_pair_is_no_subject() -> None:
     held = session(making.experiment()[:3])
-    assert of_experiment(held, NOWHERE, held.experiments[0]) is None
+    assert select_experiment(held, NOWHERE, held.experiments[0]) is None
 
 
 def test_the_baseline_stands_beneath_unless_it_is_one_of_the_kind() -> None:
     other, same = (session(run(1, ahead=ahead), run(2)) for ahead in ("4096", "128"))
-    names = [[part.baseline for part in of_runs(placed(held)[1:], placed(held)[0]).parts] for held in (other, same)]
+    names = [
+        [part.baseline for part in select_runs_to_plot(placed(held)[1:], placed(held)[0]).parts]
+        for held in (other, same)
+    ]
     assert names == [[False, True], [False]]
 
 
@@ -141,7 +144,7 @@ def swept(count: int | None = None) -> PlotSelection | None:
         one = swept_run(f"r{step.number}", 1000.0 * depth, p99=100_000 * depth)
         runs.append(replace(one, start=replace(one.start, job=cell.job, title=f"4k random read · QD {depth} · 1 job")))
         record = after(record, step, one.id)
-    return of_sweep(Session(sweep=record, runs=tuple(runs)), NOWHERE)
+    return select_sweep(Session(sweep=record, runs=tuple(runs)), NOWHERE)
 
 
 def test_a_curve_has_rate_and_latency_of_each_value() -> None:
@@ -167,7 +170,7 @@ def test_a_sweep_over_no_number_has_boxes_instead_and_says_so() -> None:
         one = swept_run(f"r{step.number}", 1000.0 + step.number)
         runs.append(one)
         record = after(record, step, one.id)
-    subject = of_sweep(Session(sweep=record, runs=tuple(runs)), NOWHERE)
+    subject = select_sweep(Session(sweep=record, runs=tuple(runs)), NOWHERE)
     assert subject is not None
     shown = made(subject, StaticPlotKind.CURVE)
     assert (isinstance(shown.data, BoxData), "no curve: a box for each set-up" in shown.why) == (True, True)

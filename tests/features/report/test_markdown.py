@@ -8,8 +8,7 @@ from app.core.analysis.pair_design import RULE
 from app.core.session.events import ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded, RunStarted
 from app.core.session.results import MemberStats
 from app.core.session.state import replay
-from app.features.report.blocks import Code
-from app.features.report.markdown import _code, text, to_markdown
+from app.features.report.markdown import _fence, text, to_markdown
 from app.features.report.model import report_of
 from tests.case_loop import loop_over
 from tests.cli.machine import HOSTILE
@@ -127,7 +126,7 @@ def test_notes_are_kept() -> None:
 
 
 def test_a_command_full_of_backticks_does_not_end_its_block() -> None:
-    assert next(iter(_code(Code(lines=("echo ```",))))) == "````"
+    assert next(iter(_fence(("echo ```",)))) == "````"
 
 
 def members() -> tuple[MemberStats, ...]:

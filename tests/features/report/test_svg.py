@@ -10,7 +10,7 @@ from app.core.presentation.raw_data import Raw
 from app.core.session.results import DirectionSample, DirectionStats, LatencyStats, Phase, Sample
 from app.core.session.state import replay
 from app.features.report.graph import Axis, AxisUnit, GraphLine, HeatMap, IntervalGraph, LineGraph, Spacing, Whisker
-from app.features.report.series import downsampled, percentile_series, run_graphs
+from app.features.report.series import downsample, percentile_series, run_graphs
 from app.features.report.svg import to_svg
 from app.features.report.svg.scales import Scale, tick
 from tests.case_loop import loop_over
@@ -59,8 +59,8 @@ def test_marks_are_round_numbers(axis: Axis, values: tuple[float, ...], shown: l
 @loop_over("spacing", list(Spacing))
 @loop_over("values", [(), (0.0,), (5.0, 5.0), (1e-300, 1e300), (float("nan"), float("inf")), (-1.0, -2.0)])
 def test_no_numbers_are_too_odd_for_an_axis(spacing: Spacing, values: tuple[float, ...]) -> None:
-    scale = Scale(Axis(label="", spacing=spacing), values).spread(0, 100)
-    assert all(-0.001 <= scale.place(value) <= 100.001 for value in (*scale.marks, -1e9, 0.0, 1e9))
+    scale = Scale(Axis(label="", spacing=spacing), values).set_range(0, 100)
+    assert all(-0.001 <= scale.position(value) <= 100.001 for value in (*scale.marks, -1e9, 0.0, 1e9))
 
 
 def test_a_size_is_marked_with_its_unit() -> None:
@@ -140,7 +140,7 @@ def test_differences_show_where_none_is() -> None:
 def test_thinning_keeps_the_highest_and_the_lowest() -> None:
     points = [(float(at), 100.0) for at in range(10_000)]
     points[4321], points[8765] = (4321.0, 999.0), (8765.0, 1.0)
-    kept = downsampled(points)
+    kept = downsample(points)
     assert (len(kept) <= 800, (4321.0, 999.0) in kept, (8765.0, 1.0) in kept) == (True, True, True)
 
 
@@ -205,8 +205,8 @@ def test_large_differences_are_told_as_ratios(values: tuple[float, ...], shown: 
 
 
 def test_on_an_axis_of_ratios_half_lies_as_far_from_nothing_as_double() -> None:
-    scale = Scale(Axis(label="", unit=AxisUnit.PERCENT, spacing=Spacing.RATIO), (-50, 100_000), zero=True).spread(
+    scale = Scale(Axis(label="", unit=AxisUnit.PERCENT, spacing=Spacing.RATIO), (-50, 100_000), zero=True).set_range(
         0, 700
     )
-    assert scale.place(0) - scale.place(-50) == pytest.approx(scale.place(100) - scale.place(0))
-    assert scale.place(0) - scale.place(-50) > 30
+    assert scale.position(0) - scale.position(-50) == pytest.approx(scale.position(100) - scale.position(0))
+    assert scale.position(0) - scale.position(-50) > 30

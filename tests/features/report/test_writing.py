@@ -14,7 +14,7 @@ from app.core.session.results import SteadyStateResult
 from app.core.session.state import Session, replay
 from app.features.report.html import to_html
 from app.features.report.model import report_of
-from app.features.report.output import ReportFormat, form_of, report_text, write_report
+from app.features.report.output import ReportFormat, format_of, report_text, write_report
 from backends.errors import InvalidValueError, RefusedError
 from tests.core import sessions
 from tests.core.fio.documents import direction, document, printed
@@ -62,12 +62,12 @@ def session() -> Session:
     ],
 )
 def test_the_ending_names_the_format(name: str, form: ReportFormat) -> None:
-    assert form_of(Path(name)) is form
+    assert format_of(Path(name)) is form
 
 
 def test_another_ending_is_refused() -> None:
     with pytest.raises(InvalidValueError):
-        form_of(Path("report.pdf"))
+        format_of(Path("report.pdf"))
 
 
 @pytest.mark.parametrize("form", list(ReportFormat))

@@ -1,1 +1,1 @@
-"""The command `hosts`, and `--hosts` of the commands of the core."""
+"""The `hosts` command, and `--hosts` for the commands of the core."""

@@ -1,4 +1,4 @@
-"""`bench --hosts`: the same run on many hosts at the same moment, through ssh; with `--demo` on simulated ones."""
+"""`bench --hosts`: the same run on many hosts at the same moment, through ssh or, with `--demo`, on simulated hosts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from app.features.fleet.multihost.record import JointFolder, JointRecord
 from app.features.fleet.multihost.result import keep_record
 from app.features.fleet.multihost.transport import Transport
 from app.features.fleet.ssh.command import PROGRAM, ssh_argv, ssh_options
-from app.features.fleet.ssh.nodesets import hosts_named
+from app.features.fleet.ssh.nodesets import parse_hosts
 from backends.errors import InvalidValueError
 from backends.self_exec import self_exec_argv
 from backends.system.local import LocalHost
@@ -43,46 +43,46 @@ if TYPE_CHECKING:
     from app.cli.bench import BenchOptions
 
 MOST_HOSTS = 256
-"""Hosts that are measured together; beyond them one controller's own pace shows in the figures."""
+"""Maximum number of hosts measured together; with more, the controller's own speed affects the results."""
 
 
 class SshTransport:
-    """Hosts through the user's own ssh."""
+    """Connections through the user's own ssh."""
 
     def __init__(self, command: Sequence[str], ssh: Sequence[str], program: str = PROGRAM) -> None:
-        """`ssh`: its options."""
+        """`ssh`: options for ssh."""
         self._command, self._ssh = (program, *command), tuple(ssh)
 
     def line(self, host: str) -> InteractiveProcess:
-        """See `Transport`."""
+        """Return a connection to a host, see `Transport`."""
         return InteractiveProcess(ssh_argv(host, self._command, self._ssh))
 
 
 class SimulatedTransport:
-    """Simulated hosts: processes of this program, each on a rack of its own. The last of several dies on the way."""
+    """Simulated hosts: processes with their own simulated machine. The last of several crashes during the run."""
 
     def __init__(self, command: Sequence[str], options: Options, hosts: Sequence[str], folder: Path) -> None:
-        """`folder`: where each has its state. Raises StorageError."""
+        """`folder`: contains the state of each host. Raises StorageError."""
         self._command = tuple(command)
         self._dies = hosts[-1] if len(hosts) > 1 else ""
         self._folders = {host: _prepare_rack(options, host, folder / str(number)) for number, host in enumerate(hosts)}
 
     def line(self, host: str) -> InteractiveProcess:
-        """See `Transport`."""
+        """Return a connection to a host, see `Transport`."""
         kind = CrashingProgram if host == self._dies else InteractiveProcess
         environment = {"RAIDBENCH_STATE_DIR": str(self._folders[host])}
         return kind((*self_exec_argv("app", as_told=True), *self._command), environment=environment)
 
 
 class CrashingProgram(InteractiveProcess):
-    """A simulated host that is gone after some intervals, without a word."""
+    """A simulated host that disappears after some intervals without a message."""
 
     _LIVES = 8
     _TICK = b'"kind":"tick"'
     _ticks = 0
 
     async def read(self) -> bytes:
-        """As ever, until then."""
+        """Return the next chunk, and kill the process after enough intervals."""
         chunk = await super().read()
         self._ticks += chunk.count(self._TICK)
         if self._ticks >= self._LIVES:
@@ -91,7 +91,7 @@ class CrashingProgram(InteractiveProcess):
 
 
 def _prepare_rack(options: Options, host: str, folder: Path) -> Path:
-    """The state folder of a simulated host, with a rack whose figures are not those of its neighbours."""
+    """Create and return the state folder of a simulated host. Its seed makes its results differ from others."""
     from app.core.session.paths import Paths
     from backends.simulator.profiles import STATE_FILE
     from backends.simulator.profiles.table import MACHINES
@@ -105,16 +105,16 @@ def _prepare_rack(options: Options, host: str, folder: Path) -> Path:
 
 
 def measure_on_hosts(bench_options: BenchOptions, parts: Sequence[str]) -> int:
-    """Run `bench` with these words on all hosts that the options name; the exit status.
+    """Run `bench` with these arguments on all hosts that the options name, and return the exit status.
 
-    Raises what reading their names and keeping the record does.
+    Raises whatever reading the host names and saving the record raise.
     """
     options = current()
     if options.machine is not None:
         raise click.UsageError("--machine is one recorded machine: --hosts has nothing to reach there.")
     if options.demo_speed is not None:
         raise click.UsageError("With --hosts simulated hosts keep real time: --demo-speed has no place in it.")
-    hosts = hosts_named(bench_options.nodes or "", most=MOST_HOSTS)
+    hosts = parse_hosts(bench_options.nodes or "", most=MOST_HOSTS)
     stagger_s, lease_s = bench_options.stagger or 0.0, bench_options.lease or LEASE_S
     if stagger_s * (len(hosts) - 1) > AHEAD_S - 10:
         raise InvalidValueError(
@@ -123,8 +123,8 @@ def measure_on_hosts(bench_options: BenchOptions, parts: Sequence[str]) -> int:
         )
     command = _command(options, parts, lease_s)
     if bench_options.dry_run:
-        whole = (PROGRAM, *command)
-        commands = [shlex.join(whole if options.demo else ssh_argv(host, whole)) for host in hosts]
+        argv = (PROGRAM, *command)
+        commands = [shlex.join(argv if options.demo else ssh_argv(host, argv)) for host in hosts]
         lines(clean(line, 4000) for line in commands)
         say("Dry run: no host was reached and nothing was measured.")
         return DONE
@@ -135,7 +135,7 @@ def measure_on_hosts(bench_options: BenchOptions, parts: Sequence[str]) -> int:
         async with _open_transport(options, command, hosts) as transport:
             at = time.time()
             with contextlib.closing(JointFolder(bench.folder, hosts)) as folder:
-                conductor = Coordinator(
+                coordinator = Coordinator(
                     transport,
                     folder,
                     hosts,
@@ -143,10 +143,10 @@ def measure_on_hosts(bench_options: BenchOptions, parts: Sequence[str]) -> int:
                     say=lambda sentence: live.say(sentence),
                     lease_s=lease_s,
                 )
-                live = MultiHostProgress(conductor)
-                await _run_all(conductor, live, interruption)
+                live = MultiHostProgress(coordinator)
+                await _run_all(coordinator, live, interruption)
                 target = ", ".join(bench_options.targets)
-                record = keep_record(bench, conductor, folder, target=target, at=at, stagger_s=stagger_s)
+                record = keep_record(bench, coordinator, folder, target=target, at=at, stagger_s=stagger_s)
         _print_record(record, bench.folder, as_json=bench_options.as_json)
         return _status(record)
 
@@ -161,7 +161,7 @@ def _command(options: Options, parts: Sequence[str], lease_s: int) -> tuple[str,
 def open_transport(
     hosts: Sequence[str], parts: Sequence[str], program: str | None
 ) -> AbstractAsyncContextManager[Transport]:
-    """The way to these hosts for the workbench; `parts`: what stands behind `bench` on each. Raises RaidbenchError."""
+    """Return connections for the TUI. `parts`: the arguments after `bench` on each host. Raises RaidbenchError."""
     if len(hosts) > MOST_HOSTS:
         raise InvalidValueError(f"{len(hosts)} hosts are too many: {MOST_HOSTS} are measured together at most.")
     options = current()
@@ -179,15 +179,15 @@ async def _open_transport(
         yield SimulatedTransport(command, options, hosts, Path(folder))
 
 
-async def _run_all(conductor: Coordinator, live: MultiHostProgress, interruption: Interruption) -> None:
-    """The run on all hosts, told while it goes."""
-    telling = asyncio.create_task(live.tell())
-    say(f"Measuring on {plural(len(conductor.seats), 'host')} ...")
+async def _run_all(coordinator: Coordinator, live: MultiHostProgress, interruption: Interruption) -> None:
+    """Run on all hosts, and report the progress meanwhile."""
+    progress = asyncio.create_task(live.report())
+    say(f"Measuring on {plural(len(coordinator.peers), 'host')} ...")
     try:
-        with interruption.stop_on_signal(conductor.stop):
-            await conductor.conduct()
+        with interruption.stop_on_signal(coordinator.stop):
+            await coordinator.run()
     finally:
-        telling.cancel()
+        progress.cancel()
         live.clear()
 
 
@@ -204,6 +204,6 @@ def _print_record(record: JointRecord, session: Path, *, as_json: bool) -> None:
 def _status(record: JointRecord) -> int:
     if record.stopped:
         return INTERRUPTED
-    if record.complete:
+    if record.is_complete:
         return DONE
     return MISSING if any(host.counts for host in record.hosts) else FAILED

@@ -1,4 +1,4 @@
-"""How a run on many hosts goes, while it goes: a line for each of them and one for all, on a terminal drawn anew."""
+"""Progress of a run on many hosts: one line per host and one for all, redrawn in place on a terminal."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ _SPARE_LINES = 3
 
 
 class MultiHostProgress:
-    """Tells how the hosts of a conductor go."""
+    """Reports the progress of the hosts of a coordinator."""
 
-    def __init__(self, conductor: Coordinator) -> None:
-        self._conductor = conductor
+    def __init__(self, coordinator: Coordinator) -> None:
+        self._coordinator = coordinator
         self._redraws = can_redraw()
         self._drawn = 0
 
-    async def tell(self) -> None:
-        """Go on telling until it is cancelled."""
+    async def report(self) -> None:
+        """Report the progress until cancelled."""
         while True:
             await asyncio.sleep(_REDRAW_S if self._redraws else _PLAIN_S)
             if self._redraws:
                 self._draw()
             else:
-                say(progress_text(self._conductor, time.monotonic()))
+                say(progress_text(self._coordinator, time.monotonic()))
 
     def say(self, sentence: str) -> None:
-        """A sentence above the lines, which come again below it."""
+        """Print a sentence above the progress lines."""
         self.clear()
         say(clean(sentence, 600))
 
     def clear(self) -> None:
-        """Take the lines away."""
+        """Remove the progress lines."""
         if self._drawn:
             sys.stderr.write(f"\x1b[{self._drawn}A\r\x1b[J")
             sys.stderr.flush()
@@ -51,12 +51,12 @@ class MultiHostProgress:
     def _draw(self) -> None:
         size = shutil.get_terminal_size()
         now = time.monotonic()
-        seats = self._conductor.seats
+        peers = self._coordinator.peers
         room = max(1, size.lines - _SPARE_LINES)
-        lines = [host_progress_line(seat, now) for seat in (seats if len(seats) <= room else seats[: room - 1])]
-        if len(lines) < len(seats):
-            lines.append(f"and {len(seats) - len(lines)} more")
-        lines.append(progress_text(self._conductor, now))
+        lines = [host_progress_line(peer, now) for peer in (peers if len(peers) <= room else peers[: room - 1])]
+        if len(lines) < len(peers):
+            lines.append(f"and {len(peers) - len(lines)} more")
+        lines.append(progress_text(self._coordinator, now))
         self.clear()
         try:
             sys.stderr.write("".join(f"{shorten(line, max(20, size.columns - 1), '..')}\n" for line in lines))
@@ -66,11 +66,11 @@ class MultiHostProgress:
             self._redraws = False
 
 
-def host_progress_line(seat: HostSession, now: float) -> str:
-    """One host: what it does, and what it did in its last interval."""
-    parts = [f"{seat.host}: {seat.doing}"]
-    if seat.lost:
-        parts.append(seat.lost)
-    elif is_fresh(seat, now):
-        parts += [f"{units.iops(seat.rate[1])} IOPS", units.rate(seat.rate[2])]
+def host_progress_line(peer: HostSession, now: float) -> str:
+    """Return the state of a host, and the results of its last interval."""
+    parts = [f"{peer.host}: {peer.doing}"]
+    if peer.lost:
+        parts.append(peer.lost)
+    elif is_fresh(peer, now):
+        parts += [f"{units.iops(peer.rate[1])} IOPS", units.rate(peer.rate[2])]
     return clean(" · ".join(parts), 400)

@@ -1,4 +1,4 @@
-"""A run that another host starts and stops by words on standard input, and that tells all in lines of JSON."""
+"""A run that another host starts and stops through standard input, and that reports everything as JSON lines."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ from backends.version import program_version
 _ENCODED = JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 _BACKLOG = 4 << 20
-"""Bytes that wait for a reader before it counts as gone."""
+"""Unread bytes from which the reader counts as gone."""
 
 _LOOK = 0.2
-"""Seconds between two looks at the wall clock, which may be set while a start is waited for."""
+"""Seconds between two reads of the wall clock, which may be set while the run waits for its start."""
 
 
 class LineWriter:
-    """Writes lines from a thread of its own: a reader that stops reading stops nothing here."""
+    """Writes lines in its own thread, so that a reader that stops reading blocks nothing else."""
 
     def __init__(self, descriptor: int, gone: Callable[[], None]) -> None:
-        """`gone`: called from the thread, or from `put`, when nobody reads any more."""
+        """`gone`: called from the thread, or from `put`, when the reader is gone."""
         self._descriptor = descriptor
         self._gone = gone
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -60,7 +60,7 @@ class LineWriter:
         self._thread.start()
 
     def put(self, body: dict[str, Any]) -> None:
-        """A line more; nothing once nobody reads."""
+        """Queue a line; do nothing if the reader is gone."""
         if self._closed:
             return
         line = _ENCODED(body).encode() + b"\n"
@@ -72,7 +72,7 @@ class LineWriter:
         self._lines.put(line)
 
     def close(self, seconds: float) -> None:
-        """Wait until all is written, for some seconds."""
+        """Wait until everything is written, at most so many seconds."""
         self._lines.put(None)
         self._thread.join(seconds)
 
@@ -89,7 +89,7 @@ class LineWriter:
 
 
 class RemoteRunControl:
-    """Whoever holds it asks, starts and stops; silence, or the end of the input, stops too."""
+    """Remote control of a run over stdin. The run stops on command, with its lease, or with its input."""
 
     def __init__(
         self,
@@ -101,15 +101,17 @@ class RemoteRunControl:
         ends: tuple[int, int],
         machine: Host | None = None,
     ) -> None:
-        """`stop` is called once, from the event loop, when the run is to end. `boot`: see `LineKind.HELLO`. `ends`:
-        descriptors of the words and of the lines. `machine`: asked what its files lie on.
+        """`stop`: called once, from the event loop, to end the run. `boot`: see `LineKind.HELLO`.
+
+        `ends`: descriptors of the input and the output. `machine`: the host whose mounts are read to detect shared
+        scratch files.
         """
         self.why = ""
-        """Why the run was told to end: `bye`, `silence`, `input ended`, `word`, `nobody reads`; "" before."""
+        """Why the run was ended: `bye`, `silence`, `input ended`, `word`, `nobody reads`; "" before."""
         self.sentence = ""
-        """The same in words."""
+        """The same reason as a sentence."""
         self.begun = False
-        """Whether the run is on disk, so that it is to be ended in good order."""
+        """Whether the run is on disk, so that it has to be ended properly."""
         self._input = ends[0]
         self._lease = lease_s
         self._stop = stop
@@ -123,13 +125,13 @@ class RemoteRunControl:
         self._writer = LineWriter(ends[1], self._reader_gone)
         self._host, self._boot, self._machine = host, boot, machine
 
-    def tell(self, kind: LineKind, **more: Any) -> None:
-        """A line to whoever holds it."""
+    def send(self, kind: LineKind, **more: Any) -> None:
+        """Send a line to the controlling host."""
         self._writer.put({"kind": kind.value, **more})
 
     @contextlib.contextmanager
-    def listening(self) -> Iterator[None]:
-        """Inside, standard input is heeded. Raises InvalidValueError where nobody can say anything on it."""
+    def listen(self) -> Iterator[None]:
+        """Read commands from standard input inside the block. Raises InvalidValueError if standard input is a file."""
         try:
             self._loop.add_reader(self._input, self._read)
         except OSError:
@@ -138,7 +140,7 @@ class RemoteRunControl:
                 hint="It is meant to be started by `bench --hosts` of another host, through ssh.",
             ) from None
         watch = asyncio.create_task(self._watch(), name="lease")
-        self.tell(
+        self.send(
             LineKind.HELLO,
             protocol=PROTOCOL,
             host=self._host,
@@ -154,16 +156,16 @@ class RemoteRunControl:
             watch.cancel()
 
     def send_result(self, run: dict[str, Any]) -> None:
-        """A line with the run, and the start that it belongs to."""
-        self.tell(LineKind.RESULT, run=run, go=self._at, mono=round(time.monotonic(), 6))
+        """Send the run, and the start time that it belongs to."""
+        self.send(LineKind.RESULT, run=run, go=self._at, mono=round(time.monotonic(), 6))
 
     def close(self, why: str, sentence: str, hint: str = "") -> None:
-        """The last line, and a while for it to be read."""
-        self.tell(LineKind.END, why=self.why or why, message=self.sentence or sentence, hint="" if self.why else hint)
+        """Send the last line, and wait some time for it to be read."""
+        self.send(LineKind.END, why=self.why or why, message=self.sentence or sentence, hint="" if self.why else hint)
         self._writer.close(self._lease)
 
     def require_harmless(self, ready: RunPlan) -> None:
-        """Raises RefusedError for a run that would write over a device."""
+        """Raise RefusedError for a run that would overwrite a device."""
         if ready.destructive:
             raise RefusedError(
                 "A device is not written over at the word of another host: whether another host has the same array,"
@@ -171,23 +173,23 @@ class RemoteRunControl:
                 hint="Measure reads, or a scratch file in a folder.",
             )
 
-    async def until_go(self, ready: RunPlan) -> None:
-        """Say that all is ready; returns at the moment of the start, or when the run is to end."""
+    async def wait_for_start(self, ready: RunPlan) -> None:
+        """Report that the run is ready, and wait until it has to start or to end."""
         self._ready = True
         files = [site.scratch.path for site in ready.sites if site.scratch is not None]
         shared = () if self._machine is None else await shared_places(self._machine, files)
         job = {key: text for key, text in ready.job.texts().items() if text}
         seconds = ready.job.ramp + ready.job.runtime + (ready.request.steady.cap_s if ready.request.steady else 0)
         fields = {"target": ready.name, "job": job, "seconds": seconds, "fio": ready.fio_version, "shared": shared}
-        self.tell(LineKind.READY, host=self._host, **fields)
+        self.send(LineKind.READY, host=self._host, **fields)
         await self._wake.wait()
         while not self.why and self._at is not None and (left := self._at - time.time()) > 0:
             await asyncio.sleep(min(left, _LOOK))
         if not self.why and self._at is not None:
-            self.tell(LineKind.STARTED, late=round(time.time() - self._at, 6), **_clocks())
+            self.send(LineKind.STARTED, late=round(time.time() - self._at, 6), **_clocks())
 
     def forward(self, session: Session, event: AnyEvent) -> None:
-        """Tell what a workbench says of its run."""
+        """Send an event of the workbench about its run."""
         self.begun = self.begun or isinstance(event, LiveEvent | RunStarted)
         match event.progress if isinstance(event, LiveEvent) else None:
             case SampleTaken(sample=sample, read_bins=read, write_bins=write, trim_bins=trim):
@@ -195,7 +197,7 @@ class RemoteRunControl:
                 now, bins = time.monotonic(), {"read": read, "write": write, "trim": trim}
                 self._writer.put(tick(sample, bins, monotonic=now, go=self._at, timed=self._timed))
             case PhaseChanged(phase=phase, message=message):
-                self.tell(LineKind.PHASE, phase=phase.value, message=message)
+                self.send(LineKind.PHASE, phase=phase.value, message=message)
             case _:
                 pass
 
@@ -223,7 +225,7 @@ class RemoteRunControl:
         match parse_command(line):
             case Ping(id=name):
                 self._heard = time.monotonic()
-                self.tell(LineKind.PONG, id=name, **_clocks())
+                self.send(LineKind.PONG, id=name, **_clocks())
             case StartCommand(at=at):
                 self._heard = time.monotonic()
                 if not self._ready or self._at is not None:
@@ -241,7 +243,7 @@ class RemoteRunControl:
         self._end("silence", f"No word came for {self._lease:g} s, so the run was stopped.")
 
     def _reader_gone(self) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended: so has the run
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and with it the run
             self._loop.call_soon_threadsafe(self._end, "nobody reads", "Nobody reads what this run tells.")
 
     def _end(self, why: str, sentence: str) -> None:
@@ -253,7 +255,7 @@ class RemoteRunControl:
 
 
 async def _boot(host: Host) -> str:
-    """What tells this run of a kernel from every other, and nothing else; "" where it is not known."""
+    """Return an id that is the same only for processes on the same running kernel; "" if it is not known."""
     try:
         content = await host.read("/proc/sys/kernel/random/boot_id")
     except RaidbenchError:
@@ -268,14 +270,14 @@ def _clocks() -> dict[str, float]:
 async def run_remote_controlled(
     bench: Workbench, lease_s: float, work: Callable[[RemoteRunControl], Awaitable[int]]
 ) -> int:
-    """Do that on a leash, and say at its end why it is over; the exit status. Raises what it raises."""
+    """Do the work under remote control, report why it ended, and return the exit status. Raises as `work`."""
     task = asyncio.current_task()
     assert task is not None
 
     def stop() -> None:
         if bench.jobs.running or control.begun:
             bench.jobs.stop()
-        else:  # nothing is made yet that would have to be removed
+        else:  # nothing has been created yet that would have to be removed
             task.cancel()
 
     boot = await _boot(bench.host)
@@ -283,7 +285,7 @@ async def run_remote_controlled(
     control = RemoteRunControl(lease_s, stop, host=bench.host.name, boot=boot, ends=ends, machine=bench.host)
     forget = bench.subscribe(control.forward)
     try:
-        with control.listening():
+        with control.listen():
             status = await work(control)
         control.close("done" if status == DONE else "failed", "")
     except asyncio.CancelledError:

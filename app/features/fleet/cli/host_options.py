@@ -1,4 +1,4 @@
-"""`--hosts`: the options that make a command that reads ask many hosts, and what a host is asked then."""
+"""`--hosts`: the options with which a read-only command queries many hosts, and the command line for each host."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from app.cli.output import with_text
 from app.features.fleet.ssh.command import PROGRAM, SECONDS
 
 _OWN = ("hosts", "host_timeout", "host_program", "host_stream", "with_text_width", "as_json")
-"""Parameters that are no words for a host."""
+"""Parameters that are not passed on to hosts."""
 
 Function = Callable[..., int]
 
 
 def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
-    """Let a command with `--json` ask many hosts. `alone`: parameters that are for one host; `schema`: its form."""
+    """Let a command with `--json` query many hosts. `alone`: parameters for one host; `schema`: version of its JSON."""
 
     def decorate(function: Function) -> Function:
         @functools.wraps(function)
@@ -80,7 +80,7 @@ _WITH_TEXT: Callable[[Function], Function] = click.option(
 
 
 def host_options(*, required: bool) -> tuple[Callable[[Function], Function], ...]:
-    """How hosts are named and asked; `required`: as an argument, which has to be there."""
+    """Return the options that name and query hosts; with `required`, hosts are an argument."""
     named: Callable[[Function], Function]
     if required:
         named = click.argument("hosts", metavar="NODESET")
@@ -105,7 +105,7 @@ def host_options(*, required: bool) -> tuple[Callable[[Function], Function], ...
 
 
 def argv_without_hosts(context: click.Context) -> tuple[str, ...]:
-    """The words of the command that is running, as they were typed, without those that are about hosts."""
+    """Return the current command line as typed, without the options about hosts."""
     options, arguments = typed_argv(context, _OWN)
     after = ("--", *arguments) if arguments else ()
     return (str(context.info_name), *options, *after)

@@ -1,4 +1,4 @@
-"""`hosts`: what is not equal among many hosts, what each needs, and what one of them has for comparing."""
+"""The `hosts` command: differences between hosts, what each host needs, and the facts of one host to compare."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ def diff_command(
     Hosts with the same models of controllers and drives, as many of each, and the same levels have one role. What the
     most have is named. Exit status 5 where something differs, 6 where a host is missing.
     """
-    from app.features.fleet.cli.query import collect_into, combined_status, gather, tell_losses
+    from app.features.fleet.cli.query import collect_into, combined_status, gather, print_losses
     from app.features.fleet.hosts.difference_rows import comparison_json, difference_rows, role_heading
     from app.features.fleet.hosts.differences import compare_hosts
     from app.features.fleet.hosts.facts import HostFacts, host_facts
     from app.features.fleet.hosts.grouping import HostResponses, counts_json, losses_json
-    from app.features.fleet.ssh.nodesets import hosts_named
+    from app.features.fleet.ssh.nodesets import parse_hosts
 
-    (first,) = (None,) if against is None else hosts_named(against)
-    gathered = HostResponses(asked=hosts_named(hosts if first is None else f"{hosts},{first}"))
+    (first,) = (None,) if against is None else parse_hosts(against)
+    gathered = HostResponses(asked=parse_hosts(hosts if first is None else f"{hosts},{first}"))
     fields: dict[str, tuple[HostFacts, Mapping[str, Any]]] = {}
     collect = collect_into(
         gathered,
@@ -83,7 +83,7 @@ def diff_command(
         for role in comparison.roles:
             rows = list(difference_rows(comparison, role))
             lines([paint(role_heading(role), "bold"), *(rows or ["  nothing differs"])])
-    tell_losses(gathered)
+    print_losses(gathered)
     if file is not None and host_facts_list:
         if len(comparison.roles) > 1:
             raise RefusedError(
@@ -96,7 +96,7 @@ def diff_command(
 
 
 def _write_majority(documents: Sequence[Mapping[str, Any]], file: Path) -> None:
-    """What more than half of the hosts are set to, as a file. Raises RefusedError and what writing it does."""
+    """Write the settings that most hosts have to a file. Raises RefusedError without any, and as the writer does."""
     from app.features.apply.exporting import write_settings
     from app.features.fleet.hosts.majority_config import majority_settings
 

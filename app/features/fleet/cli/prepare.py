@@ -1,4 +1,4 @@
-"""`hosts prepare`: the one file copied to hosts that have no raidbench, and what each host still needs."""
+"""`hosts prepare`: copies the standalone binary to hosts without raidbench, and reports what each host still needs."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def prepare_command(
     there. What arrives is checked by its SHA-256 before it is put into its place. Nothing else is changed. Exit status
     5 where something needed is missing, 6 where a host is.
     """
-    from app.features.fleet.cli.query import collect_into, combined_status, gather, tell_losses
+    from app.features.fleet.cli.query import collect_into, combined_status, gather, print_losses
     from app.features.fleet.hosts.deployment import CopyState
     from app.features.fleet.hosts.grouping import HostResponses
     from app.features.fleet.hosts.readiness import readiness
     from app.features.fleet.hosts.standalone_binary import find_binary
-    from app.features.fleet.ssh.nodesets import hosts_named
+    from app.features.fleet.ssh.nodesets import parse_hosts
 
-    named = hosts_named(hosts)
+    named = parse_hosts(hosts)
     simulated = bool(current().demo)
     if file is not None and (simulated or host_program is not None):
         raise click.UsageError("--file is copied to real hosts, where nothing else is called: no --host-program.")
@@ -81,14 +81,14 @@ def prepare_command(
     responses = HostResponses(asked=named, missing=[*losses, *host_responses.missing])
     responses.answered = len(named) - len(responses.missing)
     _print_hosts(responses, needs, states, sent, as_json=as_json)
-    tell_losses(responses)
+    print_losses(responses)
     if wanted := sum(state is CopyState.WANTED for state in states.values()):
         say(f"Dry run: nothing was copied to {plural(wanted, 'host')}.")
     return combined_status(responses, FOUND if wanted or any(need.lacking for need in needs.values()) else DONE)
 
 
 def _print_hosts(
-    whole: HostResponses,
+    responses: HostResponses,
     needs: Mapping[str, Readiness],
     states: Mapping[str, CopyState],
     file: StandaloneBinary | None,
@@ -97,27 +97,27 @@ def _print_hosts(
 ) -> None:
     from app.features.fleet.hosts.deployment import COPY_WORDS
     from app.features.fleet.hosts.grouping import counts_json, group_by_key, losses_json
-    from app.features.fleet.ssh.nodesets import folded
+    from app.features.fleet.ssh.nodesets import fold_names
 
-    gone = {loss.host for loss in whole.missing}
-    there = (host for host in whole.asked if host not in gone)
-    same = group_by_key(there, lambda host: (states.get(host), needs.get(host)))
+    gone = {loss.host for loss in responses.missing}
+    present = (host for host in responses.asked if host not in gone)
+    same = group_by_key(present, lambda host: (states.get(host), needs.get(host)))
     if as_json:
         nothing: dict[str, Any] = {"program": None, "rights": None, "fio": None, "in_use": None, "lacking": []}
         listed = [
             {
-                "hosts": folded(group),
+                "hosts": fold_names(group),
                 "names": group,
                 "copy": None if (state := states.get(group[0])) is None else state.value,
                 **(needs[group[0]].json() if group[0] in needs else nothing),
             }
             for group in same
         ]
-        body = {"hosts": listed, "missing": losses_json(whole), "counts": counts_json(whole)}
+        body = {"hosts": listed, "missing": losses_json(responses), "counts": counts_json(responses)}
         print_json(file=None if file is None else file.json(), **body)
         return
     for group in same:
-        head = f"{folded(group)} ({plural(len(group), 'host')})"
+        head = f"{fold_names(group)} ({plural(len(group), 'host')})"
         state = states.get(group[0])
         rows = [] if state is None else [f"copy    {COPY_WORDS[state]}"]
         rows += needs[group[0]].rows() if group[0] in needs else []
@@ -127,7 +127,7 @@ def _print_hosts(
 def _copy_to(
     named: tuple[str, ...], file: StandaloneBinary | None, *, dry_run: bool, yes: bool, seconds: float | None
 ) -> tuple[dict[str, CopyState], list[MissingHost]]:
-    """What became of the copy on each host, and those that nothing came of."""
+    """Copy the binary, and return the state of the copy on each host and the hosts that failed."""
     from app.cli.confirm import confirm_harmless
     from app.cli.session_context import refuse_read_only
     from app.features.fleet.cli.query import ask_all, collect_into
@@ -146,7 +146,7 @@ def _copy_to(
     from app.features.fleet.hosts.grouping import HostResponses
     from app.features.fleet.hosts.wire_format import HostsRequest, RawResponse
     from app.features.fleet.ssh.faults import Cause
-    from app.features.fleet.ssh.nodesets import folded
+    from app.features.fleet.ssh.nodesets import fold_names
 
     installed: dict[str, InstalledCopy] = {}
     checked = HostResponses(asked=named)
@@ -167,7 +167,7 @@ def _copy_to(
     if not wanting or file is None:
         return states, losses
     say(f"{clean(str(file.path), 300)}: {size_words(file.size)} for {file.machine}, SHA-256 {file.sha256}")
-    say(f"into {PLACE} of {plural(len(wanting), 'host')}: {folded(wanting)}")
+    say(f"into {PLACE} of {plural(len(wanting), 'host')}: {fold_names(wanting)}")
     if dry_run:
         return states, losses
     refuse_read_only()

@@ -1,4 +1,4 @@
-"""Many hosts asked, and what they told printed: equal answers once, then how many answered and why others did not."""
+"""Queries many hosts and prints their answers: equal answers once, then why the other hosts are missing."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from app.features.fleet.hosts.query import Fleet, ask_hosts
 from app.features.fleet.hosts.wire_format import HostsRequest, RawResponse
 from app.features.fleet.multihost.transport import Transport
 from app.features.fleet.ssh.command import PROGRAM, SECONDS
-from app.features.fleet.ssh.nodesets import folded, hosts_named
+from app.features.fleet.ssh.nodesets import fold_names, parse_hosts
 from backends.text import clean
 from widgets.text_utils.units import plural
 
 T = TypeVar("T")
 
 _BETWEEN_S = 0.25
-"""Seconds between two lines about who is waited for."""
+"""Seconds between two lines about hosts that have not answered yet."""
 
 
 def query_hosts(
@@ -52,13 +52,14 @@ def query_hosts(
     seconds: float | None,
     program: str | None,
 ) -> int:
-    """Ask the hosts that `nodes` means for what `parts` tell, and print it; the exit status.
+    """Run a command on the hosts of `nodes`, print their answers, and return the exit status.
 
-    `stream`: a line of JSON for each as it comes; `schema`: form of the documents. Raises what `gather` raises.
+    `stream`: print one JSON line per host as it answers; `schema`: version of the JSON. Raises whatever `gather`
+    raises.
     """
     text = () if as_json or stream else (f"--with-text={_columns()}",)
     name, *rest = parts
-    gathered = HostResponses(asked=hosts_named(nodes), schema=schema, by_text=not as_json)
+    gathered = HostResponses(asked=parse_hosts(nodes), schema=schema, by_text=not as_json)
     statuses: list[int] = []
 
     def take(outcome: HostResponse | MissingHost) -> None:
@@ -76,24 +77,24 @@ def query_hosts(
         print_json(**answers_json(gathered))
     else:
         for group in gathered.in_order():
-            head = clean(f"{folded(group.hosts)} ({plural(len(group.hosts), 'host')})", 2000)
+            head = clean(f"{fold_names(group.hosts)} ({plural(len(group.hosts), 'host')})", 2000)
             lines([paint(head, "bold"), *text_rows(group.document), ""])
-    tell_losses(gathered)
+    print_losses(gathered)
     return combined_status(gathered, max(statuses, default=DONE))
 
 
 def _columns() -> int:
-    """Columns of our terminal, 0 where there is none."""
+    """Return the columns of this terminal, or 0 if there is none."""
     return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else 0
 
 
 def combined_status(gathered: HostResponses, status: int) -> int:
-    """That of a host that is missing, else the one of those that answered."""
+    """Return MISSING if a host is missing, else the given status."""
     return MISSING if gathered.missing else status
 
 
-def tell_losses(gathered: HostResponses) -> None:
-    """How many answered, and why the others did not, on standard error."""
+def print_losses(gathered: HostResponses) -> None:
+    """Print how many hosts answered, and why the others did not, on standard error."""
     say(answered_text(gathered))
     say_lines(loss_rows(gathered))
 
@@ -101,7 +102,7 @@ def tell_losses(gathered: HostResponses) -> None:
 def collect_into(
     gathered: HostResponses, values: dict[str, T], read: Callable[[HostResponse], T]
 ) -> Callable[[HostResponse | MissingHost], None]:
-    """Return a function that counts an outcome, and puts what is read from an answer into `values`, by host."""
+    """Return a function that counts an outcome and stores what `read` returns for an answer in `values`, by host."""
 
     def take(outcome: HostResponse | MissingHost) -> None:
         gathered.count(outcome)
@@ -119,7 +120,7 @@ def gather(
     program: str | None,
     take: Callable[[HostResponse | MissingHost], None],
 ) -> None:
-    """Ask all of `gathered`; `take` is told of each once, as it comes.
+    """Query all hosts of `gathered`. `take` is called once per host, as soon as it has an outcome.
 
     Raises InterruptedByUserError, ToolMissingError, InvalidValueError.
     """
@@ -131,13 +132,13 @@ def gather(
 
 
 def ask_all(gathered: HostResponses, order: HostsRequest, take: Callable[[HostResponse | MissingHost], None]) -> None:
-    """Ask the hosts of `gathered` that an order has; raises as `gather` does."""
+    """Query the hosts of a request. Raises whatever `gather` raises."""
     run(lambda _: _gather(gathered, _source(order), take))
 
 
-def fleet_named(nodes: str, *, seconds: float | None, program: str | None) -> Fleet:
-    """The hosts that `nodes` means, for the workbench to ask. Raises ToolMissingError, InvalidValueError."""
-    hosts = hosts_named(nodes)
+def open_fleet(nodes: str, *, seconds: float | None, program: str | None) -> Fleet:
+    """Return the hosts of `nodes` for the TUI. Raises ToolMissingError, InvalidValueError."""
+    hosts = parse_hosts(nodes)
 
     def ask(some: tuple[str, ...], parts: tuple[str, ...]) -> AsyncIterator[RawResponse]:
         return _source(_order(some, parts, seconds=seconds, program=program), hosts)
@@ -158,11 +159,11 @@ def _order(
 
 
 def _source(order: HostsRequest, fleet: tuple[str, ...] = ()) -> AsyncIterator[RawResponse]:
-    """`fleet`: all hosts where some of them are asked: which of the simulated ones has what is by their place."""
+    """Yield the responses to a request as they arrive. `fleet`: all hosts, whose order decides who has which fault."""
     if current().demo:
-        from app.features.fleet.cli.simulated_hosts import simulated
+        from app.features.fleet.cli.simulated_hosts import query_simulated
 
-        return simulated(order, current().demo, fleet or order.hosts)
+        return query_simulated(order, current().demo, fleet or order.hosts)
     from backends.system.local import LocalHost
 
     return ask_hosts(LocalHost(), order)
@@ -180,7 +181,7 @@ async def _gather(
             return
         due[0] = loop.time() + _BETWEEN_S
         left = gathered.waiting
-        waiting.show([f"{len(left)} of {plural(len(gathered.asked), 'host')}: {folded(left)}"] if left else [])
+        waiting.show([f"{len(left)} of {plural(len(gathered.asked), 'host')}: {fold_names(left)}"] if left else [])
 
     timer = loop.call_later(WAITING_S, show)
     try:
@@ -194,7 +195,7 @@ async def _gather(
 
 
 def _require_plain_options() -> None:
-    """Raises click.UsageError for options before the command that mean this machine alone."""
+    """Raise click.UsageError for global options that apply to this machine only."""
     options = current()
     for given, name in (
         (options.machine is not None, "--machine"),

@@ -1,4 +1,4 @@
-"""`--demo` with `--hosts`: the hosts are the simulated rack, read by this program as on a real host, each kind once."""
+"""`--demo` with `--hosts`: a process reads the simulated machine once for all hosts with the same faults."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from backends.simulator.state_file import RackFile
 from backends.system.local import LocalHost
 
 
-async def simulated(order: HostsRequest, rack: str, fleet: Sequence[str]) -> AsyncIterator[RawResponse]:
-    """What each host of an order gives, all of them simulated: those that are alike share one reading.
+async def query_simulated(order: HostsRequest, rack: str, fleet: Sequence[str]) -> AsyncIterator[RawResponse]:
+    """Yield the response of each host of a request; equal simulated hosts share one reading.
 
-    `fleet`: all hosts that there are, by whose number and order some have what others have not.
+    `fleet`: all hosts. Number and order decide which of them have faults.
     """
     plants = faults_by_host(fleet)
     kinds: dict[str, list[str]] = {}
@@ -55,7 +55,7 @@ async def simulated(order: HostsRequest, rack: str, fleet: Sequence[str]) -> Asy
 async def _read(
     local: Host, order: HostsRequest, rack: str, folder: Path, plant: InjectedFault | None, hosts: list[str]
 ) -> tuple[RawResponse, list[str]]:
-    """One reading, for all hosts that have the same."""
+    """Return one response, and the hosts that share it."""
     first = hosts[0]
     if plant is not None and plant.change is None:
         text = f"ssh: connect to host {first} port 22: No route to host"
@@ -77,7 +77,7 @@ async def _read(
 
 
 def _make(file: RackFile, plant: InjectedFault | None) -> None:
-    """The rack as new, with what is planted."""
-    with file.edit() as made:
+    """Create the state of the simulated machine, with its injected fault."""
+    with file.edit() as state:
         if plant is not None and plant.change is not None:
-            plant.change(made)
+            plant.change(state)

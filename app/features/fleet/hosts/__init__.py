@@ -1,1 +1,1 @@
-"""Many hosts, read: names, the fan-out over ssh, why one is missing, what is equal and what is not."""
+"""Read-only queries of many hosts: fan-out over ssh, reasons why hosts are missing, and their differences."""

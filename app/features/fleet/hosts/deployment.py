@@ -1,6 +1,6 @@
-"""The one file copied to a host: what is there, and what puts a copy into its place, whole or not at all.
+"""Installation of the standalone binary on a host: inspect the present copy, and replace it atomically.
 
-Both are programs of the shell there (POSIX, one line, since a login shell may be csh), told by one document each.
+Both are one-line POSIX shell programs, because the login shell may be csh. Each prints one JSON document.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from backends import json_text
 from backends.values import dataclass
 
 PLACE = COPIED_IN.replace("$HOME", "~")
-"""The folder of the copy, as a person reads it."""
+"""The folder of the copy, for messages."""
 
 SEND_S = 900.0
-"""Time of each host that is sent a copy: forty megabytes, with 63 others, over a link of 100 Mbit/s."""
+"""Time limit per host for receiving the copy: 40 MB, to 64 hosts at once, over a 100 Mbit/s link."""
 
 _LOOK = (
     f'f="{COPIED}"; m=$(uname -m); i=false; command -v {PROGRAM} >/dev/null 2>&1 && i=true; '
@@ -42,34 +42,34 @@ _PUT = (
     'chmod 700 "$t" && mv -f "$t" "$f" || no "It cannot be put into its place: $f"; '
     'printf "{\\"schema\\": 1, \\"sha256\\": \\"%s\\"}" "$1"'
 )
-"""A name of its own for what arrives, its sum, flushed (dd conv=fsync), and a rename: no half of one is ever called.
+"""Receives into a temporary file, verifies its checksum, flushes it (dd conv=fsync) and renames it.
 
-What an attempt that was killed left is removed a day later.
+A partial copy is never executed. Leftovers of a killed attempt are removed a day later.
 """
 
 LOOK = ("/bin/sh", "-c", _LOOK, PROGRAM)
-"""The words that tell what a host has."""
+"""Command that reports the present installation on a host."""
 
 
 def install_copy_argv(file: StandaloneBinary) -> tuple[str, ...]:
-    """The words that take a copy from standard input."""
+    """Return the command that installs a copy from standard input."""
     return ("/bin/sh", "-c", _PUT, PROGRAM, file.sha256)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledCopy:
-    """What a host has."""
+    """Present installation on a host."""
 
     machine: str
-    """`x86_64`, as `uname -m` says there."""
+    """Machine type as of `uname -m`, such as `x86_64`."""
     installed: bool
-    """Whether a raidbench is in the PATH of a login: it is called, and a copy is not."""
+    """Whether raidbench is in the PATH of a login; it is then used instead of a copy."""
     sha256: str
-    """Of the copy that is there, "" for none."""
+    """Checksum of the present copy, or ""."""
 
 
 def parse_installed_copy(document: Mapping[str, Any]) -> InstalledCopy:
-    """What a host told by `LOOK`."""
+    """Return the answer of a host to `LOOK`."""
     return InstalledCopy(
         machine=json_text.word(document.get("machine")) or "of an unknown kind",
         installed=document.get("installed") is True,
@@ -78,7 +78,7 @@ def parse_installed_copy(document: Mapping[str, Any]) -> InstalledCopy:
 
 
 class CopyState(StrEnum):
-    """What became of the copy on a host."""
+    """State of the copy on a host."""
 
     INSTALLED = "installed"
     SAME = "same"
@@ -94,28 +94,28 @@ COPY_WORDS: Mapping[CopyState, str] = {
     CopyState.COPIED: f"copied into {PLACE}",
     CopyState.WANTED: f"would be copied into {PLACE}",
 }
-"""As a person reads it."""
+"""Descriptions of the states."""
 
 
-def copy_precheck(there: InstalledCopy, file: StandaloneBinary | None) -> CopyState | None:
-    """How that is before anything is copied; None where there is none and nothing to copy."""
-    if there.installed:
+def copy_precheck(installed: InstalledCopy, file: StandaloneBinary | None) -> CopyState | None:
+    """Return the state before anything is copied; None if there is no copy and nothing to copy."""
+    if installed.installed:
         return CopyState.INSTALLED
-    if file is not None and there.machine == file.machine:
-        return CopyState.SAME if there.sha256 == file.sha256 else CopyState.WANTED
-    return CopyState.OTHER if there.sha256 else None
+    if file is not None and installed.machine == file.machine:
+        return CopyState.SAME if installed.sha256 == file.sha256 else CopyState.WANTED
+    return CopyState.OTHER if installed.sha256 else None
 
 
-def not_copied_reason(there: InstalledCopy, file: StandaloneBinary | None) -> tuple[str, str]:
-    """Why a host without any gets none: the sentence, and what to do."""
+def not_copied_reason(installed: InstalledCopy, file: StandaloneBinary | None) -> tuple[str, str]:
+    """Return why a host cannot get a copy: a sentence and a hint."""
     if file is None:
         return missing_binary_reason(), HOW_TO_GET
     return (
-        f"There is no raidbench there: it is {there.machine}, and the file that is here is for {file.machine}.",
-        f"Name the one for {there.machine} with --file PATH.",
+        f"There is no raidbench there: it is {installed.machine}, and the file that is here is for {file.machine}.",
+        f"Name the one for {installed.machine} with --file PATH.",
     )
 
 
 def is_copied(document: Mapping[str, Any], file: StandaloneBinary) -> bool:
-    """Whether a host told that the copy is in its place."""
+    """Return whether a host reported that the copy is installed."""
     return document.get("sha256") == file.sha256

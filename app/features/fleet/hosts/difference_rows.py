@@ -1,4 +1,4 @@
-"""Differences between hosts as lines for people and as JSON. Pure but for the folding of names."""
+"""Differences between hosts as text lines and as JSON. No I/O except for ClusterShell's folding of names."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from app.features.fleet.hosts.differences import Difference, HostGroup, HostsComparison, Role
-from app.features.fleet.ssh.nodesets import folded
+from app.features.fleet.ssh.nodesets import fold_names
 from backends.text import clean
 from widgets.text_utils.units import plural
 
 _PARTS = 6
-"""Parts of a role that its heading names, the most numerous."""
+"""Maximum number of parts that the heading of a role names, the most numerous first."""
 
 
 def role_heading(role: Role) -> str:
-    """`node[1-40] (40 hosts): 24 × INTEL, raid10 of 4`."""
+    """Return `node[1-40] (40 hosts): 24 × INTEL, raid10 of 4`."""
     return clean(f"{_hosts(role.hosts)}: {composition_text(role.made_of)}", 600)
 
 
 def composition_text(made_of: Mapping[str, int]) -> str:
-    """What hosts of a role have: `24 × INTEL, raid10 of 4`."""
+    """Return the devices of hosts with a role: `24 × INTEL, raid10 of 4`."""
     parts = sorted(made_of.items(), key=lambda item: (-item[1], item[0]))
     names = [name if number == 1 else f"{number} × {name}" for name, number in parts[:_PARTS]]
     more = f", and {plural(len(parts) - _PARTS, 'more kind')}" if len(parts) > _PARTS else ""
@@ -28,7 +28,7 @@ def composition_text(made_of: Mapping[str, int]) -> str:
 
 
 def difference_rows(comparison: HostsComparison, role: Role) -> Iterator[str]:
-    """One line for each value that differs, of one role."""
+    """Yield one line per differing value of a role."""
     rows = [
         (named, row)
         for difference in comparison.differences
@@ -42,18 +42,18 @@ def difference_rows(comparison: HostsComparison, role: Role) -> Iterator[str]:
 def _rows(difference: Difference) -> Iterator[tuple[str, str]]:
     part = difference.point.part.value
     if difference.most is None:
-        sides = "; ".join(f"{_value(side)} on {folded(side.hosts)}" for side in difference.others)
+        sides = "; ".join(f"{_value(side)} on {fold_names(side.hosts)}" for side in difference.others)
         yield "tie", f"{part:<8}  {_point_text(difference)} {sides}"
         return
     for side in difference.others:
-        yield folded(side.hosts), f"{part:<8}  {outlier_text(difference, side)}"
+        yield fold_names(side.hosts), f"{part:<8}  {outlier_text(difference, side)}"
 
 
 def outlier_text(difference: Difference, side: HostGroup) -> str:
-    """What some hosts have, where, and what the most have: `SSD: firmware 5.32; 5.29 on 38 of 39`. There is a most."""
+    """Return outlier and majority, which must exist: `SSD: firmware 5.32; 5.29 on 38 of 39`."""
     assert difference.most is not None
     hosts = difference.most.hosts
-    where = folded(hosts) if len(hosts) == 1 else f"{len(hosts)} of {len(difference.role.hosts)}"
+    where = fold_names(hosts) if len(hosts) == 1 else f"{len(hosts)} of {len(difference.role.hosts)}"
     most = f"{_value(difference.most)} on {where}"
     return f"{_point_text(difference)} {_value(side)}; {most}"
 
@@ -70,11 +70,11 @@ def _value(side: HostGroup) -> str:
 
 def _hosts(hosts: Iterable[str]) -> str:
     names = list(hosts)
-    return f"{folded(names)} ({plural(len(names), 'host')})"
+    return f"{fold_names(names)} ({plural(len(names), 'host')})"
 
 
 def comparison_json(comparison: HostsComparison) -> dict[str, Any]:
-    """The body of `hosts diff`, without the hosts that are missing."""
+    """Return the JSON body of `hosts diff`, without the missing hosts."""
     numbers = {id(role): number for number, role in enumerate(comparison.roles)}
     return {
         "roles": [{**_hosts_json(role.hosts), "made_of": dict(role.made_of)} for role in comparison.roles],
@@ -98,4 +98,4 @@ def _side_json(side: HostGroup) -> dict[str, Any]:
 
 
 def _hosts_json(hosts: tuple[str, ...]) -> dict[str, Any]:
-    return {"hosts": folded(hosts), "names": list(hosts)}
+    return {"hosts": fold_names(hosts), "names": list(hosts)}

@@ -1,4 +1,4 @@
-"""What is not equal among hosts that should be: each against the most of its role, nothing averaged. Pure."""
+"""Differences between hosts of the same role: each host is compared with the majority, nothing is averaged. No I/O."""
 
 from __future__ import annotations
 
@@ -9,55 +9,55 @@ from app.features.fleet.hosts.facts import NOWHERE, FactKey, FactPart, FactValue
 from backends.values import dataclass
 
 NEAR = 0.5
-"""Share of its parts from which a host that nobody is like counts as one of a role with something missing or more."""
+"""Minimum share of common parts for a unique host to be assigned to a role with a part more or less."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """Hosts that are made of the same: models of controllers and drives with their numbers, levels of arrays."""
+    """Hosts with the same hardware: models and numbers of controllers and drives, and levels of arrays."""
 
     hosts: tuple[str, ...]
     """Their names."""
     made_of: Mapping[str, int]
-    """What they have."""
+    """Number of each part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostGroup:
-    """Hosts that have the same at one point."""
+    """Hosts that have the same value."""
 
     hosts: tuple[str, ...]
     """Their names."""
     value: FactValue
-    """What they have."""
+    """The common value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """One point at which the hosts of a role are not the same."""
+    """A fact in which hosts of a role differ."""
 
     role: Role
-    """Whose."""
+    """The role."""
     point: FactKey
-    """What differs."""
+    """The fact."""
     most: HostGroup | None
-    """Those that are more than any others, or the one to compare with; None for a tie."""
+    """The majority, or the reference host; None for a tie."""
     others: tuple[HostGroup, ...]
-    """Those that have something else."""
+    """Hosts with other values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostsComparison:
-    """Roles, and what differs within each."""
+    """Roles, and the differences within each."""
 
     roles: tuple[Role, ...]
-    """The largest first."""
+    """Roles, the largest first."""
     differences: tuple[Difference, ...]
-    """By role, then in the order of what is told."""
+    """Differences by role, then by kind of fact."""
 
 
 def compare_hosts(hosts: Sequence[HostFacts], against: str | None = None) -> HostsComparison:
-    """Hosts of each role against the most of it; `against`: all of them against this one, whatever its role."""
+    """Compare the hosts of each role with its majority; with `against`, all hosts with this one."""
     groups = [list(hosts)] if against is not None and hosts else _roles(hosts)
     roles: list[Role] = []
     differences: list[Difference] = []
@@ -100,7 +100,7 @@ def _side(point: FactKey, same: Sequence[HostFacts]) -> HostGroup:
 
 
 def _roles(hosts: Sequence[HostFacts]) -> list[list[HostFacts]]:
-    """Hosts by what they are made of, the largest group first; one that nobody is like with those that it is near."""
+    """Return hosts by hardware, the largest group first. A unique host joins the most similar group, if any is near."""
     same: dict[frozenset[tuple[str, int]], list[HostFacts]] = {}
     for host in hosts:
         same.setdefault(frozenset(host.made_of.items()), []).append(host)
@@ -116,7 +116,7 @@ def _roles(hosts: Sequence[HostFacts]) -> list[list[HostFacts]]:
 
 
 def _likeness(these: Mapping[str, int], those: Mapping[str, int]) -> float:
-    """Parts that both have, of all that either has: 0 to 1."""
-    here, there = Counter(these), Counter(those)
-    whole = (here | there).total()
-    return (here & there).total() / whole if whole else 1.0
+    """Return the share of parts that both have: 0 to 1."""
+    first, second = Counter(these), Counter(those)
+    total = (first | second).total()
+    return (first & second).total() / total if total else 1.0

@@ -1,6 +1,6 @@
-"""What a machine has and how it is set, without what is its own (names, serial numbers), for comparing. Pure.
+"""Facts of a machine for comparison: hardware and settings without names and serial numbers. No I/O.
 
-Kernel names mean other disks on every host, so things are told by what they are: a model, a level.
+Kernel names refer to different disks on every host, so devices are identified by model or level.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from backends.version import program_version
 Readings = Mapping[Target, Mapping[str, Reading]]
 
 _MOST = 2000
-"""Points of one host that are compared: one with a hundred models has fewer."""
+"""Maximum number of compared facts of one host; even a host with a hundred models has fewer."""
 
 _SHOWN = 3
-"""Addresses that are named of those with a rarer value."""
+"""Maximum number of addresses that are listed for rarer values."""
 
 
 class FactPart(StrEnum):
-    """What kind of fact differs, in the order of what is told."""
+    """Kinds of facts, in the order of the output."""
 
     HARDWARE = "hardware"
     FIRMWARE = "firmware"
@@ -40,59 +40,59 @@ class FactPart(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactKey:
-    """One thing that can be compared."""
+    """Identifies a fact that can be compared."""
 
     part: FactPart
-    """What kind of fact it is."""
+    """Kind of fact."""
     of: str
-    """What it is a fact of: a model, a level; "" for the machine."""
+    """Model or level that it is about; "" for the machine."""
     key: str
-    """Which fact."""
+    """Name of the fact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactValue:
-    """What a host has there."""
+    """The value of a fact on a host."""
 
     text: str
-    """All values of things that are the same, counted where they differ: `23 × 128, 1 × 4096`."""
+    """Values of all equal devices, with counts if they differ: `23 × 128, 1 × 4096`."""
     addresses: tuple[str, ...] = ()
-    """Where the rarer values are."""
+    """Addresses of the devices with rarer values."""
 
 
 NOWHERE = FactValue(text="none")
-"""What a host has that tells nothing of a point that others have."""
+"""Value for a host that does not report a fact that others have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostFacts:
-    """One host, for comparing."""
+    """Facts of one host."""
 
     host: str
-    """Its name, as it was asked."""
+    """Name that it was asked by."""
     made_of: Mapping[str, int]
-    """Its role: how many controllers and drives of each model it has, and arrays of each level."""
+    """Its hardware: number of controllers and drives of each model, and of arrays of each level."""
     values: Mapping[FactKey, FactValue] = field(default_factory=dict)
-    """What it has, by what can be compared."""
+    """Its values, by fact."""
 
 
-# -- of this machine ---------------------------------------------------------------------------------------------------
+# -- facts of this machine ---------------------------------------------------------------------------------------------
 
 
 def facts_json(inventory: Inventory, readings: Readings, checked: CheckResult, kernel: str) -> dict[str, Any]:
-    """The body of `hosts facts`."""
+    """Return the JSON body of `hosts facts`."""
     shown = [drive for drive in inventory.drives if drive.target not in inventory.twins]
-    things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *shown)
+    devices: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *shown)
     return {
         "program": program_version(),
         "kernel": kernel or None,
-        "things": [_device_json(inventory, device, readings) for device in things],
+        "things": [_device_json(inventory, device, readings) for device in devices],
         "findings": [{"id": ruling.rule.id, "where": ruling.outcome.where} for ruling in checked.findings],
     }
 
 
 def _device_json(inventory: Inventory, device: Controller | Array | Drive, readings: Readings) -> dict[str, Any]:
-    own = _effective_values(readings.get(device.target, {}))
+    values = _effective_values(readings.get(device.target, {}))
     queue = None if isinstance(device, Controller) else inventory.twin(device)
     others = {} if queue is None else _effective_values(readings.get(queue.target, {}))
     of, hardware, firmware = _identity_of(device)
@@ -102,12 +102,12 @@ def _device_json(inventory: Inventory, device: Controller | Array | Drive, readi
         "of": of,
         FactPart.HARDWARE.value: hardware,
         FactPart.FIRMWARE.value: firmware,
-        FactPart.SETTING.value: {**others, **own},
+        FactPart.SETTING.value: {**others, **values},
     }
 
 
 def _identity_of(device: Controller | Array | Drive) -> tuple[str, dict[str, object], dict[str, object]]:
-    """What it is, its hardware, its firmware."""
+    """Return model or level, hardware and firmware of a device."""
     match device:
         case Controller():
             guard = device.protection
@@ -133,18 +133,18 @@ def _effective_values(readings: Mapping[str, Reading]) -> dict[str, str | None]:
     }
 
 
-# -- of a host that told them ------------------------------------------------------------------------------------------
+# -- facts that a host reported ----------------------------------------------------------------------------------------
 
 
 def host_facts(host: str, document: Mapping[str, Any]) -> HostFacts:
-    """What a host told by `hosts facts`; what is not as it should be is left out."""
-    things = list(json_text.rows(document.get("things")))
-    made_of = Counter(_device_kind(record) for record in things)
+    """Return the facts that a host reported with `hosts facts`; malformed parts are left out."""
+    devices = list(json_text.rows(document.get("things")))
+    made_of = Counter(_device_kind(record) for record in devices)
     values = {
         FactKey(part=FactPart.HARDWARE, of=of, key="number"): FactValue(text=str(number))
         for of, number in made_of.items()
     }
-    values |= _count_values(_pieces(things))
+    values |= _count_values(_pieces(devices))
     for key in ("kernel", "program"):
         version = json_text.word(document.get(key))
         values[FactKey(part=FactPart.SYSTEM, of="", key=key)] = FactValue(text=version or "unknown")
@@ -159,7 +159,7 @@ def host_facts(host: str, document: Mapping[str, Any]) -> HostFacts:
 
 
 def findings_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the rule and the place of each finding of a host."""
+    """Yield the rule and the address of each finding of a host."""
     for finding in json_text.rows(document.get("findings")):
         yield json_text.word(finding.get("id")) or "unknown", json_text.word(finding.get("where")) or "unknown"
 
@@ -168,9 +168,9 @@ def _device_kind(record: Mapping[str, object]) -> str:
     return json_text.word(record.get("of")) or "unknown"
 
 
-def _pieces(things: Iterable[Mapping[str, object]]) -> Iterator[tuple[FactKey, str, str]]:
-    """Each fact of each thing: what it is, its value, the address."""
-    for record in things:
+def _pieces(devices: Iterable[Mapping[str, object]]) -> Iterator[tuple[FactKey, str, str]]:
+    """Yield each fact of each device: key, value and address."""
+    for record in devices:
         of, address = _device_kind(record), json_text.word(record.get("address")) or "unknown"
         for part in (FactPart.HARDWARE, FactPart.FIRMWARE, FactPart.SETTING):
             for key, value in json_text.table(record.get(part.value)).items():
@@ -179,7 +179,7 @@ def _pieces(things: Iterable[Mapping[str, object]]) -> Iterator[tuple[FactKey, s
 
 
 def _count_values(pieces: Iterable[tuple[FactKey, str, str]]) -> dict[FactKey, FactValue]:
-    """Values of all things that are the same, together."""
+    """Return the values of all equal devices combined."""
     by_point: dict[FactKey, dict[str, list[str]]] = {}
     for point, value, address in pieces:
         if point not in by_point and len(by_point) >= _MOST:

@@ -1,4 +1,4 @@
-"""Why a host is missing, as a sentence, out of what ssh and the host said; what a host that answered has told. Pure."""
+"""Interprets the output of ssh and of a host: its answer, or the reason why the host is missing. No I/O."""
 
 from __future__ import annotations
 
@@ -49,30 +49,30 @@ _SENTENCES: Mapping[Cause, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingHost:
-    """A host that is told of only by why it is missing."""
+    """A host without an answer."""
 
     host: str
     """Its name."""
     cause: Cause
-    """Why."""
+    """Cause."""
     message: str
-    """The sentence."""
+    """Cause as a sentence."""
     hint: str = ""
-    """What to do, "" where nothing is known to help."""
+    """What to do; "" if nothing is known to help."""
     evidence: str = ""
-    """The last words of ssh or of the host, cleaned."""
+    """Last output lines of ssh or of the host, cleaned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostResponse:
-    """A host that answered."""
+    """The answer of a host."""
 
     host: str
     """Its name."""
     status: int
     """Exit status of the command there."""
     document: Mapping[str, Any]
-    """What it told."""
+    """The JSON document of the command."""
 
 
 _USAGE = 2
@@ -80,20 +80,20 @@ _NOT_KNOWN_THERE = re.compile(r"No such (?:option|command)")
 
 
 def interpret(raw: RawResponse, schema: int = 1) -> HostResponse | MissingHost:
-    """What a host told, or why it is missing. `schema`: number of the form that is understood."""
+    """Return the answer of a host, or why it is missing. `schema`: supported version of the JSON."""
     if raw.endless:
         return missing_host(raw, Cause.TOO_LONG if _has_document(raw.out) else Cause.NOT_JSON, evidence=raw.out)
     if raw.late:
         return missing_host(raw, Cause.TIMED_OUT)
     document = find_document(raw.out)
     if document is None:
-        return _without_document(raw)
+        return _failure_without_document(raw)
     number = document.get("schema")
     if not isinstance(number, int) or isinstance(number, bool):
         return missing_host(raw, Cause.NOT_JSON, evidence=raw.out)
     error = document.get("error")
     if isinstance(error, dict) and number == 1:
-        return _failed_there(raw, error)
+        return _remote_failure(raw, error)
     if number != schema:
         forms = f"Form {clean(str(number), 20)} of its answer; this raidbench reads {schema}."
         return missing_host(raw, Cause.NEWER if number > schema else Cause.OLDER, evidence=forms)
@@ -105,7 +105,7 @@ def interpret(raw: RawResponse, schema: int = 1) -> HostResponse | MissingHost:
 def missing_host(
     raw: RawResponse, cause: Cause, *, message: str = "", hint: str = "", evidence: str = ""
 ) -> MissingHost:
-    """Why a host is missing, with its own last words; `message`, `hint`: in the place of the cause's own."""
+    """Return why a host is missing, with its last output lines. `message` and `hint` override those of the cause."""
     sentence, advice = _SENTENCES[cause]
     return MissingHost(
         host=raw.host,
@@ -116,7 +116,7 @@ def missing_host(
     )
 
 
-def _without_document(raw: RawResponse) -> MissingHost:
+def _failure_without_document(raw: RawResponse) -> MissingHost:
     if (fault := ssh_fault(raw.status, raw.err)) is not None:
         return missing_host(raw, fault)
     if raw.status == 0 or raw.out.strip():
@@ -124,8 +124,8 @@ def _without_document(raw: RawResponse) -> MissingHost:
     return missing_host(raw, Cause.FAILED, message=_ended_text(raw.status))
 
 
-def _failed_there(raw: RawResponse, error: Mapping[str, Any]) -> MissingHost:
-    """What the raidbench there said when it failed: that it does not know what it was asked makes it an older one."""
+def _remote_failure(raw: RawResponse, error: Mapping[str, Any]) -> MissingHost:
+    """Return the error of the remote raidbench; one that does not know the command or option is older."""
     sentence = clean(str(error.get("message") or ""), 300)
     if error.get("status") == _USAGE and _NOT_KNOWN_THERE.search(sentence):
         return missing_host(raw, Cause.OLDER, evidence=sentence)
@@ -144,7 +144,7 @@ def _ended_text(status: int | None) -> str:
 
 
 def _last_lines(text: str) -> str:
-    """The last lines of a text that a host gave."""
+    """Return the last lines of a host's output, cleaned."""
     rows = [row for row in text[-4096:].splitlines() if row.strip()]
     return clean_lines("\n".join(rows[-3:]), 3, 200)
 
@@ -154,7 +154,7 @@ def _has_document(text: str) -> bool:
 
 
 def find_document(text: str) -> Mapping[str, Any] | None:
-    """The document in a host's output, which a login may precede with lines of its own; None where there is none."""
+    """Return the JSON document in a host's output, or None. A login may print other lines before it."""
     begin = 0 if text.startswith("{") else text.find("\n{") + 1
     if not _has_document(text):
         return None
@@ -166,5 +166,5 @@ def find_document(text: str) -> Mapping[str, Any] | None:
 
 
 def _no_number(word: str) -> NoReturn:
-    """NaN and Infinity are no JSON (RFC 8259, 6)."""
+    """Raise ValueError: NaN and Infinity are not valid JSON (RFC 8259, 6)."""
     raise ValueError(word)

@@ -1,7 +1,7 @@
-"""The program that asks many hosts at once: ClusterShell over the user's OpenSSH, a line of JSON for each that ended.
+"""Program that queries many hosts with ClusterShell over the user's OpenSSH, and prints one JSON line per host.
 
-A process of its own: whoever ends its process group ends every ssh with it. ClusterShell's tree mode takes pickled
-objects from the hosts between (ClusterShell 1.10, Communication.py), so it is never used: each host is asked directly.
+It runs as its own process: ending its process group ends every ssh. ClusterShell's tree mode unpickles objects from
+intermediate hosts (ClusterShell 1.10, Communication.py), so it is never used: each host is queried directly.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from app.features.fleet.ssh.command import remote_line
 from backends.input_file import read_input
 
 _PIECE = 1 << 20
-"""Bytes that are given to an ssh at once: ClusterShell copies what is left of them with every write."""
+"""Bytes that are passed to an ssh at once. ClusterShell copies the remaining bytes with every write."""
 
 _PARENT_S = 1.0
-"""Seconds between two looks whether somebody still reads."""
+"""Seconds between two checks whether the parent still exists."""
 
 
 class HostTask(EventHandler):  # type: ignore[misc]  # ClusterShell tells no types
-    """One host: what it gives, as far as it is kept."""
+    """One host, with the part of its output that is kept."""
 
     def __init__(self, host: str, content: bytes = b"") -> None:
-        """`content`: what it gets on its standard input."""
+        """`content`: bytes for its standard input."""
         self._host = host
         self._content, self._sent = content, 0
         self._out, self._err = bytearray(), bytearray()
@@ -49,8 +49,8 @@ class HostTask(EventHandler):  # type: ignore[misc]  # ClusterShell tells no typ
         self._begun = self._endless = False
         self._status: int | None = None
 
-    def took(self, client: _Client, stream: str, chunk: bytes) -> None:
-        """A piece of output; more than anybody reads ends the host."""
+    def collect(self, client: _Client, stream: str, chunk: bytes) -> None:
+        """Collect a chunk of output. Ends the connection when the output is too long."""
         if stream != client.worker.SNAME_STDOUT:
             self._err = (self._err + chunk)[-LAST_WORDS:]
             return
@@ -62,17 +62,17 @@ class HostTask(EventHandler):  # type: ignore[misc]  # ClusterShell tells no typ
             del self._out[LAST_WORDS:]
             client.abort()
 
-    def piece(self) -> tuple[bytes, bool]:
-        """What it gets next on its standard input, and whether that is the last of it."""
+    def next_input(self) -> tuple[bytes, bool]:
+        """Return the next bytes for its standard input, and whether they are the last."""
         begin, self._sent = self._sent, self._sent + _PIECE
         return self._content[begin : self._sent], self._sent >= len(self._content)
 
     def ev_hup(self, worker: Any, node: str, rc: int) -> None:
-        """Ssh has ended by itself."""
+        """Record the exit status of an ssh that ended on its own."""
         self._status = rc
 
     def ev_close(self, worker: Any, timedout: bool) -> None:
-        """It is over, in whatever way."""
+        """Print the result of the host, however it ended."""
         answer = RawResponse(
             host=self._host,
             status=None if timedout or self._endless else self._status,
@@ -87,48 +87,48 @@ class HostTask(EventHandler):  # type: ignore[misc]  # ClusterShell tells no typ
 
 
 class _Client(SshClient):  # type: ignore[misc]
-    """An ssh whose output is taken as it comes: the lines of ClusterShell's own would be kept however long.
+    """An ssh client that passes on output as it arrives: ClusterShell's own would keep lines of any length.
 
-    What it gets is handed over when there is room for it, or a file would be in memory once for every host.
+    Input is handed over when there is space for it. Otherwise a file would be in memory once per host.
     """
 
     def _handle_read(self, sname: str) -> None:
-        self.worker.eh.took(self, sname, self._read(sname))
+        self.worker.eh.collect(self, sname, self._read(sname))
 
     def _handle_write(self, sname: str) -> None:
         stream = self.streams[sname]
         if not stream.wbuf and not stream.eof:
-            stream.wbuf, stream.eof = self.worker.eh.piece()
+            stream.wbuf, stream.eof = self.worker.eh.next_input()
         super()._handle_write(sname)
 
 
 class _Worker(WorkerSsh):  # type: ignore[misc]
-    """Such an ssh to one host."""
+    """An ssh to one host through `_Client`."""
 
     SHELL_CLASS = _Client
 
 
 class _Parent(EventHandler):  # type: ignore[misc]
-    """Ends everything when nobody reads any more."""
+    """Ends everything when the parent process is gone."""
 
     def __init__(self) -> None:
         self._parent = os.getppid()
 
     def ev_timer(self, timer: Any) -> None:
-        """Look."""
+        """Check the parent."""
         if os.getppid() != self._parent:
             end_all()
 
 
 def end_all(*_: object) -> None:
-    """End every ssh and this process: all of one process group, which this one leads."""
+    """End every ssh and this process. All are in one process group, which this process leads."""
     if os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(1)
 
 
-def settle(task: Task, options: Sequence[str]) -> None:
-    """How it asks: directly, so many at once, with our options, which count before those of ~/.ssh/config."""
+def configure(task: Task, options: Sequence[str]) -> None:
+    """Configure ClusterShell: direct connections, a limited fan-out, and our options before those of ~/.ssh/config."""
     task.set_default("auto_tree", False)
     task.set_info("fanout", FANOUT)
     task.set_info("grooming_delay", 0)
@@ -138,12 +138,12 @@ def settle(task: Task, options: Sequence[str]) -> None:
 
 
 def main() -> None:
-    """Do what the first word says."""
+    """Handle the request in the first argument."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end_all)
     order = HostsRequest.of(sys.argv[1])
     task = task_self()
-    settle(task, order.options)
+    configure(task, order.options)
     content = read_input(order.send, LARGEST) if order.send else b""
     task.timer(_PARENT_S, _Parent(), interval=_PARENT_S, autoclose=True)
     command = remote_line(order.words)

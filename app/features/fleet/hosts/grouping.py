@@ -1,4 +1,4 @@
-"""Answers of many hosts: those that are equal once, with the names of all that gave them; those that are missing."""
+"""Answers of many hosts, equal answers grouped under all their host names, and the hosts that are missing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from typing import Any, TypeVar
 
 from app.features.fleet.hosts.failure_causes import HostResponse, MissingHost
-from app.features.fleet.ssh.nodesets import folded
+from app.features.fleet.ssh.nodesets import fold_names
 from backends.text import clean
 from backends.values import dataclass
 from widgets.text_utils.units import plural
@@ -16,45 +16,45 @@ from widgets.text_utils.units import plural
 T = TypeVar("T")
 
 TEXT = "text"
-"""The field with what a command prints for a person, beside its document."""
+"""Field with the text output of a command, in addition to its document."""
 
 _NAMES = ("host", TEXT)
-"""Fields in which equal documents may differ."""
+"""Fields that may differ in equal documents."""
 
 _ROW = 1000
-"""Characters of a line that a host printed."""
+"""Maximum number of characters of a printed line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostGroupResponse:
-    """Hosts that told the same."""
+    """Hosts with the same answer."""
 
     hosts: tuple[str, ...]
-    """Their names, in the order they were asked."""
+    """Their names, in the order of the request."""
     status: int
     """Exit status of the command there."""
     document: Mapping[str, Any]
-    """What they told; `host` is None where it is not one name."""
+    """The answer; `host` is None if several hosts gave it."""
 
 
 @dataclass(slots=True)
 class HostResponses:
-    """What has come of the hosts that were asked. It grows."""
+    """Outcomes of the queried hosts so far."""
 
     asked: tuple[str, ...]
-    """All of them."""
+    """All hosts."""
     schema: int = 1
-    """Form of the documents."""
+    """Version of the JSON."""
     by_text: bool = False
-    """Whether what is equal for a person is equal: documents are not kept then."""
+    """Whether answers are grouped by their text output; documents are then not kept."""
     missing: list[MissingHost] = field(default_factory=list)
-    """Those of which nothing is told."""
+    """Hosts without an answer."""
     groups: dict[Hashable, HostGroupResponse] = field(default_factory=dict)
-    """Those that answered, by what they told."""
+    """Hosts that answered, by their answer."""
     waiting: dict[str, None] = field(default_factory=dict)
-    """Those that are waited for."""
+    """Hosts without an outcome yet."""
     answered: int = 0
-    """How many answered."""
+    """Number of hosts that answered."""
 
     def __post_init__(self) -> None:
         self.waiting = dict.fromkeys(self.asked)
@@ -83,16 +83,14 @@ class HostResponses:
         self.groups[key] = replace(before, hosts=(*before.hosts, outcome.host), document=kept)
 
     def in_order(self) -> list[HostGroupResponse]:
-        """The groups, by the first host of each, as they were asked."""
+        """Return the groups in the order of the request, by their first hosts."""
         positions = {host: at for at, host in enumerate(self.asked)}
-        ordered = (
-            replace(group, hosts=tuple(sorted(group.hosts, key=positions.__getitem__)))
-            for group in self.groups.values()
-        )
+        order = positions.__getitem__
+        ordered = (replace(group, hosts=tuple(sorted(group.hosts, key=order))) for group in self.groups.values())
         return sorted(ordered, key=lambda group: positions[group.hosts[0]])
 
     def losses(self) -> list[MissingHost]:
-        """Those that are missing, as they were asked."""
+        """Return the missing hosts in the order of the request."""
         positions = {host: at for at, host in enumerate(self.asked)}
         return sorted(self.missing, key=lambda loss: positions[loss.host])
 
@@ -104,43 +102,42 @@ def _key(document: Mapping[str, Any], by_text: bool) -> Hashable:
 
 
 def text_rows(document: Mapping[str, Any]) -> list[str]:
-    """What a host printed, harmless: without control characters, its columns as they were."""
+    """Return the text output of a host without control characters, with its columns aligned as they were."""
     text = document.get(TEXT)
     rows = text.split("\n") if isinstance(text, str) else []
     return [" ".join(clean(word) for word in row[:_ROW].split(" ")).rstrip() for row in rows]
 
 
 def answered_text(gathered: HostResponses) -> str:
-    """`38 of 40 hosts`, and which are missing; always told, so that a total never shrinks in silence."""
+    """Return `38 of 40 hosts answered` and the missing hosts, so that no host goes missing silently."""
     answered = f"{gathered.answered} of {plural(len(gathered.asked), 'host')} answered"
     if gathered.missing:
-        return f"{answered}; missing: {folded(loss.host for loss in gathered.missing)}."
+        return f"{answered}; missing: {fold_names(loss.host for loss in gathered.missing)}."
     return f"{answered}."
 
 
-def group_by_key(things: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
-    """Things with the same key in one list, in the order of the first of each."""
+def group_by_key(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
+    """Return items with the same key in one list, in the order of their first items."""
     by_key: dict[Hashable, list[T]] = {}
-    for t in things:
+    for t in items:
         by_key.setdefault(key(t), []).append(t)
     return list(by_key.values())
 
 
 def loss_rows(gathered: HostResponses) -> list[str]:
-    """Why hosts are missing, those with the same reason together."""
+    """Return why hosts are missing, those with the same reason together."""
     rows = []
-    for same in group_by_key(gathered.losses(), lambda loss: (loss.cause, loss.message, _evidence_without_name(loss))):
+    # The error output of many hosts differs only in the name of the host.
+    alike = group_by_key(
+        gathered.losses(), lambda loss: (loss.cause, loss.message, loss.evidence.replace(loss.host, ""))
+    )
+    for same in alike:
         first = same[0]
-        rows.append(f"{folded(loss.host for loss in same)}: {first.message}")
+        rows.append(f"{fold_names(loss.host for loss in same)}: {first.message}")
         rows += [f"  {row}" for row in first.evidence.splitlines()]
         if first.hint:
             rows.append(f"  {first.hint}")
     return rows
-
-
-def _evidence_without_name(loss: MissingHost) -> str:
-    """Its last words without its name, by which alone those of many hosts differ."""
-    return loss.evidence.replace(loss.host, "")
 
 
 def outcome_json(outcome: HostResponse | MissingHost) -> dict[str, Any]:
@@ -157,20 +154,20 @@ def outcome_json(outcome: HostResponse | MissingHost) -> dict[str, Any]:
 
 
 def losses_json(gathered: HostResponses) -> list[dict[str, Any]]:
-    """Why hosts are missing, each for itself."""
+    """Return why each host is missing."""
     return list(map(outcome_json, gathered.losses()))
 
 
 def counts_json(gathered: HostResponses) -> dict[str, int]:
-    """How many hosts were asked, answered and are missing."""
+    """Return how many hosts were asked, answered and are missing."""
     return {"asked": len(gathered.asked), "answered": gathered.answered, "missing": len(gathered.missing)}
 
 
 def answers_json(gathered: HostResponses) -> dict[str, Any]:
-    """The body of a command over many hosts: what they told, and who is missing."""
+    """Return the JSON body of a command over many hosts: their answers, and the missing hosts."""
     answers = [
         {
-            "hosts": folded(group.hosts),
+            "hosts": fold_names(group.hosts),
             "names": list(group.hosts),
             "status": group.status,
             "document": {name: value for name, value in group.document.items() if name != TEXT},

@@ -1,6 +1,6 @@
-"""What the most hosts are set to, as tables of a file of settings: out of what each of them exported. Pure.
+"""Settings that most hosts have in common, as tables of a settings file. No I/O.
 
-Each host has exported by model, so that a table means the same on all of them.
+Each host exports by model, so that a table means the same on all hosts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Majority:
-    """What more than half of the hosts have."""
+    """Settings that more than half of the hosts have in common."""
 
     targets: tuple[ExportedTarget, ...]
     """Tables of the file."""
@@ -32,9 +32,9 @@ class Majority:
 
 
 def majority_settings(documents: Sequence[Mapping[str, Any]]) -> Majority:
-    """Out of the `targets` that each host told by `hosts facts --settings`.
+    """Return the settings that most hosts have, from the `targets` of `hosts facts --settings`.
 
-    Raises DesiredError where what they told makes no file.
+    Raises DesiredError if they do not make a valid file.
     """
     hosts = len(documents)
     tables_of_hosts = [dict(_sorts(document)) for document in documents]
@@ -69,7 +69,7 @@ def majority_settings(documents: Sequence[Mapping[str, Any]]) -> Majority:
 
 
 def _sorts(document: Mapping[str, Any]) -> Iterator[tuple[Sort, Mapping[str, Any]]]:
-    """Yield the tables of a host by what they select, except tables that name anything of a single machine."""
+    """Yield the tables of a host by their selectors, except tables that select a single machine's device."""
     for table in list(json_text.rows(document.get("targets")))[:_MOST]:
         select = json_text.table(table.get("select"))
         keys = [key for key in SELECTS if key in select]

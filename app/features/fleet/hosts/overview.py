@@ -1,4 +1,4 @@
-"""Many hosts as rows, what is wrong first: what each told for comparing, or why it is missing. Does no I/O."""
+"""Table of many hosts, hosts with problems first. No I/O."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from backends.values import dataclass
 from widgets.text_utils import units
 
 WORDS = ("hosts", "facts", "--json")
-"""What a host is asked for its row."""
+"""Command that a host runs for its row."""
 
 COLUMNS = (
     Column(key="host", title="Host", most=32, shrinks=True),
@@ -35,10 +35,10 @@ COLUMNS = (
 )
 
 WAITING = "asked, no answer yet"
-"""What stands of a host that is waited for."""
+"""State of a host that has not answered yet."""
 
 _PLACES = 4
-"""Places of a finding that are named."""
+"""Maximum number of addresses that are listed for a finding."""
 
 _WELL = Cell("no findings", Tone.GOOD, StatusSymbol.WELL)
 
@@ -47,27 +47,27 @@ _MARKS = {Severity.FAULT: StatusSymbol.FAILED, Severity.WARN: StatusSymbol.ATTEN
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostReport:
-    """What a host that answered told, as far as a row and what is below it show it."""
+    """Answer of a host, as far as its row and its details show it."""
 
     facts: HostFacts
-    """For comparing."""
+    """Facts for comparison."""
     numbers: Mapping[str, int]
-    """How many things of each kind it has."""
+    """Number of devices of each kind."""
     findings: tuple[tuple[str, str], ...]
-    """What the check found there: rule and place."""
+    """Rule and address of each finding of the check."""
 
 
 class HostOverview:
-    """What is known of hosts. It grows until all are answered or missing."""
+    """State of all hosts. It grows until all have answered or are missing."""
 
     def __init__(self, hosts: Sequence[str]) -> None:
         self.gathered = HostResponses(asked=tuple(hosts))
-        """Who answered, who is missing, who is waited for."""
+        """Hosts that answered, are missing, or have not answered yet."""
         self._missing: dict[str, MissingHost] = {}
         self._reports: dict[str, HostReport] = {}
 
     def take(self, outcome: HostResponse | MissingHost) -> None:
-        """What one host told, or why it is missing."""
+        """Add the answer of a host, or why it is missing."""
         self.gathered.count(outcome)
         if isinstance(outcome, MissingHost):
             self._missing[outcome.host] = outcome
@@ -75,13 +75,13 @@ class HostOverview:
             self._reports[outcome.host] = host_report(outcome)
 
     @property
-    def over(self) -> bool:
-        """Whether nobody is waited for."""
+    def is_complete(self) -> bool:
+        """Return whether all hosts have an outcome."""
         return not self.gathered.waiting
 
     @property
-    def answered(self) -> tuple[str, ...]:
-        """Those that answered by now."""
+    def answered_hosts(self) -> tuple[str, ...]:
+        """Return the hosts that have answered so far."""
         return tuple(self._reports)
 
     @cached_property
@@ -90,7 +90,7 @@ class HostOverview:
 
     @cached_property
     def _deviations(self) -> Mapping[str, Sequence[tuple[Difference, HostGroup]]]:
-        """What each host has otherwise than the most of its role; a tie is nobody's."""
+        """Return the differences of each host from the majority of its role. A tie counts for no host."""
         odd: dict[str, list[tuple[Difference, HostGroup]]] = {}
         for difference in self._comparison.differences:
             for side in difference.others if difference.most is not None else ():
@@ -99,16 +99,16 @@ class HostOverview:
         return odd
 
     def _deviations_of(self, host: str) -> Sequence[tuple[Difference, HostGroup]]:
-        return self._deviations.get(host, ()) if self.over else ()
+        return self._deviations.get(host, ()) if self.is_complete else ()
 
     def table(self) -> Table:
-        """One row a host, what is wrong first, else as they were asked. Who differs is known once all have answered."""
+        """Return one row per host, problems first. Differences are known once all hosts have an outcome."""
         positions = {host: at for at, host in enumerate(self.gathered.asked)}
         ordered = sorted(self.gathered.asked, key=lambda host: (*self._sort_key(host), positions[host]))
         return Table(columns=COLUMNS, rows=tuple(map(self._row, ordered)))
 
     def _sort_key(self, host: str) -> tuple[int, ...]:
-        """Sorts: missing, by findings from the gravest, by differences; who is waited for comes after what is wrong."""
+        """Return the sort key: missing hosts, findings by severity, differences, pending hosts, healthy hosts."""
         if host in self._missing:
             return (0,)
         report = self._reports.get(host)
@@ -134,14 +134,14 @@ class HostOverview:
             cells=(
                 host,
                 _WELL if worst is None else Cell(severity_text(count.__getitem__), TONES[worst], _MARKS[worst]),
-                "" if not self.over else Cell(str(differs), Tone.ATTENTION if differs else Tone.DIM),
+                "" if not self.is_complete else Cell(str(differs), Tone.ATTENTION if differs else Tone.DIM),
                 *(str(report.numbers.get(kind, 0)) for kind in THING_KINDS.values()),
                 *versions,
             ),
         )
 
     def host_detail_lines(self, host: str) -> tuple[Facts, ...]:
-        """Why it is missing; or what was found there, what it has otherwise than the most, and what it is made of."""
+        """Return why a host is missing; or its findings, its differences from the majority, and its hardware."""
         loss, report = self._missing.get(host), self._reports.get(host)
         if loss is not None:
             lines = [FactLine("", loss.message, Tone.BAD), *([FactLine("", loss.hint)] if loss.hint else [])]
@@ -157,13 +157,13 @@ class HostOverview:
         )
 
     def findings_at(self, host: str, places: Collection[str]) -> tuple[Facts, ...]:
-        """What the check found there at these places; nothing where nothing was."""
+        """Return the findings of a host at these addresses; empty if there are none."""
         report = self._reports.get(host)
         pairs = [] if report is None else [(rule, where) for rule, where in report.findings if where in places]
         return (Facts(heading="Findings", facts=_finding_lines(pairs)),) if pairs else ()
 
     def _difference_lines(self, host: str) -> Iterator[FactLine]:
-        if not self.over:
+        if not self.is_complete:
             yield FactLine("", "Known once every host has answered.")
             return
         alike = next(len(role.hosts) for role in self._comparison.roles if host in role.hosts)
@@ -180,7 +180,7 @@ class HostOverview:
 
 
 def host_report(answer: HostResponse) -> HostReport:
-    """A document of `hosts facts`; what is not as it should be is left out."""
+    """Return the report from a document of `hosts facts`; malformed parts are left out."""
     numbers = Counter(json_text.word(row.get("kind")) or "" for row in json_text.rows(answer.document.get("things")))
     return HostReport(
         facts=host_facts(answer.host, answer.document),
@@ -190,7 +190,7 @@ def host_report(answer: HostResponse) -> HostReport:
 
 
 def _severity(rule: str) -> Severity:
-    """That of a rule by its name; one that is not known here, of another version, is a warning."""
+    """Return the severity of a rule. An unknown rule of another version counts as a warning."""
     return RULES[rule].severity if rule in RULES else Severity.WARN
 
 
@@ -199,7 +199,7 @@ def _severities(report: HostReport) -> Counter[Severity]:
 
 
 def _finding_lines(pairs: Iterable[tuple[str, str]]) -> tuple[FactLine, ...]:
-    """Each rule that found something, the gravest first, with where: a hundred disks with the same are one line."""
+    """Return one line per rule with findings, the gravest first, with their addresses."""
     places: dict[str, list[str]] = {}
     for rule, address in pairs:
         places.setdefault(rule, []).append(address)

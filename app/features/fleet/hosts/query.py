@@ -1,4 +1,4 @@
-"""The hosts that somebody named, and the process that asks them over ssh, each answer as it comes."""
+"""The hosts to query, and the process that queries them over ssh and returns each answer as it arrives."""
 
 from __future__ import annotations
 
@@ -19,41 +19,40 @@ from backends.values import dataclass
 
 _MODULE = "app.features.fleet.hosts.fanout"
 _MOST_NAMES = 120_000
-"""Characters that the kernel takes as one word, less some (MAX_ARG_STRLEN of linux/binfmts.h is 131072)."""
+"""Maximum length of the request, which is one argument (MAX_ARG_STRLEN of linux/binfmts.h is 131072)."""
 _SLACK_S = 30.0
-"""Seconds that the process itself may take besides."""
+"""Seconds that the process itself may take in addition."""
 
 
 Ask = Callable[[tuple[str, ...], tuple[str, ...]], AsyncIterator[RawResponse]]
-"""What each of these hosts gives when it is asked these words of its raidbench, as it comes. Closing it ends every ssh.
+"""Queries hosts with a command line of raidbench, and yields each response as it arrives.
 
-Raises ToolMissingError, InvalidValueError.
+Closing it ends every ssh. Raises ToolMissingError, InvalidValueError.
 """
 
 OpenReach = Callable[[tuple[str, ...], tuple[str, ...]], AbstractAsyncContextManager[Transport]]
-"""The way to a run on each of these hosts; the words are those behind `bench` there. Raises RaidbenchError."""
+"""Opens connections for a run on each of these hosts, with the arguments after `bench`. Raises RaidbenchError."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
-    """The hosts."""
+    """A set of hosts, and how to reach them."""
 
     named: str
-    """As they were named: a node set."""
+    """The node set that the user typed."""
     hosts: tuple[str, ...]
-    """Each once, in their order."""
+    """Each host once, in order."""
     ask: Ask
-    """Asks some of them."""
+    """Queries some of them."""
     reach: OpenReach
-    """Lets some of them measure."""
+    """Measures on some of them."""
 
 
 async def ask_hosts(host: Host, order: HostsRequest) -> AsyncIterator[RawResponse]:
-    """What each host of an order gave, as it comes; `host` is this machine.
+    """Yield the response of each host of a request as it arrives; `host` is this machine.
 
-    Each is told once, those that nothing came of as well. Closing this ends every ssh.
-
-    Raises ToolMissingError, InvalidValueError.
+    Every host has exactly one response, also if it failed. Closing this ends every ssh. Raises ToolMissingError,
+    InvalidValueError.
     """
     if host.which(("ssh",)) is None:
         raise ToolMissingError("OpenSSH's ssh cannot be found.", hint="It comes in openssh-client or openssh-clients.")
@@ -63,7 +62,7 @@ async def ask_hosts(host: Host, order: HostsRequest) -> AsyncIterator[RawRespons
         raise InvalidValueError("So many names of hosts are too long for one command.", hint="Ask them in several.")
     left = dict.fromkeys(order.hosts)
     turns = math.ceil(len(order.hosts) / FANOUT)
-    # The user's ssh takes agents, tickets and programs of the user's own from the environment.
+    # ssh needs the environment of the user for agents, tickets and helper programs.
     command = Command(argv=(*self_exec_argv(_MODULE), word), env={**os.environ, "LC_ALL": "C"})
     end = time.monotonic() + turns * (order.seconds + CONNECT_S) + _SLACK_S
     async with host.stream(command) as process:
@@ -78,7 +77,7 @@ async def ask_hosts(host: Host, order: HostsRequest) -> AsyncIterator[RawRespons
 
 
 async def _lines(process: Process, end: float) -> AsyncIterator[bytes]:
-    """Whole lines of its output, until it ends or its time is over (`time.monotonic`)."""
+    """Yield complete lines of the output, until it ends or until the time `end` (`time.monotonic`)."""
     import asyncio
 
     parts: list[bytes] = []

@@ -1,4 +1,4 @@
-"""What a host needs to be worked with, out of what its `doctor` told. Pure."""
+"""What a host needs before it can be used, from the output of `doctor`. No I/O."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from backends.version import program_version
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readiness:
-    """One host."""
+    """State of one host."""
 
     program: str
-    """Its raidbench's version."""
+    """Version of its raidbench."""
     rights: str
-    """Whether it is root there, or has a helper."""
+    """Whether it has root or a helper there."""
     fio: str
-    """Its fio, or that there is none."""
+    """Version of fio, or that it is missing."""
     in_use: str
-    """Whether arrays that are mounted can be measured by reading there."""
+    """Whether mounted arrays can be measured by reading there."""
     lacking: tuple[tuple[str, str], ...]
-    """What is needed and missing, each with what to do."""
+    """Missing requirements, each with a hint."""
 
     def rows(self) -> Iterator[str]:
-        """As lines for people."""
+        """Yield it as text lines."""
         here = program_version()
         yield f"raidbench {self.program}" + ("" if self.program == here else f", {here} here")
         yield f"rights  {self.rights}"
@@ -39,14 +39,14 @@ class Readiness:
                 yield f"        {advice}"
 
     def json(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return it as JSON."""
         missing = [{"what": item, "advice": advice or None} for item, advice in self.lacking]
         fields = {"program": self.program, "rights": self.rights, "fio": self.fio, "in_use": self.in_use}
         return {**fields, "lacking": missing}
 
 
 def readiness(document: Mapping[str, Any]) -> Readiness:
-    """What a document of `doctor` says of its host."""
+    """Return the state of a host from its `doctor` document."""
     details: dict[str, str] = {}
     lacking = []
     for finding in json_text.rows(document.get("findings"), 200):

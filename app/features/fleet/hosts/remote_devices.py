@@ -1,6 +1,6 @@
-"""What a host told by `devices --json`, as the values that show this machine's own. Pure.
+"""Devices of a host, parsed from its `devices --json` output into the model of this machine's devices. No I/O.
 
-What is not as it should be is left out, and every text is cleaned: a host is not believed.
+The host is not trusted: malformed parts are left out, and every text is cleaned.
 """
 
 from __future__ import annotations
@@ -34,40 +34,40 @@ from backends.settings import AVAILABLE, Availability, Choice, Effect, Persisten
 from backends.values import dataclass
 
 WORDS = ("devices", "--json")
-"""What a host is asked for them."""
+"""Command that a host runs for its devices."""
 
 _E = TypeVar("_E", bound=StrEnum)
 
 _LONG = 2000
-"""Characters of a sentence."""
+"""Maximum number of characters of a sentence."""
 
 _MOST = 1e6
-"""Percent or degrees that no drive reaches."""
+"""Upper limit for percent and degrees of a drive."""
 
 _DEEPEST = 20
-"""Arrays that stand one upon another, at most."""
+"""Maximum depth of stacked arrays."""
 
 Json = Mapping[str, object]
 RemoteSettings = Mapping[Target, tuple[tuple[Setting, ...], Mapping[str, Reading]]]
-"""The settings of each target, with how they read there."""
+"""Settings of each target with their readings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteDevices:
-    """The devices of a host."""
+    """Devices of a host."""
 
     inventory: Inventory
-    """Everything found there."""
+    """All devices."""
     settings: RemoteSettings
-    """What each has, of those whose settings could be read."""
+    """Settings of the targets whose settings could be read."""
 
 
 def parse_devices(document: Json) -> RemoteDevices:
-    """Out of a document of form 2 of `devices --json`."""
+    """Return the devices from a `devices --json` document of schema 2."""
     settings: dict[Target, tuple[tuple[Setting, ...], Mapping[str, Reading]]] = {}
     targets: set[Target] = set()
 
-    def things(name: str, scope: Scope) -> Iterator[tuple[Target, Json]]:
+    def devices(name: str, scope: Scope) -> Iterator[tuple[Target, Json]]:
         for row in rows(document.get(name)):
             target = _target(row.get("address"), scope)
             if target is not None and target not in targets:
@@ -75,11 +75,11 @@ def parse_devices(document: Json) -> RemoteDevices:
                 settings[target] = _settings(row)
                 yield target, row
 
-    controllers = tuple(_controller(*pair) for pair in things("controllers", Scope.CONTROLLER))
-    pairs = [*things("arrays", Scope.ARRAY)]
+    controllers = tuple(_controller(*pair) for pair in devices("controllers", Scope.CONTROLLER))
+    pairs = [*devices("arrays", Scope.ARRAY)]
     stacked = {str(target): target for target, _ in pairs}  # a member may be an array itself
     arrays = _without_loops(tuple(_array(*pair, stacked) for pair in pairs))
-    drives = [*things("drives", Scope.DRIVE)]
+    drives = [*devices("drives", Scope.DRIVE)]
     queues = []
     for target, record in (*pairs, *drives):
         queue, node = table(record.get("queue")), word(record.get("device"))
@@ -100,7 +100,7 @@ def parse_devices(document: Json) -> RemoteDevices:
 
 
 def _without_loops(arrays: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Arrays that do not stand upon arrays of their own kind, at last upon themselves, without an end."""
+    """Return the arrays, with array members removed from arrays that contain themselves or are nested too deeply."""
     deep = {array.target for array in arrays}
     for _ in range(_DEEPEST):
         deep = {array.target for array in arrays if array.target in deep and not deep.isdisjoint(array.members)}
@@ -196,7 +196,7 @@ def _drive(target: Target, record: Json) -> Drive:
 
 
 def _health(record: Json) -> Health:
-    """Return the health of a drive; what is no number or no flag is not known."""
+    """Return the health of a drive; values of a wrong type are left out."""
     return Health(
         predicts_failure=_flag(record.get("predicts_failure")),
         media_errors=whole_number(record.get("media_errors")),
@@ -216,14 +216,14 @@ def _flag(value: object) -> bool | None:
 
 
 def _number(value: object) -> float | None:
-    """Return a number that can be one of a drive: finite and small."""
+    """Return a finite number that a drive can have, else None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if abs(value) < _MOST else None
 
 
 def _settings(record: Json) -> tuple[tuple[Setting, ...], Mapping[str, Reading]]:
-    """None where they could not be read there."""
+    """Return settings and readings; both are empty if the host could not read them."""
     declared: list[Setting] = []
     readings: dict[str, Reading] = {}
     for row in rows(record.get("settings"), 500):
@@ -271,7 +271,7 @@ def _choices(record: Json) -> Iterator[Choice]:
 def _span(value: object) -> Span | None:
     span = table(value)
     least, most, step = span.get("minimum"), span.get("maximum"), whole_number(span.get("step"))
-    if not isinstance(least, int) or not isinstance(most, int):  # -1 is the least of some
+    if not isinstance(least, int) or not isinstance(most, int):  # the minimum may be -1
         return None
     return Span(minimum=least, maximum=most, step=step or 1, unit=word(span.get("unit")) or "")
 
@@ -315,7 +315,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _target(value: object, scope: Scope) -> Target | None:
-    """An address as it is printed."""
+    """Return the target of a printed address, or None."""
     backend, joint, address = (word(value, 300) or "").partition(":")
     return Target(backend=backend, address=address, scope=scope) if backend and joint and address else None
 

@@ -1,4 +1,4 @@
-"""The one file that is copied to hosts: which it is here, what it runs on, and the sum that it is known by."""
+"""The standalone binary to copy to hosts: its path, machine type and checksum."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ from backends.text import clean
 from backends.values import dataclass
 
 HOW_TO_GET = "`make package` makes it (docs/packaging.md); name it with --file PATH."
-"""What to do where there is none."""
+"""Hint if there is no binary."""
 
 _MACHINES = {62: "x86_64", 183: "aarch64"}
-"""e_machine of elf(5), for which one is built, as `uname -m` calls it."""
+"""Supported machine types: e_machine of elf(5), and its name in `uname -m`."""
 
 _HEADER = 64
 _MARK = f"{LAUNCHER}=".encode()
-"""What the launcher hands on to raidbench, and no other program has inside."""
+"""Bytes that only raidbench's launcher contains: the variable that it passes on."""
 
 LARGEST = 512 << 20
-"""Bytes; it has a tenth of that."""
+"""Maximum size in bytes, ten times the usual one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandaloneBinary:
-    """A file that runs on hosts without anything else."""
+    """A file that runs on hosts without anything else installed."""
 
     path: Path
-    """Where it lies here."""
+    """Its local path."""
     sha256: str
-    """Of its bytes, in hexadecimal digits."""
+    """Checksum as hexadecimal digits."""
     size: int
-    """Bytes."""
+    """Size in bytes."""
     machine: str
-    """What it runs on: `x86_64`, `aarch64`."""
+    """Machine type: `x86_64` or `aarch64`."""
 
     def json(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return it as JSON."""
         return {"path": str(self.path), "sha256": self.sha256, "size": self.size, "machine": self.machine}
 
 
 def find_binary(path: Path | None = None) -> StandaloneBinary | None:
-    """That file, or the one that this program was started from; None where it was started from none.
+    """Return the binary at `path`, or the one that this program was started from; None if there is none.
 
-    Raises InvalidValueError for a file that is none.
+    Raises InvalidValueError for a file that is not raidbench's binary.
     """
     if path is None:
         if install_form() != "one file":
@@ -67,5 +67,5 @@ def find_binary(path: Path | None = None) -> StandaloneBinary | None:
 
 
 def missing_binary_reason() -> str:
-    """Why there is none to copy, in a sentence."""
+    """Return a sentence that says why there is no binary to copy."""
     return f"There is no raidbench there, and none to copy: what runs here is not the one file but a {install_form()}."

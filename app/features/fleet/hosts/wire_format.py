@@ -1,4 +1,4 @@
-"""What one host gave, before anything of it is believed, and what it was asked; as lines between two processes."""
+"""Request to hosts, and the unverified response of one host, as JSON lines between two processes."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ from backends import json_text
 from backends.values import dataclass
 
 BYTES = 16 << 20
-"""Of one host's output; whoever gives more is cut off."""
+"""Maximum bytes of one host's output; a host that prints more is cut off."""
 
 LINES = 500_000
-"""Lines of one host's output: a document of a thousand disks has fewer."""
+"""Maximum lines of one host's output: a document with a thousand disks has fewer."""
 
 NOISE = 64 << 10
-"""Bytes that a login may print before the document begins."""
+"""Maximum bytes that a login may print before the document."""
 
 LAST_WORDS = 8192
-"""Bytes of error output that are kept, the last ones."""
+"""Bytes of the end of the error output that are kept."""
 
 FANOUT = 64
-"""Hosts that are asked at the same time."""
+"""Hosts that are queried at the same time."""
 
 CONNECT_S = 10
-"""Seconds in which a host has to take a connection."""
+"""Seconds within which a host has to accept a connection."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostsRequest:
-    """What is asked of whom."""
+    """A command for several hosts."""
 
     hosts: tuple[str, ...]
-    """Their names, as ssh is given them."""
+    """Names for ssh."""
     words: tuple[str, ...]
-    """The program and its words, the same for each."""
+    """Program and arguments, the same for each host."""
     seconds: float
-    """Time that each host has, from its connection on."""
+    """Time limit per host, from its connection on."""
     send: str = ""
-    """A file here that is the program's standard input; "" for none."""
+    """A local file for the program's standard input; "" for none."""
     options: tuple[str, ...] = OPTIONS
-    """Of ssh."""
+    """Options for ssh."""
 
     def line(self) -> str:
-        """As one word for the process that does it."""
+        """Return it as one argument for the fan-out process."""
         return json.dumps(asdict(self))
 
     @classmethod
     def of(cls, line: str) -> HostsRequest:
-        """Back from that word. Raises ValueError, KeyError for any other."""
+        """Return the request from that argument. Raises ValueError, KeyError for anything else."""
         fields = json.loads(line)
         return cls(
             hosts=tuple(fields["hosts"]),
@@ -63,28 +63,28 @@ class HostsRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawResponse:
-    """What came of one host."""
+    """Output of one host."""
 
     host: str
     """Its name."""
     status: int | None
-    """Exit status of ssh, which is that of the command there, or 255; None where it was ended."""
+    """Exit status of ssh, which is that of the remote command or 255; None if it was killed."""
     out: str = ""
     """Standard output."""
     err: str = ""
-    """The last words of error output, ssh's own among them."""
+    """End of the error output, including ssh's own."""
     late: bool = False
-    """Ended because its time was over."""
+    """Whether it was killed because its time was over."""
     endless: bool = False
-    """Ended because it gave more than anybody reads."""
+    """Whether it was killed because its output was too long."""
 
     def line(self) -> str:
-        """As one line."""
+        """Return it as one line."""
         return json.dumps(asdict(self))
 
 
 def parse_response(line: bytes | Sequence[int]) -> RawResponse | None:
-    """Back from a line; None for any other."""
+    """Return the response from a line, or None for anything else."""
     fields = json_text.table(json_text.document(bytes(line).decode("utf-8", "replace")))
     host, status, out, err = (fields.get(name) for name in ("host", "status", "out", "err"))
     if not isinstance(host, str) or not isinstance(out, str) or not isinstance(err, str):

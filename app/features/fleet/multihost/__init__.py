@@ -1,1 +1,1 @@
-"""One run on many hosts at the same time: what is said between them, whose time counts, and what all did together."""
+"""One run on many hosts at the same moment: its protocol, its common interval, and its combined results."""

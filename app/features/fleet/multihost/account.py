@@ -1,6 +1,6 @@
-"""The account of what one host says in one run: each message has to fit those before it. No I/O.
+"""Consistency checks for the messages of one host in one run: each has to fit those before it. No I/O.
 
-`messages.parse_message` checks a single message; this module checks what only their order and sum show.
+`messages.parse_message` checks a single message. This module checks what only order and sums reveal.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ SLACK_S = 1.0
 """Seconds by which honest intervals may overlap: a busy host reports an interval late."""
 
 _CLOCK_S = 1e-3
-"""Seconds by which rounding may put a clock back."""
+"""Seconds by which rounding may turn a clock back."""
 
 _MORE, _FEW = 0.05, 64
-"""Share and number of I/Os that intervals may have beyond the totals: fio counts both at different moments."""
+"""Share and number of I/Os by which intervals may exceed the totals: fio counts the two at different moments."""
 
 _COVERED = 0.9
-"""Share of the run from which on its intervals have to hold most of its I/Os."""
+"""Share of the run that its intervals have to cover before their I/Os have to match the total."""
 
 _HALF = 0.5
-"""Share of the I/Os of a run that its intervals hold at least where they cover it."""
+"""Minimum share of a run's I/Os that its intervals have, if they cover the run."""
 
 _SIZES = (0.5, 2.0)
-"""Share and multiple of its block size that the mean I/O of a run may be: fio counts bytes and I/Os apart."""
+"""Allowed ratio of the mean I/O size to the block size: fio counts bytes and I/Os separately."""
 
 _MANY = 100
-"""I/Os from which on their mean size says something."""
+"""I/Os from which their mean size is meaningful."""
 
 _BY_ITSELF = {
     "silence": "its lease had ended",
@@ -41,14 +41,14 @@ _BY_ITSELF = {
     "signal": "it was ended by a signal",
     "bye": "it was told to stop",
 }
-"""Why a run ends before it is over, by the words of `end`."""
+"""Reasons why a run ends early, by the code in its `end` message."""
 
 
 class HostAccount:
-    """What one host has said."""
+    """Checks all messages of one host."""
 
     def __init__(self, lease_s: float) -> None:
-        """`lease_s`: seconds without a word from here after which the run there has to stop."""
+        """`lease_s`: seconds without a message from the controller after which the run there has to stop."""
         self.lease_s = lease_s
         self._asked = -1
         self._heard: float | None = None
@@ -63,8 +63,8 @@ class HostAccount:
         self._end = False
 
     @property
-    def untimed(self) -> tuple[str, ...]:
-        """Directions of which it has I/Os and no latencies."""
+    def untimed_directions(self) -> tuple[str, ...]:
+        """Return the directions that have I/Os but no latencies."""
         return tuple(name for name, timed in self._timed.items() if not timed)
 
     def require_open(self) -> None:
@@ -73,7 +73,7 @@ class HostAccount:
             raise ProtocolViolationError("It speaks after its last word")
 
     def pong(self, number: int, monotonic: float) -> None:
-        """Enter the answer to the ping of a number. Raises ProtocolViolationError."""
+        """Record the answer to the ping with this number. Raises ProtocolViolationError."""
         if number <= self._asked:
             raise ProtocolViolationError("It answers one ping twice")
         if self._heard is not None and monotonic < self._heard - _CLOCK_S:
@@ -82,7 +82,7 @@ class HostAccount:
         self._asked, self._heard = number, monotonic
 
     def tick(self, tick: IntervalMessage) -> None:
-        """Enter an interval. Raises ProtocolViolationError."""
+        """Record an interval. Raises ProtocolViolationError."""
         if self._result is not None:
             raise ProtocolViolationError("It tells of an interval after its result")
         if self._last is not None and tick.monotonic <= self._last:
@@ -105,7 +105,7 @@ class HostAccount:
         self._measured += tick.seconds if tick.measuring else 0.0
 
     def result(self, result: ResultMessage, job: Mapping[str, str]) -> None:
-        """Enter the totals, which have to fit the intervals. Raises ProtocolViolationError."""
+        """Record the totals, which have to match the intervals. Raises ProtocolViolationError."""
         if self._result is not None:
             raise ProtocolViolationError("It tells its result twice")
         if self._first is None and result.status == "ok" and any(total.ios for total in result.totals.values()):
@@ -118,13 +118,13 @@ class HostAccount:
             self._require_totals(result)
 
     def end(self, end: EndMessage) -> None:
-        """Enter the last word. Raises ProtocolViolationError where it contradicts the result."""
+        """Record the last message. Raises ProtocolViolationError if it contradicts the result."""
         self._end = True
         if self._result is not None and self._result.status == "ok" and end.why in _BY_ITSELF:
             raise ProtocolViolationError(f"It calls its run whole and says that it ended because {_BY_ITSELF[end.why]}")
 
     def _require_lease(self, monotonic: float) -> None:
-        """Since its last answer to a ping no word has reached the host: it has to have stopped after its lease."""
+        """Raise ProtocolViolationError for a message over a lease after the last ping that the host received."""
         if self._heard is not None and monotonic - self._heard > self.lease_s + SLACK_S:
             raise ProtocolViolationError(
                 f"It answers {monotonic - self._heard:.0f} s after the last word that it heard: its lease of"
@@ -153,7 +153,7 @@ class HostAccount:
         try:
             size = parse_size(job.get("bs", ""))
         except InvalidValueError:
-            return  # none, several, or a range
+            return  # no block size, several, or a range
         if {"bssplit", "bsrange", "blocksize_range", "bs_write"} & job.keys():
             return
         for name, ios in self._ios.items():

@@ -1,6 +1,6 @@
-"""How far a host's clocks are from ours, by pings there and back, and when all are to start. Pure.
+"""Offsets between a host's clocks and ours, measured by pings, and the common start time. No I/O.
 
-All times are seconds. Ours is the monotonic clock of the controller.
+All times are in seconds. Ours is the monotonic clock of the controller.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from collections.abc import Iterable, Sequence
 from backends.values import dataclass
 
 LEAST_LEAD_S = 2.0
-"""From the word to the start, at least: every host has to have heard it, also one that stands still for a second."""
+"""Minimum time from the start command to the start, so that a host that stalls for a second receives it in time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PingReply:
-    """A ping that came back."""
+    """A ping that was answered."""
 
     sent: float
-    """When it was sent, by our clock."""
+    """Time when it was sent, by our clock."""
     received: float
-    """When the answer came, by our clock."""
+    """Time when the answer arrived, by our clock."""
     monotonic: float
     """The host's monotonic clock between the two."""
     wall: float
@@ -28,33 +28,33 @@ class PingReply:
 
     @property
     def round_trip(self) -> float:
-        """Seconds there and back."""
+        """Return the round-trip time in seconds."""
         return self.received - self.sent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockOffset:
-    """How far a host's clocks are ahead of ours."""
+    """Offset of a host's clocks from ours."""
 
     monotonic: float
     """The host's monotonic clock minus ours."""
     wall: float
     """The host's wall clock minus our monotonic clock."""
     error_s: float
-    """By so much at most it is wrong: half of the round trip, since the two ways need not take the same time."""
+    """Maximum error: half of the round trip, because the two ways need not take equally long."""
 
-    def ours(self, monotonic: float) -> float:
-        """Our time of a moment that the host's monotonic clock tells."""
+    def to_controller_time(self, monotonic: float) -> float:
+        """Return our time for a time of the host's monotonic clock."""
         return monotonic - self.monotonic
 
-    def theirs(self, ours: float) -> float:
-        """The host's wall clock at a moment of ours."""
+    def to_host_wall_time(self, ours: float) -> float:
+        """Return the host's wall-clock time for a time of ours."""
         return ours + self.wall
 
 
-def offset_of(echoes: Iterable[PingReply]) -> ClockOffset | None:
-    """By the ping with the shortest round trip, whose error is the smallest; None without one."""
-    best = min(echoes, key=lambda echo: echo.round_trip, default=None)
+def offset_of(replies: Iterable[PingReply]) -> ClockOffset | None:
+    """Return the offset by the ping with the shortest round trip, whose error is the smallest; None without pings."""
+    best = min(replies, key=lambda reply: reply.round_trip, default=None)
     if best is None:
         return None
     middle = (best.sent + best.received) / 2
@@ -62,6 +62,6 @@ def offset_of(echoes: Iterable[PingReply]) -> ClockOffset | None:
 
 
 def start_moments(now: float, round_trips: Sequence[float], hosts: int, stagger_s: float) -> tuple[float, ...]:
-    """Our time at which each of so many hosts is to start, in their order; `round_trips`: the latest of each."""
+    """Return our start time for each host, in order. `round_trips`: the latest of each host."""
     first = now + max(LEAST_LEAD_S, 3 * max(round_trips, default=0.0))
     return tuple(first + number * stagger_s for number in range(hosts))

@@ -1,4 +1,4 @@
-"""Starts a run on many hosts at the same moment, keeps it, hears all of them, and never waits for one that is gone."""
+"""Coordinator: starts a run on many hosts at the same moment, keeps it alive, and drops hosts that are gone."""
 
 from __future__ import annotations
 
@@ -35,34 +35,34 @@ from backends.errors import RaidbenchError, StorageError
 from backends.values import dataclass
 
 _AT_ONCE = 16
-"""Hosts that are being reached at the same time: each costs ssh a handshake."""
+"""Hosts that are connected to at the same time: each costs ssh a handshake."""
 
 _ECHOES = 64
-"""Pings of a host by which its clocks are judged: those of the last minute, for clocks drift."""
+"""Pings per host that determine its clock offset: those of the last minute, because clocks drift."""
 
 _BURST = 8
-"""Pings before the start, by which the clocks are judged."""
+"""Pings before the start that determine the clock offset."""
 
 _NOISE_BYTES = 64 << 10
-"""What a login may print before the run there speaks."""
+"""Maximum output of a login before the run's first message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MultiHostTimeouts:
-    """Seconds."""
+    """Timeouts in seconds."""
 
     hello: float = 60.0
-    """Until a host that is being reached has to speak."""
+    """Time for a host to send its first message."""
     silence: float = 10.0
-    """Without a word from a host that is pinged every second, until it is lost."""
+    """Time without a message, although it is pinged every second, after which a host is lost."""
     ping: float = 1.0
-    """Between two pings, which keep the lease."""
+    """Time between two pings, which renew the lease."""
     burst: float = 0.1
-    """Between two pings before the start."""
+    """Time between two pings before the start."""
     beyond: float = 120.0
-    """Beyond the time that a run takes at most, until it is lost."""
+    """Time after the maximum duration of a run after which its host is lost."""
     farewell: float = 10.0
-    """For what hosts still have to say after they were told to stop."""
+    """Time for the last messages after the hosts were told to stop."""
 
 
 _TIMEOUTS = MultiHostTimeouts()
@@ -70,54 +70,54 @@ _TIMEOUTS = MultiHostTimeouts()
 
 @dataclass(slots=True, kw_only=True)
 class HostSession:
-    """One host, and all that is known of it."""
+    """State of one host."""
 
     host: str
-    """Its name as it was asked for."""
+    """Name that the user gave."""
     hello: HelloMessage | None = None
-    """Who it says it is; None before it spoke."""
+    """Its first message; None before it."""
     ready: ReadyMessage | None = None
-    """What it will do; None before it is ready."""
+    """Description of its run; None before it is ready."""
     doing: str = "connecting"
-    """A word for people."""
+    """Activity, for display."""
     planned: float | None = None
-    """When it was told to start, by our clock."""
+    """Time of its start command, by our clock."""
     spans: list[Span] = field(default_factory=list)
-    """When it measured: what follows without a gap is one span."""
+    """Times in which it measured; intervals without a gap are one span."""
     rate: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """When it last told, and the IOPS and bytes per second of that interval."""
+    """Time of its last interval, with its IOPS and bytes per second."""
     started: bool = False
-    """Whether it said that fio is being started."""
+    """Whether it reported that fio is being started."""
     result: ResultMessage | None = None
-    """Its run, once it is over."""
+    """Its result, once the run is over."""
     end: EndMessage | None = None
-    """Its last word."""
+    """Its last message."""
     lost: str = ""
-    """Why nothing is heard of it any more, in a clause; "" while it is, and after a good end."""
+    """Why the connection was lost, as a clause; "" while connected, and after a proper end."""
     over: bool = False
-    """Whether nothing more comes."""
-    echoes: deque[PingReply] = field(default_factory=lambda: deque(maxlen=_ECHOES))
-    """Its last pings."""
+    """Whether no more messages follow."""
+    ping_replies: deque[PingReply] = field(default_factory=lambda: deque(maxlen=_ECHOES))
+    """Its latest ping replies."""
     line: HostConnection | None = None
-    """The way to it."""
+    """Its connection."""
     go: float | None = None
-    """The moment of its start by its wall clock, as it was told; None before."""
+    """Start time by its wall clock, as sent to it; None before."""
     account: HostAccount = field(default_factory=lambda: HostAccount(LEASE_S))
-    """What it has said, to be held against what it says next."""
+    """Consistency checks of its messages."""
 
     @property
     def offset(self) -> ClockOffset | None:
-        """How far its clocks are ahead of ours."""
-        return offset_of(self.echoes)
+        """Return the offset of its clocks from ours."""
+        return offset_of(self.ping_replies)
 
     @property
-    def whole(self) -> bool:
-        """Whether it measured to the end."""
+    def is_complete(self) -> bool:
+        """Return whether it measured to the end."""
         return self.result is not None and self.result.status == "ok" and not self.lost
 
     @property
-    def measured(self) -> Span | None:
-        """From when to when it measured."""
+    def measuring_span(self) -> Span | None:
+        """Return begin and end of its measuring, or None."""
         return (self.spans[0][0], self.spans[-1][1]) if self.spans else None
 
 
@@ -126,28 +126,29 @@ class Coordinator:
 
     def __init__(
         self,
-        reach: Transport,
+        transport: Transport,
         folder: JointFolder,
         hosts: Sequence[str],
         *,
         stagger_s: float = 0.0,
-        patience: MultiHostTimeouts = _TIMEOUTS,
+        timeouts: MultiHostTimeouts = _TIMEOUTS,
         say: Callable[[str], None] = lambda sentence: None,
         clock: Callable[[], float] = time.monotonic,
         lease_s: float | None = None,
     ) -> None:
-        """`say`: hears in a sentence what befalls a host. `lease_s`: seconds of silence granted to each
-        host; None where each says what it was granted.
+        """`say`: called with a sentence for each event of a host.
+
+        `lease_s`: seconds of silence that each host is granted; None if each host reports its own.
         """
-        self.seats = tuple(HostSession(host=host, account=HostAccount(lease_s or LEASE_S)) for host in hosts)
-        """The hosts, in their order."""
+        self.peers = tuple(HostSession(host=host, account=HostAccount(lease_s or LEASE_S)) for host in hosts)
+        """The hosts, in order."""
         self.stopped = False
-        """Whether all were told to stop."""
+        """Whether all hosts were told to stop."""
         self.first_start: float | None = None
-        """When the first of them was to start, by our clock; None before that is known."""
-        self._reach, self._folder = reach, folder
+        """Planned start of the first host, by our clock; None before it is known."""
+        self._transport, self._folder = transport, folder
         self._stagger = stagger_s
-        self._timeouts = patience
+        self._timeouts = timeouts
         self._say = say
         self._clock = clock
         self._sent: dict[str, tuple[int, float]] = {}
@@ -158,9 +159,9 @@ class Coordinator:
         self._changed = asyncio.Event()
         self._stop = asyncio.Event()
 
-    async def conduct(self) -> None:
-        """The whole run; what came of it stands in `seats`. Raises StorageError where nothing can be kept."""
-        tasks = [asyncio.create_task(self._serve(seat), name=seat.host) for seat in self.seats]
+    async def run(self) -> None:
+        """Run on all hosts, with the outcome in `peers`. Raises StorageError if nothing can be saved."""
+        tasks = [asyncio.create_task(self._serve(peer), name=peer.host) for peer in self.peers]
         helpers = [asyncio.create_task(self._ping_forever()), asyncio.create_task(self._begin())]
         stop = asyncio.create_task(self._stop.wait(), name="stop")
         try:
@@ -169,9 +170,9 @@ class Coordinator:
                 self._raise_failed([*tasks, *helpers])
                 helpers = [task for task in helpers if not task.done()]
             if stop.done():
-                for task, seat in zip(tasks, self.seats, strict=True):
-                    if seat.hello is None:
-                        task.cancel()  # nobody is there yet who could be told
+                for task, peer in zip(tasks, self.peers, strict=True):
+                    if peer.hello is None:
+                        task.cancel()  # there is no connection yet to send the command to
                 await asyncio.wait(tasks, timeout=self._timeouts.farewell)
         finally:
             remaining = {*tasks, *helpers, stop}
@@ -179,19 +180,19 @@ class Coordinator:
                 unfinished.cancel()
             await asyncio.wait(remaining)
         self._raise_failed(tasks)
-        for seat in self.seats:
-            if seat.end is None and not seat.lost:
-                self._drop(seat, "it did not say that it stopped")
+        for peer in self.peers:
+            if peer.end is None and not peer.lost:
+                self._drop(peer, "it did not say that it stopped")
 
     def stop(self) -> None:
-        """Tell all hosts to stop; what they still say is heard for a while."""
+        """Tell all hosts to stop. Their last messages are still received for a while."""
         self.stopped = True
         self._stop.set()
         self._send_all("bye")
 
-    def waited_for(self) -> tuple[str, ...]:
-        """Hosts that are neither ready nor gone."""
-        return tuple(seat.host for seat in self.seats if not seat.over and seat.ready is None)
+    def pending_hosts(self) -> tuple[str, ...]:
+        """Return the hosts that are neither ready nor gone."""
+        return tuple(peer.host for peer in self.peers if not peer.over and peer.ready is None)
 
     # -- all hosts -----------------------------------------------------------------------------------------------------
 
@@ -214,17 +215,17 @@ class Coordinator:
         self._send_all(f"ping {name}")
 
     def _ping_id(self, number: int) -> str:
-        """Return an id that no other run gives: an answer to another run's ping is none to this one's."""
+        """Return an id that is unique to this run: answers to pings of other runs are ignored."""
         return f"{self._mark}-{number}"
 
     def _send_all(self, word: str) -> None:
-        for seat in self.seats:
-            if seat.line is not None and seat.hello is not None and not seat.over:
-                seat.line.say(word)
+        for peer in self.peers:
+            if peer.line is not None and peer.hello is not None and not peer.over:
+                peer.line.say(word)
 
     async def _begin(self) -> None:
-        """Wait until all are ready or gone, judge their clocks, and tell each its moment."""
-        while self.waited_for():
+        """Wait until all hosts are ready or gone, measure their clocks, and send each its start time."""
+        while self.pending_hosts():
             self._changed.clear()
             await self._changed.wait()
         self._leave_out_shared()
@@ -233,215 +234,217 @@ class Coordinator:
             await asyncio.sleep(self._timeouts.burst)
         if self.stopped:
             return
-        ready = [seat for seat in self.seats if not seat.over and seat.ready is not None and seat.offset is not None]
-        trips = [seat.echoes[-1].round_trip for seat in ready]
+        ready = [peer for peer in self.peers if not peer.over and peer.ready is not None and peer.offset is not None]
+        trips = [peer.ping_replies[-1].round_trip for peer in ready]
         moments = start_moments(self._clock(), trips, len(ready), self._stagger)
         self.first_start = min(moments, default=None)
-        for seat, moment in zip(ready, moments, strict=True):
-            assert seat.offset is not None
-            assert seat.line is not None
-            seat.planned = moment
-            start = f"{seat.offset.theirs(moment):.6f}"
-            seat.go = float(start)
-            seat.line.say(f"go {start}")
+        for peer, moment in zip(ready, moments, strict=True):
+            assert peer.offset is not None
+            assert peer.line is not None
+            peer.planned = moment
+            start = f"{peer.offset.to_host_wall_time(moment):.6f}"
+            peer.go = float(start)
+            peer.line.say(f"go {start}")
 
     def _leave_out_shared(self) -> None:
-        """Hosts with one scratch file measure none: it would count twice, and the first to end would remove it."""
+        """Drop hosts with the same scratch file: it would count twice, and the first to end would remove it."""
         by_file: dict[str, list[HostSession]] = {}
-        for seat in self.seats:
-            for file in frozenset(seat.ready.shared) if seat.ready is not None and not seat.over else ():
-                by_file.setdefault(file, []).append(seat)
-        for file, seats in by_file.items():
-            if len(seats) < 2:
+        for peer in self.peers:
+            for file in frozenset(peer.ready.shared) if peer.ready is not None and not peer.over else ():
+                by_file.setdefault(file, []).append(peer)
+        for file, peers in by_file.items():
+            if len(peers) < 2:
                 continue
-            for seat in seats:
-                if not seat.lost:
-                    other = next(session.host for session in seats if session is not seat)
-                    self._drop(seat, f"its scratch file is that of {other}, too, on a filesystem both have ({file})")
-                    if seat.line is not None:
-                        seat.line.say("bye")
+            for peer in peers:
+                if not peer.lost:
+                    other = next(session.host for session in peers if session is not peer)
+                    self._drop(peer, f"its scratch file is that of {other}, too, on a filesystem both have ({file})")
+                    if peer.line is not None:
+                        peer.line.say("bye")
 
     # -- one host ------------------------------------------------------------------------------------------------------
 
-    async def _serve(self, seat: HostSession) -> None:
+    async def _serve(self, peer: HostSession) -> None:
         try:
             await self._connecting.acquire()
             inside = True
             try:
-                async with self._reach.line(seat.host) as line:
-                    seat.line = line
-                    rest = await self._until_hello(seat, line)
+                async with self._transport.line(peer.host) as line:
+                    peer.line = line
+                    rest = await self._read_hello(peer, line)
                     self._connecting.release()
                     inside = False
-                    await self._read_messages(seat, line, rest)
+                    await self._read_messages(peer, line, rest)
             finally:
                 if inside:
                     self._connecting.release()
         except StorageError:
             raise
         except RaidbenchError as error:
-            self._drop(seat, error.message.rstrip("."))
+            self._drop(peer, error.message.rstrip("."))
         except TimeoutError:
-            limit = self._timeouts.hello if seat.hello is None else self._timeouts.silence
-            self._drop(seat, f"it said nothing for {limit:g} s")
+            limit = self._timeouts.hello if peer.hello is None else self._timeouts.silence
+            self._drop(peer, f"it said nothing for {limit:g} s")
         finally:
-            seat.over = True
-            seat.line = None
+            peer.over = True
+            peer.line = None
             self._changed.set()
 
-    async def _until_hello(self, seat: HostSession, line: HostConnection) -> bytes:
-        """What came after its first line; whatever a login prints before it is passed over."""
+    async def _read_hello(self, peer: HostSession, line: HostConnection) -> bytes:
+        """Return the bytes after the first message. Output of the login before it is skipped."""
         buffer, noise = b"", 0
         async with asyncio.timeout(self._timeouts.hello):
             while noise < _NOISE_BYTES:
                 chunk = await line.read()
                 if not chunk:
-                    await self._handle_end(seat, line)
+                    await self._handle_end(peer, line)
                     return b""
                 buffer += chunk
                 noise += len(chunk)
                 while b"\n" in buffer:
                     first, buffer = buffer.split(b"\n", 1)
                     if (message := _parse_greeting(first)) is not None:
-                        self._take(seat, message)
+                        self._take(peer, message)
                         return buffer
         raise ProtocolViolationError("It says much, but is no run")
 
-    async def _read_messages(self, seat: HostSession, line: HostConnection, rest: bytes) -> None:
-        flood = RateLimiter()
+    async def _read_messages(self, peer: HostSession, line: HostConnection, rest: bytes) -> None:
+        limiter = RateLimiter()
         buffer = rest
-        while not seat.over:
+        while not peer.over:
             *lines, buffer = buffer.split(b"\n")
             for line_bytes in lines:
-                flood.take(len(line_bytes), self._clock())
-                assert seat.hello is not None
-                self._take(seat, parse_message(line_bytes, seat.hello.host))
+                limiter.take(len(line_bytes), self._clock())
+                assert peer.hello is not None
+                self._take(peer, parse_message(line_bytes, peer.hello.host))
             if len(buffer) > LINE_BYTES:
                 raise ProtocolViolationError("It says a line without end")
-            if seat.end is not None:
-                seat.over = True
+            if peer.end is not None:
+                peer.over = True
                 return
-            self._require_in_time(seat)
+            self._require_in_time(peer)
             async with asyncio.timeout(self._timeouts.silence):
                 chunk = await line.read()
             if not chunk:
-                await self._handle_end(seat, line)
+                await self._handle_end(peer, line)
                 return
             buffer += chunk
 
-    def _require_in_time(self, seat: HostSession) -> None:
-        if seat.planned is None or seat.ready is None:
+    def _require_in_time(self, peer: HostSession) -> None:
+        if peer.planned is None or peer.ready is None:
             return
-        if self._clock() > seat.planned + seat.ready.seconds + self._timeouts.beyond:
+        if self._clock() > peer.planned + peer.ready.seconds + self._timeouts.beyond:
             raise ProtocolViolationError("Its run did not end in its time")
 
-    async def _handle_end(self, seat: HostSession, line: HostConnection) -> None:
-        """Its line ended before its last word."""
-        self._drop(seat, lost_reason(await line.status(), await line.complaints()))
-        seat.over = True
+    async def _handle_end(self, peer: HostSession, line: HostConnection) -> None:
+        """Drop a host whose connection ended before its last message."""
+        self._drop(peer, lost_reason(await line.status(), await line.complaints()))
+        peer.over = True
 
-    def _drop(self, seat: HostSession, why: str) -> None:
-        seat.lost = why[:1].lower() + why[1:]
-        seat.doing = "lost"
-        seat.over = True
-        self._say(f"{seat.host}: {seat.lost}.")
+    def _drop(self, peer: HostSession, why: str) -> None:
+        peer.lost = why[:1].lower() + why[1:]
+        peer.doing = "lost"
+        peer.over = True
+        self._say(f"{peer.host}: {peer.lost}.")
 
-    def _take(self, seat: HostSession, message: HostMessage) -> None:
-        if seat.lost:
-            return  # what it still says counts no more, and the first reason stays
+    def _take(self, peer: HostSession, message: HostMessage) -> None:
+        if peer.lost:
+            return  # later messages are ignored, so that the first reason is kept
         now = self._clock()
-        seat.account.require_open()
+        peer.account.require_open()
         match message:
             case HelloMessage():
-                self._accept_hello(seat, message)
+                self._accept_hello(peer, message)
             case PongMessage(id=name):
                 number, sent = self._sent.get(name, (0, 0.0))
                 if not number:
                     raise ProtocolViolationError("It answers a ping that was never sent")
-                seat.account.pong(number, message.monotonic)
-                seat.echoes.append(PingReply(sent=sent, received=now, monotonic=message.monotonic, wall=message.wall))
+                peer.account.pong(number, message.monotonic)
+                peer.ping_replies.append(
+                    PingReply(sent=sent, received=now, monotonic=message.monotonic, wall=message.wall)
+                )
             case PhaseMessage(phase=phase):
-                seat.doing = phase
+                peer.doing = phase
             case ReadyMessage():
-                if seat.ready is not None:
+                if peer.ready is not None:
                     raise ProtocolViolationError("It says twice that it is ready")
-                seat.ready, seat.doing = message, "ready"
+                peer.ready, peer.doing = message, "ready"
                 self._changed.set()
             case StartedMessage():
-                if seat.planned is None or seat.started:
+                if peer.planned is None or peer.started:
                     raise ProtocolViolationError(
-                        "It starts twice" if seat.started else "It starts before it was told to"
+                        "It starts twice" if peer.started else "It starts before it was told to"
                     )
-                seat.doing, seat.started = "starting", True
+                peer.doing, peer.started = "starting", True
             case IntervalMessage():
-                self._tick(seat, message, now)
+                self._tick(peer, message, now)
             case ResultMessage():
-                self._close(seat, message)
+                self._close(peer, message)
             case EndMessage(message=sentence):
-                seat.account.end(message)
-                seat.end, seat.doing = message, "done"
-                if sentence and not seat.whole and not self.stopped:
-                    self._say(f"{seat.host}: {sentence}")
+                peer.account.end(message)
+                peer.end, peer.doing = message, "done"
+                if sentence and not peer.is_complete and not self.stopped:
+                    self._say(f"{peer.host}: {sentence}")
 
-    def _accept_hello(self, seat: HostSession, hello: HelloMessage) -> None:
-        if seat.hello is not None:
+    def _accept_hello(self, peer: HostSession, hello: HelloMessage) -> None:
+        if peer.hello is not None:
             raise ProtocolViolationError("It says twice who it is")
         if hello.lease is not None:
             if self._lease is not None and hello.lease != self._lease:
                 raise ProtocolViolationError(
                     f"It was granted a lease of {self._lease:g} s and says that it has {hello.lease:g} s"
                 )
-            seat.account.lease_s = hello.lease
-        seat.hello, seat.doing = hello, "checking"
-        self._folder.called(hello.host)
-        self._warn_of_same_kernel(seat)
+            peer.account.lease_s = hello.lease
+        peer.hello, peer.doing = hello, "checking"
+        self._folder.add_name(hello.host)
+        self._warn_of_same_kernel(peer)
 
-    def _close(self, seat: HostSession, result: ResultMessage) -> None:
-        self._require_own(seat, result.go)
-        if result.status == "ok" and seat.planned is None:
+    def _close(self, peer: HostSession, result: ResultMessage) -> None:
+        self._require_own(peer, result.go)
+        if result.status == "ok" and peer.planned is None:
             raise ProtocolViolationError("It ends a run before it was started")
-        seat.account.result(result, {} if seat.ready is None else seat.ready.job)
-        seat.result = result
+        peer.account.result(result, {} if peer.ready is None else peer.ready.job)
+        peer.result = result
 
-    def _tick(self, seat: HostSession, tick: IntervalMessage, now: float) -> None:
-        offset = seat.offset
-        if offset is None or seat.planned is None:
+    def _tick(self, peer: HostSession, tick: IntervalMessage, now: float) -> None:
+        offset = peer.offset
+        if offset is None or peer.planned is None:
             raise ProtocolViolationError("It measures before it was started")
-        end = offset.ours(tick.monotonic)
-        if not seat.planned - 1.0 <= end <= now + offset.error_s + 1.0:
+        end = offset.to_controller_time(tick.monotonic)
+        if not peer.planned - 1.0 <= end <= now + offset.error_s + 1.0:
             raise ProtocolViolationError("It tells of another time than now")
-        self._require_own(seat, tick.go)
-        seat.account.tick(tick)
+        self._require_own(peer, tick.go)
+        peer.account.tick(tick)
         ios = sum(side.ios for side in tick.sides.values())
         size = sum(side.bytes for side in tick.sides.values())
-        seat.rate = (now, ios / tick.seconds, size / tick.seconds)
+        peer.rate = (now, ios / tick.seconds, size / tick.seconds)
         if not tick.measuring:
             return
         span = (end - tick.seconds, end)
-        self._folder.add(seat.host, span, tick)
-        if seat.spans and span[0] - seat.spans[-1][1] < max(1.0, tick.seconds):
-            seat.spans[-1] = (seat.spans[-1][0], end)
+        self._folder.add(peer.host, span, tick)
+        if peer.spans and span[0] - peer.spans[-1][1] < max(1.0, tick.seconds):
+            peer.spans[-1] = (peer.spans[-1][0], end)
         else:
-            seat.spans.append(span)
+            peer.spans.append(span)
 
     @staticmethod
-    def _require_own(seat: HostSession, go: float | None) -> None:
-        """Raise ProtocolViolationError for what belongs to a run with another start."""
-        if go is not None and go != seat.go:
+    def _require_own(peer: HostSession, go: float | None) -> None:
+        """Raise ProtocolViolationError for a message that belongs to a run with a different start."""
+        if go is not None and go != peer.go:
             raise ProtocolViolationError("It tells of another run, with another start")
 
-    def _warn_of_same_kernel(self, seat: HostSession) -> None:
-        assert seat.hello is not None
-        for other in self.seats:
-            if other is not seat and other.hello is not None and other.hello.boot == seat.hello.boot != "":
+    def _warn_of_same_kernel(self, peer: HostSession) -> None:
+        assert peer.hello is not None
+        for other in self.peers:
+            if other is not peer and other.hello is not None and other.hello.boot == peer.hello.boot != "":
                 self._say(
-                    f"{seat.host} and {other.host} run on one kernel: disks and processors that they share count twice."
+                    f"{peer.host} and {other.host} run on one kernel: disks and processors that they share count twice."
                 )
                 return
 
 
 def _parse_greeting(line: bytes) -> HelloMessage | None:
-    """The first line of a run, None for anything else. Raises ProtocolMismatchError."""
+    """Return the first message of a run, or None for anything else. Raises ProtocolMismatchError."""
     try:
         message = parse_message(line)
     except ProtocolMismatchError:

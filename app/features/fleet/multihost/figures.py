@@ -1,4 +1,4 @@
-"""What many hosts did together: histograms are added and percentiles taken of the sum, never averaged. Pure."""
+"""Combined results of many hosts: histograms are added, percentiles are taken of the sum, never averaged. No I/O."""
 
 from __future__ import annotations
 
@@ -15,64 +15,64 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IoCounts:
-    """One direction in one interval, or in several."""
+    """One direction in one or several intervals."""
 
     ios: int
-    """I/Os completed."""
+    """Completed I/Os."""
     bytes: int
-    """Bytes moved."""
+    """Bytes transferred."""
     histogram: Histogram
-    """Their latencies."""
+    """Latencies of the I/Os."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostStats:
-    """One host within the window."""
+    """Results of one host within the common interval."""
 
     seconds: float
-    """The intervals of it that lie in the window, together."""
+    """Total length of its intervals inside the common interval."""
     sides: Mapping[str, DirectionStats]
-    """By direction; what it did not do is not there."""
+    """Results by direction; unused directions are missing."""
 
     @property
     def iops(self) -> float:
-        """Of all directions."""
+        """Return the IOPS of all directions."""
         return sum(side.iops for side in self.sides.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IopsSpread:
-    """How far the hosts lie apart."""
+    """Variation of the results between hosts."""
 
     variation: float
-    """Standard deviation of their IOPS by their mean: 0.1 for 10 %."""
+    """Standard deviation of their IOPS divided by the mean: 0.1 for 10 %."""
     slowest: str
     """The host with the fewest IOPS."""
     fastest: str
-    """The host with the most."""
+    """The host with the most IOPS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MultiHostTotals:
-    """All hosts of a window."""
+    """Results of all hosts of a common interval."""
 
     hosts: Mapping[str, HostStats]
-    """Each by its name."""
+    """Results by host name."""
     sides: Mapping[str, DirectionStats] = field(default_factory=dict)
-    """The sum, by direction: rates added, percentiles of all I/Os."""
+    """The sum by direction: rates are added, percentiles are those of all I/Os."""
     spread: IopsSpread | None = None
-    """None of fewer than two hosts."""
+    """Variation; None for fewer than two hosts."""
 
 
 class IntervalSum:
-    """Adds up the intervals of one host that lie in a window."""
+    """Sum of a host's intervals."""
 
     def __init__(self) -> None:
         self._seconds = 0.0
         self._parts: dict[str, tuple[int, int, dict[int, int]]] = {}
 
     def add(self, seconds: float, sides: Mapping[str, IoCounts]) -> None:
-        """An interval more."""
+        """Add an interval."""
         self._seconds += seconds
         for name, moved in sides.items():
             ios, size, counts = self._parts.get(name, (0, 0, {}))
@@ -81,7 +81,7 @@ class IntervalSum:
             self._parts[name] = (ios + moved.ios, size + moved.bytes, counts)
 
     def figures(self) -> HostStats:
-        """Of all of them."""
+        """Return the results of all intervals."""
         sides = {
             name: direction_stats_of(IoCounts(ios=ios, bytes=size, histogram=Histogram(counts)), self._seconds)
             for name, (ios, size, counts) in self._parts.items()
@@ -90,7 +90,7 @@ class IntervalSum:
 
 
 def direction_stats_of(moved: IoCounts, seconds: float) -> DirectionStats:
-    """What was moved in so many seconds, as figures."""
+    """Return I/O counts of so many seconds as results."""
     part = Counters(
         io_bytes=moved.bytes,
         total_ios=moved.ios,
@@ -108,12 +108,9 @@ def direction_stats_of(moved: IoCounts, seconds: float) -> DirectionStats:
 
 
 def sum_hosts(hosts: Mapping[str, HostStats]) -> MultiHostTotals:
-    """The sum of hosts of one window, and how far they lie apart."""
-    sides = {}
-    for name in DIRECTIONS:
-        parts = [host.sides[name] for host in hosts.values() if name in host.sides]
-        if parts:
-            sides[name] = _sum(parts)
+    """Return the sum of all hosts, and their variation."""
+    parts = {name: [host.sides[name] for host in hosts.values() if name in host.sides] for name in DIRECTIONS}
+    sides = {name: _sum(stats) for name, stats in parts.items() if stats}
     return MultiHostTotals(hosts=hosts, sides=sides, spread=_spread(hosts))
 
 

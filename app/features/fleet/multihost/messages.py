@@ -1,4 +1,4 @@
-"""What a host says of its run, read without believing it: bounded, cleaned, and only about itself. Pure."""
+"""Messages of a host about its run, parsed without trust: limited in size, cleaned, and only about itself. No I/O."""
 
 from __future__ import annotations
 
@@ -18,76 +18,76 @@ from backends.text import clean
 from backends.values import dataclass
 
 LINE_BYTES = 1 << 20
-"""No line is longer."""
+"""Maximum length of a line."""
 
 _MOST = 1 << 62
 _BUCKETS = frozenset(map(value_of, range(LAST_BUCKET + 1)))
 _BINS = 2000
 _IOPS_MOST = 1e10
-"""I/Os per second that no host does."""
+"""I/Os per second that no host reaches."""
 
 _RATE_MOST = 1e15
-"""Bytes per second that no host does."""
+"""Bytes per second that no host reaches."""
 
 _JOB_FIELDS = 60
 
 
 class ProtocolViolationError(RaidbenchError):
-    """A host said what no run says; it is heard no more."""
+    """A host sent an invalid message. Nothing more is read from it."""
 
 
 class ProtocolMismatchError(ProtocolViolationError):
-    """It is a run, but of a raidbench that says it otherwise."""
+    """The host runs a raidbench with a different protocol version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelloMessage:
-    """Who it is."""
+    """First message: the host's identity."""
 
     host: str
-    """What it calls itself."""
+    """Its own name."""
     boot: str
-    """The same for all that runs on one kernel; "" where it is not known."""
+    """Id that all processes on one running kernel share; "" if it is not known."""
     version: str
-    """Of raidbench there."""
+    """Version of raidbench there."""
     lease: float | None = None
-    """Seconds without a word after which it stops; None where it does not say."""
+    """Seconds without a message after which it stops; None if not reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PongMessage:
-    """A ping that came back."""
+    """Answer to a ping."""
 
     id: str
-    """Which one."""
+    """Id of the ping."""
     monotonic: float
-    """The host's monotonic clock, seconds."""
+    """The host's monotonic clock in seconds."""
     wall: float
-    """Its wall clock, seconds since 1970."""
+    """Its wall clock in seconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseMessage:
-    """What it is doing."""
+    """Change of phase."""
 
     phase: str
-    """A word of `Phase`."""
+    """A value of `Phase`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadyMessage:
-    """It waits for the start."""
+    """The host waits for the start."""
 
     target: str
-    """What it calls what it measures."""
+    """Its name for the measured target."""
     job: Mapping[str, str]
     """Its job, by field."""
     seconds: float
-    """How long it will take at most, ramp included."""
+    """Maximum duration, including the ramp."""
     fio: str
     """Version of fio."""
     shared: tuple[str, ...] = ()
-    """Its scratch files that other machines may have, too: whoever tells the same has the same file."""
+    """Ids of its scratch files on shared filesystems: hosts with the same id have the same file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,23 +97,23 @@ class StartedMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntervalMessage:
-    """An interval."""
+    """One interval."""
 
     monotonic: float
-    """The host's monotonic clock at its end."""
+    """The host's monotonic clock at the end of the interval."""
     seconds: float
-    """Its length."""
+    """Length of the interval."""
     measuring: bool
-    """Whether it counts: not of the ramp."""
+    """Whether it counts, which the ramp does not."""
     sides: Mapping[str, IoCounts] = field(default_factory=dict)
-    """What was moved, by direction."""
+    """I/O counts by direction."""
     go: float | None = None
-    """The start that it belongs to, as it was told; None where the host does not say."""
+    """Start time of the run that it belongs to; None if not reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TotalsTold:
-    """One direction of a whole run, as fio counted it."""
+class DirectionTotals:
+    """One direction of the complete run, as counted by fio."""
 
     ios: int
     """I/Os."""
@@ -124,37 +124,37 @@ class TotalsTold:
     rate: float
     """Bytes per second."""
     seconds: float
-    """How long it took."""
+    """Duration."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultMessage:
-    """The run is over."""
+    """Result of the run."""
 
     status: str
-    """`ok`, `stopped`, `failed`."""
+    """`ok`, `stopped` or `failed`."""
     reason: str
-    """A sentence where it is not ok."""
+    """A sentence if the status is not `ok`."""
     run: str
-    """Its id there."""
+    """Id of the run there."""
     session: str
-    """The folder of its session there."""
-    totals: Mapping[str, TotalsTold] = field(default_factory=dict)
-    """By direction; empty where the host does not say."""
+    """Folder of the session there."""
+    totals: Mapping[str, DirectionTotals] = field(default_factory=dict)
+    """Totals by direction; empty if not reported."""
     monotonic: float | None = None
-    """The host's monotonic clock; None where it does not say."""
+    """The host's monotonic clock; None if not reported."""
     go: float | None = None
-    """The start that it belongs to, as it was told; None where the host does not say."""
+    """Start time of the run that it belongs to; None if not reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndMessage:
-    """Nothing more comes."""
+    """Last message."""
 
     why: str
-    """A word."""
+    """Reason as a code."""
     message: str
-    """In a sentence; "" of a good end."""
+    """Reason as a sentence; "" after a proper end."""
 
 
 HostMessage = (
@@ -170,7 +170,7 @@ HostMessage = (
 
 
 def parse_message(line: bytes, host: str = "") -> HostMessage:
-    """Return the message in a line without its end. Raises ProtocolViolationError.
+    """Return the message in a line without its newline. Raises ProtocolViolationError.
 
     `host`: the name that this host reported before.
     """
@@ -186,7 +186,7 @@ def parse_message(line: bytes, host: str = "") -> HostMessage:
 
 
 def _keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object. Raise ValueError for one that has a key twice: which value counts is not decided here."""
+    """Return the object. Raise ValueError if a key occurs twice, because it is unclear which value counts."""
     body = dict(pairs)
     if len(body) != len(pairs):
         raise ValueError("a key twice")
@@ -256,7 +256,7 @@ def _tick(body: Mapping[str, Any]) -> IntervalMessage:
 
 
 def _side(part: Mapping[str, Any], seconds: float) -> IoCounts:
-    """Return one direction of an interval of so many seconds. Raises as `parse_counts`, and ProtocolViolationError."""
+    """Return one direction of an interval. Raises ProtocolViolationError, and whatever `parse_counts` raises."""
     side = parse_counts(part)
     timed = side.histogram.total
     if timed and timed != side.ios:
@@ -266,8 +266,8 @@ def _side(part: Mapping[str, Any], seconds: float) -> IoCounts:
     return side
 
 
-def _totals(part: Mapping[str, Any]) -> TotalsTold:
-    return TotalsTold(
+def _totals(part: Mapping[str, Any]) -> DirectionTotals:
+    return DirectionTotals(
         ios=_whole(part["total_ios"]),
         bytes=_whole(part["total_bytes"]),
         iops=_number(part["iops"]),
@@ -277,7 +277,7 @@ def _totals(part: Mapping[str, Any]) -> TotalsTold:
 
 
 def parse_counts(part: Mapping[str, Any]) -> IoCounts:
-    """One direction of an interval. Raises ValueError, TypeError, KeyError for what cannot be."""
+    """Return one direction of an interval. Raises ValueError, TypeError, KeyError for invalid content."""
     bins = part["bins"]
     if len(bins) > _BINS:
         raise ValueError("bins")
@@ -305,7 +305,7 @@ def _whole(value: object) -> int:
 
 
 def _optional_number(body: Mapping[str, Any], key: str) -> float | None:
-    """A number that may be missing."""
+    """Return a number that may be missing."""
     value = body.get(key)
     return None if value is None else _number(value)
 
@@ -328,7 +328,7 @@ def _text(body: Mapping[str, Any], key: str, most: int) -> str:
 
 
 class RateLimiter:
-    """How much a host may say: so much at once, and so much a second."""
+    """Limits the output of a host: a burst, and a sustained rate."""
 
     def __init__(self, *, lines: float = 400.0, lines_s: float = 60.0, size: float = 8e6, size_s: float = 1e6) -> None:
         self._most, self._rate = (lines, size), (lines_s, size_s)
@@ -336,7 +336,7 @@ class RateLimiter:
         self._then: float | None = None
 
     def take(self, size: int, now: float) -> None:
-        """A line more of so many bytes. Raises ProtocolViolationError for more than a run says."""
+        """Count a line of so many bytes. Raises ProtocolViolationError if it exceeds the limit."""
         passed = 0.0 if self._then is None else max(0.0, now - self._then)
         self._then = now
         for unit, taken in enumerate((1, size)):

@@ -1,4 +1,4 @@
-"""What is told of a run on many hosts: a row for each host, their sum, and who is missing from it. Pure."""
+"""Texts and tables for a run on many hosts: a row for each host, their sum, and the missing hosts. No I/O."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ _BAD = (LOST, FAILED, NEVER)
 
 
 FRESH_S = 3.0
-"""Seconds for which the figures of an interval are those of now."""
+"""Seconds for which the results of an interval count as current."""
 
 
-def is_fresh(seat: HostSession, now: float) -> bool:
-    """Whether a host measures, as far as it told by now (`time.monotonic`)."""
-    return not seat.over and bool(seat.rate[0]) and now - seat.rate[0] < FRESH_S
+def is_fresh(peer: HostSession, now: float) -> bool:
+    """Return whether a host measures, by its last message before `now` (`time.monotonic`)."""
+    return not peer.over and bool(peer.rate[0]) and now - peer.rate[0] < FRESH_S
 
 
-def rates_now(seats: Sequence[HostSession], now: float) -> tuple[int, float, float]:
-    """How many hosts measure, and their IOPS and bytes per second together."""
-    measuring = [seat for seat in seats if is_fresh(seat, now)]
-    return len(measuring), sum(seat.rate[1] for seat in measuring), sum(seat.rate[2] for seat in measuring)
+def rates_now(peers: Sequence[HostSession], now: float) -> tuple[int, float, float]:
+    """Return how many hosts measure, and their combined IOPS and bytes per second."""
+    measuring = [peer for peer in peers if is_fresh(peer, now)]
+    return len(measuring), sum(peer.rate[1] for peer in measuring), sum(peer.rate[2] for peer in measuring)
 
 
-def progress_text(conductor: Coordinator, now: float) -> str:
-    """All hosts in one line: how many measure, what they do together, who is lost and who is waited for."""
-    seats = conductor.seats
-    measuring, iops, size = rates_now(seats, now)
-    parts = [f"{measuring} of {units.plural(len(seats), 'host')} measuring"]
+def progress_text(coordinator: Coordinator, now: float) -> str:
+    """Return the state of all hosts in one line: their number and rates, lost hosts, pending hosts."""
+    peers = coordinator.peers
+    measuring, iops, size = rates_now(peers, now)
+    parts = [f"{measuring} of {units.plural(len(peers), 'host')} measuring"]
     if measuring:
         parts += [f"{units.iops(iops)} IOPS", units.rate(size)]
-    if lost := [seat.host for seat in seats if seat.lost]:
+    if lost := [peer.host for peer in peers if peer.lost]:
         parts.append(shorten(f"lost: {', '.join(lost)}", 100, ".."))
-    if waited_for := conductor.waited_for():
-        parts.append(shorten(f"waiting for {', '.join(waited_for)}", 100, ".."))
+    if pending := coordinator.pending_hosts():
+        parts.append(shorten(f"waiting for {', '.join(pending)}", 100, ".."))
     return " · ".join(parts)
 
 
@@ -60,24 +60,24 @@ LIVE = (
     Column(key="rate", title="Rate", align=Align.RIGHT, priority=1),
     Column(key="clock", title="Clock", align=Align.RIGHT, priority=2),
 )
-"""Columns of what is shown while it goes."""
+"""Columns of the table during the run."""
 
 
-def live_table(seats: Sequence[HostSession], now: float) -> Table:
-    """A row for each host: what it does, what it did in its last interval, by how much its clock may be wrong."""
-    return Table(columns=LIVE, rows=tuple(_live_row(seat, now) for seat in seats))
+def live_table(peers: Sequence[HostSession], now: float) -> Table:
+    """Return a row for each host: its state, its last interval, and the uncertainty of its clock."""
+    return Table(columns=LIVE, rows=tuple(_live_row(peer, now) for peer in peers))
 
 
-def _live_row(seat: HostSession, now: float) -> Row:
-    state = Cell(f"{seat.doing}: {seat.lost}", Tone.BAD, StatusSymbol.FAILED) if seat.lost else Cell(seat.doing)
-    figures = (units.iops(seat.rate[1]), units.rate(seat.rate[2])) if is_fresh(seat, now) else ("", "")
-    offset = seat.offset
+def _live_row(peer: HostSession, now: float) -> Row:
+    state = Cell(f"{peer.doing}: {peer.lost}", Tone.BAD, StatusSymbol.FAILED) if peer.lost else Cell(peer.doing)
+    figures = (units.iops(peer.rate[1]), units.rate(peer.rate[2])) if is_fresh(peer, now) else ("", "")
+    offset = peer.offset
     clock = "" if offset is None else f"± {offset.error_s * 1000:.1f} ms"
-    return Row(key=seat.host, cells=(seat.host, state, *figures, clock))
+    return Row(key=peer.host, cells=(peer.host, state, *figures, clock))
 
 
 def joint_table(record: JointRecord) -> Table:
-    """A row for each host that was asked for, and one for their sum."""
+    """Return a row for each requested host, and one for their sum."""
     sides = [name for name in DIRECTIONS if name in record.figures.sides]
     titles = [f"{name.capitalize()} {title}" for name in sides for title, _ in _FIGURES]
     columns = (
@@ -90,10 +90,10 @@ def joint_table(record: JointRecord) -> Table:
         stats = record.figures.hosts.get(host.host)
         cells = list(_cells(sides, {} if stats is None else stats.sides))
         rows.append(Row(key=host.host, cells=(host.host, *cells, Cell(_state(host), _tone(host)))))
-    there = sum(host.counts for host in record.hosts)
+    counted = sum(host.counts for host in record.hosts)
     cells = list(_cells(sides, record.figures.sides))
-    total = f"{there} of {units.plural(len(record.hosts), 'host')}"
-    rows.append(Row(cells=("together", *cells, Cell(total, Tone.GOOD if record.complete else Tone.BAD))))
+    total = f"{counted} of {units.plural(len(record.hosts), 'host')}"
+    rows.append(Row(cells=("together", *cells, Cell(total, Tone.GOOD if record.is_complete else Tone.BAD))))
     return Table(columns=columns, rows=tuple(rows))
 
 
@@ -116,13 +116,13 @@ def _tone(host: HostRecord) -> Tone:
 
 
 def joint_sentences(record: JointRecord) -> Iterator[str]:
-    """Whose figures the sum has, how far the hosts lie apart, who is missing and why, what makes it doubtful."""
-    there = sum(host.counts for host in record.hosts)
+    """Yield sentences on the sum, the variation between hosts, missing hosts, and doubts about the results."""
+    counted = sum(host.counts for host in record.hosts)
     hosts = units.plural(len(record.hosts), "host")
-    if there:
+    if counted:
         yield (
-            f"Together: {there} of {hosts}, the {record.seconds:.1f} s in which"
-            f" {'it' if there == 1 else 'all of them'} measured; percentiles are those of all I/Os."
+            f"Together: {counted} of {hosts}, the {record.seconds:.1f} s in which"
+            f" {'it' if counted == 1 else 'all of them'} measured; percentiles are those of all I/Os."
         )
     for host in record.hosts:
         if not host.counts:
@@ -144,7 +144,7 @@ def joint_sentences(record: JointRecord) -> Iterator[str]:
 
 
 def joint_json(record: JointRecord) -> Json:
-    """The record as a document."""
+    """Return the record as JSON."""
     hosts = []
     for host in record.hosts:
         stats = record.figures.hosts.get(host.host)

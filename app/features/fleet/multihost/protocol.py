@@ -1,6 +1,6 @@
-"""What is said between a run and whoever starts it from another host: three words to it, lines of JSON from it. Pure.
+"""Protocol between a run and its controller on another host: three commands to it, JSON lines from it. No I/O.
 
-To the run a word a line: `ping ID`, `go AT` (seconds of its own wall clock since 1970), `bye`.
+Each command is one line: `ping ID`, `go AT` (seconds since 1970 by the run's own wall clock), `bye`.
 """
 
 from __future__ import annotations
@@ -16,45 +16,45 @@ from backends.text import clean
 from backends.values import dataclass
 
 PROTOCOL = 1
-"""Raised when a word or a line changes its meaning."""
+"""Version of the protocol. Raised when a command or a message changes its meaning."""
 
 WORD_BYTES = 200
-"""A word with its line end is never longer."""
+"""Maximum length of a command, with its newline."""
 
 PAST_S = 1.0
-"""So much of the past may the moment of a start be."""
+"""Seconds that a start time may be in the past."""
 
 AHEAD_S = 60.0
-"""So far ahead may it be."""
+"""Seconds that a start time may be in the future."""
 
 
 class LineKind(StrEnum):
-    """What a line from a run is about, its `kind`."""
+    """Kinds of messages from a run, in their field `kind`."""
 
     HELLO = "hello"
-    """Host, boot, program, lease and clocks; the first line."""
+    """First message: host, boot id, program, lease and clocks."""
     PONG = "pong"
-    """The answer to `ping`, with the same id and both clocks."""
+    """Answer to `ping`, with the same id and both clocks."""
     PHASE = "phase"
-    """What it is doing."""
+    """Change of phase."""
     READY = "ready"
-    """All is checked, held and laid out: `go` is waited for."""
+    """All is checked, locked and laid out; the run waits for `go`."""
     STARTED = "started"
     """fio is being started."""
     TICK = "tick"
-    """An interval: I/Os, bytes and histograms of it alone."""
+    """One interval: I/Os, bytes and histograms."""
     RESULT = "result"
-    """The run as `--json` tells it."""
+    """The run as in `--json`."""
     END = "end"
-    """Why it is over; the last line."""
+    """Last message: why the run is over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ping:
-    """Asks for the clocks, and keeps the lease."""
+    """Request for the clocks, which also renews the lease."""
 
     id: str
-    """Comes back with the answer."""
+    """Id that the answer repeats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +62,12 @@ class StartCommand:
     """Start fio."""
 
     at: float
-    """Seconds of the host's wall clock since 1970."""
+    """Start time in seconds since 1970, by the host's wall clock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopCommand:
-    """Stop."""
+    """Stop the run."""
 
 
 RunCommand = Ping | StartCommand | StopCommand
@@ -77,7 +77,7 @@ _GO = re.compile(rb"go ([0-9]{1,12}(?:\.[0-9]{1,9})?)", re.ASCII)
 
 
 def parse_command(line: bytes) -> RunCommand:
-    """A line without its end. Raises InvalidValueError."""
+    """Return the command in a line without its newline. Raises InvalidValueError."""
     line = line.removesuffix(b"\r")
     if line == b"bye":
         return StopCommand()
@@ -90,7 +90,7 @@ def parse_command(line: bytes) -> RunCommand:
 
 
 def refused_start(at: float, now: float) -> str:
-    """Why nothing is started at this moment, both by the host's wall clock; "" where it is."""
+    """Return why a start time is refused; "" if it is accepted. Both times are by the host's wall clock."""
     if at < now - PAST_S:
         return f"The start was {now - at:.1f} s ago by the clock of this host."
     if at > now + AHEAD_S:
@@ -106,10 +106,11 @@ def tick(
     go: float | None = None,
     timed: bool = True,
 ) -> dict[str, Any]:
-    """Return an interval. `bins`: its histograms by direction. `monotonic`: the clock as it was told.
+    """Return the message for an interval.
 
-    `go`: the start that it belongs to. `timed`: whether the run has latencies; the I/Os of an interval are those of
-    its histogram then, which fio counts a moment apart from its other counters.
+    `bins`: its histograms by direction. `monotonic`: clock time of the interval. `go`: start time of the run. `timed`:
+    whether the run has latencies. The I/Os are then those of the histogram, because fio updates its other counters at a
+    different moment.
     """
     return {
         **({} if go is None else {"go": go}),

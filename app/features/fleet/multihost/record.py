@@ -1,16 +1,16 @@
-"""What is kept of a run on many hosts: a folder below the session's `runs`.
+"""Record of a run on many hosts: a folder below the session's `runs`.
 
-In it `joint.json` is the record; `hN.jsonl` has what the Nth host measured, an interval a line, by the controller's
-clock.
+`joint.json` is the record. `hN.jsonl` has the intervals of the Nth host, one per line, by the controller's clock.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from app.core.session.json_codec import structure, unstructure
 from app.core.session.multihost_names import NAMES, joint_folders
@@ -30,28 +30,28 @@ DOCUMENT = "joint.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostRecord:
-    """One host of a run on many."""
+    """One host of a run on many hosts."""
 
     host: str
-    """Its name as it was asked for."""
+    """Name that the user gave."""
     called: str = ""
-    """What it calls itself; "" where it never spoke."""
+    """Its own name; "" if it never sent a message."""
     state: str
-    """`in the window`, `outside`, `lost`, `failed`, `never measured`."""
+    """`in the window`, `outside`, `lost`, `failed` or `never measured`."""
     reason: str = ""
-    """A sentence where it is not in the window."""
+    """A sentence if it is not in the window."""
     late_s: float | None = None
-    """Seconds after the first that it began; None where it was not late."""
+    """Seconds that it started after the first host; None if it was not late."""
     clock_error_s: float | None = None
-    """By so much its clock may be misjudged; None where no ping came back."""
+    """Uncertainty of its clock offset; None if no ping was answered."""
     run: str = ""
-    """The run there, by its id."""
+    """Id of the run there."""
     session: str = ""
     """The session there."""
 
     @property
     def counts(self) -> bool:
-        """Whether the sum has it."""
+        """Return whether it is included in the sum."""
         return self.state == IN_WINDOW
 
 
@@ -65,74 +65,71 @@ class JointRecord:
     id: str
     """`j1`."""
     at: float
-    """When it was started, seconds since 1970."""
+    """Start time in seconds since 1970."""
     target: str
-    """As it was asked for."""
+    """Target that the user gave."""
     job: Mapping[str, str] = field(default_factory=dict)
-    """As the first of the hosts has it."""
+    """Job of the first host."""
     hosts: tuple[HostRecord, ...]
-    """All that were asked for, in their order."""
+    """All requested hosts, in order."""
     begin: float | None = None
-    """Seconds from the planned start to the begin of the window; None where there is none."""
+    """Seconds from the planned start to the common interval; None if there is none."""
     seconds: float = 0.0
-    """Length of the window."""
+    """Length of the common interval."""
     stagger_s: float = 0.0
     """Seconds between two starts."""
     figures: MultiHostTotals
-    """Of the window."""
+    """Results of the common interval."""
     notes: tuple[str, ...] = ()
-    """Sentences about what makes it doubtful."""
+    """Sentences that cast doubt on the results."""
     stopped: bool = False
-    """Whether it was ended before its time."""
+    """Whether it was ended early."""
     simulated: bool = False
-    """Whether the hosts were made up."""
+    """Whether the hosts were simulated."""
 
     @property
-    def complete(self) -> bool:
-        """Whether the sum has every host."""
+    def is_complete(self) -> bool:
+        """Return whether the sum includes every host."""
         return all(host.counts for host in self.hosts)
 
 
 class JointFolder:
-    """The folder of one such run while it is made."""
+    """Folder of a run on many hosts, open for writing."""
 
     def __init__(self, session: Path, hosts: tuple[str, ...]) -> None:
-        """Raises StorageError."""
-        there = joint_folders(session)
-        self.id = f"j{int(there[-1].name[1:]) + 1 if there else 1}"
-        """The run's name."""
+        """Create the folder with a file per host. Raises StorageError."""
+        existing = joint_folders(session)
+        self.id = f"j{int(existing[-1].name[1:]) + 1 if existing else 1}"
+        """Name of the run."""
         self.path = session / "runs" / self.id
-        """Where it lies."""
+        """Path of the folder."""
         self._files: dict[str, TextIO] = {}
-        try:
+        with _storage_errors(self.path):
             self.path.mkdir(mode=0o700, parents=True)
             for number, host in enumerate(hosts, 1):
                 self._files[host] = open(self.path / f"h{number}.jsonl", "w", encoding="utf-8")  # noqa: SIM115
             self._names = open(self.path / NAMES, "w", encoding="utf-8")  # noqa: SIM115
             self._names.write("".join(f"{host}\n" for host in hosts))
             self._names.flush()
-        except OSError as error:
-            raise _storage_error(self.path, error) from error
 
-    def called(self, name: str) -> None:
-        """A name that a host has besides. Raises StorageError."""
-        try:
+    def add_name(self, name: str) -> None:
+        """Record an additional name of a host. Raises StorageError."""
+        with _storage_errors(self.path):
             self._names.write(f"{name}\n")
             self._names.flush()
-        except OSError as error:
-            raise _storage_error(self.path, error) from error
 
     def add(self, host: str, span: Span, tick: IntervalMessage) -> None:
-        """An interval of a host, by our clock. Raises StorageError."""
-        sides = {name: _counts_json(side) for name, side in tick.sides.items()}
+        """Write an interval of a host, by our clock. Raises StorageError."""
+        sides = {
+            name: {"ios": side.ios, "bytes": side.bytes, "bins": [list(row) for row in side.histogram.bins]}
+            for name, side in tick.sides.items()
+        }
         line = {"begin": round(span[0], 6), "end": round(span[1], 6), "seconds": tick.seconds, **sides}
-        try:
+        with _storage_errors(self.path):
             self._files[host].write(json.dumps(line, separators=(",", ":")) + "\n")
-        except OSError as error:
-            raise _storage_error(self.path, error) from error
 
-    def pooled(self, host: str, window: CommonInterval) -> IntervalSum:
-        """What a host did within a window. Raises StorageError."""
+    def sum_within(self, host: str, window: CommonInterval) -> IntervalSum:
+        """Return the sum of a host's intervals within the common interval. Raises StorageError."""
         pool = IntervalSum()
         for span, seconds, sides in self.ticks(host):
             if window.holds(span):
@@ -140,50 +137,47 @@ class JointFolder:
         return pool
 
     def ticks(self, host: str) -> Iterator[tuple[Span, float, dict[str, IoCounts]]]:
-        """Intervals of a host as they were added: when, how long, what. Raises StorageError."""
+        """Yield the intervals of a host as they were added: time span, length, I/O counts. Raises StorageError."""
         file = self._files[host]
-        try:
+        with _storage_errors(self.path):
             file.flush()
             with open(file.name, encoding="utf-8") as lines:
                 for line in lines:
                     body = json.loads(line)
                     sides = {name: parse_counts(body[name]) for name in DIRECTIONS if name in body}
                     yield (body["begin"], body["end"]), body["seconds"], sides
-        except OSError as error:
-            raise _storage_error(self.path, error) from error
 
     def keep(self, record: JointRecord) -> None:
-        """Write the record down. Raises StorageError."""
+        """Write the record. Raises StorageError."""
         body = {"format": FORMATS[FileFormat.JOINT], "program": program_version(), **unstructure(record)}
-        try:
+        with _storage_errors(self.path):
             (self.path / DOCUMENT).write_text(json.dumps(body, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise _storage_error(self.path, error) from error
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         for file in (*self._files.values(), self._names):
             file.close()
 
 
-def _counts_json(side: IoCounts) -> dict[str, Any]:
-    return {"ios": side.ios, "bytes": side.bytes, "bins": [list(row) for row in side.histogram.bins]}
-
-
-def _storage_error(path: Path, error: OSError) -> StorageError:
-    return StorageError(
-        f"{clean(str(path), 300)} cannot be written: {error.strerror or error}.",
-        hint="What was measured until then lies there.",
-        evidence=str(error),
-    )
+@contextmanager
+def _storage_errors(path: Path) -> Iterator[None]:
+    """Raise StorageError for an OSError inside the block."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(
+            f"{clean(str(path), 300)} cannot be written: {error.strerror or error}.",
+            hint="What was measured until then lies there.",
+            evidence=str(error),
+        ) from error
 
 
 _LARGEST = 64 << 20
-"""Bytes of a record."""
+"""Maximum bytes of a record."""
 
 
 def joint_records(session: Path) -> tuple[tuple[JointRecord, ...], tuple[str, ...]]:
-    """The runs on many hosts that lie in a session's folder, and a sentence for each that cannot be read.
+    """Return the runs on many hosts in a session's folder, and a sentence for each that cannot be read.
 
     Raises NewerError for one that a newer program wrote.
     """

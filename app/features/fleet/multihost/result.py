@@ -1,4 +1,4 @@
-"""What a run on many hosts came to: who was in the window, what all of them did in it, and what makes it doubtful."""
+"""Result of a run on many hosts: the hosts in the common interval, their combined results, and reasons for doubt."""
 
 from __future__ import annotations
 
@@ -24,86 +24,86 @@ if TYPE_CHECKING:
     from app.core.workbench import Workbench
 
 _COVERED = 0.9
-"""Share of the window of which a host has to have told; what it told less of is doubtful."""
+"""Share of the common interval that a host has to report; results of less are doubtful."""
 
 _DOUBTFUL_CLOCK_S = 0.05
 
 
 def joint_record(
-    conductor: Coordinator, folder: JointFolder, *, target: str, at: float, stagger_s: float, simulated: bool
+    coordinator: Coordinator, folder: JointFolder, *, target: str, at: float, stagger_s: float, simulated: bool
 ) -> JointRecord:
-    """The record of a run that is over; `at`: when it was started, seconds since 1970. Raises StorageError.
+    """Return the record of a finished run. `at`: start time in seconds since 1970. Raises StorageError.
 
-    The window is that of the hosts that measured to the end, or of all that measured where the run was stopped. The sum
-    is theirs alone, and every other host is named.
+    The common interval is that of the hosts that measured to the end, or of all that measured if the run was stopped.
+    Only these hosts are in the sum; every other host is named.
     """
-    counted = [seat for seat in conductor.seats if seat.whole or (conductor.stopped and not seat.lost)]
-    spans = {seat.host: span for seat in counted if (span := seat.measured) is not None}
+    counted = [peer for peer in coordinator.peers if peer.is_complete or (coordinator.stopped and not peer.lost)]
+    spans = {peer.host: span for peer in counted if (span := peer.measuring_span) is not None}
     window = common_window(spans)
-    planned = {seat.host: seat.planned for seat in conductor.seats if seat.planned is not None}
+    planned = {peer.host: peer.planned for peer in coordinator.peers if peer.planned is not None}
     behind = late_starts(spans, planned)
     figures: dict[str, HostStats] = {}
     if window is not None:
-        figures = {host: folder.pooled(host, window).figures() for host in window.hosts}
-    start = conductor.first_start
+        figures = {host: folder.sum_within(host, window).figures() for host in window.hosts}
+    start = coordinator.first_start
     return JointRecord(
         id=folder.id,
         at=at,
         target=target,
-        job=next((seat.ready.job for seat in conductor.seats if seat.ready is not None), {}),
-        hosts=tuple(_host(seat, window, behind) for seat in conductor.seats),
+        job=next((peer.ready.job for peer in coordinator.peers if peer.ready is not None), {}),
+        hosts=tuple(_host(peer, window, behind) for peer in coordinator.peers),
         begin=None if window is None or start is None else window.begin - start,
         seconds=0.0 if window is None else window.seconds,
         stagger_s=stagger_s,
         figures=sum_hosts(figures),
-        notes=tuple(_notes(conductor.seats, window, figures)),
-        stopped=conductor.stopped,
+        notes=tuple(_notes(coordinator.peers, window, figures)),
+        stopped=coordinator.stopped,
         simulated=simulated,
     )
 
 
 def keep_record(
-    bench: Workbench, conductor: Coordinator, folder: JointFolder, *, target: str, at: float, stagger_s: float = 0.0
+    bench: Workbench, coordinator: Coordinator, folder: JointFolder, *, target: str, at: float, stagger_s: float = 0.0
 ) -> JointRecord:
-    """The same, kept in the folder and noted in the open session. Raises StorageError."""
-    record = joint_record(conductor, folder, target=target, at=at, stagger_s=stagger_s, simulated=bench.simulated)
+    """Return the record, after saving it in the folder and noting it in the open session. Raises StorageError."""
+    record = joint_record(coordinator, folder, target=target, at=at, stagger_s=stagger_s, simulated=bench.simulated)
     folder.keep(record)
     bench.note(f"Run {record.id} on {plural(len(record.hosts), 'host')}: {target}.")
     return record
 
 
-def _host(seat: HostSession, window: CommonInterval | None, behind: Mapping[str, float]) -> HostRecord:
-    state, reason = _state(seat, window)
-    offset = seat.offset
+def _host(peer: HostSession, window: CommonInterval | None, behind: Mapping[str, float]) -> HostRecord:
+    state, reason = _state(peer, window)
+    offset = peer.offset
     return HostRecord(
-        host=seat.host,
-        called="" if seat.hello is None else seat.hello.host,
+        host=peer.host,
+        called="" if peer.hello is None else peer.hello.host,
         state=state,
         reason=reason,
-        late_s=behind.get(seat.host),
+        late_s=behind.get(peer.host),
         clock_error_s=None if offset is None else offset.error_s,
-        run="" if seat.result is None else seat.result.run,
-        session="" if seat.result is None else seat.result.session,
+        run="" if peer.result is None else peer.result.run,
+        session="" if peer.result is None else peer.result.session,
     )
 
 
-def _state(seat: HostSession, window: CommonInterval | None) -> tuple[str, str]:
-    if window is not None and seat.host in window.hosts:
+def _state(peer: HostSession, window: CommonInterval | None) -> tuple[str, str]:
+    if window is not None and peer.host in window.hosts:
         return IN_WINDOW, ""
-    if seat.lost:
-        span = seat.measured
-        if span is None or seat.planned is None:
-            return LOST if seat.hello is not None else NEVER, seat.lost
-        return LOST, f"{seat.lost}, {span[1] - seat.planned:.1f} s after its start"
-    if window is not None and seat.host in window.outside:
-        return OUTSIDE, window.outside[seat.host]
-    if seat.result is not None and seat.result.status != "ok":
-        return FAILED, seat.result.reason or "no reason given"
-    return NEVER, (seat.end.message if seat.end is not None else "") or "it measured nothing"
+    if peer.lost:
+        span = peer.measuring_span
+        if span is None or peer.planned is None:
+            return LOST if peer.hello is not None else NEVER, peer.lost
+        return LOST, f"{peer.lost}, {span[1] - peer.planned:.1f} s after its start"
+    if window is not None and peer.host in window.outside:
+        return OUTSIDE, window.outside[peer.host]
+    if peer.result is not None and peer.result.status != "ok":
+        return FAILED, peer.result.reason or "no reason given"
+    return NEVER, (peer.end.message if peer.end is not None else "") or "it measured nothing"
 
 
 def _notes(
-    seats: Sequence[HostSession], window: CommonInterval | None, figures: Mapping[str, HostStats]
+    peers: Sequence[HostSession], window: CommonInterval | None, figures: Mapping[str, HostStats]
 ) -> Iterator[str]:
     if window is None:
         yield "There was no time in which all of them measured."
@@ -112,21 +112,23 @@ def _notes(
         if window.seconds and stats.seconds < _COVERED * window.seconds:
             share = round(stats.seconds / window.seconds * 100)
             yield f"{host} told of {share} % of the window; its figures are those of that part."
-    lost = [seat for seat in seats if seat.lost and (span := seat.measured) is not None and span[1] > window.begin]
-    for seat in lost:
-        yield f"{seat.host} was lost within the window: the others had its load beside them for a part of it only."
-    jobs = {seat.host: seat.ready.job for seat in seats if seat.ready is not None}
+    lost = [
+        peer for peer in peers if peer.lost and (span := peer.measuring_span) is not None and span[1] > window.begin
+    ]
+    for peer in lost:
+        yield f"{peer.host} was lost within the window: the others had its load beside them for a part of it only."
+    jobs = {peer.host: peer.ready.job for peer in peers if peer.ready is not None}
     first = next(iter(jobs.values()), {})
     for host, job in jobs.items():
         if other := [f"{key} {job.get(key, 'none')}" for key in {**first, **job} if job.get(key) != first.get(key)]:
             yield f"{host} measured another job: {', '.join(other)}."
-    for seat in seats:
-        if seat.host in window.hosts and seat.account.untimed:
-            yield f"{seat.host} reports no latencies: percentiles are those of the other hosts."
-    versions = {seat.hello.version: seat.host for seat in reversed(seats) if seat.hello is not None}
+    for peer in peers:
+        if peer.host in window.hosts and peer.account.untimed_directions:
+            yield f"{peer.host} reports no latencies: percentiles are those of the other hosts."
+    versions = {peer.hello.version: peer.host for peer in reversed(peers) if peer.hello is not None}
     if len(versions) > 1:
         shown = ", ".join(f"{version or 'unknown'} on {host}" for version, host in reversed(versions.items()))
         yield f"The hosts have different versions of raidbench: {shown}."
-    for seat in seats:
-        if seat.host in window.hosts and (offset := seat.offset) and offset.error_s > _DOUBTFUL_CLOCK_S:
-            yield f"The clock of {seat.host} is known to {offset.error_s * 1000:.0f} ms only: so long is the way to it."
+    for peer in peers:
+        if peer.host in window.hosts and (offset := peer.offset) and offset.error_s > _DOUBTFUL_CLOCK_S:
+            yield f"The clock of {peer.host} is known to {offset.error_s * 1000:.0f} ms only: so long is the way to it."

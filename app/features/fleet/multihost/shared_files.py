@@ -1,4 +1,4 @@
-"""Whether a scratch file is one that other machines may have, too, and what tells it from those of others."""
+"""Detects scratch files on shared filesystems, which other machines may have too, and identifies them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from backends.text import clean
 from backends.topology.mounts import SHARED, Mount, file_mount, parse_mountinfo
 
 _UUID = re.compile(r"^E:ID_FS_UUID=(\S+)$", re.MULTILINE)
-"""In what udev keeps of a block device (/run/udev/data/bMAJ:MIN)."""
+"""Line in udev's data about a block device (/run/udev/data/bMAJ:MIN)."""
 
 
 async def shared_places(host: Host, files: Iterable[Path]) -> tuple[str, ...]:
-    """What each of these files is on a filesystem that several machines have; those on others are left out.
+    """Return an id for each of these files that is on a shared filesystem.
 
-    Two machines that tell the same have one file, by the names that the filesystem has on them. A filesystem of one
-    machine is never told: a copy of a disk image has the UUID of the first.
+    Two machines with the same id have the same file, by the name that the filesystem has on both. Files on local
+    filesystems are left out: a copy of a disk image has the same UUID as the original.
     """
     try:
         mounts = parse_mountinfo(await host.read("/proc/self/mountinfo") or "")
@@ -35,7 +35,7 @@ async def shared_places(host: Host, files: Iterable[Path]) -> tuple[str, ...]:
 
 
 async def _source(host: Host, mount: Mount) -> str:
-    """What was mounted: of a block device, whose name means another on every machine, the filesystem's UUID."""
+    """Return the source of a mount; the filesystem's UUID for a block device, whose name differs between machines."""
     if not mount.source.startswith("/dev/"):
         return mount.source.rstrip("/")
     match = _UUID.search(await host.read(f"/run/udev/data/b{mount.devno}") or "")

@@ -1,4 +1,4 @@
-"""How a host is reached: a line to a run there, and why there is none."""
+"""Transport: the connection to a run on a host, and why it failed."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from backends.text import clean
 
 
 class HostConnection(Protocol):
-    """A line to a run on a host."""
+    """A connection to a run on a host."""
 
     async def read(self) -> bytes:
-        """A piece of what it says; b"" at the end."""
+        """Return the next chunk of its output; b"" at the end."""
         ...
 
     def say(self, line: str) -> None:
-        """A word to it; nothing where nobody hears it any more."""
+        """Send a line to it; do nothing if the connection is gone."""
         ...
 
     async def complaints(self) -> list[str]:
-        """The last lines that came beside, of ssh and of the program there."""
+        """Return the last lines of error output, of ssh and of the remote program."""
         ...
 
     async def status(self) -> int | None:
-        """Exit status once it has ended; None where it has not."""
+        """Return the exit status, or None if it has not ended."""
         ...
 
 
 class Transport(Protocol):
-    """Opens lines."""
+    """Opens connections."""
 
     def line(self, host: str) -> AbstractAsyncContextManager[HostConnection]:
-        """The line to a host, which runs the command there; leaving it ends both. Raises RaidbenchError on entry."""
+        """Return the connection to a host and its command; leaving it ends both. Raises RaidbenchError on entry."""
         ...
 
 
@@ -49,11 +49,11 @@ _MEANINGS = {
     Cause.NO_PERMISSION: "it lets nobody in with the keys that are here (permission denied)",
     Cause.ABSENT: "there is no raidbench there: `raidbench hosts prepare` copies it",
 }
-"""What that means, in a clause."""
+"""Clauses for the causes."""
 
 
 def lost_reason(status: int | None, complaints: Sequence[str]) -> str:
-    """Why there is no line, or none any more, in a clause."""
+    """Return why there is no connection, as a clause."""
     fault = ssh_fault(status, "\n".join(complaints))
     last = clean(complaints[-1], 200).rstrip(".") if complaints else ""
     if fault is Cause.UNREACHABLE:

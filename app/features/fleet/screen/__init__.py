@@ -1,1 +1,1 @@
-"""Many hosts: all of them, and the devices of one."""
+"""Screens for many hosts: the list of hosts, and the devices of one."""

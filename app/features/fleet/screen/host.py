@@ -1,4 +1,4 @@
-"""The devices of one host of many, as it told them: the list and the selected one, to be read and nothing else."""
+"""Read-only screen with the devices of a remote host: the list and the selected device."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 
 class RemoteSettingsPanel(SettingsPanel):
-    """Settings as a host told them: nothing can be staged."""
+    """Settings of a remote host. They cannot be staged."""
 
     def staged_at(self, target: str) -> Mapping[str, str]:
-        """Nothing: what is staged is of this machine, whose addresses may be the same."""
+        """Return nothing: staged values belong to this machine, which may have the same addresses."""
         return {}
 
     def drifts_at(self, target: str) -> Mapping[str, FileDifference]:
-        """Nothing: the file of settings is this machine's."""
+        """Return nothing: the settings file is about this machine."""
         return {}
 
     def _changeable(self) -> SettingPosition | None:
@@ -54,47 +54,47 @@ class RemoteSettingsPanel(SettingsPanel):
 
 
 class RemoteDeviceDetail(DeviceDetail):
-    """A device of another host: its settings and its facts."""
+    """A device of a remote host: its settings and its facts."""
 
     @property
     def tabs(self) -> tuple[str, ...]:
-        """Without the history, which is that of this machine's session."""
+        """Return the tabs without the history, which is about this machine's session."""
         return "settings", "facts"
 
     def make_panel(self) -> SettingsPanel:
-        """One that stages nothing."""
+        """Return a panel that cannot stage."""
         return RemoteSettingsPanel()
 
 
 class HostScreen(ListDetailScreen):
-    """The list of a host's devices, and the selected one."""
+    """The list of a host's devices, and the selected device."""
 
     NAME: ClassVar[str] = "host"
 
-    def __init__(self, fleet: Fleet, host: str, outlook: HostOverview) -> None:
-        """`outlook`: what is known of all hosts, of which the findings are taken."""
+    def __init__(self, fleet: Fleet, host: str, overview: HostOverview) -> None:
+        """`overview`: overview of all hosts, which provides the findings."""
         super().__init__()
-        self._fleet, self._host, self._outlook = fleet, host, outlook
+        self._fleet, self._host, self._overview = fleet, host, overview
         self._devices = RemoteDevices(inventory=Inventory(), settings={})
         self._tuned: Mapping[Target, TuningCells] = {}
         self._shown: str | None = None
 
     @property
     def list_title(self) -> str:
-        """Whose they are."""
+        """Return the title with the host's name."""
         return f"Devices of {self._host}"
 
     def make_detail(self) -> DeviceDetail:
-        """One that stages nothing."""
+        """Return a detail view that cannot stage."""
         return RemoteDeviceDetail()
 
     def on_mount(self) -> None:
-        """It is asked at once."""
+        """Query the host."""
         self.query_one(HeaderLines).of_host = self._host
         self.action_ask()
 
     def action_ask(self) -> None:
-        """Ask the host anew; what it told before is shown until it has answered."""
+        """Query the host again. The previous answer is shown until then."""
         if not self._devices.inventory.drives:
             self._say_empty(f"asking {self._host} ...")
         self.note(f"asking {self._host} ...")
@@ -124,8 +124,8 @@ class HostScreen(ListDetailScreen):
     def _take(self, remote_devices: RemoteDevices) -> None:
         inventory = remote_devices.inventory
         self._devices = remote_devices
-        things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-        self._tuned = {device.target: tuning_cells(settings_by_key(self._parts(device))) for device in things}
+        blocks: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
+        self._tuned = {device.target: tuning_cells(settings_by_key(self._parts(device))) for device in blocks}
         self._say_empty("it told of no device" if not (inventory.drives or inventory.arrays) else "no settings here")
         self.devices.show(inventory, self._tuned, ())
         self.note(" · ".join(count_texts(inventory)) or "nothing")
@@ -133,7 +133,7 @@ class HostScreen(ListDetailScreen):
         self._show_selected()
 
     def _parts(self, device: Device) -> list[TargetSettings]:
-        """Its own settings and those of its queue."""
+        """Return the settings of a device and of its queue."""
         queue = self._devices.inventory.twin(device)
         headed = [(device, "")] if queue is None else [(device, ""), (queue, f"Queue of {queue.device}")]
         return [
@@ -150,7 +150,7 @@ class HostScreen(ListDetailScreen):
 
     @on(KeyedTable.RowHighlighted, "#devices")
     def _show_selected(self) -> None:
-        """Show the device under the cursor: all of it is known by now."""
+        """Show the device under the cursor. Everything about it has been read already."""
         selected = self.devices.selected
         if selected is None or selected == self._shown:
             return
@@ -169,8 +169,8 @@ class HostScreen(ListDetailScreen):
             return ()
         places = {name_of(device), *addresses(self._devices.inventory, device)}
         labels = {setting.label for part in parts for setting in part.settings}
-        return (*self._outlook.findings_at(self._host, places), *device_facts(device, excluded=labels))
+        return (*self._overview.findings_at(self._host, places), *device_facts(device, excluded=labels))
 
     def leave_list(self) -> None:
-        """To the hosts."""
+        """Return to the hosts."""
         self.dismiss()

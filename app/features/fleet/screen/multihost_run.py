@@ -1,4 +1,4 @@
-"""One run on many hosts while it goes: a row for each, their sum as a line, and at the end who was in it."""
+"""Screen of a run on many hosts: a row for each host, a chart of their sum, and the result at the end."""
 
 from __future__ import annotations
 
@@ -33,64 +33,64 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
 
 LOOK_S = 0.5
-"""Seconds between two looks at what the hosts told."""
+"""Seconds between two updates from the hosts' state."""
 
 
 class MultiHostRunController(BackgroundWork):
-    """The same run on some hosts at the same moment; goes on whichever screen is in front."""
+    """Background run on several hosts at the same moment, independent of the screen in front."""
 
     def __init__(self, app: AppInterface, fleet: Fleet, hosts: tuple[str, ...], profile: str, target: str) -> None:
-        """`profile`: the name of the workload; `target`: as each host calls it."""
+        """`profile`: name of the workload; `target`: its name on each host."""
         self._app, self._fleet = app, fleet
         self.hosts, self.profile, self.target = hosts, profile, target
-        """What is measured, and where."""
-        self.conductor: Coordinator | None = None
+        """Hosts, workload and target of the run."""
+        self.coordinator: Coordinator | None = None
         """The run, once it has begun."""
         self.record: JointRecord | None = None
-        """What came of it, once it is over."""
+        """The record, once the run is over."""
         self.points: tuple[tuple[float, float], ...] = ()
-        """Seconds since the planned start, and the IOPS of all hosts then."""
+        """Seconds since the planned start, and the total IOPS at that time."""
         self.running = False
-        """Whether it goes on."""
+        """Whether the run is in progress."""
         self.trouble = ""
-        """Why there is no record, a sentence."""
+        """A sentence that says why there is no record."""
         self._last_sentence = ""
         self._stopping = False
         self._over = asyncio.Event()
 
     @property
     def title(self) -> str:
-        """What is measured."""
+        """Return workload, target and number of hosts."""
         return f"{self.profile} on {self.target}, {units.plural(len(self.hosts), 'host')}"
 
     @property
-    def words(self) -> str:
-        """How it goes, or what came of it."""
+    def status_text(self) -> str:
+        """Return the progress, or the result."""
         if self.record is not None:
             return " ".join((*joint_sentences(self.record), f"Kept as {self.record.id}: E writes the report."))
-        if self.conductor is None or self.trouble:
+        if self.coordinator is None or self.trouble:
             return self.trouble or "Reaching the hosts ..."
-        stopping = "Stopping: " if self.conductor.stopped else ""
-        return f"{stopping}{progress_text(self.conductor, time.monotonic())}. {self._last_sentence}".strip()
+        stopping = "Stopping: " if self.coordinator.stopped else ""
+        return f"{stopping}{progress_text(self.coordinator, time.monotonic())}. {self._last_sentence}".strip()
 
     def start(self) -> None:
-        """Begin."""
+        """Start the run."""
         self.running = True
         self._app.run_worker(self._measure(), group=JOINT)
 
     def stop(self) -> None:
-        """Tell all hosts to stop; what they still say is heard for a while."""
+        """Tell all hosts to stop. Their last messages are still received for a while."""
         self._stopping = True
-        if self.conductor is not None and self.running:
-            self.conductor.stop()
+        if self.coordinator is not None and self.running:
+            self.coordinator.stop()
             self._app.refresh_screen()
 
     async def wait(self) -> None:
-        """Until it is over."""
+        """Wait until the run is over."""
         await self._over.wait()
 
     async def may_leave(self) -> bool:
-        """Ask about the run; return whether to go on leaving. Stopped, what was measured by then is kept."""
+        """Ask whether to stop the run and save its results; return whether the program may exit."""
         if not self.running:
             return True
         from widgets.question import KeyedAnswer, QuestionDialog
@@ -117,18 +117,18 @@ class MultiHostRunController(BackgroundWork):
                 self.trouble = "There is no session on disk in which it could be kept, so nothing was begun."
                 return
             parts = (f"--profile={self.profile}", *self._size(), "--", self.target)
-            async with self._fleet.reach(self.hosts, parts) as reach:
+            async with self._fleet.reach(self.hosts, parts) as transport:
                 folder = JointFolder(bench.folder, self.hosts)
                 with contextlib.closing(folder):
-                    self.conductor = Coordinator(reach, folder, self.hosts, say=self._say, lease_s=LEASE_S)
+                    self.coordinator = Coordinator(transport, folder, self.hosts, say=self._say, lease_s=LEASE_S)
                     if self._stopping:
-                        self.conductor.stop()
-                    looking = asyncio.create_task(self._look())
+                        self.coordinator.stop()
+                    updates = asyncio.create_task(self._look())
                     try:
-                        await self.conductor.conduct()
+                        await self.coordinator.run()
                     finally:
-                        looking.cancel()
-                    self.record = keep_record(bench, self.conductor, folder, target=self.target, at=at)
+                        updates.cancel()
+                    self.record = keep_record(bench, self.coordinator, folder, target=self.target, at=at)
         except RaidbenchError as error:
             self.trouble = f"It ended without a record: {error.message}"
             self._app.show_error(error, title="The hosts were not measured together")
@@ -138,7 +138,7 @@ class MultiHostRunController(BackgroundWork):
             self._app.refresh_screen()
 
     def _size(self) -> tuple[str, ...]:
-        """The size of scratch files, where one is configured and a folder is measured."""
+        """Return the option for the size of scratch files, if one is configured and the target is a folder."""
         size = self._app.options.scratch_size
         return (f"--size={size}",) if size is not None and is_path(self.target) else ()
 
@@ -148,16 +148,16 @@ class MultiHostRunController(BackgroundWork):
     async def _look(self) -> None:
         while True:
             await asyncio.sleep(LOOK_S)
-            now, conductor = time.monotonic(), self.conductor
-            if conductor is not None and conductor.first_start is not None:
-                measuring, iops, _ = rates_now(conductor.seats, now)
+            now, coordinator = time.monotonic(), self.coordinator
+            if coordinator is not None and coordinator.first_start is not None:
+                measuring, iops, _ = rates_now(coordinator.peers, now)
                 if measuring:
-                    self.points = (*self.points, (max(0.0, now - conductor.first_start), iops))
+                    self.points = (*self.points, (max(0.0, now - coordinator.first_start), iops))
             self._app.refresh_screen()
 
 
 class JointScreen(WorkbenchScreen):
-    """One row a host, the sum as a line."""
+    """A row for each host, and their sum as a chart."""
 
     NAME: ClassVar[str] = "joint"
     AUTO_FOCUS = "#joint-hosts"
@@ -167,24 +167,24 @@ class JointScreen(WorkbenchScreen):
         self._measuring = measuring
 
     def body(self) -> ComposeResult:
-        """The hosts; the graph; what is to be said."""
+        """Return the host table, the chart and the text."""
         with Pane(self._measuring.title, id="joint-pane"):
             yield KeyedTable(id="joint-hosts", empty="reaching the hosts ...")
         yield LineChart(title="IOPS of all", id="joint-iops", ascii=self.workbench_app.ascii)
-        yield TextParagraphs(self._measuring.words, id="joint-words")
+        yield TextParagraphs(self._measuring.status_text, id="joint-words")
 
     def on_mount(self) -> None:
-        """As it stands."""
+        """Show the present state."""
         self.show(self.workbench_app.session)
 
     def show(self, session: Session) -> None:
-        """Bring everything up to date."""
+        """Update everything."""
         measuring = self._measuring
         table = self.query_one("#joint-hosts", KeyedTable)
         if measuring.record is not None:
             shown = joint_table(measuring.record)
-        elif measuring.conductor is not None:
-            shown = live_table(measuring.conductor.seats, time.monotonic())
+        elif measuring.coordinator is not None:
+            shown = live_table(measuring.coordinator.peers, time.monotonic())
         else:
             shown = None
         if shown is not None:
@@ -193,14 +193,14 @@ class JointScreen(WorkbenchScreen):
                 table.columns = columns
             table.rows = render.rows(shown)
         else:
-            table.empty = measuring.words
+            table.empty = measuring.status_text
         self.query_one(LineChart).data = ChartData(
             series=(Series(name="together", points=measuring.points, color="$primary"),),
             y_format=units.iops,
             over=not measuring.running,
             waiting="nobody measures yet" if measuring.running else "nobody measured",
         )
-        self.query_one("#joint-words", TextParagraphs).say(measuring.words)
+        self.query_one("#joint-words", TextParagraphs).say(measuring.status_text)
 
     def action_stop(self) -> None:
         """Tell all hosts to stop."""
@@ -217,5 +217,5 @@ class JointScreen(WorkbenchScreen):
             self.workbench_app.ask_export()
 
     def action_back(self) -> None:
-        """Back to the hosts; it goes on."""
+        """Return to the hosts; the run continues."""
         self.dismiss()

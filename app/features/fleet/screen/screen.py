@@ -1,4 +1,4 @@
-"""Many hosts, one row each, what is wrong first; below them what is known of the one under the cursor."""
+"""Hosts screen: one row per host, hosts with problems first, and details of the selected host."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from app.features.fleet.screen.multihost_run import MultiHostRunController
 
 REDRAW = 0.25
-"""Seconds between two drawings while answers come: five hundred hosts are no five hundred drawings."""
+"""Seconds between two redraws while answers arrive, so that hundreds of hosts do not cause hundreds of redraws."""
 
 NOBODY = "no hosts were named: raidbench --hosts NODESET opens the workbench on them, as --hosts 'node[1-40]'"
 
 
 SENTENCE = 34
-"""Cells that a cause keeps before another column is left out."""
+"""Minimum cells for the state column before another column is hidden."""
 
 
 def _columns() -> tuple[TableColumn, ...]:
@@ -49,35 +49,35 @@ def _columns() -> tuple[TableColumn, ...]:
 
 
 class HostsScreen(WorkbenchScreen):
-    """The hosts that were named when the workbench was opened."""
+    """The hosts that were named when the TUI was started."""
 
     NAME: ClassVar[str] = "hosts"
     AUTO_FOCUS = "#hosts"
 
     def __init__(self) -> None:
         super().__init__()
-        self._outlook = HostOverview(())
+        self._overview = HostOverview(())
         self._drawing = False
         self._marked: frozenset[str] = frozenset()
         self._target = ""
         self._first: str | None = None
-        self._described: str | None = None  # the host of which it is shown what is known
+        self._described: str | None = None  # the host whose details are shown
 
     def body(self) -> ComposeResult:
-        """The list; what is known of one."""
+        """Return the list and the details of one host."""
         with Pane("Hosts", id="hosts-pane"):
             yield KeyedTable(_columns(), id="hosts", empty=NOBODY)
         with Pane("", id="host-pane"):
             yield FactsPane(id="host-facts")
 
     def on_mount(self) -> None:
-        """The hosts are asked at once."""
+        """Query the hosts."""
         if self.workbench_app.options.fleet is not None:
             self.action_ask()
 
     @property
     def table(self) -> KeyedTable:
-        """The list."""
+        """Return the list."""
         return self.query_one("#hosts", KeyedTable)
 
     def action_open(self) -> None:
@@ -88,29 +88,29 @@ class HostsScreen(WorkbenchScreen):
             return
         from app.features.fleet.screen.host import HostScreen
 
-        self.app.push_screen(HostScreen(fleet, host, self._outlook))
+        self.app.push_screen(HostScreen(fleet, host, self._overview))
 
     @on(KeyedTable.RowSelected, "#hosts")
     def _row_selected(self) -> None:
-        if self.is_active:  # a second Enter, before anybody saw what the first has opened
+        if self.is_active:  # ignore a second Enter before the first one has opened the screen
             self.action_open()
 
     def action_mark(self) -> None:
-        """Mark the host under the cursor, or unmark it."""
+        """Mark or unmark the host under the cursor."""
         if (host := self.table.cursor) is not None:
             self._marked ^= {host}
             self._draw()
             self.table.action_cursor(1)
 
     def action_mark_all(self) -> None:
-        """Mark all that answered; none where they are."""
-        there = frozenset(self._outlook.answered)
-        self._marked = frozenset() if there and there <= self._marked else self._marked | there
+        """Mark all hosts that answered, or unmark all if they are marked."""
+        answered = frozenset(self._overview.answered_hosts)
+        self._marked = frozenset() if answered and answered <= self._marked else self._marked | answered
         self._draw()
         self.say(f"{plural(len(self._marked), 'host')} marked.")
 
     def action_measure(self) -> None:
-        """Choose what is measured on the marked hosts, and begin; while it goes on, show it."""
+        """Choose a workload for the marked hosts and start it; while it runs, show it."""
         fleet, joint = self.workbench_app.options.fleet, self._joint
         if joint is not None and joint.running:
             self._show_joint(joint)
@@ -123,18 +123,18 @@ class HostsScreen(WorkbenchScreen):
 
     @property
     def _joint(self) -> MultiHostRunController | None:
-        """The run on many hosts that goes on, or was the last; None before the first."""
+        """Return the present or last run on many hosts; None before the first."""
         return cast("MultiHostRunController | None", self.workbench_app.background.get(JOINT))
 
     async def _choose(self, fleet: Fleet) -> None:
-        """The workload, the target, and the word that begins it."""
+        """Ask for the workload, the target and the confirmation, then start the run."""
         from app.features.fleet.screen.multihost_run import MultiHostRunController
 
         app = self.workbench_app
         hosts = tuple(host for host in fleet.hosts if host in self._marked)
-        there = plural(len(hosts), "host")
+        count = plural(len(hosts), "host")
         choices = tuple(ChoiceItem(value=name, label=name, help=profile.title) for name, profile in PROFILES.items())
-        name = await app.push_screen_wait(ChoiceDialog(f"Workload on {there}", choices, app.options.profile))
+        name = await app.push_screen_wait(ChoiceDialog(f"Workload on {count}", choices, app.options.profile))
         if name is None:
             return
         help = "A device or array as `devices` names it there, or a folder that is not shared, for a scratch file."
@@ -148,7 +148,7 @@ class HostsScreen(WorkbenchScreen):
             return
         text = "A scratch file is made there and removed afterwards." if is_path(target) else "Nothing is written."
         question = QuestionDialog(
-            f"Measure on {target} of {there} at once?",
+            f"Measure on {target} of {count} at once?",
             (
                 KeyedAnswer(key="s", label="Start", value="start"),
                 KeyedAnswer(key="escape", label="Leave it", value="leave"),
@@ -166,28 +166,28 @@ class HostsScreen(WorkbenchScreen):
         self.app.push_screen(JointScreen(joint))
 
     def action_ask(self) -> None:
-        """Ask every host anew."""
+        """Query every host again."""
         fleet = self.workbench_app.options.fleet
         if fleet is None:
             self.say(f"Nobody can be asked: {NOBODY}.")
             return
-        self._outlook = HostOverview(fleet.hosts)
+        self._overview = HostOverview(fleet.hosts)
         self._draw()
         self.run_worker(self._ask, group="hosts", exclusive=True)  # type: ignore[arg-type]  # not begun, not awaited
 
     async def _ask(self) -> None:
-        fleet, outlook = self.workbench_app.options.fleet, self._outlook
+        fleet, overview = self.workbench_app.options.fleet, self._overview
         assert fleet is not None
         try:
             async with aclosing(fleet.ask(fleet.hosts, WORDS)) as answers:
                 async for raw in answers:
-                    outlook.take(interpret(raw))
+                    overview.take(interpret(raw))
                     self._draw_soon()
-                    await asyncio.sleep(0)  # keys come between two answers, however many have come at once
+                    await asyncio.sleep(0)  # handle keys between two answers, even if many arrive at once
         except RaidbenchError as error:
             self.workbench_app.show_error(error, title="The hosts were not asked")
             self.table.empty = error.message
-            self._outlook = HostOverview(())
+            self._overview = HostOverview(())
         self._draw()
 
     def _draw_soon(self) -> None:
@@ -196,17 +196,17 @@ class HostsScreen(WorkbenchScreen):
             self.set_timer(REDRAW, self._draw)
 
     def _draw(self) -> None:
-        """Bring the rows up to date with what came by now."""
+        """Update the rows from the present state."""
         self._drawing = False
         if not self.app.is_running or not self.query("#hosts"):
-            return  # on the way out
-        table_rows, untouched = render.rows(self._outlook.table()), self.table.cursor == self._first
+            return  # the screen is closing
+        table_rows, untouched = render.rows(self._overview.table()), self.table.cursor == self._first
         rows = tuple(replace(row, marked=True) if row.key in self._marked else row for row in table_rows)
         self.table.rows = rows
-        if untouched and rows:  # until somebody moves it the cursor is on the first, which is what is worst by now
+        if untouched and rows:  # the cursor follows the first row, the worst host, until the user moves it
             self.table.cursor = rows[0].key
         self._first = rows[0].key if rows else None
-        pane, gathered = self.query_one("#hosts-pane", Pane), self._outlook.gathered
+        pane, gathered = self.query_one("#hosts-pane", Pane), self._overview.gathered
         pane.title = f"Hosts, waiting for {len(gathered.waiting)}" if gathered.waiting else "Hosts"
         pane.note = answered_text(gathered).rstrip(".")
         self._show_detail()
@@ -214,7 +214,7 @@ class HostsScreen(WorkbenchScreen):
     @on(KeyedTable.RowHighlighted, "#hosts")
     def _show_detail(self) -> None:
         host = self.table.cursor
-        anew, self._described = host != self._described, host
+        is_new, self._described = host != self._described, host
         self.query_one("#host-pane", Pane).title = host or ""
-        detail = () if host is None else self._outlook.host_detail_lines(host)
-        self.query_one(FactsPane).show(detail, anew=anew)
+        detail = () if host is None else self._overview.host_detail_lines(host)
+        self.query_one(FactsPane).show(detail, anew=is_new)

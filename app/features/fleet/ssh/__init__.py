@@ -1,1 +1,1 @@
-"""What every command that goes to other hosts shares: their names, how ssh is called, what its words mean."""
+"""Code that all commands over ssh share: host names, the call of ssh, and its error messages."""

@@ -1,4 +1,4 @@
-"""What ssh means by how it ended: why a host was not reached, or has no raidbench. Pure."""
+"""Interprets how ssh ended: why a host was not reached, or has no raidbench. No I/O."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Cause(StrEnum):
-    """Why a host reports nothing: nothing ran there (the first six), or what ran gave no answer."""
+    """Why a host has no answer: nothing ran there (the first six), or the program gave no valid answer."""
 
     UNREACHABLE = "unreachable"
     NAME_UNKNOWN = "name-unknown"
@@ -27,20 +27,17 @@ _MESSAGES: tuple[tuple[Cause, str], ...] = (
     (Cause.KEY_CHANGED, r"REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for \S+ has changed|revoked"),
     (Cause.KEY_UNKNOWN, r"No \S+ host key is known|Host key verification failed"),
     (Cause.NAME_UNKNOWN, r"Could not resolve hostname|hostname contains invalid characters"),
-    (
-        Cause.NO_PERMISSION,
-        r"Permission denied|Too many authentication failures|No supported authentication methods",
-    ),
+    (Cause.NO_PERMISSION, r"Permission denied|Too many authentication failures|No supported authentication methods"),
 )
-"""Words of OpenSSH 7 to 10 when it ends with 255 (ssh(1), Exit status), the first that are there count."""
+"""Messages of OpenSSH 7 to 10 with exit status 255 (ssh(1), Exit status); the first match counts."""
 
 _BY_ITSELF = 255
 _NO_PROGRAM = (126, 127)
-"""Statuses of a shell that cannot start what is named (POSIX, 2.8.2 Exit Status for Commands)."""
+"""Exit statuses of a shell that cannot start a program (POSIX, 2.8.2 Exit Status for Commands)."""
 
 
 def ssh_fault(status: int | None, output: str) -> Cause | None:
-    """Why nothing ran there; None where something did. `output`: what came on standard error."""
+    """Return why nothing ran there, or None if something did. `output`: standard error."""
     if status == _BY_ITSELF:
         return next((fault for fault, text in _MESSAGES if re.search(text, output)), Cause.UNREACHABLE)
     if status in _NO_PROGRAM or (status and re.search(r"[Cc]ommand not found", output)):

@@ -1,4 +1,4 @@
-"""Names of hosts: sets, groups and exclusions as ClusterShell has them, and many names folded into few words."""
+"""Host names: sets, groups and exclusions by ClusterShell, and folding of many names into a short text."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from backends.errors import InvalidValueError, ToolMissingError
 from backends.text import clean
 
 MOST = 4096
-"""Hosts that one command asks at most."""
+"""Maximum number of hosts for one command."""
 
 _BRACKETS = re.compile(r"\[([^\]]*)")
 _RANGE = re.compile(r"(\d{1,12})-(\d{1,12})")
-"""A range of numbers within brackets: counted before it is unfolded, which takes memory."""
+"""A range of numbers in brackets. It is counted before it is expanded, because expansion takes memory."""
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,252}", re.ASCII)
-"""What ssh may be given as a host: never a word that it would take for an option, nor a user."""
+"""Names that ssh may get as a host: never an option, and without a user."""
 
 
 def _node_sets() -> Any:
-    """ClusterShell's NodeSet module. Raises ToolMissingError."""
+    """Return ClusterShell's NodeSet module. Raises ToolMissingError."""
     try:
         from ClusterShell import NodeSet
     except ImportError as error:
@@ -32,8 +32,8 @@ def _node_sets() -> Any:
     return NodeSet
 
 
-def hosts_named(text: str, *, most: int = MOST) -> tuple[str, ...]:
-    """The hosts that a node set means (`node[1-50],@raid!node7`), each once, in their order.
+def parse_hosts(text: str, *, most: int = MOST) -> tuple[str, ...]:
+    """Return the hosts of a node set (`node[1-50],@raid!node7`), each once, in order.
 
     Groups are those of ClusterShell's own configuration. Raises ToolMissingError, InvalidValueError.
     """
@@ -61,6 +61,6 @@ def hosts_named(text: str, *, most: int = MOST) -> tuple[str, ...]:
     return tuple(names)
 
 
-def folded(names: Iterable[str]) -> str:
-    """Names of hosts in few words: `node[1-6,8-40]`. Raises ToolMissingError."""
+def fold_names(names: Iterable[str]) -> str:
+    """Return host names as a short text: `node[1-6,8-40]`. Raises ToolMissingError."""
     return str(_node_sets().NodeSet.fromlist(list(names)))

@@ -1,1 +1,1 @@
-"""Explore: pictures of what was measured."""
+"""Explore: pictures of results in the TUI."""

@@ -1,4 +1,4 @@
-"""Explore: what was measured as pictures, one key each, over whatever runs were marked."""
+"""Explore screen: pictures of the marked runs, one key per kind."""
 
 from __future__ import annotations
 
@@ -18,10 +18,16 @@ from textual.widgets import Static
 from app.core.presentation.raw_data import intervals
 from app.core.session.results import Sample
 from app.core.session.state import Session
-from app.features.plots.builder import default_kind, picture, without_data
+from app.features.plots.builder import default_kind, empty_plots, picture
 from app.features.plots.figures import differing_text, figures_table
 from app.features.plots.request import NoPlotDataError, PlotOptions
-from app.features.plots.screen.plot_choices import ExploreOffer, ExploreOrigin, everywhere_key, of_one, offers
+from app.features.plots.screen.plot_choices import (
+    ExploreOffer,
+    ExploreOrigin,
+    all_sessions_key,
+    offers,
+    single_run_offer,
+)
 from app.features.plots.selection import PlacedRun, PlotSelection
 from app.tui.base import WorkbenchScreen
 from app.tui.render import columns, rows
@@ -48,7 +54,7 @@ KEYS = {
     StaticPlotKind.CURVE: "v",
     StaticPlotKind.HISTORY: "H",
 }
-"""The key of each picture, as `app.tui.commands` has them."""
+"""The key of each kind of picture, as in `app.tui.commands`."""
 
 BESIDE = {
     StaticPlotKind.PERCENTILES: (StaticPlotKind.HISTOGRAM, StaticPlotKind.BOX),
@@ -59,10 +65,10 @@ BESIDE = {
     StaticPlotKind.CURVE: (StaticPlotKind.BOX, StaticPlotKind.PERCENTILES),
     StaticPlotKind.HISTORY: (StaticPlotKind.TIMELINE, StaticPlotKind.PERCENTILES),
 }
-"""What one asks next, where there is room beside."""
+"""The two pictures to show next to each kind if there is space: what a user looks at next."""
 
 WIDE, TALL = 170, 34
-"""Columns from which two pictures stand beside the chosen one; rows from which the figures stand below."""
+"""Columns from which two more pictures are shown; rows from which the results table is shown."""
 
 _FILE = (100, 30)
 _BUSY = "A job is running: intervals are read when it is over, so that nothing is disturbed."
@@ -78,30 +84,30 @@ def open_explore(
     first: str = "",
     everywhere: bool = False,
 ) -> None:
-    """Show pictures of marked runs, else of what the run under the cursor belongs to.
+    """Show pictures of the marked runs, else of the selected run with its A/B or sweep.
 
-    `session`, `folder`: of the runs; `first`: the key of the offer that is shown first, "" where that is left to what
-    is marked; `everywhere`: begin with all sessions of what the run under the cursor measured.
+    `session`, `folder`: of the runs; `first`: the key of the choice to show first, "" for the default; `everywhere`:
+    begin with all sessions of the selected run's target.
     """
     if everywhere and cursor is not None:
-        first = everywhere_key(_placed(cursor))
+        first = all_sessions_key(_place_run(cursor))
     origin = ExploreOrigin(
         session=session,
         folder=folder,
-        marked=[_placed(run) for run in marked],
-        cursor=None if cursor is None else _placed(cursor),
+        marked=[_place_run(run) for run in marked],
+        cursor=None if cursor is None else _place_run(cursor),
         first=first,
     )
     app.push_screen(ExploreScreen(origin))
 
 
-def _placed(pair: Place) -> PlacedRun:
+def _place_run(pair: Place) -> PlacedRun:
     folder, run = pair
     return PlacedRun(run=run, folder=folder)
 
 
 class ExploreScreen(WorkbenchScreen):
-    """One picture, what it shows in words, and from some size on its figures and two more."""
+    """One picture with a description; on large screens also a results table and two more pictures."""
 
     NAME: ClassVar[str] = "explore"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Of what", show=False, id="explore.what")]
@@ -133,7 +139,7 @@ class ExploreScreen(WorkbenchScreen):
         self._read: dict[tuple[Path, str], tuple[Sample, ...]] = {}
 
     def body(self) -> ComposeResult:
-        """The names of the pictures, the pictures, what was shown, the figures."""
+        """Return the names of the kinds, the pictures, the description and the results table."""
         ascii = self.workbench_app.ascii
         with Pane("Explore", id="explore", focusable=True):
             yield Static("", id="explore-kinds", markup=False)
@@ -146,7 +152,7 @@ class ExploreScreen(WorkbenchScreen):
             yield StaticTable((), (), id="explore-figures")
 
     def on_mount(self) -> None:
-        """Begins with what is marked."""
+        """Show the first choice."""
         self.query_one("#explore").focus()
         self._offers = offers(self._origin, self.workbench_app.workbench)
         if self._offers:
@@ -155,13 +161,13 @@ class ExploreScreen(WorkbenchScreen):
             self._show_nothing("No run yet. 2 goes to Bench, r starts one.")
 
     def on_resize(self, event: events.Resize) -> None:
-        """Two pictures more where there is room, and the figures."""
+        """Show two more pictures and the results table if there is space."""
         super().on_resize(event)
         self.set_class(event.size.width >= WIDE, "-beside")
         self.set_class(event.size.height >= TALL, "-figures")
         self._draw()
 
-    # -- what is looked at ---------------------------------------------------------------------------------------------
+    # -- selection -----------------------------------------------------------------------------------------------------
 
     def _take_offer(self, offer: ExploreOffer) -> None:
         self._offer = offer
@@ -170,7 +176,7 @@ class ExploreScreen(WorkbenchScreen):
     def _make(self, offer: ExploreOffer, beneath: bool) -> None:
         try:
             subject = offer.make(beneath)
-            empty = {} if subject is None else without_data(subject)
+            empty = {} if subject is None else empty_plots(subject)
         except RaidbenchError as error:
             self.app.call_from_thread(self.workbench_app.show_error, error)
             return
@@ -196,7 +202,7 @@ class ExploreScreen(WorkbenchScreen):
     # -- drawing -------------------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
-        """The chosen picture, and those beside it where there is room."""
+        """Draw the chosen picture, and those next to it if there is space."""
         subject, kind = self._subject, self._kind
         if subject is None or kind is None:
             return
@@ -212,7 +218,7 @@ class ExploreScreen(WorkbenchScreen):
             table.columns, table.rows = columns(shown), rows(shown)
 
     def _names(self, chosen: StaticPlotKind) -> Content:
-        """`[p percentiles] i histogram ...`; those without data are dim."""
+        """Return `[p percentiles] i histogram ...`; kinds without data are dim."""
         parts: list[tuple[str, str] | str] = []
         for kind, key in KEYS.items():
             text = f"[{key} {kind.value}]" if kind is chosen else f" {key} {kind.value}"
@@ -223,24 +229,24 @@ class ExploreScreen(WorkbenchScreen):
         return Content.assemble(*parts)
 
     def _pictures(self, subject: PlotSelection, kinds: Sequence[StaticPlotKind], options: PlotOptions) -> None:
-        """In a thread: the intervals of an hour take seconds."""
-        made = [picture(subject, kind, options, self._intervals) for kind in kinds]
-        self.app.call_from_thread(self._take_pictures, subject, kinds, made)
+        """Build the pictures in a thread: reading the intervals of an hour takes seconds."""
+        plots = [picture(subject, kind, options, self._intervals) for kind in kinds]
+        self.app.call_from_thread(self._take_pictures, subject, kinds, plots)
 
     def _take_pictures(
-        self, subject: PlotSelection, kinds: Sequence[StaticPlotKind], made: Sequence[StaticPlot]
+        self, subject: PlotSelection, kinds: Sequence[StaticPlotKind], plots: Sequence[StaticPlot]
     ) -> None:
         if not self.has_widgets or subject is not self._subject or kinds[0] is not self._kind:
             return
-        for view, plot in zip(("#explore-main", "#explore-second", "#explore-third"), made, strict=False):
+        for view, plot in zip(("#explore-main", "#explore-second", "#explore-third"), plots, strict=False):
             self.query_one(view, StaticPlotView).show(plot)
-        note = made[0].why if made[0].data is not None else ""
+        note = plots[0].why if plots[0].data is not None else ""
         differs = differing_text(subject) if self.has_class("-figures") or not subject.verdict else ""
         text = clean(" ".join(filter(None, (subject.verdict, note, differs))))
         self.query_one("#explore-words", Static).update(shorten(text, max(1, self.size.width - 4)))
 
     def _intervals(self, placed: PlacedRun) -> Sequence[Sample]:
-        """Read once, and never while something is measured."""
+        """Return the intervals of a run. They are read once, and never during a measurement."""
         key = (placed.folder, placed.run.id)
         if key not in self._read:
             if self.workbench_app.measuring:
@@ -251,19 +257,19 @@ class ExploreScreen(WorkbenchScreen):
     # -- keys ----------------------------------------------------------------------------------------------------------
 
     def action_kind(self, name: str) -> None:
-        """That picture; where it has no data its sentence says why."""
+        """Show a kind of picture; without data it shows the reason."""
         self._kind = StaticPlotKind(name)
         self._draw()
 
     def action_turn(self, steps: int) -> None:
-        """The next picture that has data, or the one before."""
+        """Show the next or previous picture that has data."""
         kinds = [kind for kind in KEYS if kind not in self._empty or kind is self._kind]
         if self._kind is not None and len(kinds) > 1:
             self._kind = kinds[(kinds.index(self._kind) + steps) % len(kinds)]
             self._draw()
 
     def action_step(self, steps: int) -> None:
-        """The run before, or after: of a single run the neighbour, else which one the timeline shows."""
+        """Show the previous or next run: the neighbour of a single run, else another run in the timeline."""
         shown = None if self._offer is None else self._offer.run
         if shown is None or self._subject is None or self._subject.all_sessions:
             self._choice = replace(self._choice, run=max(0, self._choice.run - steps))
@@ -275,28 +281,28 @@ class ExploreScreen(WorkbenchScreen):
             self.say("There is no further run.")
             return
         other = PlacedRun(run=runs[at + steps], folder=self._origin.folder)
-        self._take_offer(of_one(other, self._origin.session, self._origin.folder))
+        self._take_offer(single_run_offer(other, self._origin.session, self._origin.folder))
 
     def action_figure(self) -> None:
-        """IOPS, MiB/s, p99."""
+        """Switch between IOPS, MiB/s and p99."""
         units = list(Unit)
         self._choice = replace(self._choice, unit=units[(units.index(self._choice.unit) + 1) % len(units)])
         self._draw()
 
     def action_log(self) -> None:
-        """Ratios, or even distances."""
+        """Switch between logarithmic and linear axes."""
         usual = self._kind in (StaticPlotKind.TIMELINE, StaticPlotKind.CURVE)
         now = usual if self._choice.log is None else self._choice.log
         self._choice = replace(self._choice, log=not now)
         self._draw()
 
     def action_fit(self) -> None:
-        """From zero, or fitted."""
+        """Switch between axes from zero and fitted axes."""
         self._choice = replace(self._choice, zero=not self._choice.zero)
         self._draw()
 
     def action_baseline(self) -> None:
-        """The baseline beneath it, or not."""
+        """Show or hide the baseline."""
         if self._origin.session.baseline is None:
             self.say("There is no baseline: b on Runs makes one.")
         elif self._offer is not None:
@@ -304,34 +310,34 @@ class ExploreScreen(WorkbenchScreen):
             self._take_offer(self._offer)
 
     def action_earlier(self) -> None:
-        """All sessions of the target, or back to what was looked at."""
+        """Switch between all sessions of the target and the previous selection."""
         if self._before is not None:
             offer, self._before = self._before, None
             self._kind = None
             self._take_offer(offer)
         elif self._subject is not None:
             last = self._subject.runs[-1]
-            origin = replace(self._origin, cursor=last, first=everywhere_key(last))
+            origin = replace(self._origin, cursor=last, first=all_sessions_key(last))
             self._before = self._offer
             self._take_offer(offers(origin, self.workbench_app.workbench)[0])
 
     def action_choose(self) -> None:
-        """Choose what is looked at."""
+        """Choose what to show."""
         if not self._offers:
             self.say("There is no run yet: go to Bench (2) and press r.")
             return
         items = tuple(ChoiceItem(value=offer.key, label=offer.label) for offer in self._offers)
         dialog = ChoiceDialog("Explore what", items, None if self._offer is None else self._offer.key)
-        self.app.push_screen(dialog, self._chosen)
+        self.app.push_screen(dialog, self._choose_offer)
 
-    def _chosen(self, key: str | None) -> None:
+    def _choose_offer(self, key: str | None) -> None:
         offer = next((offer for offer in self._offers if offer.key == key), None)
         if offer is not None:
             self._kind = self._before = None
             self._take_offer(offer)
 
     def action_export(self) -> None:
-        """Write the picture and its figures as text."""
+        """Write the picture and its results as text."""
         if self._subject is None or self._kind is None:
             self.say("There is nothing to write.")
             return
@@ -350,14 +356,14 @@ class ExploreScreen(WorkbenchScreen):
 
         ascii = self.workbench_app.ascii
         look = PlotStyle(width=_FILE[0], height=_FILE[1], palette=(), ascii=ascii)
-        made = picture(subject, kind, options, self._intervals)
+        plot = picture(subject, kind, options, self._intervals)
         try:
-            write_file(file, picture_text(subject, made, look), force=False)
+            write_file(file, picture_text(subject, plot, look), force=False)
         except RaidbenchError as error:
             self.app.call_from_thread(self.workbench_app.show_error, error, title="No picture was written")
         else:
             self.app.call_from_thread(self.say, f"The picture is in {file.absolute()}.")
 
     def action_back(self) -> None:
-        """Back to where it was opened."""
+        """Close the screen."""
         self.dismiss()

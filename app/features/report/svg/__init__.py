@@ -1,4 +1,4 @@
-"""Graphs as SVG: written by hand, no script, nothing from elsewhere."""
+"""Graphs as SVG, without scripts and external resources."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.features.report.svg.lines import line_svg
 
 
 def to_svg(graph: Graph, *, standalone: bool = False) -> Svg:
-    """The picture as an element; `standalone` makes a file of it, with its own colours."""
+    """Return the graph as an SVG element; with `standalone`, as a complete file with its own colours."""
     match graph:
         case LineGraph():
             return line_svg(graph, standalone=standalone)

@@ -1,20 +1,17 @@
-"""SVG elements as text, escaped in one place; their colours and strokes, and what every graph has."""
+"""SVG elements as text: escaping in one place, colours and strokes, and the frame of every graph."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NewType
 
-from app.features.report.graph import Graph
+from app.features.report.graph import MOST_LINES, Graph
 from backends.text import clean
 
-# -- colours and strokes of graphs, light and dark --------------------------------------------------------------------
+# -- colours and strokes for light and dark mode ----------------------------------------------------------------------
 
-# The hues are those of Okabe and Ito (2008), told apart by all common kinds of colour vision; lines differ in dashes
-# and markers, too.
-
-SERIES = 6
-"""Lines that can be told apart."""
+# The hues are from Okabe and Ito (2008), which all common kinds of colour vision can distinguish. Lines also differ in
+# dashes and markers.
 
 _LIGHT = ("#0072b2", "#c44e00", "#007a5a", "#a8478a", "#7a6000", "#3b3b3b")
 _DARK = ("#56b4e9", "#ff9f4a", "#2fd3a4", "#e79ccb", "#f0e442", "#d0d0d0")
@@ -43,9 +40,9 @@ svg.graph .bar{stroke-width:1.4}
 
 
 def graph_css() -> str:
-    """Rules for `svg.graph`; the colours come as variables, see `variables`."""
+    """Return the CSS rules for `svg.graph`. Their colours are variables, see `variables`."""
     rows = [_SHAPES]
-    for number in range(SERIES):
+    for number in range(MOST_LINES):
         rows.append(f"svg.graph .c{number}{{stroke:var(--s{number});stroke-dasharray:{_DASHES[number]}}}")
         rows.append(f"svg.graph .b{number}{{stroke:var(--s{number})}}")
         rows.append(f"svg.graph .m{number}{{stroke:var(--s{number});fill:var(--s{number})}}")
@@ -53,7 +50,7 @@ def graph_css() -> str:
 
 
 def variables(selector: str) -> str:
-    """The colours of both schemes, chosen by what the reader prefers; paper is light."""
+    """Return the colours of the light and the dark scheme, as the reader prefers; printed output is light."""
     light = _block(selector, _LIGHT, "#1b1f24", "#59636e", "#dfe3e8", "#eef1f4", "#ffffff", "#b3261e")
     dark = _block(selector, _DARK, "#e8eaed", "#a3adb8", "#363c44", "#23282e", "#15181c", "#ff8a80")
     return f"{light}\n@media screen and (prefers-color-scheme:dark){{{dark}}}"
@@ -69,24 +66,24 @@ def _block(
     )
 
 
-# -- SVG elements as text: every word and attribute escaped in one place ----------------------------------------------
+# -- elements: all text and attributes are escaped here ---------------------------------------------------------------
 
 Svg = NewType("Svg", str)
-"""Markup, as opposed to text that is still to be escaped: the type checker tells them apart."""
+"""Markup, as opposed to text that still has to be escaped. The type checker keeps them apart."""
 
-LONGEST = 2000
-"""Characters of one text."""
+_LONGEST = 2000
+"""Maximum number of characters of one text."""
 
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "`": "&#96;"})
 
 
-def escape(raw: str, limit: int = LONGEST) -> Svg:
-    """Text that stays text in HTML, SVG and their attributes."""
-    return Svg(clean(raw, limit).translate(_ENTITIES))
+def escape(raw: str) -> Svg:
+    """Return text escaped for HTML, SVG and their attributes."""
+    return Svg(clean(raw, _LONGEST).translate(_ENTITIES))
 
 
 def tag(name: str, /, *inner: Svg, **attributes: str | float | None) -> Svg:
-    """An element around parts that are elements already; `class_` is `class`, `text_anchor` is `text-anchor`."""
+    """Return an element around elements. Attribute `class_` becomes `class`, `text_anchor` becomes `text-anchor`."""
     output = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
         for key, value in attributes.items()
@@ -99,22 +96,22 @@ def tag(name: str, /, *inner: Svg, **attributes: str | float | None) -> Svg:
 def text(
     content: str, x: float, y: float, kind: str = "", *, anchor: str | None = None, style: str | None = None
 ) -> Svg:
-    """A line of text; `style` where the rules of its class do not do."""
+    """Return a line of text. `style` overrides the rules of its class."""
     return tag("text", escape(content), class_=kind or None, x=x, y=y, text_anchor=anchor, style=style)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Svg:
-    """A straight line."""
+    """Return a straight line."""
     return tag("line", class_=kind, x1=x1, y1=y1, x2=x2, y2=y2)
 
 
 def rect(x: float, y: float, width: float, height: float, kind: str, *, fill: str | None = None) -> Svg:
-    """A box."""
+    """Return a rectangle."""
     return tag("rect", class_=kind, x=x, y=y, width=max(0.0, width), height=max(0.0, height), fill=fill)
 
 
 def path(points: Iterable[tuple[float, float] | None], kind: str) -> Svg:
-    """Straight pieces from point to point; None interrupts. "" without points."""
+    """Return straight segments through the points. None interrupts the path; returns "" without points."""
     lines: list[str] = []
     pen = "M"
     for point in points:
@@ -126,13 +123,13 @@ def path(points: Iterable[tuple[float, float] | None], kind: str) -> Svg:
     return tag("path", class_=kind, d="".join(lines)) if lines else Svg("")
 
 
-def shortened(label: str, characters: int) -> str:
-    """The words, or as much as fits and an ellipsis."""
+def shorten(label: str, characters: int) -> str:
+    """Return the text, cut off with an ellipsis if it is too long."""
     return label if len(label) <= characters else label[: max(1, characters - 1)].rstrip() + "…"
 
 
-def wrapped(label: str, characters: int, lines: int) -> tuple[str, ...]:
-    """The words on at most so many lines, broken at blanks where possible."""
+def wrap(label: str, characters: int, lines: int) -> tuple[str, ...]:
+    """Return the text in at most so many lines, broken at spaces if possible."""
     rows: list[str] = []
     rest = clean(label, 400)
     while rest and len(rows) < lines - 1 and len(rest) > characters:
@@ -140,7 +137,7 @@ def wrapped(label: str, characters: int, lines: int) -> tuple[str, ...]:
         cut = cut if cut > 0 else characters
         rows.append(rest[:cut].rstrip())
         rest = rest[cut:].lstrip()
-    return (*rows, shortened(rest, characters)) if rest else tuple(rows)
+    return (*rows, shorten(rest, characters)) if rest else tuple(rows)
 
 
 def _value(value: str | float) -> str:
@@ -148,49 +145,49 @@ def _value(value: str | float) -> str:
 
 
 def _number(value: float) -> str:
-    """At most one decimal: a tenth of a pixel is never seen."""
+    """Return the number with at most one decimal: a tenth of a pixel is invisible."""
     return f"{value:.1f}".removesuffix(".0")
 
 
-# -- what every graph has: its size, its title, what it says to those who cannot see it -------------------------------
+# -- frame of every graph: size, title, description for screen readers ------------------------------------------------
 
 WIDTH = 520
-"""Drawn at about this many pixels, so that letters have their size."""
+"""Width in pixels. Graphs are displayed at about this size, so that text keeps its size."""
 
 TOP = 34
-"""Where the graph begins, below its title."""
+"""Top of the plot area, below the title."""
 
 _EDGE = 10
-"""Blank paper around a picture that stands alone."""
+"""Margin around a standalone graph."""
 
 LETTER = 6.3
-"""About the width of a letter of 12 pixels."""
+"""Approximate width of a 12-pixel letter."""
 
 
-def framed(graph: Graph, height: float, *parts: Svg, standalone: bool, width: float = WIDTH) -> Svg:
-    """The whole picture; one that stands alone brings its colours along."""
+def frame_svg(graph: Graph, height: float, *parts: Svg, standalone: bool, width: float = WIDTH) -> Svg:
+    """Return the complete graph. A standalone one includes its colours."""
     edge = _EDGE if standalone else 0
     svgs = [
         tag("title", escape(graph.title), id=f"{graph.key}-t"),
         tag("desc", escape(graph.about), id=f"{graph.key}-d"),
     ]
     room = int((width - (88 if graph.simulated else 8)) / 7.4)
-    heading = [text(shortened(graph.title, room), 0, 16, "title")]
+    heading = [text(shorten(graph.title, room), 0, 16, "title")]
     if graph.simulated:
         heading.append(text("SIMULATED", width - 4, 15, "warn", anchor="end"))
-    whole = (width + 2 * edge, height + 2 * edge)
+    size = (width + 2 * edge, height + 2 * edge)
     alone: dict[str, str | float] = {}
     if standalone:
-        alone = {"xmlns": "http://www.w3.org/2000/svg", "width": whole[0], "height": whole[1]}
+        alone = {"xmlns": "http://www.w3.org/2000/svg", "width": size[0], "height": size[1]}
         svgs.append(tag("style", Svg(variables("svg.graph")), Svg(graph_css())))
-        svgs.append(tag("rect", fill="var(--paper)", x=-edge, y=-edge, width=whole[0], height=whole[1]))
+        svgs.append(tag("rect", fill="var(--paper)", x=-edge, y=-edge, width=size[0], height=size[1]))
     return tag(
         "svg",
         *svgs,
         *heading,
         *parts,
         class_="graph",
-        viewBox=f"{-edge} {-edge} {whole[0]:g} {whole[1]:g}",
+        viewBox=f"{-edge} {-edge} {size[0]:g} {size[1]:g}",
         role="img",
         aria_labelledby=f"{graph.key}-t {graph.key}-d",
         **alone,

@@ -1,24 +1,22 @@
-"""A coloured table as SVG."""
+"""A heat map as SVG."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from app.features.report.graph import HeatMap
-from app.features.report.svg.elements import TOP, WIDTH, Svg, framed, rect, text, wrapped
+from app.features.report.svg.elements import TOP, WIDTH, Svg, frame_svg, rect, text, wrap
 
 _SIDE, _CELL, _ROW, _LINE = 150.0, 74.0, 34.0, 13.0
 _HEAD_LINES = 4
 
-# The ends and the middle of cividis (Nunez, Anderton, Renslow 2018): even steps of lightness for every eye.
+# Samples of cividis (Nunez, Anderton, Renslow 2018), whose lightness increases evenly for all kinds of colour vision.
 _RAMP = ((0, 34, 78), (53, 69, 108), (102, 105, 112), (148, 142, 119), (200, 184, 102), (254, 232, 56))
 
 
 def heat_svg(graph: HeatMap, *, standalone: bool = False) -> Svg:
-    """The picture; wider than others if there are many columns."""
+    """Return the graph. It is wider than others if there are many columns."""
     cell = max(_CELL, (WIDTH - _SIDE - 4) / max(1, len(graph.columns)))
     width = _SIDE + 4 + cell * len(graph.columns)
-    heads = [wrapped(column, int(cell / 6.2), _HEAD_LINES) for column in graph.columns]
+    heads = [wrap(column, int(cell / 6.2), _HEAD_LINES) for column in graph.columns]
     top = TOP + max((len(head) for head in heads), default=1) * _LINE + 4
     parts: list[Svg] = []
     for at, head in enumerate(heads):
@@ -27,10 +25,12 @@ def heat_svg(graph: HeatMap, *, standalone: bool = False) -> Svg:
             parts.append(text(label, _SIDE + cell * (at + 0.5), y, "mono", anchor="middle"))
     shares = [[_share_at(graph, row, column) for column in range(len(graph.columns))] for row in range(len(graph.rows))]
     least = min((share for line in shares for share in line if share is not None), default=0.0)
-    floor = min(0.9, int(least * 10) / 10)  # a whole tenth for the darkest colour: small differences are visible, too
+    floor = min(
+        0.9, int(least * 10) / 10
+    )  # the darkest colour is a multiple of a tenth, so that small differences are visible
     for at, row in enumerate(graph.rows):
         y = top + at * _ROW
-        side = wrapped(row, int(_SIDE / 6.2), 2)
+        side = wrap(row, int(_SIDE / 6.2), 2)
         first = y + _ROW / 2 + 4 - (len(side) - 1) * _LINE / 2
         parts += [text(label, 0, first + number * _LINE, "mono") for number, label in enumerate(side)]
         for column in range(len(graph.columns)):
@@ -40,7 +40,7 @@ def heat_svg(graph: HeatMap, *, standalone: bool = False) -> Svg:
             parts += _cell(box, colour, graph.texts[at][column], best=(at, column) in graph.framed)
     height = top + len(graph.rows) * _ROW + 30
     parts += _key(width, height - 20, floor)
-    return framed(graph, height, *parts, standalone=standalone, width=width)
+    return frame_svg(graph, height, *parts, standalone=standalone, width=width)
 
 
 def _cell(box: tuple[float, float, float], colour: tuple[int, ...] | None, label: str, *, best: bool) -> list[Svg]:
@@ -55,7 +55,7 @@ def _cell(box: tuple[float, float, float], colour: tuple[int, ...] | None, label
 
 
 def _key(width: float, y: float, floor: float) -> list[Svg]:
-    """What the colours mean."""
+    """Return the legend of the colours."""
     left = width - 4 - 52 - 130
     boxes = [rect(left + step * 13, y, 13, 10, "", fill=_hex(_colour(step / 9))) for step in range(10)]
     low = text(f"{floor * 100:.0f} %", left - 6, y + 9, "soft", anchor="end")
@@ -64,18 +64,15 @@ def _key(width: float, y: float, floor: float) -> list[Svg]:
 
 
 def _share_at(graph: HeatMap, row: int, column: int) -> float | None:
-    line = graph.cells[row] if graph.along_rows else [cells[column] for cells in graph.cells]
-    return _share(graph.cells[row][column], line, lower=graph.lower_is_better)
-
-
-def _share(value: float | None, line: Sequence[float | None], *, lower: bool) -> float | None:
-    """How near a figure comes to the best of its line, 0..1."""
-    there = [other for other in line if other is not None]
-    if value is None or not there:
+    """Return how near the result of a cell comes to the best of its line, 0..1; None where nothing was measured."""
+    value = graph.cells[row][column]
+    if value is None:
         return None
-    if lower:
-        return min(there) / value if value else 1.0
-    return value / max(there) if max(there) else 0.0
+    line = graph.cells[row] if graph.along_rows else [cells[column] for cells in graph.cells]
+    results = [other for other in line if other is not None]
+    if graph.lower_is_better:
+        return min(results) / value if value else 1.0
+    return value / max(results) if max(results) else 0.0
 
 
 def _colour(share: float) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.features.report.graph import AxisUnit, IntervalGraph, Spacing, Whisker
-from app.features.report.svg.elements import LETTER, TOP, WIDTH, Svg, framed, line, rect, shortened, text
+from app.features.report.svg.elements import LETTER, TOP, WIDTH, Svg, frame_svg, line, rect, shorten, text
 from app.features.report.svg.lines import marker
 from app.features.report.svg.scales import Scale
 
@@ -11,23 +11,23 @@ _LEFT, _RIGHT, _ROW = 20, 20, 38
 
 
 def interval_svg(graph: IntervalGraph, *, standalone: bool = False) -> Svg:
-    """The picture: the words of each row stand above its line, so that they may be long."""
-    scale = Scale(graph.axis, _values(graph), zero=True, most=7).spread(_LEFT, WIDTH - _RIGHT)
+    """Return the graph. The text of each row is above its line, so that it may be long."""
+    scale = Scale(graph.axis, _values(graph), zero=True, most=7).set_range(_LEFT, WIDTH - _RIGHT)
     bottom = TOP + len(graph.rows) * _ROW + 6
     parts: list[Svg] = []
     if graph.threshold is not None:
-        low, high = scale.place(-graph.threshold), scale.place(graph.threshold)
+        low, high = scale.position(-graph.threshold), scale.position(graph.threshold)
         parts.append(rect(low, TOP, high - low, bottom - TOP, "shade"))
     for mark in scale.marks:
-        at = scale.place(mark)
+        at = scale.position(mark)
         parts.append(line(at, TOP, at, bottom, "grid"))
         parts.append(text(_label(graph, scale, mark), at, bottom + 15, "soft", anchor="middle"))
     if graph.zero:
-        parts.append(line(scale.place(0), TOP, scale.place(0), bottom, "zero"))
+        parts.append(line(scale.position(0), TOP, scale.position(0), bottom, "zero"))
     for number, row in enumerate(graph.rows):
         parts += _row(row, TOP + number * _ROW, scale)
     parts.append(text(graph.axis.label, WIDTH - 4, bottom + 33, "soft", anchor="end"))
-    return framed(graph, bottom + 42, *parts, standalone=standalone)
+    return frame_svg(graph, bottom + 42, *parts, standalone=standalone)
 
 
 def _values(graph: IntervalGraph) -> list[float]:
@@ -44,12 +44,12 @@ def _label(graph: IntervalGraph, scale: Scale, mark: float) -> str:
 
 def _row(row: Whisker, top: float, scale: Scale) -> list[Svg]:
     room = int((WIDTH - 8) / LETTER) - len(row.text) - 2
-    parts = [text(shortened(row.label, max(8, room)), 4, top + 14, "halo")]
+    parts = [text(shorten(row.label, max(8, room)), 4, top + 14, "halo")]
     parts.append(text(row.text, WIDTH - 4, top + 14, "halo", anchor="end"))
     y = top + 26
     if row.low is not None and row.high is not None:
-        low, high = scale.place(row.low), scale.place(row.high)
+        low, high = scale.position(row.low), scale.position(row.high)
         parts.append(line(low, y, high, y, "curve c0"))
         parts += [line(end, y - 5, end, y + 5, "curve c0") for end in (low, high)]
-    parts.append(marker(0, scale.place(row.mean), y))
+    parts.append(marker(0, scale.position(row.mean), y))
     return parts

@@ -4,40 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.features.report.graph import AxisUnit, GraphLine, LineGraph, Spacing
-from app.features.report.svg.elements import LETTER, SERIES, TOP, WIDTH, Svg, framed, line, path, rect, tag, text
+from app.features.report.graph import MOST_LINES, AxisUnit, GraphLine, LineGraph, Spacing
+from app.features.report.svg.elements import LETTER, TOP, WIDTH, Svg, frame_svg, line, path, rect, tag, text
 from app.features.report.svg.scales import Scale
 
 _LEFT, _RIGHT, _HEIGHT = 62, 14, 200
 _LEGEND = 20
 _MARKED = 7
-"""Markers along a line of many points."""
+"""Number of markers along a line with many points."""
 _CAP = 4
-"""Half the width of the ends of an interval."""
+"""Half the width of the end caps of an interval."""
 
 _NAMES = {AxisUnit.MIB_PER_S: "MiB/s", AxisUnit.SECONDS: "s", AxisUnit.PERCENT: "%"}
 
 
 def line_svg(graph: LineGraph, *, standalone: bool = False) -> Svg:
-    """The picture."""
-    shown = graph.series[:SERIES]
+    """Return the graph."""
+    shown = graph.series[:MOST_LINES]
     x = Scale(graph.x, [at for series in shown for at, _ in series.points])
-    x.spread(_LEFT, WIDTH - _RIGHT)
+    x.set_range(_LEFT, WIDTH - _RIGHT)
     ends = [end for series in shown for spread in series.spread if spread is not None for end in spread]
     heights = [*(y for series in shown for _, y in series.points if y is not None), *ends]
     y = Scale(graph.y, heights, zero=graph.from_zero and graph.y.spacing is Spacing.LINEAR)
     legend, rows = _legend(shown)
     top = TOP + rows * _LEGEND + 20
     bottom = top + _HEIGHT
-    y.spread(bottom, top)
+    y.set_range(bottom, top)
     parts = [*legend, *_shaded_area(graph, x, top, bottom), *_axes(graph, x, y, top, bottom)]
     for number, series in enumerate(shown):
         parts += _line_elements(series, number, x, y)
-    return framed(graph, bottom + 44, *parts, standalone=standalone)
+    return frame_svg(graph, bottom + 44, *parts, standalone=standalone)
 
 
 def _legend(shown: tuple[GraphLine, ...]) -> tuple[list[Svg], int]:
-    """A sample of each line with its name; how many rows that takes. A single line needs none."""
+    """Return a sample of each line with its name, and the number of rows. A single line has no legend."""
     if len(shown) < 2:
         return [], 0
     parts: list[Svg] = []
@@ -58,7 +58,7 @@ def _legend(shown: tuple[GraphLine, ...]) -> tuple[list[Svg], int]:
 def _shaded_area(graph: LineGraph, x: Scale, top: float, bottom: float) -> Iterator[Svg]:
     if graph.shaded is None:
         return
-    start, end = (x.place(edge) for edge in graph.shaded)
+    start, end = (x.position(edge) for edge in graph.shaded)
     yield rect(start, top, end - start, bottom - top, "shade")
     if end - start > len(graph.shaded_as) * LETTER + 6:
         yield text(graph.shaded_as, (start + end) / 2, bottom - 6, "soft", anchor="middle")
@@ -66,12 +66,12 @@ def _shaded_area(graph: LineGraph, x: Scale, top: float, bottom: float) -> Itera
 
 def _axes(graph: LineGraph, x: Scale, y: Scale, top: float, bottom: float) -> Iterator[Svg]:
     for mark in y.marks:
-        at = y.place(mark)
+        at = y.position(mark)
         yield line(_LEFT, at, WIDTH - _RIGHT, at, "grid")
         yield text(y.label(mark), _LEFT - 6, at + 4, "soft", anchor="end")
     last = -100.0
     for mark in x.marks:
-        at, label = x.place(mark), x.label(mark)
+        at, label = x.position(mark), x.label(mark)
         yield line(at, bottom, at, bottom + 4, "axis")
         half = len(label) * LETTER / 2
         if at - half < last + 4:
@@ -89,31 +89,31 @@ def _axis_name(label: str, unit: AxisUnit) -> str:
 
 
 def _line_elements(series: GraphLine, number: int, x: Scale, y: Scale) -> Iterator[Svg]:
-    placed = [None if value is None else (x.place(at), y.place(value)) for at, value in series.points]
+    placed = [None if value is None else (x.position(at), y.position(value)) for at, value in series.points]
     if series.joined:
         yield path(placed, f"curve c{number}")
     for (at, _), ends in zip(series.points, series.spread, strict=False):
         if ends is not None:
-            yield from _whisker(x.place(at), y.place(ends[0]), y.place(ends[1]), f"bar b{number}")
-    there = [point for point in placed if point is not None]
-    every = 1 if series.measured else max(1, len(there) // _MARKED)
-    # Lines that lie on each other have their markers at different places.
-    start = 0 if series.measured else (number * every // SERIES + every // 2) % max(1, every)
-    if len(there) == 1 or series.measured or len(there) > _MARKED:
-        for px, py in there[start::every]:
+            yield from _whisker(x.position(at), y.position(ends[0]), y.position(ends[1]), f"bar b{number}")
+    points = [point for point in placed if point is not None]
+    every = 1 if series.measured else max(1, len(points) // _MARKED)
+    # Overlapping lines have their markers at different positions.
+    start = 0 if series.measured else (number * every // MOST_LINES + every // 2) % max(1, every)
+    if len(points) == 1 or series.measured or len(points) > _MARKED:
+        for px, py in points[start::every]:
             yield marker(number, px, py)
 
 
 def _whisker(x: float, low: float, high: float, kind: str) -> Iterator[Svg]:
-    """An interval: a line with its ends across."""
+    """Yield an interval: a line with end caps."""
     yield line(x, low, x, high, kind)
     yield from (line(x - _CAP, end, x + _CAP, end, kind) for end in (low, high))
 
 
 def marker(number: int, x: float, y: float) -> Svg:
-    """The series' own shape."""
+    """Return the marker shape of a line."""
     kind = f"mark m{number}"
-    match number % SERIES:
+    match number % MOST_LINES:
         case 0:
             return tag("circle", class_=kind, cx=x, cy=y, r=3)
         case 1:

@@ -1,4 +1,4 @@
-"""From numbers to places, and round numbers to mark them with. Pure."""
+"""Scales: positions of numbers on an axis, and round numbers for its marks. No I/O."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ _PERCENTILES = (0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999)
 
 
 class Scale:
-    """One axis over the numbers it has to hold, drawn from `start` to `end`."""
+    """One axis that covers the given values, drawn from `start` to `end`."""
 
     def __init__(self, axis: Axis, values: Sequence[float], *, zero: bool = False, most: int = 6) -> None:
-        """`zero` starts a linear axis there; `most` is about how many marks fit."""
+        """Fit the axis to the values. `zero` includes 0; `most` is the approximate number of marks that fit."""
         self._axis = axis
         self._move: Callable[[float], float] = _MOVES[axis.spacing]
-        there = [value for value in values if math.isfinite(value)]
+        finite = [value for value in values if math.isfinite(value)]
         if axis.spacing in _LEAST:
-            there = [value for value in there if value > _LEAST[axis.spacing]]
-        low, high = (min(there), max(there)) if there else (1.0, 10.0)
+            finite = [value for value in finite if value > _LEAST[axis.spacing]]
+        low, high = (min(finite), max(finite)) if finite else (1.0, 10.0)
         if zero:
             low, high = min(0.0, low), max(0.0, high)
         self.marks: tuple[float, ...]
         self.low, self.high, self.marks = _limits(axis, low, high, most)
         self._start = self._end = 0.0
 
-    def spread(self, start: float, end: float) -> Scale:
-        """The scale, told where it is drawn."""
+    def set_range(self, start: float, end: float) -> Scale:
+        """Set the pixel range of the axis, and return self."""
         self._start, self._end = start, end
         return self
 
-    def place(self, value: float) -> float:
-        """Where a number lies; the nearest end for one outside."""
+    def position(self, value: float) -> float:
+        """Return the position of a number; values outside are placed at the nearest end."""
         low, high = self._move(self.low), self._move(self.high)
         share = (self._move(min(max(value, self.low), self.high)) - low) / ((high - low) or 1.0)
         return self._start + share * (self._end - self._start)
 
     def label(self, mark: float) -> str:
-        """The text at a mark."""
+        """Return the label of a mark."""
         return _times(mark) if self._axis.spacing is Spacing.RATIO else tick(mark, self._axis.unit)
 
 
 def tick(value: float, unit: AxisUnit) -> str:
-    """A round number, without decimals that say nothing."""
+    """Return the label of a round number, without meaningless decimals."""
     match unit:
         case AxisUnit.IOPS:
             return si_label(value)
@@ -66,12 +66,12 @@ def tick(value: float, unit: AxisUnit) -> str:
 
 
 def _nines(percent: float) -> float:
-    """0 % is 0, 90 % is 1, 99 % is 2."""
+    """Return the number of nines: 0 for 0 %, 1 for 90 %, 2 for 99 %."""
     return -math.log10(max(10.0**-_MOST_NINES, 1 - percent / 100))
 
 
 def _times(percent: float) -> str:
-    """A difference as people say it: percent as far as double and half, times beyond."""
+    """Return a difference as text: in percent up to double and half, as a factor beyond."""
     ratio = 1 + percent / 100
     if 0.5 <= ratio <= 2:
         return f"{percent:+.0f} %" if percent else "0"
@@ -93,21 +93,18 @@ _MOVES: dict[Spacing, Callable[[float], float]] = {
     Spacing.RATIO: _log_ratio,
 }
 _LEAST = {Spacing.LOG: 0.0, Spacing.RATIO: -100.0}
-"""What lies at or below it has no place."""
+"""Values at or below this limit have no position on the scale."""
 
 
 def _limits(axis: Axis, low: float, high: float, most: int) -> tuple[float, float, tuple[float, ...]]:
-    """First and last number of the axis, and its marks."""
+    """Return the first and last number of the axis, and its marks."""
     if axis.at:
         return min(low, axis.at[0]), max(high, axis.at[-1]), axis.at
     match axis.spacing:
         case Spacing.LINEAR:
             first, last, marks = _linear(low, high, most, _MEBI if axis.unit is AxisUnit.MIB_PER_S else 1)
-            return (
-                (low, high, tuple(mark for mark in marks if low <= mark <= high))
-                if axis.tight
-                else (first, last, marks)
-            )
+            inside = tuple(mark for mark in marks if low <= mark <= high)
+            return (low, high, inside) if axis.tight else (first, last, marks)
         case Spacing.LOG:
             return _logarithmic(low, high, most)
         case Spacing.RATIO:
@@ -138,7 +135,7 @@ def _logarithmic(low: float, high: float, most: int) -> tuple[float, float, tupl
 
 
 def _ratios(low: float, high: float, most: int) -> tuple[float, float, tuple[float, ...]]:
-    """Around 0: powers of ten on both sides, with half and double as long as there is room."""
+    """Return the limits and marks around 0: powers of ten on both sides, and half and double if they fit."""
     lowest, highest = math.floor(_log_ratio(low) + 1e-9), math.ceil(_log_ratio(high) - 1e-9)
     step = max(1, math.ceil((highest - lowest) / most))
     powers = [10.0**power for power in range(-12, 301) if power % step == 0]
@@ -149,7 +146,7 @@ def _ratios(low: float, high: float, most: int) -> tuple[float, float, tuple[flo
 
 
 def _marks(low: float, high: float, every: Sequence[float]) -> tuple[float, ...]:
-    """The marks from the last one below to the first one above."""
+    """Return the marks from the last one below `low` to the first one above `high`."""
     first = max((mark for mark in every if mark <= low * 1.001), default=every[0])
     last = min((mark for mark in every if mark >= high * 0.999), default=every[-1])
     return tuple(mark for mark in every if first <= mark <= last)

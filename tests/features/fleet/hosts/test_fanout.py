@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.features.fleet.hosts.fanout import HostTask, settle
+from app.features.fleet.hosts.fanout import HostTask, configure
 from app.features.fleet.hosts.wire_format import BYTES, LAST_WORDS, LINES, NOISE, RawResponse, parse_response
 from app.features.fleet.ssh.command import OPTIONS
 
@@ -26,7 +26,7 @@ class Client:
 def told(*chunks: bytes, stream: str = "stdout") -> tuple[Client, HostTask]:
     client, talk = Client(), HostTask("n1")
     for chunk in chunks:
-        talk.took(client, stream, chunk)  # type: ignore[arg-type]
+        talk.collect(client, stream, chunk)  # type: ignore[arg-type]
         if client.aborted:
             break
     return client, talk
@@ -74,6 +74,6 @@ def test_a_host_whose_time_is_over_has_no_status(capsys: pytest.CaptureFixture[s
 def test_hosts_are_asked_directly_64_at_a_time_and_their_answers_are_not_held_back() -> None:
     told: dict[str, object] = {}
     task: Any = SimpleNamespace(set_default=told.__setitem__, set_info=told.__setitem__)
-    settle(task, OPTIONS)
+    configure(task, OPTIONS)
     assert (told["auto_tree"], told["fanout"], told["grooming_delay"], told["debug"]) == (False, 64, 0, False)
     assert "-o StrictHostKeyChecking=yes" in str(told["ssh_options"])

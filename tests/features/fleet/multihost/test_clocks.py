@@ -38,8 +38,8 @@ def test_without_a_ping_nothing_is_known() -> None:
 def test_a_moment_is_the_same_by_both_clocks() -> None:
     offset = offset_of([echo(1.0, 0.01, 0.01)])
     assert offset is not None
-    assert abs(offset.ours(100.0 + AHEAD) - 100.0) < 1e-6
-    assert abs(offset.theirs(100.0) - (100.0 + WALL)) < 1e-6
+    assert abs(offset.to_controller_time(100.0 + AHEAD) - 100.0) < 1e-6
+    assert abs(offset.to_host_wall_time(100.0) - (100.0 + WALL)) < 1e-6
 
 
 def test_the_start_leaves_half_a_second_or_three_round_trips() -> None:

@@ -138,24 +138,24 @@ class Table:
         made = JointFolder(folder, tuple(self.hosts))
 
         async def conduct() -> Coordinator:
-            conductor = Coordinator(
+            coordinator = Coordinator(
                 self,
                 made,
                 tuple(self.hosts),
                 stagger_s=stagger,
-                patience=PATIENCE,
+                timeouts=PATIENCE,
                 say=said.append,
                 clock=now,
                 lease_s=lease,
             )
             if then is not None:
-                asyncio.get_running_loop().call_later(MIDDLE, then, conductor)
+                asyncio.get_running_loop().call_later(MIDDLE, then, coordinator)
             async with asyncio.timeout(30):
-                await conductor.conduct()
-            return conductor
+                await coordinator.run()
+            return coordinator
 
-        conductor, self.took = counted(conduct)
-        record = joint_record(conductor, made, target="sda", at=1.0, stagger_s=stagger, simulated=False)
+        coordinator, self.took = counted(conduct)
+        record = joint_record(coordinator, made, target="sda", at=1.0, stagger_s=stagger, simulated=False)
         made.close()
         assert all(host.closed for host in self.hosts.values())
         return record, said
@@ -168,7 +168,7 @@ def states(record: JointRecord) -> dict[str, str]:
 def test_all_hosts_are_measured_together(tmp_path: Path) -> None:
     record, said = Table(HostDouble("a"), HostDouble("b", ios=300)).run(tmp_path)
     assert states(record) == {"a": IN_WINDOW, "b": IN_WINDOW}
-    assert record.complete
+    assert record.is_complete
     assert said == []
     assert record.figures.sides["read"].iops == pytest.approx(400 / TICK)
     assert record.seconds == pytest.approx(20 * TICK, abs=0.1)
@@ -228,7 +228,7 @@ def test_a_lost_host_is_named_and_the_sum_is_that_of_the_others(
     assert states(record) == {"a": IN_WINDOW, "b": LOST}
     assert reason in record.hosts[1].reason
     assert record.hosts[1].reason.isprintable()
-    assert not record.complete
+    assert not record.is_complete
     assert record.figures.sides["read"].iops == pytest.approx(100 / TICK)
     assert set(record.figures.hosts) == {"a"}
     assert [sentence.startswith("b: ") for sentence in said] == [True]
@@ -277,7 +277,7 @@ def test_hosts_start_one_after_another(tmp_path: Path) -> None:
 def test_all_stop_at_once_and_what_they_did_is_kept(tmp_path: Path) -> None:
     hosts = (HostDouble("a", ticks=4000), HostDouble("b", ticks=4000))
     table = Table(*hosts)
-    record, _ = table.run(tmp_path, then=lambda conductor: conductor.stop())
+    record, _ = table.run(tmp_path, then=lambda coordinator: coordinator.stop())
     assert table.took < MIDDLE + 0.1
     assert [host.words[-1] for host in hosts] == ["bye", "bye"]
     assert record.stopped
@@ -288,7 +288,7 @@ def test_who_does_not_stop_is_not_waited_for(tmp_path: Path) -> None:
     deaf = HostDouble("b", ticks=4000)
     deaf.say = lambda line: None if line == "bye" else HostDouble.say(deaf, line)  # type: ignore[method-assign]
     table = Table(HostDouble("a", ticks=4000), deaf)
-    record, _ = table.run(tmp_path, then=lambda conductor: conductor.stop())
+    record, _ = table.run(tmp_path, then=lambda coordinator: coordinator.stop())
     assert table.took < MIDDLE + PATIENCE.farewell + 0.1
     assert states(record) == {"a": IN_WINDOW, "b": LOST}
 

@@ -183,7 +183,7 @@ def test_latencies_of_some_intervals_alone_are_a_lie() -> None:
 def test_a_host_without_any_latencies_is_known_as_such() -> None:
     account = HostAccount(LEASE)
     account.tick(interval(100.0, read=SIDE | {"bins": []}))
-    assert account.untimed == ("read",)
+    assert account.untimed_directions == ("read",)
 
 
 def test_a_ping_answered_twice_is_a_lie() -> None:

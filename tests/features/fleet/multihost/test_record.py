@@ -36,7 +36,7 @@ def made(session: Path) -> JointRecord:
     folder = JointFolder(session, HOSTS)
     ticks(folder, "pear", 100, 20)
     ticks(folder, "plum", 110, 30)
-    figures = sum_hosts({host: folder.pooled(host, WINDOW).figures() for host in HOSTS})
+    figures = sum_hosts({host: folder.sum_within(host, WINDOW).figures() for host in HOSTS})
     hosts = (
         HostRecord(host="pear", state=IN_WINDOW, late_s=1.5),
         HostRecord(host="plum", state=LOST, reason="its line ended"),
@@ -44,7 +44,7 @@ def made(session: Path) -> JointRecord:
     record = JointRecord(
         id=folder.id, at=1.7e9, target="sda", job={"rw": "read"}, hosts=hosts, begin=0.5, seconds=1.0, figures=figures
     )
-    folder.called("other")
+    folder.add_name("other")
     folder.keep(record)
     folder.close()
     return record
@@ -60,7 +60,7 @@ def test_only_intervals_within_the_window_are_pooled(tmp_path: Path) -> None:
 def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
     record = made(tmp_path)
     assert joint_records(tmp_path) == ((record,), ())
-    assert not record.complete
+    assert not record.is_complete
 
 
 def test_each_has_a_place_of_its_own(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from app.features.fleet.ssh.command import OPTIONS, remote_line, ssh_options
 from app.features.fleet.ssh.faults import Cause, ssh_fault
-from app.features.fleet.ssh.nodesets import folded, hosts_named
+from app.features.fleet.ssh.nodesets import fold_names, parse_hosts
 from backends.errors import InvalidValueError, ToolMissingError
 from backends.host import Completed
 from tests.backends.fakes import FakeHost
@@ -19,8 +19,8 @@ from tests.case_loop import loop_over
 
 
 def test_a_set_is_its_hosts_each_once() -> None:
-    assert hosts_named("n[1-4],n2,m!n3") == ("m", "n1", "n2", "n4")
-    assert folded(["n1", "n2", "n4", "m"]) == "m,n[1-2,4]"
+    assert parse_hosts("n[1-4],n2,m!n3") == ("m", "n1", "n2", "n4")
+    assert fold_names(["n1", "n2", "n4", "m"]) == "m,n[1-2,4]"
 
 
 @loop_over(
@@ -40,13 +40,13 @@ def test_a_set_is_its_hosts_each_once() -> None:
 )
 def test_what_names_no_hosts_is_refused_in_a_sentence(text: str) -> None:
     with pytest.raises(InvalidValueError):
-        hosts_named(text)
+        parse_hosts(text)
 
 
 def test_without_clustershell_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ClusterShell", None)
     with pytest.raises(ToolMissingError) as refused:
-        hosts_named("n1")
+        parse_hosts("n1")
     assert "pip install 'raidbench[hosts]'" in refused.value.hint
 
 
