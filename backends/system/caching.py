@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
@@ -52,18 +52,14 @@ def cached_since(moment: float) -> Iterator[None]:
         span.over = True
 
 
-@contextmanager
-def uncached() -> Iterator[None]:
+def uncached() -> AbstractContextManager[None]:
     """Run every program, even if its output is cached: for state that may differ at each read."""
-    with _setting(_span, None):
-        yield
+    return _setting(_span, None)
 
 
-@contextmanager
-def cache_across_changes() -> Iterator[None]:
+def cache_across_changes() -> AbstractContextManager[None]:
     """Also reuse output from before a change: for facts that no change of a setting affects."""
-    with _setting(_still, True):
-        yield
+    return _setting(_still, True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from backends.host import Host
 from backends.topology.stacking import lvm_names_below
-from backends.topology.tree import Node, Tree, run_tool
+from backends.topology.tree import Node, Tree, grouped, run_tool
 from backends.values import dataclass
 
 TABLE = ("table",)
@@ -227,12 +227,12 @@ Segments = Mapping[str, tuple[Segment, ...]]
 
 def parse_segments(text: str) -> Segments:
     """Return the segments in the output of `dmsetup table` or `dmsetup status`, by device-mapper name."""
-    segments: dict[str, tuple[Segment, ...]] = {}
-    for line in text.split("\n")[:100_000]:
-        if match := _LINE.fullmatch(line.rstrip()):
-            segment = Segment(start=int(match[2]), length=int(match[3]), kind=match[4], args=tuple(match[5].split()))
-            segments[match[1]] = (*segments.get(match[1], ()), segment)
-    return segments
+    matches = (_LINE.fullmatch(line.rstrip()) for line in text.split("\n")[:100_000])
+    return grouped(
+        (match[1], Segment(start=int(match[2]), length=int(match[3]), kind=match[4], args=tuple(match[5].split())))
+        for match in matches
+        if match
+    )
 
 
 def range_texts(segment: Segment) -> tuple[str, ...]:

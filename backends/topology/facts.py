@@ -22,7 +22,7 @@ from backends.topology.scan import probe_signatures, scan_topology
 from backends.topology.signatures import Marks, are_two
 from backends.topology.thin_capacity import ThinCapacity
 from backends.topology.thin_capacity_scan import capacities_of
-from backends.topology.tree import Node, node_path
+from backends.topology.tree import Node, grouped, node_path
 from backends.topology.usage import Topology
 from backends.values import dataclass
 
@@ -116,9 +116,8 @@ async def gather_facts(
     family = picture.tree.family(node.name)
     signatures = await _signatures(host, picture, node, reader) if probe else ()
     if probe:
-        picture = with_signatures(
-            picture, {**await _probe_unlisted(host, picture, signatures), **_by_node(node, signatures)}
-        )
+        by_name = grouped((signature.part or node.name, signature) for signature in signatures)
+        picture = with_signatures(picture, {**await _probe_unlisted(host, picture, signatures), **by_name})
     unknown = list(picture.blind)
     unknown += [text for member in family if (text := await _mismatch(host, member))]
     related = picture.related(node.name)
@@ -275,15 +274,6 @@ async def _probe_unlisted(
     ]
     probed = await asyncio.gather(*(probe_signatures(host, node) for node in nodes))
     return {node.name: signatures for node, signatures in zip(nodes, probed, strict=True)}
-
-
-def _by_node(node: Node, signatures: Collection[Signature]) -> dict[str, tuple[Signature, ...]]:
-    """Return the signatures of a disk and its partitions, or of one partition, by kernel name."""
-    matches: dict[str, tuple[Signature, ...]] = {}
-    for signature in signatures:
-        name = signature.part or node.name
-        matches[name] = (*matches.get(name, ()), signature)
-    return matches
 
 
 def _recorded_signatures(picture: Topology, node: Node, probed: Collection[Signature]) -> tuple[Signature, ...]:

@@ -26,7 +26,7 @@ from backends.topology.signatures import (
     wipefs_signatures,
 )
 from backends.topology.stacking import pool_of, read_bcache, read_pools
-from backends.topology.tree import Node, Tree, read_tree, run_tool
+from backends.topology.tree import Node, Tree, names_by_folder, read_tree, run_tool
 from backends.topology.usage import Topology, mount_nodes, mounted_by_node, system_disks
 
 _FOUND, _NOTHING = 0, 2
@@ -112,7 +112,8 @@ async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
     if not pools.known:
         names = ", ".join(pools.names)
         blind.append(f"zpool does not tell what the imported pools are made of ({names})")
-    mounted = mounted_by_node(tree, mounts, _members(btrfs))
+    btrfs_members = names_by_folder(btrfs)
+    mounted = mounted_by_node(tree, mounts, btrfs_members)
     exports = await read_exports(host, tree) if everywhere else ()
     blind += [reason for export in exports if (reason := export.unidentified_reason)]
     backings = await read_backings(host, tree, mounts, sure=everywhere)
@@ -126,7 +127,7 @@ async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
         mounted=mounted,
         system=system_disks(tree, mounted, mounts, pools),
         swaps=await _swap_numbers(host, parse_swaps(swaps or "")),
-        btrfs=_members(btrfs),
+        btrfs=btrfs_members,
         pools=pools,
         datasets={pool: tuple(mount for mount in mounts if pool_of(mount) == pool) for pool in pools.names},
         bcache=bcache,
@@ -181,15 +182,6 @@ async def _swap_numbers(host: Host, areas: tuple[str, ...]) -> tuple[str, ...]:
     stats = await asyncio.gather(*(host.stat(area) for area in areas))
     identifiers = [stat.devno or stat.place if stat is not None else None for stat in stats]
     return tuple(number or area for area, number in zip(areas, identifiers, strict=True))
-
-
-def _members(paths: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Return `/sys/fs/btrfs/UUID/devices/NAME` paths as names by UUID."""
-    members: dict[str, tuple[str, ...]] = {}
-    for path in paths:
-        tokens = path.split("/")
-        members[tokens[4]] = (*members.get(tokens[4], ()), tokens[6])
-    return members
 
 
 def _set_up(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) -> dict[str, dict[str, str]]:

@@ -6,12 +6,15 @@ import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
+from typing import TypeVar
 
 from backends.errors import RaidbenchError
 from backends.host import STALL, Command, Completed, Host
 from backends.text import clean
 from backends.topology.signatures import parse_udev
 from backends.values import dataclass
+
+T = TypeVar("T")
 
 DISK_ATTRIBUTES = (
     *("dev", "size", "ro", "removable", "hidden", "diskseq", "serial", "wwid", "uuid", "eui", "nguid", "nsid"),
@@ -211,8 +214,8 @@ async def read_tree(host: Host, *, guarded: bool = False) -> Tree:
     numbers = {path: devno for path in (*disks, *folders) if (devno := texts.get(f"{path}/dev"))}
     records = await host.read_many([f"/run/udev/data/b{devno}" for devno in numbers.values()])
     links = await asyncio.gather(*(host.link(disk) for disk in disks))
-    built = _group((*holders, *part_holders))
-    under = _group(slaves)
+    built = names_by_folder((*holders, *part_holders))
+    under = names_by_folder(slaves)
     children: dict[str, list[str]] = {}
     for folder in folders:
         children.setdefault(folder.split("/")[3], []).append(folder.rsplit("/", 1)[1])
@@ -278,13 +281,17 @@ def _node(path: str, texts: Mapping[str, str], record: str, link: str | None, sh
     )
 
 
-def _group(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def grouped(pairs: Iterable[tuple[str, T]]) -> dict[str, tuple[T, ...]]:
+    """Return the second values of the pairs by the first."""
+    groups: dict[str, list[T]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return {key: tuple(values) for key, values in groups.items()}
+
+
+def names_by_folder(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return `.../sda1/holders/dm-0` paths as {`sda1`: (`dm-0`,)}."""
-    matches: dict[str, tuple[str, ...]] = {}
-    for path in paths:
-        tokens = path.split("/")
-        matches[tokens[-3]] = (*matches.get(tokens[-3], ()), tokens[-1])
-    return matches
+    return grouped((tokens[-3], tokens[-1]) for tokens in (path.split("/") for path in paths))
 
 
 def natural(name: str) -> tuple[int, str]:
