@@ -58,8 +58,8 @@ _ZEROS = "0.-: "
 WITHOUT_SERIAL = ("loop", "zram", "virtio", "md", "dm", "bcache", "zvol", "drbd")
 """Interfaces whose devices often have neither serial number nor WWN.
 
-Device number and disk sequence number distinguish them while the machine runs (a new disk under an old name gets a new
-one), for a loop device also its backing file. No plan for them survives a reboot.
+Device number and disk sequence number distinguish them while the machine runs; a new disk under an old name gets a new
+sequence number. A loop device also has its backing file. No plan for them survives a reboot.
 """
 
 

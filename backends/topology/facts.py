@@ -123,7 +123,7 @@ async def gather_facts(
     related = picture.related(node.name)
     for relation in related:
         unknown += [text for member in relation.nodes if (text := await _mismatch(host, member))]
-    unknown += [*_hidden_backing_reasons(picture, node, related), *picture.unreported(node.name)]
+    unknown += [*_hidden_backing_reasons(picture, node, related), *picture.unreported_reasons(node.name)]
     lower = dict.fromkeys(picture.tree.disk_of(member.name) for relation in related for member in relation.nodes)
     unknown += indistinct_reasons(picture.tree.nodes[name] for name in lower if name in picture.tree.nodes)
     claimable = [relation for relation in related if relation.can_be_claimed]

@@ -54,9 +54,9 @@ async def openers(
     """Return the programs that have the wanted files open, by any path, and a use for programs that cannot be checked.
 
     `wanted`: numbers of block devices, numbers of character devices after `char `, and file IDs. `ignore`: process IDs
-    of our own, which do not count. Without root the open files of other users' programs cannot be read, which is a use
-    of kind `unknown`; if they cannot be read as root, of kind `unseen`. A killed program that is stuck on another disk
-    does not count if it has the device open for reading only.
+    of our own, which do not count. Without root the open files of other users' programs cannot be read: a use of kind
+    `unknown`. If not even root can read them, the kind is `unseen`. A killed program that is stuck on another disk does
+    not count if it has the device open for reading only.
     """
     if not host.is_root:
         return {}, Use(kind="unknown", detail="without root it cannot be seen which programs have it open")
