@@ -21,10 +21,7 @@ DIRECT = frozenset(
         *("iso9660", "squashfs", "erofs"),
     )
 )
-"""Filesystems in which a file has one inode number, however it is opened.
-
-In others (overlay, FUSE, 9p, network filesystems) the same data may also be another file.
-"""
+"""Filesystems with one inode per file; elsewhere (overlay, FUSE, 9p, network) the same data may be two files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
