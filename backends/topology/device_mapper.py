@@ -85,7 +85,7 @@ def _thin(args: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
         yield DeviceRange(on=_device(origin), read=True)
 
 
-def _nothing(_words: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
+def _nothing(_args: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
     yield from ()
 
 

@@ -292,10 +292,10 @@ def _digits(identifier: str) -> str:
 async def read_imports(host: Host, tree: Tree, exports: Sequence[Export]) -> dict[str, Backing]:
     """Return, by kernel name, the backing of each disk that this machine serves to itself."""
     disks = [node for node in tree.nodes.values() if node.parent is None and node.attributes.get("hidden") != "1"]
-    matches = {node.name: backing for node in disks if (backing := _backing_of(tree, exports, node)) is not None}
-    served = await _own_targets(host, tree, [node for node in disks if node.name not in matches])
+    imports = {node.name: backing for node in disks if (backing := _backing_of(tree, exports, node)) is not None}
+    served = await _own_targets(host, tree, [node for node in disks if node.name not in imports])
     unknown = {name: Backing(path=_SOMETHING, doubt=f"is not reported by {by}") for name, by in served.items()}
-    return matches | unknown
+    return imports | unknown
 
 
 def _backing_of(tree: Tree, exports: Sequence[Export], node: Node) -> Backing | None:

@@ -237,14 +237,14 @@ async def _signatures(host: Host, picture: Topology, node: Node, reader: Reader 
     """Return the content of a disk and all its partitions, or of one partition."""
     nodes = (node,) if node.parent is not None else picture.tree.family(node.name)
     probed = [member for member in nodes if member.size_bytes]
-    matches = await asyncio.gather(*(probe_signatures(host, member) for member in probed))
+    contents = await asyncio.gather(*(probe_signatures(host, member) for member in probed))
     if reader is not None:
-        matches = [
-            signatures or await _leftovers(reader, member) for member, signatures in zip(probed, matches, strict=True)
+        contents = [
+            signatures or await _leftovers(reader, member) for member, signatures in zip(probed, contents, strict=True)
         ]
     return tuple(
         signature
-        for member, signatures in zip(probed, matches, strict=True)
+        for member, signatures in zip(probed, contents, strict=True)
         for signature in (*signatures, *_recorded_signatures(picture, member, signatures))
     )
 

@@ -163,10 +163,10 @@ _MOST = 3
 async def open_files_hidden_reason(host: Host) -> str:
     """Return why open files of other programs cannot be read, a clause; "" if nothing prevents it."""
     spaces = {kind: await host.link(f"/proc/self/ns/{kind}") for kind in _INITIAL}
-    matches = {kind: link.rsplit("/", 1)[-1] for kind, link in spaces.items() if link is not None}
-    if matches.get("pid") != _INITIAL["pid"]:
+    namespaces = {kind: link.rsplit("/", 1)[-1] for kind, link in spaces.items() if link is not None}
+    if namespaces.get("pid") != _INITIAL["pid"]:
         return "from within a container (another pid namespace) it cannot be seen which programs have it open"
-    if matches.get("user", _INITIAL["user"]) != _INITIAL["user"]:  # a kernel may be built without user namespaces
+    if namespaces.get("user", _INITIAL["user"]) != _INITIAL["user"]:  # a kernel may be built without user namespaces
         return "from within another user namespace it cannot be seen which programs have it open"
     rights = _rights(await host.read("/proc/self/status") or "")
     if not rights >> _PTRACE & 1:
