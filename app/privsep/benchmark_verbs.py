@@ -19,7 +19,7 @@ from backends.errors import RefusedError
 from backends.exclusive_open import DeviceClaim
 from backends.system.local import LocalHost
 from backends.system.local.programs import resolve_root_owned
-from backends.system.local.unprivileged import UnprivilegedProcess, find_unused_id, start_unowned
+from backends.system.local.unprivileged import UnprivilegedProcess, find_unused_id, start_unprivileged
 from backends.text import clean
 
 MOST_RUNS = 4
@@ -75,7 +75,7 @@ class GuardedRuns:
                 steady=None if cap is None else SteadyPlan(until=True, cap_s=cap),
             )
             descriptors = [int(target.path.rpartition("/")[2]) for target in targets]
-            run, ends = await start_unowned(rendering.argv, rendering.text.encode(), descriptors, number)
+            run, ends = await start_unprivileged(rendering.argv, rendering.text.encode(), descriptors, number)
         self._count += 1
         self._runs[self._count] = run
         return {"run": self._count, "pid": run.pid}, ends

@@ -58,14 +58,14 @@ class Clones:
 
         Nothing proves that they are different: the serial number of a remote disk is whatever its server reports.
         """
-        matches: dict[str, dict[str, str]] = {}
+        suspects: dict[str, dict[str, str]] = {}
         for signature, node, other in self._pairs():
             disk, other_disk = (self.picture.tree.disk_of(member.name) for member in (node, other))
             if disk != other_disk and self._proof(node, other) is None:
                 content = f"{clean(signature.kind)} {clean(signature.uuid or '')}"
                 text = f"{SAME} {self._display_name(other)}, with one UUID ({content})"
-                matches.setdefault(disk, {}).setdefault(other_disk, text)
-        return matches
+                suspects.setdefault(disk, {}).setdefault(other_disk, text)
+        return suspects
 
     def copies(self, nodes: Collection[Node]) -> tuple[str, ...]:
         """Return sentences for content of `nodes` that another device in use also has, if both are proven different."""

@@ -58,8 +58,8 @@ _ZEROS = "0.-: "
 WITHOUT_SERIAL = ("loop", "zram", "virtio", "md", "dm", "bcache", "zvol", "drbd")
 """Interfaces whose devices often have neither serial number nor WWN.
 
-Device number and disk sequence number distinguish them while the machine runs (a new disk under an old name gets a new
-one), for a loop device also its backing file. No plan for them survives a reboot.
+Device number and disk sequence number distinguish them while the machine runs; a new disk under an old name gets a new
+sequence number. A loop device also has its backing file. No plan for them survives a reboot.
 """
 
 
@@ -233,23 +233,23 @@ def other_paths(tree: Tree) -> dict[str, tuple[str, ...]]:
     Disks are the same if they report the same identity or if a multipath device is built on both.
     """
     disks = {node.name: node for node in tree.nodes.values() if _is_disk(node)}
-    matches: dict[str, set[str]] = {}
+    twins: dict[str, set[str]] = {}
     for name, other in _similar_pairs(disks.values()):
         if identity(disks[name]).same_disk(identity(disks[other])) and not _have_one_path(disks[name], disks[other]):
-            matches.setdefault(name, set()).add(other)
+            twins.setdefault(name, set()).add(other)
     for node in tree.nodes.values():
         if is_multipath(node):
             paths = [path for path in node.slaves if path in disks]
             for name in paths:
-                matches.setdefault(name, set()).update(path for path in paths if path != name)
-    return {name: tuple(sorted(others)) for name, others in matches.items() if others}
+                twins.setdefault(name, set()).update(path for path in paths if path != name)
+    return {name: tuple(sorted(others)) for name, others in twins.items() if others}
 
 
 def likely_of(tree: Tree) -> dict[str, dict[str, str]]:
     """Return, for every disk, others that are listed separately but may be the same disk, each with a text."""
     disks = {node.name: node for node in tree.nodes.values() if _is_disk(node)}
     twins = other_paths(tree)
-    matches: dict[str, dict[str, str]] = {}
+    likely: dict[str, dict[str, str]] = {}
     for name, other in _similar_pairs(disks.values()):
         first, second = identity(disks[name]), identity(disks[other])
         if other in twins.get(name, ()) or not first.perhaps_same_disk(second):
@@ -262,8 +262,8 @@ def likely_of(tree: Tree) -> dict[str, dict[str, str]]:
             text = f"with one serial number ({first.serial}) and size"
         else:
             text = f"with one WWN ({first.wwn})"
-        matches.setdefault(name, {})[other] = f"{LIKELY} {node_path(other)}, {text}"
-    return matches
+        likely.setdefault(name, {})[other] = f"{LIKELY} {node_path(other)}, {text}"
+    return likely
 
 
 def _is_disk(node: Node) -> bool:
@@ -317,15 +317,15 @@ def relations(
     `mapped`: device-mapper's tables; None if they were not read; then devices that share sectors are not returned.
     """
     start = tree.disk_of(name)
-    matches: dict[str, SameDataDevice] = {}
+    related: dict[str, SameDataDevice] = {}
     visited = {start}
     waiting: list[tuple[str, str]] = []
 
     def descend(top: str, way: str) -> None:
         for node in tree.below(top):
             disk = tree.disk_of(node.name)
-            if node.name != start and node.name not in matches:
-                matches[node.name] = SameDataDevice(text=f"{way}built on {node.shown}", nodes=(node,), member=True)
+            if node.name != start and node.name not in related:
+                related[node.name] = SameDataDevice(text=f"{way}built on {node.shown}", nodes=(node,), member=True)
             if disk not in visited:
                 visited.add(disk)
                 waiting.append((disk, f"{way}built on {node_path(disk)}, "))
@@ -340,12 +340,12 @@ def relations(
             visited.add(other)
             backing = backings.get(disk)
             is_claimed = backing is not None and backing.claims and other == _disk_of_backing(tree, backing)
-            matches[other] = SameDataDevice(text=way + text, nodes=tree.family(other), claimed=is_claimed)
+            related[other] = SameDataDevice(text=way + text, nodes=tree.family(other), claimed=is_claimed)
             waiting.append((other, f"{way}{text}, "))
             descend(other, f"{way}{text}, ")
-    covered = {node.name for relation in matches.values() for node in relation.nodes}
+    covered = {node.name for relation in related.values() for node in relation.nodes}
     neighbours = () if mapped is None else _neighbours(tree, RangeMap(tree, mapped, backings), name)
-    return (*matches.values(), *(relation for relation in neighbours if relation.nodes[0].name not in covered))
+    return (*related.values(), *(relation for relation in neighbours if relation.nodes[0].name not in covered))
 
 
 def _neighbours(tree: Tree, layout: RangeMap, name: str) -> Iterator[SameDataDevice]:

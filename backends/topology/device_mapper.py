@@ -85,7 +85,7 @@ def _thin(args: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
         yield DeviceRange(on=_device(origin), read=True)
 
 
-def _nothing(_words: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
+def _nothing(_args: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
     yield from ()
 
 
@@ -161,13 +161,13 @@ def _stretches(parts: re.Match[str], so_far: int | None) -> tuple[int, list[Devi
 
 def unreported_ranges(tree: Tree, mapped: Mapping[str, tuple[DeviceRange, ...]], name: str) -> list[str]:
     """Return a text for each lower device of which the ranges, shared with another device, are unknown."""
-    matches: dict[str, list[str]] = {}
+    others_by_member: dict[str, list[str]] = {}
     for member, user, other in _pairs(tree, name):
         if not _ranges_on(mapped, user, member) or not _ranges_on(mapped, other, member):
-            matches.setdefault(member.device, []).append(tree.nodes[other].shown)
+            others_by_member.setdefault(member.device, []).append(tree.nodes[other].shown)
     return [
         f"dmsetup does not tell which parts of {member} it and {', '.join(dict.fromkeys(others[:_MOST]))} have"
-        for member, others in matches.items()
+        for member, others in others_by_member.items()
     ]
 
 

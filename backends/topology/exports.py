@@ -101,11 +101,11 @@ async def read_exports(host: Host, tree: Tree) -> tuple[Export, ...]:
 
 def export_texts(exports: Iterable[Export]) -> dict[str, str]:
     """Return, by device number or file ID, a text with the targets that export it."""
-    matches: dict[str, list[str]] = {}
+    targets_by_id: dict[str, list[str]] = {}
     for export in exports:
         if (identifier := export.devno or export.place) is not None:
-            matches.setdefault(identifier, []).append(export.target_text)
-    return {key: " and ".join(dict.fromkeys(targets)) for key, targets in matches.items()}
+            targets_by_id.setdefault(identifier, []).append(export.target_text)
+    return {key: " and ".join(dict.fromkeys(targets)) for key, targets in targets_by_id.items()}
 
 
 # -- exports by type of target ----------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def export_texts(exports: Iterable[Export]) -> dict[str, str]:
 async def _nvme(host: Host, tree: Tree) -> list[Export]:
     """Return exported namespaces and passthru controllers."""
     paths = await host.list(f"{_NVMET}/namespaces/*/device_path"), await host.list(f"{_NVMET}/passthru/device_path")
-    folders = [path.rpartition("/")[0] for matches in paths for path in matches]
+    folders = [path.rpartition("/")[0] for group in paths for path in group]
     texts = await host.read_many([f"{folder}/{name}" for folder in folders for name in _NAMESPACE])
     exports: list[Export] = []
     for folder in folders:
@@ -212,15 +212,15 @@ def _reported_names(fields: Mapping[str, str]) -> Iterator[str]:
 async def _loopback_units(host: Host) -> dict[str, list[str]]:
     """Return, by folder of a backstore, the SCSI addresses of its loopback disks."""
     texts = await host.read_many(await host.list(f"{_LOOPBACK}/address"))
-    matches: dict[str, list[str]] = {}
+    addresses: dict[str, list[str]] = {}
     for path, text in texts.items():
         group = path.rpartition("/")[0]
         for link in await host.list(f"{group}/lun/lun_*/*"):
             backstore = await host.link(link) or ""
             if "/target/core/" in backstore:
                 unit = link.split("/")[-2].removeprefix("lun_")
-                matches.setdefault(backstore, []).append(f"address {_line(text)}:{unit}")
-    return matches
+                addresses.setdefault(backstore, []).append(f"address {_line(text)}:{unit}")
+    return addresses
 
 
 async def _scst(host: Host, tree: Tree) -> list[Export]:
@@ -292,10 +292,10 @@ def _digits(identifier: str) -> str:
 async def read_imports(host: Host, tree: Tree, exports: Sequence[Export]) -> dict[str, Backing]:
     """Return, by kernel name, the backing of each disk that this machine serves to itself."""
     disks = [node for node in tree.nodes.values() if node.parent is None and node.attributes.get("hidden") != "1"]
-    matches = {node.name: backing for node in disks if (backing := _backing_of(tree, exports, node)) is not None}
-    served = await _own_targets(host, tree, [node for node in disks if node.name not in matches])
+    imports = {node.name: backing for node in disks if (backing := _backing_of(tree, exports, node)) is not None}
+    served = await _own_targets(host, tree, [node for node in disks if node.name not in imports])
     unknown = {name: Backing(path=_SOMETHING, doubt=f"is not reported by {by}") for name, by in served.items()}
-    return matches | unknown
+    return imports | unknown
 
 
 def _backing_of(tree: Tree, exports: Sequence[Export], node: Node) -> Backing | None:
@@ -337,8 +337,8 @@ def _unit(node: Node) -> str:
 
 def _address(node: Node) -> str | None:
     """Return the SCSI address of a disk, `8:0:1:0`."""
-    matches = _ADDRESS.findall(node.path or "")
-    return matches[-1] if matches else None
+    addresses = _ADDRESS.findall(node.path or "")
+    return addresses[-1] if addresses else None
 
 
 def _is(tree: Tree, node: Node, export: Export) -> bool:
@@ -351,33 +351,33 @@ def _is(tree: Tree, node: Node, export: Export) -> bool:
 
 async def _own_targets(host: Host, tree: Tree, nodes: Sequence[Node]) -> dict[str, str]:
     """Return disks that this machine serves to itself according to their transport, each with a text."""
-    matches: dict[str, str] = {}
+    texts: dict[str, str] = {}
     own_addresses: frozenset[_Address] | None = None
     for node in nodes:
         transports = {route.attributes.get("device/transport") for route in tree.routes(node.name)}
         if text := next((description for part, description in _OWN_ADAPTERS.items() if part in f"{node.path}/"), ""):
-            matches[node.name] = text
+            texts[node.name] = text
         elif "loop" in transports:
-            matches[node.name] = "the NVMe target of this machine"
+            texts[node.name] = "the NVMe target of this machine"
         elif addresses := await _addresses(host, tree, node):
             own_addresses = await _own_addresses(host) if own_addresses is None else own_addresses
             parsed = [address for text in addresses if (address := _parse_address(text)) is not None]
             if any(address.is_loopback or address in own_addresses for address in parsed):
-                matches[node.name] = "the target at an address of this machine"
-    return matches
+                texts[node.name] = "the target at an address of this machine"
+    return texts
 
 
 async def _addresses(host: Host, tree: Tree, node: Node) -> list[str]:
     """Return network addresses of the targets of a disk: of NVMe controllers, of an iSCSI session."""
-    matches: list[str] = []
+    addresses: list[str] = []
     for route in tree.routes(node.name):
         if route.attributes.get("device/transport") in ("tcp", "rdma"):
             tokens = _line(route.attributes.get("device/address")).split(",")
-            matches += [value for key, _, value in (word.partition("=") for word in tokens) if key == "traddr"]
+            addresses += [value for key, _, value in (word.partition("=") for word in tokens) if key == "traddr"]
     if (session := _SESSION.search(node.path or "")) is not None:
         texts = await host.read_many(await host.list(f"/sys/class/iscsi_connection/connection{session[1]}:*/*address"))
-        matches += map(_line, texts.values())
-    return matches
+        addresses += map(_line, texts.values())
+    return addresses
 
 
 _Address = IPv4Address | IPv6Address

@@ -123,7 +123,7 @@ async def gather_facts(
     related = picture.related(node.name)
     for relation in related:
         unknown += [text for member in relation.nodes if (text := await _mismatch(host, member))]
-    unknown += [*_hidden_backing_reasons(picture, node, related), *picture.unreported(node.name)]
+    unknown += [*_hidden_backing_reasons(picture, node, related), *picture.unreported_reasons(node.name)]
     lower = dict.fromkeys(picture.tree.disk_of(member.name) for relation in related for member in relation.nodes)
     unknown += indistinct_reasons(picture.tree.nodes[name] for name in lower if name in picture.tree.nodes)
     claimable = [relation for relation in related if relation.can_be_claimed]
@@ -237,14 +237,14 @@ async def _signatures(host: Host, picture: Topology, node: Node, reader: Reader 
     """Return the content of a disk and all its partitions, or of one partition."""
     nodes = (node,) if node.parent is not None else picture.tree.family(node.name)
     probed = [member for member in nodes if member.size_bytes]
-    matches = await asyncio.gather(*(probe_signatures(host, member) for member in probed))
+    contents = await asyncio.gather(*(probe_signatures(host, member) for member in probed))
     if reader is not None:
-        matches = [
-            signatures or await _leftovers(reader, member) for member, signatures in zip(probed, matches, strict=True)
+        contents = [
+            signatures or await _leftovers(reader, member) for member, signatures in zip(probed, contents, strict=True)
         ]
     return tuple(
         signature
-        for member, signatures in zip(probed, matches, strict=True)
+        for member, signatures in zip(probed, contents, strict=True)
         for signature in (*signatures, *_recorded_signatures(picture, member, signatures))
     )
 

@@ -57,7 +57,7 @@ async def find_file_users(
 
 async def _mounts(host: Host) -> list[tuple[str, Mount]]:
     """Return the mounts of all readable mount namespaces, each with the /proc folder that leads there."""
-    matches: dict[Mount, tuple[str, Mount]] = {}
+    mounts: dict[Mount, tuple[str, Mount]] = {}
     spaces: set[str] = set()
     for folder in ("/proc/self", *await host.list("/proc/[0-9]*")):
         space = await host.link(f"{folder}/ns/mnt")
@@ -65,8 +65,8 @@ async def _mounts(host: Host) -> list[tuple[str, Mount]]:
             continue
         spaces.add(space)
         for mount in parse_mountinfo(await host.read(f"{folder}/mountinfo") or ""):
-            matches.setdefault(mount, (f"{folder}/root" if folder != "/proc/self" else "", mount))
-    return list(matches.values())
+            mounts.setdefault(mount, (f"{folder}/root" if folder != "/proc/self" else "", mount))
+    return list(mounts.values())
 
 
 async def _layers(host: Host, path: str, mounts: Collection[tuple[str, Mount]]) -> tuple[str, ...]:

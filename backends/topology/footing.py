@@ -93,19 +93,19 @@ def changes(before: Footing, now: Footing) -> tuple[str, ...]:
 
     An array that lost a member counts as unchanged. Keys that only one footing has are not compared.
     """
-    matches: dict[str, str] = {}
+    clauses: dict[str, str] = {}
     for key, old in before.items():
         layer, _, fact = key.rpartition(" ")
         new = now.get(key, old)
-        if new == old or fact == HOLDERS or layer in matches:
+        if new == old or fact == HOLDERS or layer in clauses:
             continue
         device = node_path(layer)
         added = ", ".join(node_path(name) for name in new.split() if name not in old.split())
         if fact == SLAVES and added:
             text = f"another device-mapper table was loaded for {device}, with {added}"
-            matches[layer] = text if is_mapped(layer) else f"{device} got another member, {added}"
+            clauses[layer] = text if is_mapped(layer) else f"{device} got another member, {added}"
         elif fact == TABLE:
-            matches[layer] = f"{device} lies on something else since its device-mapper table was changed"
+            clauses[layer] = f"{device} lies on something else since its device-mapper table was changed"
         elif fact == BACKING:
-            matches[layer] = f"{device} has another file behind it"
-    return tuple(matches.values())
+            clauses[layer] = f"{device} has another file behind it"
+    return tuple(clauses.values())

@@ -90,8 +90,8 @@ def places(size: int) -> tuple[Place, ...]:
 
 def leftovers(pieces: Mapping[int, bytes], size: int, part: str | None) -> tuple[Signature, ...]:
     """Return the leftovers on a device of `size` bytes, from the pieces by first byte. `part`: partition name."""
-    matches = [*_copies(pieces, size), *_former_partitions(pieces)]
-    return tuple(Signature(kind=text, part=part) for text in dict.fromkeys(matches))
+    kinds = [*_copies(pieces, size), *_former_partitions(pieces)]
+    return tuple(Signature(kind=text, part=part) for text in dict.fromkeys(kinds))
 
 
 def _former_partitions(pieces: Mapping[int, bytes]) -> Iterator[str]:

@@ -21,10 +21,7 @@ DIRECT = frozenset(
         *("iso9660", "squashfs", "erofs"),
     )
 )
-"""Filesystems in which a file has one inode number, however it is opened.
-
-In others (overlay, FUSE, 9p, network filesystems) the same data may also be another file.
-"""
+"""Filesystems with one inode per file; elsewhere (overlay, FUSE, 9p, network) the same data may be two files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +46,7 @@ async def read_backings(host: Host, tree: Tree, mounts: Sequence[Mount], *, sure
     loops = {name for name in paths if name.startswith("loop")} if sure else set()
     done = await run_tool(host, ("losetup", *LOSETUP), seconds=20) if loops else None
     kernel_ids = {} if done is None else parse_losetup(done.stdout)
-    matches: dict[str, Backing] = {}
+    result: dict[str, Backing] = {}
     for name, path in paths.items():
         stat = await host.stat(path)
         backing = _read_at_path(path.removesuffix(" (deleted)"), stat)
@@ -57,8 +54,8 @@ async def read_backings(host: Host, tree: Tree, mounts: Sequence[Mount], *, sure
             backing = _compare_with_kernel(backing, stat, kernel_ids.get(name))
         if sure and backing.place is not None and not backing.doubt:
             backing = replace(backing, doubt=await _doubt(host, backing.path, backing.place, mounts))
-        matches[name] = replace(backing, claims=name.startswith("zram"))
-    return matches
+        result[name] = replace(backing, claims=name.startswith("zram"))
+    return result
 
 
 def _path(node: Node) -> str | None:
@@ -103,7 +100,7 @@ async def _doubt(host: Host, path: str, file_id: str, mounts: Sequence[Mount]) -
 
 def parse_losetup(text: str) -> Mapping[str, str]:
     """Return `/dev/loop0 254:0 1234` lines as {`loop0`: `254:0:1234`}; other lines are ignored."""
-    matches: dict[str, str] = {}
+    kernel_ids: dict[str, str] = {}
     for line in text.split("\n"):
         tokens = line.split()
         if (
@@ -115,5 +112,5 @@ def parse_losetup(text: str) -> Mapping[str, str]:
             continue
         major, colon, minor = tokens[1].partition(":")
         if colon and all(part.isascii() and part.isdigit() for part in (major, minor)):
-            matches[tokens[0].removeprefix("/dev/")] = f"{int(major)}:{int(minor)}:{int(tokens[2])}"
-    return matches
+            kernel_ids[tokens[0].removeprefix("/dev/")] = f"{int(major)}:{int(minor)}:{int(tokens[2])}"
+    return kernel_ids

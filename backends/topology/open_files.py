@@ -54,9 +54,9 @@ async def openers(
     """Return the programs that have the wanted files open, by any path, and a use for programs that cannot be checked.
 
     `wanted`: numbers of block devices, numbers of character devices after `char `, and file IDs. `ignore`: process IDs
-    of our own, which do not count. Without root the open files of other users' programs cannot be read, which is a use
-    of kind `unknown`; if they cannot be read as root, of kind `unseen`. A killed program that is stuck on another disk
-    does not count if it has the device open for reading only.
+    of our own, which do not count. Without root the open files of other users' programs cannot be read: a use of kind
+    `unknown`. If not even root can read them, the kind is `unseen`. A killed program that is stuck on another disk does
+    not count if it has the device open for reading only.
     """
     if not host.is_root:
         return {}, Use(kind="unknown", detail="without root it cannot be seen which programs have it open")
@@ -163,10 +163,10 @@ _MOST = 3
 async def open_files_hidden_reason(host: Host) -> str:
     """Return why open files of other programs cannot be read, a clause; "" if nothing prevents it."""
     spaces = {kind: await host.link(f"/proc/self/ns/{kind}") for kind in _INITIAL}
-    matches = {kind: link.rsplit("/", 1)[-1] for kind, link in spaces.items() if link is not None}
-    if matches.get("pid") != _INITIAL["pid"]:
+    namespaces = {kind: link.rsplit("/", 1)[-1] for kind, link in spaces.items() if link is not None}
+    if namespaces.get("pid") != _INITIAL["pid"]:
         return "from within a container (another pid namespace) it cannot be seen which programs have it open"
-    if matches.get("user", _INITIAL["user"]) != _INITIAL["user"]:  # a kernel may be built without user namespaces
+    if namespaces.get("user", _INITIAL["user"]) != _INITIAL["user"]:  # a kernel may be built without user namespaces
         return "from within another user namespace it cannot be seen which programs have it open"
     rights = _rights(await host.read("/proc/self/status") or "")
     if not rights >> _PTRACE & 1:

@@ -63,11 +63,11 @@ async def _journals(host: Host, tree: Tree, mounts: Sequence[Mount]) -> dict[str
 
 async def _owners(host: Host) -> dict[str, str]:
     """Return, by name of a journal, the kernel name of its ext4 device."""
-    matches: dict[str, str] = {}
+    owners: dict[str, str] = {}
     for path, task in (await host.read_many(await host.list(_TASKS))).items():
         thread = await host.read(f"/proc/{task.strip()}/comm") or ""
-        matches[thread.strip().removeprefix("jbd2/")] = path.split("/")[4]
-    return matches
+        owners[thread.strip().removeprefix("jbd2/")] = path.split("/")[4]
+    return owners
 
 
 def _journal_of(tree: Tree, mounts: Iterable[Mount], owner: str | None) -> str:
@@ -80,14 +80,14 @@ def _journal_of(tree: Tree, mounts: Iterable[Mount], owner: str | None) -> str:
 
 async def _logs(host: Host, mounts: Iterable[Mount]) -> dict[str, str]:
     """Return log and realtime devices of mounted XFS filesystems."""
-    matches: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for mount in mounts:
         for option in mount.options if mount.fstype == "xfs" else ():
             key, _, path = option.partition("=")
             stat = await host.stat(unescape(path)) if key in _OPTIONS else None
             if stat is not None and stat.kind == "block" and stat.devno is not None:
-                matches[stat.devno] = f"{_OPTIONS[key]} of {clean(mount.source)}, mounted on {mount.where()}"
-    return matches
+                texts[stat.devno] = f"{_OPTIONS[key]} of {clean(mount.source)}, mounted on {mount.where()}"
+    return texts
 
 
 async def _bitmaps(host: Host) -> list[tuple[str, Use]]:

@@ -1,6 +1,6 @@
 """Lower disks of DRBD devices, from sysfs since DRBD 9 and Linux 3.11, or else from `drbdsetup show`.
 
-Syntax as in drbdsetup(8), `show`, of DRBD 8.4 and 9: a resource has volumes; a volume has the number of its device and
+Syntax as in drbdsetup(8), `show`, of DRBD 8.4 and 9: a resource has volumes. A volume has the number of its device and
 the disks of its data and metadata.
 """
 

@@ -186,7 +186,7 @@ async def _swap_numbers(host: Host, areas: tuple[str, ...]) -> tuple[str, ...]:
 
 def _set_up(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) -> dict[str, dict[str, str]]:
     """Return, by kernel name, the loop and zram devices on it or on a file on it, each with a text."""
-    matches: dict[str, dict[str, str]] = {}
+    texts: dict[str, dict[str, str]] = {}
     for name, backing in backings.items():
         device = tree.nodes[name].device
         if backing.devno is not None:
@@ -198,8 +198,8 @@ def _set_up(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) ->
             under = mount_nodes(tree, mount) if mount is not None else ()
             text = f"{device} keeps its data on it, in {clean(backing.path)}"
         for lower in under:
-            matches.setdefault(lower.name, {})[name] = text
-    return matches
+            texts.setdefault(lower.name, {})[name] = text
+    return texts
 
 
 async def _tables(host: Host, tree: Tree, *, everywhere: bool) -> str:
@@ -218,10 +218,10 @@ async def _signatures(host: Host, tree: Tree) -> dict[str, tuple[Signature, ...]
             except RaidbenchError as error:
                 return error
             rows = parse_lsblk(done.stdout)
-    matches: dict[str, tuple[Signature, ...]] = {}
+    contents: dict[str, tuple[Signature, ...]] = {}
     for node in tree.nodes.values():
         row, location = rows.get(node.name, {}), (node.part, node.size_bytes)
         content = udev_signatures(node.udev, *location) or lsblk_signatures(row, *location)
         if content:
-            matches[node.name] = content
-    return matches
+            contents[node.name] = content
+    return contents

@@ -104,12 +104,12 @@ def parse_lsblk(text: str) -> Mapping[str, Mapping[str, str]]:
 
     Numbers and booleans become their JSON text; nulls and nested values are left out. Empty if it is not lsblk's JSON.
     """
-    matches: dict[str, Mapping[str, str]] = {}
+    columns: dict[str, Mapping[str, str]] = {}
     for row in _rows(document(text), "blockdevices"):
         name = row.get("kname", row.get("name"))
         if isinstance(name, str) and name:
-            matches[name] = {key: _word(value) for key, value in row.items() if isinstance(value, str | int | float)}
-    return matches
+            columns[name] = {key: _word(value) for key, value in row.items() if isinstance(value, str | int | float)}
+    return columns
 
 
 def lsblk_signatures(row: Mapping[str, str], part: str | None, size: int | None) -> tuple[Signature, ...]:

@@ -304,7 +304,7 @@ async def read_pools(host: Host, tree: Tree) -> Pools:
 
 
 async def _by_node(host: Host, tree: Tree, vdevs: Iterable[Vdev]) -> dict[str, tuple[Vdev, ...]]:
-    matches: dict[str, tuple[Vdev, ...]] = {}
+    by_name: dict[str, tuple[Vdev, ...]] = {}
     for vdev in vdevs:
         name = kernel_name(vdev.path)
         if name not in tree.nodes:
@@ -312,8 +312,8 @@ async def _by_node(host: Host, tree: Tree, vdevs: Iterable[Vdev]) -> dict[str, t
             node = tree.by_devno(stat.devno or "") if stat is not None else None
             name = node.name if node is not None else ""
         if name:
-            matches[name] = (*matches.get(name, ()), vdev)
-    return matches
+            by_name[name] = (*by_name.get(name, ()), vdev)
+    return by_name
 
 
 async def _volumes(host: Host, tree: Tree) -> dict[str, str]:
@@ -321,12 +321,12 @@ async def _volumes(host: Host, tree: Tree) -> dict[str, str]:
         return {}
     paths = [path for group in await asyncio.gather(*map(host.list, _ZVOLS)) for path in group]
     links = await asyncio.gather(*map(host.link, paths))
-    matches: dict[str, str] = {}
+    volumes: dict[str, str] = {}
     for path, link in zip(paths, links, strict=True):
         name = (link or "").rsplit("/", 1)[-1]
         if name in tree.nodes:
-            matches[name] = path.removeprefix("/dev/zvol/")
-    return matches
+            volumes[name] = path.removeprefix("/dev/zvol/")
+    return volumes
 
 
 # -- role of a device in the layer above: physical volume, cache, backing device, disk of a container -----------------
@@ -440,13 +440,13 @@ async def read_bcache(host: Host) -> dict[str, str]:
     if not await host.list("/sys/fs/bcache/register"):
         return {}
     patterns = [f"/sys/block/{depth}/bcache/{name}" for name in ("running", "set") for depth in ("*", "*/*")]
-    matches: dict[str, str] = {}
+    roles: dict[str, str] = {}
     for paths in await asyncio.gather(*map(host.list, patterns)):
         for path in paths:
             name = path.split("/")[-3]
             if not name.startswith("bcache"):  # /sys/block/bcache0/bcache links to the backing device's folder
-                matches[name] = "cache" if path.endswith("/set") else "backing"
-    return matches
+                roles[name] = "cache" if path.endswith("/set") else "backing"
+    return roles
 
 
 def volume_shown(node: Node) -> str | None:

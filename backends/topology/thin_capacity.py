@@ -1,7 +1,4 @@
-"""Free space of thin-provisioned storage, and whether a write fits into it. No I/O.
-
-The results decide about raw devices, scratch files and running benchmarks.
-"""
+"""Free space of thin-provisioned storage: whether raw writes, scratch files and running benchmarks fit. No I/O."""
 
 from __future__ import annotations
 

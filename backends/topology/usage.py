@@ -189,7 +189,7 @@ class Topology:
         """Return every device that is the same as the disk of `name`, or lower."""
         return relations(self.tree, self.twins, self.likely, self.backings, self.mapped, name)
 
-    def unreported(self, name: str) -> list[str]:
+    def unreported_reasons(self, name: str) -> list[str]:
         """Return what is not known about a device, each a sentence without its full stop.
 
         These are ranges and disks that device-mapper and DRBD do not report, and files that cannot be identified if the

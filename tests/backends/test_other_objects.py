@@ -160,7 +160,7 @@ def test_smcli_two_disk_systems_in_one_answer_are_refused() -> None:
     ],
 )
 def test_hdparm_and_sdparm_name_the_disk(text: str, expected: str | None) -> None:
-    found = _Answer(tool="/sbin/hdparm", out=text).misnamed("/dev/sda")
+    found = _Answer(tool="/sbin/hdparm", out=text).misnamed_reason("/dev/sda")
     assert found is None if expected is None else expected in (found or "")
 
 

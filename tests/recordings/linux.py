@@ -41,7 +41,7 @@ def hdparm(path: Path) -> None:
     found = parse_hdparm(text)
     for flag in found.values():
         assert flag.raw in " ".join(text.split())
-        assert flag.number is not None or not flag.supported
+        assert flag.number is not None or not flag.is_supported
     assert ("-W" in found) == ("write-caching =" in text)
 
 

@@ -29,8 +29,8 @@ async def start_detached(
 ) -> str:
     """Start a module that outlives this program and its terminal; send it `order` and return its first line.
 
-    Return "" if it prints nothing within `seconds`; then it is killed. The module must fork and let its parent exit
-    after that line, so that this process has no child to wait for, except with `STAY`. `keep`: descriptors that it
+    Return "" if it prints nothing within `seconds`; then it is killed. Except with `STAY`, the module must fork and let
+    its parent exit after that line, so that this process has no child to wait for. `keep`: descriptors that it
     inherits.
 
     `unit`: name of its systemd unit if root runs under systemd, for as long as it works. A logout ends everything else

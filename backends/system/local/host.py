@@ -42,10 +42,7 @@ class LocalHost:
     """There is no helper: this process is root or works without root."""
 
     def __init__(self, *, child_nice: int | None = None, firmware_queries: bool = False) -> None:
-        """`child_nice`: absolute priority of programs, if the user may set it (root).
-
-        `firmware_queries`: whether controllers may be queried through their driver; see `ask_firmware`.
-        """
+        """`child_nice`: absolute priority of programs (root only). `firmware_queries`: see `ask_firmware`."""
         self._child_nice = child_nice
         self.firmware_queries = firmware_queries
         """Whether controllers may be queried through their driver."""

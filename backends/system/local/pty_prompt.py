@@ -60,7 +60,7 @@ class Terminal(contextlib.AbstractContextManager["Terminal"]):
             raise
 
     def answer(self, printed: bytes, *, more: bool) -> None:
-        """Answer the known prompt; end the input if the program waits for anything else, also later.
+        """Answer the known prompt; end the input if the program waits for anything else, before or after it.
 
         `printed`: all output so far. `more`: whether some of it just arrived.
         """

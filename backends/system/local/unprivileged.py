@@ -110,7 +110,7 @@ class UnprivilegedProcess:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-async def start_unowned(
+async def start_unprivileged(
     argv: Sequence[str], text: bytes, handed: Collection[int], number: int
 ) -> tuple[UnprivilegedProcess, tuple[int, int]]:
     """Start a program as user and group `number` without other groups; return it and its output descriptors.

@@ -149,7 +149,7 @@ class Connection:
                 left = [*self._waiting.values(), self._greeting]
                 self._waiting.clear()
             for answer in left:
-                _fail(answer, _ended_error())
+                _resolve(answer, _ended_error())
             for descriptor in self._descriptors:
                 os.close(descriptor)
             self._socket.close()
@@ -161,8 +161,8 @@ class Connection:
         count = message.get("descriptors", 0)
         mine, self._descriptors = tuple(self._descriptors[:count]), self._descriptors[count:]
         error = message.get("error")
-        failed = answer is not None and isinstance(error, dict) and _fail(answer, decode_error(error))
-        if failed or answer is None or not _succeed(answer, (message.get("ok") or {}, mine)):
+        outcome = decode_error(error) if isinstance(error, dict) else (message.get("ok") or {}, mine)
+        if answer is None or not _resolve(answer, outcome) or isinstance(outcome, Exception):
             for descriptor in mine:
                 os.close(descriptor)
 
@@ -181,16 +181,13 @@ class Connection:
         return b"".join(parts)
 
 
-def _fail(answer: Future[Answer], error: Exception) -> bool:
-    """Set the error unless the caller has stopped waiting; return True."""
-    with contextlib.suppress(Exception):
-        answer.set_exception(error)
-    return True
-
-
-def _succeed(answer: Future[Answer], value: Answer) -> bool:
+def _resolve(answer: Future[Answer], outcome: Answer | Exception) -> bool:
+    """Set a reply or an error; return False if the caller has stopped waiting."""
     try:
-        answer.set_result(value)
+        if isinstance(outcome, Exception):
+            answer.set_exception(outcome)
+        else:
+            answer.set_result(outcome)
     except Exception:  # cancelled meanwhile
         return False
     return True

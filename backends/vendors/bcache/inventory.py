@@ -60,7 +60,7 @@ class BcacheFacts:
         return clean(self.texts.get("state", ""), 32)
 
     @property
-    def attached(self) -> bool:
+    def has_cache_set(self) -> bool:
         """Return whether the device has a cache set."""
         return self.set_uuid is not None
 

@@ -35,10 +35,10 @@ def readings(device: BcacheFacts, refusals: Mapping[str, str | None], *, redunda
 
 def _reading(device: BcacheFacts, key: str, why_not: str | None, redundant: bool) -> Reading:
     raw = device.texts.get(key)
-    if not device.attached and key != CACHE_MODE.key:
+    if not device.has_cache_set and key != CACHE_MODE.key:
         why_not = NO_CACHE
     now, choices, span = _legal(key, raw, redundant)
-    idle = key == CACHE_MODE.key and not device.attached and now not in (None, "none")
+    idle = key == CACHE_MODE.key and not device.has_cache_set and now not in (None, "none")
     return Reading(
         now=now,
         raw=clean(raw) if raw is not None else None,

@@ -168,10 +168,10 @@ async def _examine(host: Host, mdadm: str, member: str) -> Mapping[str, str]:
         return {}
     if WHOLE_EXAMINE.lost(done) or misnamed_examine(done.stdout, member):
         return {}
-    return parse_examined(done.stdout)
+    return parse_examine(done.stdout)
 
 
-def parse_examined(text: str) -> dict[str, str]:
+def parse_examine(text: str) -> dict[str, str]:
     """Return the array's parameters in `mdadm --examine`, by options and values of `mdadm --create`."""
     by_option: dict[str, str] = {}
     for name, value in _LINE.findall(text[:20_000]):

@@ -74,10 +74,7 @@ class NvmeCli:
         """Problems of truncated output."""
 
     async def id_ctrl(self, device: str, serial: str | None = None) -> ControllerId | None:
-        """Return Identify Controller; None if the output is not understood or has another serial number.
-
-        `serial`: the serial number of the controller in the kernel; None if it has none.
-        """
+        """Return Identify Controller; None if it is unclear or its serial number is not the kernel's (`serial`)."""
         for options in (("-o", "json"), ()):
             controller_id = parse_id_ctrl(await self._read_output("id-ctrl", device, *options))
             if serial and controller_id.serial and controller_id.serial != serial:

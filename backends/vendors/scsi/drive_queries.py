@@ -113,18 +113,18 @@ class SwitchReader:
             return Switches(silent=WriteDenied.NEEDS_ROOT)
         if disk.kind is Kind.ATA:
             answer = await self._run((tool, *hdparm.READ, disk.node.device))
-            if cut := answer.misnamed(disk.node.device) or answer.lost(hdparm.WHOLE):
+            if cut := answer.misnamed_reason(disk.node.device) or answer.truncation_reason(hdparm.WHOLE):
                 return Switches(silent=cut)
             flags = hdparm.parse_hdparm(answer.text)
-            return Switches(flags=flags, silent=None if flags else answer.trouble(hdparm.refusal(answer.text)))
+            return Switches(flags=flags, silent=None if flags else answer.failure_text(hdparm.refusal(answer.text)))
         answer = await self._run((tool, f"--get={','.join(sdparm.FIELDS)}", disk.node.device))
         if sdparm.attention(answer.code, answer.text) and not sdparm.parse_sdparm(answer.text):
             answer = await self._run((tool, f"--get={','.join(sdparm.FIELDS)}", disk.node.device))
-        if cut := answer.misnamed(disk.node.device) or answer.lost(sdparm.WHOLE):
+        if cut := answer.misnamed_reason(disk.node.device) or answer.truncation_reason(sdparm.WHOLE):
             return Switches(silent=cut)
         fields = sdparm.parse_sdparm(answer.text)
         return Switches(
-            fields=fields, silent=None if fields else answer.trouble(sdparm.refusal(answer.code, answer.text))
+            fields=fields, silent=None if fields else answer.failure_text(sdparm.refusal(answer.code, answer.text))
         )
 
     async def health(self, disk: Disk) -> SmartAnswer | None:
@@ -161,19 +161,19 @@ class _Answer:
         """Return both streams: error messages may be on either."""
         return f"{self.out}\n{self.err}"
 
-    def lost(self, check: CompletenessCheck) -> str | None:
+    def truncation_reason(self, check: CompletenessCheck) -> str | None:
         """Return why the output is truncated; None if it is complete or empty."""
         done = Completed(returncode=self.code, stdout=self.out, stderr=self.err)
         why = check.lost(done) if self.out.strip() else ""
-        return self.trouble(f"{CUT}: {why}") if why else None
+        return self.failure_text(f"{CUT}: {why}") if why else None
 
-    def misnamed(self, device: str) -> str | None:
+    def misnamed_reason(self, device: str) -> str | None:
         """Return why the output is not about the device alone; None if it is, or names no device."""
         named = (match[1] for match in _DEVICE.finditer(self.out[:20_000]))
         why = misnamed_reason(device, named, required=False)
-        return self.trouble(f"{REFUSED}: {why}. {NEXT_STEP}".rstrip(".")) if why else None
+        return self.failure_text(f"{REFUSED}: {why}. {NEXT_STEP}".rstrip(".")) if why else None
 
-    def trouble(self, text: str | None) -> str:
+    def failure_text(self, text: str | None) -> str:
         """Return why nothing is known about the drive."""
         reason = self.failure or text or "it says nothing of this drive"
         return f"{self.tool.rsplit('/', 1)[-1]}: {reason}"

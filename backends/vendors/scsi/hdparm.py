@@ -44,7 +44,7 @@ class Flag:
     """Text after the equals sign, `1 (on)`."""
 
     @property
-    def supported(self) -> bool:
+    def is_supported(self) -> bool:
         """Return whether the drive supports the switch."""
         return self.raw != "not supported"
 

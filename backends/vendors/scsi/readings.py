@@ -60,7 +60,7 @@ class View:
     def protection(self) -> str | None:
         """Return evidence that the cache survives a power cut, or None."""
         loss = self.health.power_loss if self.health is not None else None
-        return loss.sentence() if loss is not None and loss.good else None
+        return loss.sentence() if loss is not None and loss.is_good else None
 
 
 def readings(view: View) -> dict[str, Reading]:
@@ -164,7 +164,7 @@ def _level(view: View, key: str) -> tuple[str | None, str | None, str | None]:
             return None, None, "only ATA drives have it"
         case Kind.ATA:
             flag = view.flags.get(OPTIONS[key])
-            if flag is None or not flag.supported:
+            if flag is None or not flag.is_supported:
                 return None, flag.raw if flag else None, _blocked_reason(view, key)
             number = "unknown" if flag.number is None else str(flag.number)
             return number, flag.raw, _blocked_reason(view, key)
@@ -201,7 +201,7 @@ def _blocked_reason(view: View, key: str) -> str | None:
         return None if view.silent is WriteDenied.NEEDS_ROOT else view.silent
     if disk.kind is Kind.ATA:
         flag = view.flags.get(OPTIONS[key])
-        return None if flag is None or flag.supported else "the drive does not have it"
+        return None if flag is None or flag.is_supported else "the drive does not have it"
     bit = view.fields.get(BITS[key][0])
     if bit is None:
         return "the drive's caching page does not have it"

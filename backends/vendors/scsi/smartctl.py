@@ -54,13 +54,13 @@ class PowerLoss:
     """At or below this value the protection has failed."""
 
     @property
-    def good(self) -> bool:
+    def is_good(self) -> bool:
         """Return whether the drive's self-test of it passes."""
         return self.value > self.threshold
 
     def sentence(self) -> str:
         """Return a sentence without a full stop."""
-        verdict = "passes" if self.good else "fails"
+        verdict = "passes" if self.is_good else "fails"
         return f"attribute {self.id} {self.name} {verdict} (value {self.value}, threshold {self.threshold})"
 
 

@@ -30,7 +30,7 @@ def test_hdparm_tells_four_switches_after_a_complaint_about_sense_data() -> None
 
 def test_hdparm_tells_what_a_drive_lacks() -> None:
     found = hdparm.parse_hdparm(HDPARM_LACKING)
-    assert [option for option, flag in found.items() if not flag.supported] == ["-A", "-W", "-M"]
+    assert [option for option, flag in found.items() if not flag.is_supported] == ["-A", "-W", "-M"]
     assert found["-B"].number == 255
 
 
@@ -96,7 +96,7 @@ def test_smartctl_tells_life_left_and_protection_with_their_attributes() -> None
     assert found is not None
     assert found.life_left == LifeLeft(percent=97, id=177, name="Wear_Leveling_Count")
     assert found.power_loss is not None
-    assert found.power_loss.good
+    assert found.power_loss.is_good
 
 
 def test_smartctl_tells_the_health_of_a_sas_drive() -> None:
