@@ -165,7 +165,7 @@ class HeatPlot(FramedDrawing):
 
 
 def _extremes(heat: tuple[HeatInterval, ...], previous: tuple[int, int] | None) -> tuple[int, int] | None:
-    """Return the lowest and highest edge of all bins with a count."""
+    """Return the lowest and highest edge of all bins with a count, or None."""
     edges = list(previous or ())
     for interval in heat:
         filled = [number for number, count in enumerate(interval.counts, interval.first) if count > 0]

@@ -83,10 +83,8 @@ class BcacheDevice:
         settings = {key: str(self.number(key)) for key in _NUMBERS if key not in _OF_SET}
         settings |= {key: human(int(settings[key])) for key in _HUMAN}
         settings |= {key: _choice(self.word(key), _WORDS[key]) for key in ("cache_mode", "readahead_cache_policy")}
-        hits, misses = (
-            int(counts.read_hits),
-            int(counts.read_misses),
-        )  # bcache counts only reads (request.c, cached_dev_read_done_bh)
+        # bcache counts only reads (request.c, cached_dev_read_done_bh).
+        hits, misses = int(counts.read_hits), int(counts.read_misses)
         counted = {
             "cache_hits": hits,
             "cache_misses": misses,

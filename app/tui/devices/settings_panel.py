@@ -426,7 +426,7 @@ class SettingHelp(TextPanel):
         """Show another setting, None for none. `staged`: its staged value; `file`: what the state file wants of it."""
         if (spot, staged, file) != self._shown:
             self._shown = (spot, staged, file)
-            self.changed()
+            self.update_lines()
 
     def lay_out(self, width: int) -> list[Line]:
         """Return the lines. The values come before the sentences: where it is low, these are cut."""

@@ -94,13 +94,13 @@ class SimulatedFio(SyntheticProcess):
             marks = [mark for target in phase for mark in self._change_times(target) if passed < mark <= left]
             reached = min(marks, default=left)
             for target in phase:
-                if not (self._has_different_ends and target.finished(passed)):
+                if not (self._has_different_ends and target.is_finished(passed)):
                     target.advance(reached - passed, passed)
                 # fio resets its counters at the end of the ramp, in the middle of an interval.
                 if passed < target.job.ramp <= reached:
                     target.clear()
             self._elapsed = self._phase_began + reached if reached < left else until
-            if all(target.finished(reached) for target in phase):
+            if all(target.is_finished(reached) for target in phase):
                 self._phase, self._phase_began = self._phase + 1, self._elapsed
             elif self._elapsed >= until:
                 return
@@ -121,7 +121,7 @@ class SimulatedFio(SyntheticProcess):
         return (
             self._phase < len(self._phases)
             and target in self._phases[self._phase]
-            and not (self._has_different_ends and target.finished(self._elapsed - self._phase_began))
+            and not (self._has_different_ends and target.is_finished(self._elapsed - self._phase_began))
         )
 
     def _document(self, *, done: bool) -> str:

@@ -41,7 +41,8 @@ class LoadedDisk:
 
 
 STILL = (24.0, 26.1)
-"""Start and end of a pause of a rebuilding array, in seconds of fio: one of its disks retries a bad block."""
+"""Start and end of a pause of a rebuilding array, in seconds since fio started: one of its disks retries a bad block.
+"""
 
 _NO_LIMIT = 1 << 20
 """Queue size of a device that has no request queue of its own."""
@@ -118,7 +119,7 @@ def _target(
         return failure or Failure(stderr=_NO_FILE.format(path=path))
     work = job.workload(*_queue(linux, disk, job, layout))
     cache_counts = _cache_counts(rack, disk, layout, counts)
-    load = LoadedDisk(rack, disk, layout if cache_counts is None else cache_counts.applied_to(layout), work)
+    load = LoadedDisk(rack, disk, layout if cache_counts is None else cache_counts.apply_to(layout), work)
     pair = rack.volume_at(disk)
     if job.writes and path in linux.nodes:
         rack.overwrite(disk)
@@ -133,7 +134,7 @@ def _target(
         if cache_counts is not None:
             cache_counts.add_job(load.layout, work, moved, seconds)
             cache_counts.at = rack.now()
-            if load.update(cache_counts.applied_to(layout)):
+            if load.update(cache_counts.apply_to(layout)):
                 target.expected = load.expected
         card = None if pair is None else pair[0]
         if card is None or card.fails_after is None:

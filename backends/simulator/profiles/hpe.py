@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from backends.simulator.calibration import DRIVES
 from backends.simulator.disk import MultipathDisk
@@ -18,6 +19,22 @@ SAS, SATA_SSD, X25E, SM883 = "EG000600JWEBH", "MK000480GWXFH", "SSDSA2SH064G1GC 
 HDD, IODRIVE = "ST3500630NS", "ioDrive 320GB"
 """Drive models."""
 
+SERIES_5 = SmartCard(
+    model="Adaptec 5805",
+    firmware="5.2-0 (18948)",
+    pci="0000:12:00.0",
+    cache_mib=512,
+    series=True,
+    capacitor=False,
+    volumes=(),
+)
+"""An Adaptec 5805 without drives."""
+
+SMART_RAID = SmartCard(
+    model="Adaptec SmartRAID 3204-8i", firmware="03.01.26.036", pci="0000:37:00.0", cache_mib=4096, volumes=()
+)
+"""An Adaptec SmartRAID without drives. It has the firmware of the P408i-a."""
+
 _PORTS = ("0000:af:00.0", "0000:af:00.1")
 """PCI addresses of both ports of the Fibre Channel adapter."""
 
@@ -27,8 +44,10 @@ _BOOT = Content(table="gpt", filesystem="xfs", label="root", uuid="6c1f7a52-9b0e
 def hpe_rack(clock: Clock = time.time) -> Rack:
     """Return the host in its initial state."""
     strips = (_strips(0, 1024, "/dev/sdd"), _strips(1, 256, "/dev/sdn"), _strips(2, 64, "/dev/sdo"))
-    series = series_5("1", "8C1210DEM05", 1, bays_of("0", 8, X25E, "CVEM0058", "A", 0), strips)
-    raid = smart_raid("2", "8A4261DEM32", 2, bays_of("0", 4, SM883, "S47FNA0M32", "A", 0), (_ON_SMART_RAID,))
+    bays = bays_of("0", 8, X25E, "CVEM0058", "A", 0)
+    series = replace(SERIES_5, number="1", serial="8C1210DEM05", host=1, bays=bays, volumes=strips)
+    bays = bays_of("0", 4, SM883, "S47FNA0M32", "A", 0)
+    raid = replace(SMART_RAID, number="2", serial="8A4261DEM32", host=2, bays=bays, volumes=(_ON_SMART_RAID,))
     rack = Rack(
         name="hpe",
         seed=58,
@@ -99,25 +118,6 @@ def _p408() -> SmartCard:
     )
 
 
-def series_5(
-    number: str, serial: str, host: int, bays: tuple[SmartBay, ...], volumes: tuple[SmartVolume, ...] = ()
-) -> SmartCard:
-    """Return an Adaptec 5805."""
-    return SmartCard(
-        number=number,
-        model="Adaptec 5805",
-        serial=serial,
-        firmware="5.2-0 (18948)",
-        pci="0000:12:00.0",
-        host=host,
-        cache_mib=512,
-        series=True,
-        capacitor=False,
-        bays=bays,
-        volumes=volumes,
-    )
-
-
 def _strips(number: int, strip: int, device: str) -> SmartVolume:
     """Return an array of article F: a third of eight X25-E in RAID 5, with one strip size in KiB."""
     return SmartVolume(
@@ -129,23 +129,6 @@ def _strips(number: int, strip: int, device: str) -> SmartVolume:
         name=f"strip{strip}",
         wwn="",
         device=device,
-    )
-
-
-def smart_raid(
-    number: str, serial: str, host: int, bays: tuple[SmartBay, ...], volumes: tuple[SmartVolume, ...] = ()
-) -> SmartCard:
-    """Return an Adaptec SmartRAID, which has the firmware of the P408i-a."""
-    return SmartCard(
-        number=number,
-        model="Adaptec SmartRAID 3204-8i",
-        serial=serial,
-        firmware="03.01.26.036",
-        pci="0000:37:00.0",
-        host=host,
-        cache_mib=4096,
-        bays=bays,
-        volumes=volumes,
     )
 
 
