@@ -149,10 +149,7 @@ def _is_stream(cache: CachedBy, region: int, work: IoPattern) -> bool:
 def cached_demands(
     layout: WorkloadTarget, work: IoPattern
 ) -> tuple[Demand, Demand, tuple[CacheHitPath, CacheHitPath]] | None:
-    """Return the demands of a read and a write at driver, slow part and fast part; None without a cache.
-
-    The last item has the reads and the writes that only the fast part serves.
-    """
+    """Return the demands of a read and a write at driver, slow and fast part, and the cache hits, or None."""
     cache = layout.cache
     if cache is None:
         return None

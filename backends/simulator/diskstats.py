@@ -55,10 +55,7 @@ def shares(
     work: IoPattern,
     expected: PredictedPerformance,
 ) -> list[DiskShare]:
-    """Return the shares of a job's disk and of all disks below it (`members` of each).
-
-    Stripes and paths share evenly.
-    """
+    """Return the shares of a job's disk and of all disks below it (`members` of each). Stripes and paths are even."""
     queued = float(min(work.depth * work.jobs, work.tags))
     top = DiskShare(name=name, reads=1.0, writes=1.0, queued=queued)
     return [top, *_member_shares(top, members, layout, work, expected)]

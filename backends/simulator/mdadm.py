@@ -213,10 +213,7 @@ def _mount_point(rack: Rack, name: str) -> str | None:
 
 
 def _warning_text(rack: Rack, name: str) -> str:
-    """Return mdadm's warning about an ext filesystem, md metadata or partition table.
-
-    It ignores LVM, LUKS and btrfs.
-    """
+    """Return the warning about an ext filesystem, md metadata or a partition table. mdadm ignores LVM, LUKS, btrfs."""
     array = rack.superblock(name)
     content = rack.lying.get(name)
     if array is not None:

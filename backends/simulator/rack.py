@@ -35,7 +35,7 @@ class Rack:
     """Hardware, kernel state and files of one simulated host. It is saved as JSON (see `state_file`)."""
 
     name: str = "lsi"
-    """Name of the simulated host: `lsi`, `hpe` or `linux`."""
+    """Name of the simulated host, a key of `profiles.HOSTS`."""
     cards: list[SimulatedCard] = field(default_factory=list)
     """MegaRAID controllers, ordered by number."""
     smart: dict[str, tuple[SmartCard, ...]] = field(default_factory=dict)

@@ -110,10 +110,7 @@ def _record_demand(pool: Pooled, work: IoPattern, record: int) -> Demand:
 def pool_demands(
     layout: WorkloadTarget, work: IoPattern
 ) -> tuple[Demand, Demand, tuple[CacheHitPath, CacheHitPath]] | None:
-    """Return the demands of a read and a write at processors, disks and log; None if the target is not on a pool.
-
-    The last item has the reads that memory serves. All writes take one path.
-    """
+    """Return the demands of a read and a write at processors, disks and log, and the ARC hits; None without a pool."""
     pool = layout.pool
     if pool is None:
         return None

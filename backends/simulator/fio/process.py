@@ -7,29 +7,17 @@ import math
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
+from backends.host import Completed
 from backends.simulator.fio.document import document
 from backends.simulator.fio.job import FioJob
 from backends.simulator.fio.target import SimulatedTarget
 from backends.system.synthetic import SyntheticProcess
-from backends.values import dataclass
 
 _FIRST = 0.31
 """Seconds until fio has started and set its timer."""
 _LAST_WORDS = 0.12
 _MOST = 100_000_000
 """Number of intervals after which any job has ended."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """Result of a fio that ends before it starts a job."""
-
-    stdout: str = ""
-    """Standard output."""
-    stderr: str = ""
-    """Standard error."""
-    returncode: int = 1
-    """Exit status."""
 
 
 class SimulatedFio(SyntheticProcess):
@@ -40,7 +28,7 @@ class SimulatedFio(SyntheticProcess):
         targets: Sequence[SimulatedTarget],
         *,
         speed: float,
-        failure: Failure | None = None,
+        failure: Completed | None = None,
         ended: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.time,
     ) -> None:

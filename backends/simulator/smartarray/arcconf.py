@@ -70,10 +70,7 @@ LOSS = (
 
 
 def answer(cards: Cards, args: Sequence[str], *, old: bool = False) -> tuple[SimulatedOutput, Cards]:
-    """Run arcconf and return its output and the controllers afterwards.
-
-    An `old` tool cannot access newer controllers.
-    """
+    """Run arcconf. Return its output and the controllers afterwards. An `old` tool cannot access newer controllers."""
     lowered = [word.lower() for word in args]
     match lowered:
         case ["list"]:
