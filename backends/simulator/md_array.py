@@ -34,7 +34,7 @@ STRIPES = {
 
 _PARITY = ("raid4", "raid5", "raid6")
 
-_JOBS = {"check": "check", "repair": "repair"}
+_JOBS = ("check", "repair")
 """Jobs that can be written to `sync_action`."""
 
 _FLAGS = {"writemostly": "write_mostly", "failfast": "failfast"}
@@ -220,7 +220,7 @@ class MdArray:
         elif self.work:
             raise ToolFailedError(f"The kernel refused {text!r}: Device or resource busy.", evidence="EBUSY")
         else:
-            self.begin(_JOBS[text], now)
+            self.begin(text, now)
 
     def _set_limit(self, key: str, text: str) -> None:
         if text == "system":
