@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from backends.simulator.calibration import DRIVES
 from backends.simulator.disk import MultipathDisk
@@ -86,36 +87,16 @@ def _p408() -> SmartCard:
         serial="PEYHC0DRHBN4K1",
         bays=system + mirror + bays_of("2I:1", 4, SATA_SSD, "S4EMNX0", "B"),
         volumes=(
-            SmartVolume(
-                number=1,
-                group="A",
-                size_gib=558.875,
-                name="system",
-                wwn="600508b1001c8cc3c673a109dd66dd01",
-                device="/dev/sda",
-                content=_BOOT,
-            ),
-            SmartVolume(
-                number=2,
-                group="B",
-                level="1+0",
-                size_gib=894.25,
-                data_drives=2,
-                name="flash",
-                acceleration="path",
-                wwn="600508b1001c8cc3c673a109dd66dd02",
-                device="/dev/sdb",
-            ),
-            SmartVolume(
-                number=3,
-                group="C",
-                size_gib=447.125,
-                name="mirror",
-                wwn="600508b1001c8cc3c673a109dd66dd03",
-                device="/dev/sdc",
-            ),
+            _volume(1, "A", 558.875, "system", content=_BOOT),
+            _volume(2, "B", 894.25, "flash", level="1+0", data_drives=2, acceleration="path"),
+            _volume(3, "C", 447.125, "mirror"),
         ),
     )
+
+
+def _volume(number: int, group: str, size_gib: float, name: str, **settings: Any) -> SmartVolume:
+    wwn, device = f"600508b1001c8cc3c673a109dd66dd0{number}", f"/dev/sd{'abc'[number - 1]}"
+    return SmartVolume(number=number, group=group, size_gib=size_gib, name=name, wwn=wwn, device=device, **settings)
 
 
 def _strips(number: int, strip: int, device: str) -> SmartVolume:
