@@ -90,9 +90,7 @@ def _linear_rulers(span: AxisSpan, rows: int) -> Iterator[Ruler]:
 def _log_rulers(span: AxisSpan, rows: int) -> Iterator[Ruler]:
     low, high = math.log10(span.low), math.log10(span.high)
     highest = int((rows - 1) / (high - low) + ALMOST)
-    decades = max(
-        1, math.ceil((high - low) / (rows - 1))
-    )  # several decades per row if there are more decades than rows
+    decades = max(1, math.ceil((high - low) / (rows - 1)))  # per row, if there are more decades than rows
     has_candidate = False
     while not has_candidate and decades <= rows:  # one more decade if the lowest round value leaves too little space
         for height in range(max(1, highest - 4), max(1, highest) + 1):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from widgets.chart_data import ChartData, Series
-from widgets.plot import Plot, extends, series_code
+from widgets.plot import Plot, has_only_new_points, series_code
 from widgets.plot_frame import AXIS, GRID, LABEL, Frame, FramedDrawing, Row, axis_rows, time_span, write_notes
 from widgets.text_utils import units
 from widgets.text_utils.sparkline import ASCII_LEVELS, LEVELS
@@ -32,8 +32,8 @@ class BandedPlot(FramedDrawing):
         self, data: ChartData, width: int, height: int, *, log: bool, window: float, ascii_only: bool
     ) -> list[Row]:
         """Return the rows; see `Plot.draw`."""
-        self.names_series = data.bands and log and height < LOW and len(data.series) > 1
-        plot = self._bands if self.names_series else self._plot
+        self.has_names = data.bands and log and height < LOW and len(data.series) > 1
+        plot = self._bands if self.has_names else self._plot
         rows = plot.draw(data, width, height, log=log, window=window, ascii_only=ascii_only)
         self._frame = plot._frame
         return rows
@@ -73,7 +73,7 @@ class Bands(FramedDrawing):
         """Update the largest value of each column. Of series that only grew, only new points are read."""
         axis = (frame.start, frame.end, frame.columns)
         last_axis, before = self._known
-        grows = last_axis == axis and extends(series, before)
+        grows = last_axis == axis and has_only_new_points(series, before)
         if not grows:
             self._columns = [{} for _ in series]
             self._most = [(0.0, 0.0)] * len(series)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
 from typing import Final
 
 LEFT: Final = (0x01, 0x02, 0x04, 0x40)
@@ -115,13 +113,6 @@ class Canvas:
             after = y0 + (rise * (2 * (x - x0) + 1)) // span if x < x1 else y1
             if before != after or dashes[x % period]:
                 self.run(x, min(before, after), max(before, after), layer)
-
-    def path(self, points: Sequence[tuple[int, int]], layer: int = 1, dashes: bytes = SOLID) -> None:
-        """Draw lines from point to point, or a dot if there is only one point."""
-        if len(points) == 1:
-            self.dot(*points[0], layer)
-        for (x0, y0), (x1, y1) in itertools.pairwise(points):
-            self.line(x0, y0, x1, y1, layer, dashes)
 
     def text(self, row: int, *, ascii_only: bool = False) -> str:
         """Return the characters of one row, with spaces for empty cells."""

@@ -223,7 +223,7 @@ class LineChart(Selectable):
                 self._colors[code] = color
                 self._styles_by_code[code] = self._series_style(color)
             style = self._styles_by_code[code]
-            if not series.name or self._plot.names_series:
+            if not series.name or self._plot.has_names:
                 continue
             pieces.append(("", sample(data.series, index, ascii_only=self.ascii), style))
             pieces.append(("legend", clean(series.name), None))
@@ -262,15 +262,11 @@ class LineChart(Selectable):
         segments, room = self._legend_segments(right, width - used - _EDGE)
         line = ("-" if self.ascii else "─") * max(0, room)
         title = Text("".join(text for _, text, _ in left), self.get_component_rich_style("line-chart--title"))
-        title = Text.assemble(title, (f" {line}", Style(color=self._edge_color.rich_color)))
+        edge = self.background_colors[1] + self.styles.border_top[1]
+        title = Text.assemble(title, (f" {line}", Style(color=edge.rich_color)))
         for text, style, _ in segments:
             title.append(text, style)
         self.border_title = Content.from_rich_text(title, console=self.app.console)
-
-    @property
-    def _edge_color(self) -> Color:
-        """Colour of the frame on its background."""
-        return self.background_colors[1] + self.styles.border_top[1]
 
     def _series_style(self, color: str) -> Style:
         """Return the style of a colour or theme variable, or the text colour if it is invalid."""
@@ -283,12 +279,10 @@ class LineChart(Selectable):
     def _render_header(self, width: int) -> Strip:
         flags = [piece for piece in self._header if piece[0] == "flag"]
         flag_text = " ".join(text for _, text, _ in flags)
-        width_left = width - (len(flag_text) + 1 if flag_text else 0)
-        segments, width_left = self._legend_segments(
-            [piece for piece in self._header if piece[0] != "flag"], width_left, first=""
-        )
+        room = width - (len(flag_text) + 1 if flag_text else 0)
+        segments, room = self._legend_segments([piece for piece in self._header if piece[0] != "flag"], room, first="")
         if flag_text:
-            segments.append(Segment(" " * max(0, width_left), self.style_of_code(PLAIN)))
+            segments.append(Segment(" " * max(0, room), self.style_of_code(PLAIN)))
             segments.append(Segment(f" {flag_text}", self.get_component_rich_style("line-chart--flag")))
         return Strip(segments).adjust_cell_length(width, self.style_of_code(PLAIN))
 
@@ -355,7 +349,7 @@ def _empty_label(_value: float) -> str:
 
 
 def _changed_regions(before: list[Row], after: list[Row], offset: int) -> list[Region]:
-    """Yield the changed part of each row as a region."""
+    """Return the changed part of each row as a region."""
     regions: list[Region] = []
     for y, (old, new) in enumerate(zip(before, after, strict=True)):
         if old is new or old == new:

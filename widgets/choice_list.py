@@ -100,7 +100,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
 
     def take(self, value: str) -> None:
         """Answer with a value."""
-        if self.listening:
+        if self.is_listening:
             self.dismiss(value)
 
     def _row(self, choice: ChoiceItem) -> TableRow:

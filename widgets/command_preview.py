@@ -36,7 +36,7 @@ class CommandPreview(TextPanel):
 
     def watch_commands(self) -> None:
         """Show the change."""
-        self.changed()
+        self.update_lines()
 
     watch_risks = watch_note = watch_commands
 
@@ -54,7 +54,7 @@ class CommandPreview(TextPanel):
     def lay_out(self, width: int) -> list[Line]:
         """Return the risks, then the commands."""
         lines = _command_section(self.commands, width, self.note)
-        risks = bulleted("Risk" if len(self.risks) == 1 else "Risks", self.risks, width, tone="warning", sign="!")
+        risks = bullet_lines("Risk" if len(self.risks) == 1 else "Risks", self.risks, width, tone="warning", sign="!")
         return [*risks, (), *lines] if lines and risks else risks + lines
 
 
@@ -69,7 +69,9 @@ def _command_section(commands: Sequence[Sequence[str] | str], width: int, note: 
     return lines
 
 
-def bulleted(heading: str, sentences: Sequence[str], width: int, *, tone: str = "value", sign: str = "-") -> list[Line]:
+def bullet_lines(
+    heading: str, sentences: Sequence[str], width: int, *, tone: str = "value", sign: str = "-"
+) -> list[Line]:
     """Return sentences under a heading, each with a sign and a hanging indent; nothing if there are none."""
     if not sentences:
         return []

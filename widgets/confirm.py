@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Button, Input
 
-from widgets.command_preview import CommandPreview, bulleted
+from widgets.command_preview import CommandPreview, bullet_lines
 from widgets.confirmation import ChangeTable, Confirmation, PlannedChange, Tier
 from widgets.guarded_dialog import ButtonRow, Clock, GuardedDialog, KeyButton, TypedField
 from widgets.text_panel import Line, Style, TextPanel, TextParagraphs
@@ -43,7 +43,7 @@ class _Sentences(TextPanel):
         self._heading, self._sentences, self._tone = heading, sentences, tone
 
     def lay_out(self, width: int) -> list[Line]:
-        return bulleted(self._heading, self._sentences, width, tone=self._tone)
+        return bullet_lines(self._heading, self._sentences, width, tone=self._tone)
 
 
 class ConfirmDialog(GuardedDialog[bool]):
@@ -141,12 +141,13 @@ class ConfirmDialog(GuardedDialog[bool]):
 
     def action_apply(self) -> None:
         """Answer yes."""
-        if self.listening and self.confirmation.tier in ("harmless", "risky"):
+        if self.is_listening and self.confirmation.tier in ("harmless", "risky"):
             self.dismiss(True)
 
+    @on(Button.Pressed, "#trial")
     def action_trial(self) -> None:
         """Answer yes for a trial."""
-        if self.listening and self.confirmation.trial_label:
+        if self.is_listening and self.confirmation.trial_label:
             self.trial_chosen = True
             self.dismiss(True)
 
@@ -174,12 +175,8 @@ class ConfirmDialog(GuardedDialog[bool]):
     def _handle_apply(self) -> None:
         if self.confirmation.tier != "destructive":
             self.action_apply()
-        elif self.listening and self._is_typed():
+        elif self.is_listening and self._is_typed():
             self.dismiss(True)
-
-    @on(Button.Pressed, "#trial")
-    def _handle_trial(self) -> None:
-        self.action_trial()
 
     @on(Input.Changed, "#typed")
     def _handle_typing(self) -> None:

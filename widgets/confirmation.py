@@ -70,7 +70,7 @@ class ChangeTable(TextPanel):
     def unfold(self) -> None:
         """Show or hide how each change is undone."""
         self._unfolded = not self._unfolded
-        self.changed()
+        self.update_lines()
 
     def lay_out(self, width: int) -> list[Line]:
         """Return the blocks."""

@@ -51,7 +51,7 @@ class Details(TextPanel):
 
     def watch_groups(self) -> None:
         """Show the new facts."""
-        self.changed()
+        self.update_lines()
 
     def lay_out(self, width: int) -> list[Line]:
         """Return the lines of the groups. Labels use at most a third of the width."""

@@ -117,9 +117,11 @@ class FieldDialog(GuardedDialog[str | None]):
         """Return the result for an accepted text."""
         return text.strip()
 
+    @on(Input.Submitted, "#field")
+    @on(Button.Pressed, "#accept")
     def action_accept(self) -> None:
-        """Return the text, or show why it is not accepted."""
-        if not self.listening:
+        """Close with the text, or show why it is not accepted."""
+        if not self.is_listening:
             return
         text = self.query_one("#field", Input).value
         reason = self.reason(text)
@@ -134,11 +136,6 @@ class FieldDialog(GuardedDialog[str | None]):
     @on(Input.Changed, "#field")
     def _handle_change(self, event: Input.Changed) -> None:
         self._show_reason(self.reason(event.value) if event.value.strip() else "")
-
-    @on(Input.Submitted, "#field")
-    @on(Button.Pressed, "#accept")
-    def _accept(self) -> None:
-        self.action_accept()
 
 
 class TextDialog(FieldDialog):

@@ -125,16 +125,13 @@ class FigureRows(StyleCachedWidget):
         return beside, [width + extra for width in widths]
 
     def _natural_widths(self, beside: bool) -> list[int]:
-        number_widths = (
+        widths = (
             column.room * 2 + 1
             if beside and column.beside
             else column.room + (width_of(column.beside) + 1 if self._has_second_line and column.beside else 0)
             for column in self.columns
         )
-        return [
-            max(width_of(column.label), number_width) + _GAP
-            for column, number_width in zip(self.columns, number_widths, strict=True)
-        ]
+        return [max(width_of(column.label), width) + _GAP for column, width in zip(self.columns, widths, strict=True)]
 
     def render_line(self, y: int) -> Strip:
         """Return the heading or a row."""

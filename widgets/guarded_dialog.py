@@ -63,7 +63,7 @@ class GuardedDialog(ModalScreen[Result], BufferedScreen[Result]):
         self._opened: float | None = None
 
     @property
-    def listening(self) -> bool:
+    def is_listening(self) -> bool:
         """True if the dialog has been visible long enough to accept an answer."""
         return self._opened is not None and self._clock() - self._opened >= GRACE
 
@@ -81,7 +81,7 @@ class GuardedDialog(ModalScreen[Result], BufferedScreen[Result]):
 
     def action_back(self) -> None:
         """Close without an answer, unless the key may have been typed ahead."""
-        if self.listening:
+        if self.is_listening:
             self.action_leave()
 
     @on(Button.Pressed, "#cancel")
@@ -118,7 +118,7 @@ class TypedField(Input):
     """True if a paste was refused since the last key."""
 
     async def _on_key(self, event: events.Key) -> None:
-        if isinstance(self.screen, GuardedDialog) and not self.screen.listening:
+        if isinstance(self.screen, GuardedDialog) and not self.screen.is_listening:
             event.prevent_default()
             event.stop()
         else:

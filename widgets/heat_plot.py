@@ -165,7 +165,7 @@ class HeatPlot(FramedDrawing):
 
 
 def _extremes(heat: tuple[HeatInterval, ...], previous: tuple[int, int] | None) -> tuple[int, int] | None:
-    """Return the lowest and highest edge of all bins with a count."""
+    """Return the lowest and highest edge of all bins with a count, or None."""
     edges = list(previous or ())
     for interval in heat:
         filled = [number for number, count in enumerate(interval.counts, interval.first) if count > 0]
@@ -175,7 +175,7 @@ def _extremes(heat: tuple[HeatInterval, ...], previous: tuple[int, int] | None) 
 
 
 def _rows_of(frame: Frame, number: int) -> range:
-    """Return the rows that a bin covers, or the row of its middle if it is lower than a row."""
+    """Return the rows that a bin covers, or the row of its middle if it is smaller than a row."""
     below, above = (frame.ruler.position_of(bin_edge(edge)) / DOTS for edge in (number, number + 1))
     first, last = math.floor(above + 0.5), math.floor(below - 0.5)
     if first > last:

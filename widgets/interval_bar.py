@@ -72,7 +72,7 @@ class IntervalBar(TextPanel):
 
     def watch_mark(self) -> None:
         """Draw the change."""
-        self.changed()
+        self.update_lines()
 
     watch_ascii = watch_mark
 

@@ -41,7 +41,7 @@ class KeyedTable(TableRenderer, can_focus=True):
     cursor: reactive[str | None] = reactive(None, repaint=False)
     """Key of the row under the cursor, or None without rows."""
     empty: reactive[str] = reactive("")
-    """Text without rows."""
+    """Text to show if there are no rows."""
 
     @dataclass
     class RowHighlighted(WidgetMessage):

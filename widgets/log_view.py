@@ -64,7 +64,7 @@ class LogView(ScrollView, can_focus=True):
     search: reactive[str] = reactive("", repaint=False)
     """Text to find and highlight, ignoring case, or ""."""
     empty: reactive[str] = reactive("")
-    """Text without entries."""
+    """Text to show if there are no entries."""
     ascii: reactive[bool] = reactive(False)
     """True to draw without UTF-8."""
 

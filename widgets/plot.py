@@ -94,7 +94,7 @@ class Plot(FramedDrawing):
             data, width, height, span=(start, end), values=values, log=log, ascii_only=ascii_only
         )
         # This makes a live graph cheap: while the frame is unchanged, only new points are drawn.
-        grows = frame == self._frame and extends(data.series, self._series)
+        grows = frame == self._frame and has_only_new_points(data.series, self._series)
         if not grows:
             self._canvas = Canvas(frame.columns, frame.rows)
             self._cells = [(b"", b"", _NO_NAME)] * frame.rows
@@ -116,7 +116,7 @@ class Plot(FramedDrawing):
     def _extremes(self, series: tuple[Series, ...], start: float, end: float, log: bool) -> tuple[float, ...]:
         """Return the minimum and maximum visible value. Of lines that only grew, only new points are read."""
         cached, before = self._known if self._known[0][:2] == (start, log) else ((start, log, ()), ())
-        grows = bool(before) and extends(series, before)
+        grows = bool(before) and has_only_new_points(series, before)
         values = list(cached[2]) if grows else []
         for index, line in enumerate(series):
             points = line.points[len(before[index].points) :] if grows else line.points
@@ -197,7 +197,7 @@ def end_names(frame: Frame, data: ChartData) -> dict[int, Row]:
     return names
 
 
-def extends(series: tuple[Series, ...], before: tuple[Series, ...]) -> bool:
+def has_only_new_points(series: tuple[Series, ...], before: tuple[Series, ...]) -> bool:
     """Return True if each series only has points added at the end."""
     return len(series) == len(before) and all(
         new.points[: len(old.points)] == old.points for new, old in zip(series, before, strict=True)

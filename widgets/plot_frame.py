@@ -176,7 +176,7 @@ def margin_of(width: int) -> int:
 class FramedDrawing:
     """Base of the graphs that draw within a frame, and keep the last frame."""
 
-    names_series = False
+    has_names = False
     """True if the last drawing itself shows the names of the series."""
 
     def __init__(self) -> None:

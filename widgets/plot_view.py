@@ -25,19 +25,15 @@ class StaticPlotView(Static):
         super().__init__("", id=id, markup=False)
         self.ascii = ascii
         """True to draw in ASCII only."""
-        self._picture: StaticPlot | None = None
-        self._paint_rows: object = None
-
-    @property
-    def picture(self) -> StaticPlot | None:
+        self.picture: StaticPlot | None = None
         """Present plot, or None."""
-        return self._picture
+        self._last_key: object = None
 
     def show(self, picture: StaticPlot | None) -> None:
         """Paint another plot, or nothing for None."""
-        if picture == self._picture and picture is not None:
+        if picture == self.picture and picture is not None:
             return
-        self._picture = picture
+        self.picture = picture
         self._begin()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -50,22 +46,22 @@ class StaticPlotView(Static):
             self.run_worker(self._paint, exclusive=True, group="picture")  # type: ignore[arg-type]
 
     async def _paint(self) -> None:
-        picture, size = self._picture, self.content_size
+        picture, size = self.picture, self.content_size
         if picture is None:
-            self._paint_rows = None
+            self._last_key = None
             self.update("")
             return
         key = (picture, size, self.ascii)
-        if key == self._paint_rows:
+        if key == self._last_key:
             return
-        if self._paint_rows is not None:
+        if self._last_key is not None:
             await asyncio.sleep(PAUSE)
         style = PlotStyle(width=size.width, height=size.height, palette=PALETTE, ascii=self.ascii, least=LEAST_BESIDE)
         if picture.data is None or (reason := too_small(style)):
             rows = self._sentence_rows(*((picture.why, picture.keys) if picture.data is None else (reason,)))
         else:
             rows = await asyncio.to_thread(_paint_rows, picture, style)
-        self._paint_rows = key
+        self._last_key = key
         self.update(Text.from_ansi("\n".join(rows), no_wrap=True, overflow="crop"))
 
     def _sentence_rows(self, *sentences: str) -> list[str]:

@@ -67,18 +67,18 @@ class QuestionDialog(GuardedDialog[str]):
             self.query_one(f"#answer-{safe if safe is not None else len(self._answers) - 1}", Button).focus()
 
     def on_key(self, event: events.Key) -> None:
-        """Return the answer of the key."""
+        """Close with the answer of the key."""
         for answer in self._answers:
             if answer.key != "escape" and answer.key in (event.key, event.character):
                 event.stop()
-                if self.listening:
+                if self.is_listening:
                     self.dismiss(answer.value)
 
     def action_leave(self) -> None:
-        """Return the answer of escape."""
+        """Close with the answer of escape."""
         self.dismiss(next((answer.value for answer in self._answers if answer.key == "escape"), ""))
 
     @on(Button.Pressed)
     def _handle_press(self, event: Button.Pressed) -> None:
-        if self.listening and event.button.id:
+        if self.is_listening and event.button.id:
             self.dismiss(self._answers[int(event.button.id.removeprefix("answer-"))].value)

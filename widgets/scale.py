@@ -43,8 +43,16 @@ class AxisSpan:
         return math.log10(self.high) - math.log10(self.low) if self.log else self.high - self.low
 
     def ticks(self, most: int) -> tuple[float, ...]:
-        """Return at most `most` round values in the scale, ascending."""
-        return _log_ticks(self, most) if self.log else _linear_ticks(self, most)
+        """Return at most `most` round values in a linear span, ascending."""
+        maximum = max(2, most)
+        power = power_of_ten(max(self.span / maximum, SMALLEST))
+        # The finest step without too many ticks. A power of ten may be two steps too fine.
+        for factor in (*STEPS, *(10.0 * step for step in STEPS), 100.0):
+            step = factor * power
+            counts = multiples(step, self.low, self.high)
+            if len(counts) <= maximum:
+                return tuple(count * step for count in counts)
+        return (self.low,)
 
 
 def fit(
@@ -102,33 +110,6 @@ def _ceiling(value: float) -> float:
     value = min(value, LARGEST) * 1.02
     power = power_of_ten(value)
     return next((step * power for step in CEILINGS if step * power >= value), 10.0 * power)
-
-
-def _linear_ticks(scale: AxisSpan, maximum: int) -> tuple[float, ...]:
-    maximum = max(2, maximum)
-    power = power_of_ten(max(scale.span / maximum, SMALLEST))
-    # The finest step without too many ticks. A power of ten may be two steps too fine.
-    for factor in (*STEPS, *(10.0 * step for step in STEPS), 100.0):
-        step = factor * power
-        counts = multiples(step, scale.low, scale.high)
-        if len(counts) <= maximum:
-            return tuple(count * step for count in counts)
-    return (scale.low,)
-
-
-def _log_ticks(scale: AxisSpan, maximum: int) -> tuple[float, ...]:
-    first, last = math.ceil(math.log10(scale.low) - 1e-9), math.floor(math.log10(scale.high) + 1e-9)
-    ticks = [10.0**exponent for exponent in range(max(first, -300), min(last, 300) + 1)]
-    if len(ticks) < 3:
-        candidates = [
-            factor * 10.0**exponent
-            for exponent in range(max(first - 1, -300), min(last, 299) + 1)
-            for factor in (1.0, 2.0, 5.0)
-        ]
-        finer = [tick for tick in candidates if scale.low * 0.999 <= tick <= scale.high * 1.001]
-        ticks = finer if len(finer) <= maximum or len(ticks) < 2 else ticks
-    stride = max(1, math.ceil(len(ticks) / max(2, maximum)))
-    return tuple(ticks[::stride])
 
 
 def time_ceiling(seconds: float) -> float:

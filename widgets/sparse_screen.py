@@ -53,7 +53,7 @@ class WholeUpdate(LayoutUpdate):
 
 
 class SparseCompositor(Compositor):
-    """Compositor of Textual with sparse updates: only widgets in changed spans render, and only these lines."""
+    """Textual compositor with sparse updates: only widgets in changed spans render, and only the changed lines."""
 
     def __init__(self) -> None:
         super().__init__()

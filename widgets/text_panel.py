@@ -53,7 +53,7 @@ class TextPanel(StyleCachedWidget):
         """Return the lines at a width of at least 1. Subclasses override it."""
         raise NotImplementedError
 
-    def changed(self) -> None:
+    def update_lines(self) -> None:
         """Lay out again after a change of the content. Only lines that differ are repainted."""
         width, before = self._laid
         if width != self.size.width or width < 1:
@@ -127,7 +127,7 @@ class TextParagraphs(TextPanel):
         """Change the text."""
         if (text, tone) != (self._text, self._tone):
             self._text, self._tone = text, tone
-            self.changed()
+            self.update_lines()
 
     def lay_out(self, width: int) -> list[Line]:
         """Return the wrapped sentences, or no line without text."""

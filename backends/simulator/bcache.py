@@ -26,9 +26,6 @@ _NUMBERS = {
 }
 """Default, minimum and maximum of each setting. The kernel clamps other values silently (drivers/md/bcache/sysfs.c)."""
 
-_HUMAN = ("sequential_cutoff",)
-"""Settings that the kernel reports in human-readable units. They are written in bytes."""
-
 _OF_SET = ("congested_read_threshold_us", "congested_write_threshold_us")
 
 _WORDS = {
@@ -81,12 +78,10 @@ class BcacheDevice:
     def files(self, counts: CacheCounts) -> dict[str, str]:
         """Return the files of its `bcache` folder. `counts`: contents and counters of its cache."""
         settings = {key: str(self.number(key)) for key in _NUMBERS if key not in _OF_SET}
-        settings |= {key: human(int(settings[key])) for key in _HUMAN}
+        settings["sequential_cutoff"] = human(self.number("sequential_cutoff"))  # but it is written in bytes
         settings |= {key: _choice(self.word(key), _WORDS[key]) for key in ("cache_mode", "readahead_cache_policy")}
-        hits, misses = (
-            int(counts.read_hits),
-            int(counts.read_misses),
-        )  # bcache counts only reads (request.c, cached_dev_read_done_bh)
+        # bcache counts only reads (request.c, cached_dev_read_done_bh).
+        hits, misses = int(counts.read_hits), int(counts.read_misses)
         counted = {
             "cache_hits": hits,
             "cache_misses": misses,

@@ -146,17 +146,18 @@ def _is_stream(cache: CachedBy, region: int, work: IoPattern) -> bool:
     return work.mean_bytes >= cache.cutoff_bytes or (work.sequential and region > cache.cutoff_bytes)
 
 
-def cached_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand] | None:
-    """Return the demands of a read and a write at driver, slow part and fast part; None without a cache."""
+def cached_demands(
+    layout: WorkloadTarget, work: IoPattern
+) -> tuple[Demand, Demand, tuple[CacheHitPath, CacheHitPath]] | None:
+    """Return the demands of a read and a write at driver, slow and fast part, and the cache hits, or None."""
     cache = layout.cache
     if cache is None:
         return None
     region = region_of(layout, work)
     flow, driver = cache_flow(cache, region, work), _DRIVERS[cache.kind]
     slow_read, slow_write, fast_read, fast_write = _part_demands(cache, work, region, flow)
-    blocks = (
-        work.mean_bytes / PAGE if cache.kind is CacheKind.WRITECACHE else 1.0
-    )  # dm-writecache handles each block separately
+    # dm-writecache handles each block separately.
+    blocks = work.mean_bytes / PAGE if cache.kind is CacheKind.WRITECACHE else 1.0
     chunk_in, chunk_out = _block_demands(cache, work, region)
     read = Demand(
         (
@@ -180,22 +181,10 @@ def cached_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Dem
         driver.write_alone_us + alone,
         slow * slow_write.together,
     )
-    return read, write
-
-
-def cache_hit_paths(layout: WorkloadTarget, work: IoPattern) -> tuple[CacheHitPath, CacheHitPath] | None:
-    """Return the reads and the writes that only the fast part serves; None without a cache."""
-    cache = layout.cache
-    if cache is None:
-        return None
-    region = region_of(layout, work)
-    flow, driver = cache_flow(cache, region, work), _DRIVERS[cache.kind]
-    _, _, fast_read, fast_write = _part_demands(cache, work, region, flow)
-    read = CacheHitPath(share=flow.fast_reads, alone_us=driver.read_alone_us + fast_read.alone, station=_FAST_STATION)
-    write = CacheHitPath(
-        share=1 - flow.slow_writes, alone_us=driver.write_alone_us + fast_write.alone, station=_FAST_STATION
-    )
-    return read, write
+    read_hit_us, write_hit_us = driver.read_alone_us + fast_read.alone, driver.write_alone_us + fast_write.alone
+    read_hits = CacheHitPath(share=flow.fast_reads, alone_us=read_hit_us, station=_FAST_STATION)
+    write_hits = CacheHitPath(share=1 - flow.slow_writes, alone_us=write_hit_us, station=_FAST_STATION)
+    return read, write, (read_hits, write_hits)
 
 
 def _part_demands(

@@ -56,7 +56,7 @@ class CacheCounts:
             region = region_of(layout, work)
             self._add_cached_job(layout.cache, cache_flow(layout.cache, region, work), region, moved, seconds)
 
-    def applied_to(self, layout: WorkloadTarget) -> WorkloadTarget:
+    def apply_to(self, layout: WorkloadTarget) -> WorkloadTarget:
         """Return the target with its cache filled as counted here."""
         if layout.cache is not None:
             return replace(
@@ -99,19 +99,18 @@ class CacheCounts:
         self.held_bytes = min(self.held_bytes + loaded, cache.cache_bytes)
         if cache.kind is CacheKind.WRITECACHE:
             self.held_bytes = self.dirty_bytes  # dm-writecache frees blocks that were written out
-        dropped = writes * flow.drops
-        self.demotions += dropped
+        drops = writes * flow.drops
+        self.demotions += drops
         self.held_bytes = max(
-            0.0, self.held_bytes - (dropped * cache.block_bytes if is_dm_cache else written * flow.drops)
+            0.0, self.held_bytes - (drops * cache.block_bytes if is_dm_cache else written * flow.drops)
         )
 
     def write_out_idle(self, cache: CachedBy, size_bytes: int, now: float) -> None:
         """Write out dirty data for the time since the last call, during which no request ran."""
         seconds, self.at = max(0.0, now - self.at), now
         writes_all = cache.kind is CacheKind.DM_CACHE or cache.mode is not CacheMode.WRITE_BACK
-        high, low = (
-            (0.0, 0.0) if writes_all else (cache.high, cache.low)
-        )  # smq writes out everything when idle, and nothing otherwise
+        # smq writes out everything when idle, and nothing otherwise.
+        high, low = (0.0, 0.0) if writes_all else (cache.high, cache.low)
         if self.dirty_bytes > high * cache.cache_bytes:
             self._write_out(write_out_rate(cache, size_bytes, beside=False) * seconds, low * cache.cache_bytes)
             if cache.kind is CacheKind.WRITECACHE:

@@ -32,7 +32,7 @@ _MOST = {"patrol_delay": 65535, "patrol_drives": 255, "check_delay": 65535, "sma
 _WORDS = {"patrol_ssds": ("on", "only-mixed", "off")}
 
 
-def allows(key: str, value: str) -> bool:
+def is_legal(key: str, value: str) -> bool:
     """Return True if the firmware accepts this value of a property."""
     if key in _MOST:
         return value.isascii() and value.isdigit() and len(value) < 6 and int(value) <= _MOST[key]
@@ -104,7 +104,7 @@ class SimulatedCard:
     slow: float = 0.0
     """Duration of its long answers in seconds."""
     fails_after: float | None = None
-    """Seconds of fio after which the battery fails, for a demonstration; None if it does not."""
+    """Seconds of runs after which the battery fails, for a demonstration; None if it does not."""
     strip_minimum: int = 8192
     """Smallest strip size in bytes."""
     strip_maximum: int = 1 << 20
@@ -158,11 +158,11 @@ class SimulatedCard:
     def settle(self, now: float) -> None:
         """End rebuilds and background initialisations that are done."""
         for disk in self.disks:
-            if disk.state == REBUILD and disk.rebuilt(now) >= 1:
+            if disk.state == REBUILD and disk.rebuild_share(now) >= 1:
                 disk.state = ONLINE
         for volume in self.volumes:
             begin = volume.bgi_since
-            if begin is not None and (not volume.auto_bgi if now < begin else volume.initialised(now) is None):
+            if begin is not None and (not volume.auto_bgi if now < begin else volume.initialised_share(now) is None):
                 volume.bgi_since = None
 
     def missing(self, volume: Volume) -> int:
@@ -179,7 +179,7 @@ class SimulatedCard:
             return "offline"
         return "partially degraded" if missing < spare else "degraded"
 
-    def fastpath_ready(self, volume: Volume) -> bool:
+    def has_fastpath(self, volume: Volume) -> bool:
         """Return True if the FastPath key is active and the array is optimal. The volume's policies also matter."""
         return self.can_fastpath and FASTPATH in self.options and self.state(volume) == "optimal"
 
@@ -189,7 +189,7 @@ class SimulatedCard:
         missing = self.missing(volume)
         rebuilding = any(disk.state == REBUILD for disk in members)
         busy = 0.6 * self.rates["rebuild"] / 100 if rebuilding else 0.0
-        if volume.initialised(now) is not None:
+        if volume.initialised_share(now) is not None:
             busy = max(busy, 0.4 * self.rates["bgi"] / 100)
         return WorkloadTarget(
             card=self.type,
@@ -201,7 +201,7 @@ class SimulatedCard:
             write_back=volume.writes_back(self.protected),
             read_ahead=volume.read_ahead != "none",
             cached=volume.io_policy == "cached",
-            fastpath=self.fastpath_ready(volume),
+            fastpath=self.has_fastpath(volume),
             drive_cache=volume.drive_cache,
             degraded=missing,
             rebuild_share=busy,

@@ -72,7 +72,7 @@ class SimulatedDrive:
         """Bytes that an array can use."""
         return self.type.size_bytes // COERCION * COERCION
 
-    def rebuilt(self, now: float) -> float:
+    def rebuild_share(self, now: float) -> float:
         """Return the share of the rebuild that is done, 0..1."""
         return min(1.0, self.rebuild_from + max(0.0, now - self.rebuild_since) / self.rebuild_seconds)
 

@@ -55,10 +55,7 @@ def shares(
     work: IoPattern,
     expected: PredictedPerformance,
 ) -> list[DiskShare]:
-    """Return the shares of a job's disk and of all disks below it (`members` of each).
-
-    Stripes and paths share evenly.
-    """
+    """Return the shares of a job's disk and of all disks below it (`members` of each). Stripes and paths are even."""
     queued = float(min(work.depth * work.jobs, work.tags))
     top = DiskShare(name=name, reads=1.0, writes=1.0, queued=queued)
     return [top, *_member_shares(top, members, layout, work, expected)]
@@ -90,10 +87,8 @@ def _member_shares(
     elif loads is not None:
         queued = in_flight(loads, expected.iops, top.queued)
         for name, load, waiting in zip(below, loads, queued, strict=True):
-            read_share = load.reads
-            yield replace(
-                top, name=name, reads=top.reads * read_share, fetches=top.fetches * read_share, queued=waiting
-            )
+            reads, fetches = top.reads * load.reads, top.fetches * load.reads
+            yield replace(top, name=name, reads=reads, fetches=fetches, queued=waiting)
     elif layout.level in SPANNED and any(members(name) for name in below):
         inner = replace(
             layout,
@@ -131,16 +126,12 @@ def _cache_shares(
     """Return the shares of the slow and the fast part of a cache. Of internal moves, only write-outs count."""
     region = region_of(layout, work)
     flow = cache_flow(cache, region, work)
-    write_outs = 0.0
+    out = 0.0
     if flow.drains and not flow.full and expected.write is not None:
-        write_outs = (
-            write_out_rate(cache, region, beside=expected.read is not None) / cache.block_bytes / expected.write.iops
-        )
-    directions = [direction for direction in (expected.read, expected.write) if direction is not None]
-    fast = min(
-        top.queued, sum(direction.iops * direction.fast_share * direction.fast_us for direction in directions) / 1e6
-    )
-    slow = replace(top, reads=1 - flow.fast_reads, writes=flow.slow_writes + write_outs)
+        out = write_out_rate(cache, region, beside=expected.read is not None) / cache.block_bytes / expected.write.iops
+    both = [direction for direction in (expected.read, expected.write) if direction is not None]
+    fast = min(top.queued, sum(direction.iops * direction.fast_share * direction.fast_us for direction in both) / 1e6)
+    slow = replace(top, reads=1 - flow.fast_reads, writes=flow.slow_writes + out)
     reads = expected.read is not None and slow.reads > 0
     waits = top.queued - fast if reads or (expected.write is not None and slow.writes > 0) else 0.0
     share = replace(top, reads=flow.fast_reads, writes=flow.fast_writes, queued=fast if waits else top.queued)

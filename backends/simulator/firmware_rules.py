@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from backends.model import Level
-from backends.simulator.controller import DEFAULTS, FASTPATH, SimulatedCard, allows
+from backends.simulator.controller import DEFAULTS, FASTPATH, SimulatedCard, is_legal
 from backends.simulator.disk import FOREIGN, GOOD, ONLINE, SimulatedDrive
 from backends.simulator.rack import Rack
 from backends.simulator.volume import BGI_AFTER, SPANNED, Volume
@@ -70,7 +70,7 @@ def set_card(card: SimulatedCard, key: str, value: str) -> None:
     """Set a rate, `flush`, `patrol_mode`, `check_mode`, `perf` or a property. Raises RefusalError if out of range."""
     match key:
         case _ if key in DEFAULTS:
-            if not allows(key, value):
+            if not is_legal(key, value):
                 raise RefusalError(INVALID, "value out of range")
             card.properties[key] = value
         case "patrol_mode":

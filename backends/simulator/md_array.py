@@ -34,7 +34,7 @@ STRIPES = {
 
 _PARITY = ("raid4", "raid5", "raid6")
 
-_JOBS = {"check": "check", "repair": "repair"}
+_JOBS = ("check", "repair")
 """Jobs that can be written to `sync_action`."""
 
 _FLAGS = {"writemostly": "write_mostly", "failfast": "failfast"}
@@ -123,10 +123,6 @@ class MdArray:
     def missing(self) -> int:
         """Members whose data must be reconstructed: the last one of a new RAID 5 until it has recovered."""
         return int(self.work == "recover")
-
-    def members_flagged(self, flag: str) -> set[str]:
-        """Return the names of members with a flag."""
-        return {member.name for member in self.members if flag in member.flags}
 
     def begin(self, work: str, now: float) -> None:
         """Start background work."""
@@ -224,7 +220,7 @@ class MdArray:
         elif self.work:
             raise ToolFailedError(f"The kernel refused {text!r}: Device or resource busy.", evidence="EBUSY")
         else:
-            self.begin(_JOBS[text], now)
+            self.begin(text, now)
 
     def _set_limit(self, key: str, text: str) -> None:
         if text == "system":

@@ -93,7 +93,7 @@ class MdRequest:
         return size if size and size % 4096 == 0 else None
 
 
-def refusal_output(text: str, code: int = 1) -> SimulatedOutput:
+def refuse(text: str, code: int = 1) -> SimulatedOutput:
     """Return the output of a refused command."""
     return SimulatedOutput(text=f"mdadm: {text}\n", code=code)
 
@@ -118,9 +118,9 @@ def stop_array(rack: Rack, name: str) -> SimulatedOutput:
     """Run `--stop`. Only the superblocks of the members are left."""
     array = rack.md.get(name)
     if array is None:
-        return refusal_output(f"error opening /dev/{name}: No such file or directory")
+        return refuse(f"error opening /dev/{name}: No such file or directory")
     if holder(rack, name) is not None or _mount_point(rack, name) is not None:
-        return refusal_output(
+        return refuse(
             f"Cannot get exclusive access to /dev/{name}:Perhaps a running process, mounted filesystem or active "
             "volume group?"
         )
@@ -159,44 +159,44 @@ def _request_refusal(request: MdRequest) -> SimulatedOutput | None:
     """Return mdadm's refusal of the arguments, or None. It does not depend on the devices."""
     level, count_text = request.level, request.options.get("raid-devices", "")
     if level not in _LEAST:
-        return refusal_output(f"invalid raid level: {request.options['level']}", 2)
+        return refuse(f"invalid raid level: {request.options['level']}", 2)
     if request.chunk is None:
-        return refusal_output(f"invalid chunk/rounding value: {request.options['chunk']}", 2)
+        return refuse(f"invalid chunk/rounding value: {request.options['chunk']}", 2)
     if not count_text.isdecimal():
-        return refusal_output("number of raid devices must be given with --raid-devices when creating an array", 2)
+        return refuse("number of raid devices must be given with --raid-devices when creating an array", 2)
     expected, count = int(count_text), len(request.members)
     if (layout := request.layout) is None:
         word = request.options["layout"]
         if level != "raid10":
-            return refusal_output(f"layout {word} not understood for {level}.", 2)
-        return refusal_output(f"layout for raid10 must be 'nNN', 'oNN' or 'fNN' where NN is a number, not {word}", 2)
+            return refuse(f"layout {word} not understood for {level}.", 2)
+        return refuse(f"layout for raid10 must be 'nNN', 'oNN' or 'fNN' where NN is a number, not {word}", 2)
     copies = max(layout & 0xFF, 1) * max(layout >> 8 & 0xFF, 1) if level == "raid10" else 1
     if expected < copies:
-        return refusal_output(f"that layout requires at least {copies} devices")
+        return refuse(f"that layout requires at least {copies} devices")
     if expected < _LEAST[level]:
-        return refusal_output(f"at least {_LEAST[level]} raid-devices needed for level {level.removeprefix('raid')}")
+        return refuse(f"at least {_LEAST[level]} raid-devices needed for level {level.removeprefix('raid')}")
     if count < expected:
-        return refusal_output("You haven't given enough devices (real or missing) to create this array")
+        return refuse("You haven't given enough devices (real or missing) to create this array")
     if count > expected:
-        return refusal_output(f"You have listed more devices ({count}) than are in the array({expected})!")
+        return refuse(f"You have listed more devices ({count}) than are in the array({expected})!")
     return None
 
 
 def _device_refusal(rack: Rack, request: MdRequest) -> SimulatedOutput | None:
     """Return mdadm's refusal of the devices, or None."""
     if request.name in rack.md:
-        return refusal_output(f"/dev/{request.name} is already in use.")
+        return refuse(f"/dev/{request.name} is already in use.")
     checked: set[str] = set()
     for member in request.members:
         if _member_bytes(rack, member) is None:
-            return refusal_output(f"cannot open /dev/{member}: No such file or directory", 2)
+            return refuse(f"cannot open /dev/{member}: No such file or directory", 2)
         if member in checked or holder(rack, member) is not None:
-            return refusal_output(f"cannot open /dev/{member}: {_BUSY}", 2)
+            return refuse(f"cannot open /dev/{member}: {_BUSY}", 2)
         checked.add(member)
         if _mount_point(rack, member) is not None:
             text = f"super1.x cannot open /dev/{member}: {_BUSY}"
             unfit = f"mdadm: /dev/{member} is not suitable for this array."
-            return refusal_output(f"{text}\n{unfit}\nmdadm: create aborted")
+            return refuse(f"{text}\n{unfit}\nmdadm: create aborted")
     return None
 
 
@@ -213,10 +213,7 @@ def _mount_point(rack: Rack, name: str) -> str | None:
 
 
 def _warning_text(rack: Rack, name: str) -> str:
-    """Return mdadm's warning about an ext filesystem, md metadata or partition table.
-
-    It ignores LVM, LUKS and btrfs.
-    """
+    """Return the warning about an ext filesystem, md metadata or a partition table. mdadm ignores LVM, LUKS, btrfs."""
     array = rack.superblock(name)
     content = rack.lying.get(name)
     if array is not None:
@@ -281,13 +278,13 @@ def mdadm_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
             return _examine(rack, devices, export="export" in flags)
         case "--detail" | "--grow" if name not in rack.md:
             doing = "cannot open" if verb == "--detail" else "error opening"
-            return refusal_output(f"{doing} /dev/{name}: No such file or directory")
+            return refuse(f"{doing} /dev/{name}: No such file or directory")
         case "--detail" if "export" in flags:
             return _export(rack.md[name])
         case "--grow":
             return _grow(rack, rack.md[name], options)
         case _:
-            return refusal_output(f"{verb} is not known here")
+            return refuse(f"{verb} is not known here")
 
 
 def mdadm_uuid(uuid: str) -> str:
@@ -323,7 +320,7 @@ def _examine(rack: Rack, names: Sequence[str], *, export: bool) -> SimulatedOutp
 def _metadata(rack: Rack, name: str, *, export: bool) -> SimulatedOutput:
     array = rack.superblock(name)
     if array is None:
-        return refusal_output(f"No md superblock detected on /dev/{name}.")
+        return refuse(f"No md superblock detected on /dev/{name}.")
     slot = next(at for at, member in enumerate(array.members) if member.name == name)
     device_uuid = mdadm_uuid(blake2b(f"{array.uuid} {slot}".encode(), digest_size=16).hexdigest())
     if export:
@@ -375,10 +372,10 @@ def _grow(rack: Rack, array: MdArray, options: dict[str, str]) -> SimulatedOutpu
         return SimulatedOutput(text="", seconds=0.2)
     if chunk := options.get("chunk"):
         if array.work:
-            return refusal_output(f"/dev/{array.name} is performing resync/recovery and cannot be reshaped")
+            return refuse(f"/dev/{array.name} is performing resync/recovery and cannot be reshaped")
         if array.level != "raid0" and (array.level != "raid10" or array.layout >> 8 != 1):
-            return refusal_output("Cannot change chunk size of this array")
+            return refuse("Cannot change chunk size of this array")
         array.old_chunk, array.chunk = array.chunk, int(chunk.removesuffix("K")) * 1024
         array.begin("reshape", rack.now())
         return SimulatedOutput(text="", seconds=0.5)
-    return refusal_output("nothing that this array can be changed in was named")
+    return refuse("nothing that this array can be changed in was named")

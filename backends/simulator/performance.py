@@ -105,7 +105,7 @@ def unit_target(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> Wo
         cached=unit.read != "off",
         read_ahead=unit.read == "intelligent",
         cache_bytes=card.cache_mib * MIB,
-        rebuild_share=0.0 if unit.initialised(now) is None else _INITIALISING,
+        rebuild_share=0.0 if unit.initialised_share(now) is None else _INITIALISING,
         size_bytes=unit.size_bytes,
     )
 

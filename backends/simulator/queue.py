@@ -38,7 +38,6 @@ TAGS = 1024
 
 _SCHEDULED = 2048
 _PAGE_KB = 4
-_DEFAULTS = {"nr_requests": "256"}
 
 
 def default_queue(*, rotational: bool, flushes: bool) -> dict[str, str]:
@@ -113,7 +112,7 @@ def _set_scheduler(queue: dict[str, str], text: str, now: dict[str, str], tags: 
     changed = f"[{text}]" not in now["scheduler"]
     queue["scheduler"] = " ".join(f"[{name}]" if name == text else name for name in names)
     if changed and tags is not None:  # the kernel resizes the queue for each scheduler
-        queue["nr_requests"] = str(tags) if text == "none" else _DEFAULTS["nr_requests"]
+        queue["nr_requests"] = str(tags) if text == "none" else "256"
         if text == "bfq":
             queue["wbt_lat_usec"] = "0"
 

@@ -11,12 +11,12 @@ import math
 from dataclasses import replace
 
 from backends.model import Media
-from backends.simulator.cache_model import cache_hit_paths, cached_demands
+from backends.simulator.cache_model import cached_demands
 from backends.simulator.calibration import CORES, DRIVER_IOPS, ONE_CORE_IOPS, SCHEDULER_COST, SUBMIT_US
 from backends.simulator.mirror import disk_demands
 from backends.simulator.service_demand import Demand
 from backends.simulator.workload_target import CacheHitPath, CacheKind, CacheMode, IoPattern, WorkloadTarget
-from backends.simulator.zfs_model import log_us, pool_demands, pool_hit_paths
+from backends.simulator.zfs_model import log_us, pool_demands
 from backends.values import dataclass
 
 __all__ = ["Direction", "IoPattern", "PredictedPerformance", "WorkloadTarget", "predict"]
@@ -100,9 +100,10 @@ class PredictedPerformance:
 
 def predict(layout: WorkloadTarget, work: IoPattern) -> PredictedPerformance:
     """Return throughput and latency of a workload on an array."""
-    reads, writes = cached_demands(layout, work) or pool_demands(layout, work) or disk_demands(layout, work)
+    cached = cached_demands(layout, work) or pool_demands(layout, work)
+    reads, writes, hit_paths = cached or (*disk_demands(layout, work), None)
     share = work.read_share
-    both = reads.mixed(writes, share)
+    both = reads.mix(writes, share)
     knee = _knee(reads, writes, share)
     capacity = 1e6 / both.together
     population = work.depth * work.jobs
@@ -122,23 +123,18 @@ def predict(layout: WorkloadTarget, work: IoPattern) -> PredictedPerformance:
     # Random arrivals meet queues of any length. With a fixed number in flight all queues are about equally long.
     uneven = waiting / mean if work.at_random and iops == work.rate_iops else 0.0
     squeeze = min(1.0, mean / both.alone)
-    request_classes = cache_hit_paths(layout, work) or pool_hit_paths(layout, work)
     bottleneck = max(range(len(both.stations)), key=both.stations.__getitem__)
     # Requests wait only at stations that they use: cache hits do not wait for the disks behind the cache.
-    weights = [
-        demand.stations[bottleneck] / both.stations[bottleneck] if request_classes else 1.0
-        for demand in (reads, writes)
-    ]
+    used = both.stations[bottleneck]
+    weights = [demand.stations[bottleneck] / used if hit_paths else 1.0 for demand in (reads, writes)]
     reading, writing = (
         (demand.alone * squeeze, waiting * weight) for demand, weight in zip((reads, writes), weights, strict=True)
     )
     read_direction = _direction(layout, iops * share, sum(reading), True, share, uneven)
     write_direction = _direction(layout, iops * (1 - share), sum(writing), False, share, uneven)
-    if request_classes:
-        read_direction, write_direction = (
-            _with_cache_hits(read_direction, request_classes[0], bottleneck, reading[1]),
-            _with_cache_hits(write_direction, request_classes[1], bottleneck, writing[1]),
-        )
+    if hit_paths:
+        read_direction = _with_cache_hits(read_direction, hit_paths[0], bottleneck, reading[1])
+        write_direction = _with_cache_hits(write_direction, hit_paths[1], bottleneck, writing[1])
     return PredictedPerformance(
         read=read_direction,
         write=None if write_direction is None else replace(write_direction, burst=burst),
@@ -150,7 +146,7 @@ def predict(layout: WorkloadTarget, work: IoPattern) -> PredictedPerformance:
 
 
 def _with_cache_hits(direction: Direction | None, path: CacheHitPath, station: int, waiting: float) -> Direction | None:
-    """Return the direction with its cache hits separated. `station`: index of the station of `waiting`."""
+    """Return the direction with separate cache hits. `station`: index of the station of `waiting`."""
     if direction is None or path.share <= 0:
         return direction
     hit_waiting = waiting / path.share if station == path.station else 0.0

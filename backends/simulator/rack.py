@@ -35,7 +35,7 @@ class Rack:
     """Hardware, kernel state and files of one simulated host. It is saved as JSON (see `state_file`)."""
 
     name: str = "lsi"
-    """Name of the simulated host: `lsi`, `hpe` or `linux`."""
+    """Name of the simulated host, a key of `profiles.HOSTS`."""
     cards: list[SimulatedCard] = field(default_factory=list)
     """MegaRAID controllers, ordered by number."""
     smart: dict[str, tuple[SmartCard, ...]] = field(default_factory=dict)
@@ -129,10 +129,6 @@ class Rack:
     def logical_volume(self, name: str) -> LvmVolume | None:
         """Return the LVM volume with this kernel name, such as `dm-2`, or None. Its hidden sub-volumes do not count."""
         return next((volume for volume in self.logical_volumes() if volume.device == name), None)
-
-    def card(self, number: int, tool: str) -> SimulatedCard | None:
-        """Return the controller with this number, or None if it does not exist or the tool does not list it."""
-        return next((card for card in self.cards if card.number == number and tool in card.seen_by), None)
 
     def volumes(self) -> Iterator[tuple[SimulatedCard, Volume]]:
         """Yield every virtual drive that has a kernel device, with its controller."""
@@ -288,7 +284,7 @@ class Rack:
         )
 
     def _multipath_target(self, disk: MultipathDisk) -> WorkloadTarget | None:
-        """Return a multipath disk as a target: a logical drive of a disk system, or a plain drive."""
+        """Return a multipath disk as a target, or None: a logical drive of a disk system, or a plain drive."""
         for system in self.systems:
             for volume in system.volumes:
                 if volume.wwn == disk.wwn:
@@ -308,7 +304,7 @@ class Rack:
         return None if model is None else DRIVES[model]
 
     def _md_target(self, array: MdArray) -> WorkloadTarget | None:
-        """Return an md array as a target: equal drives, or a two-drive mirror whose drives may differ.
+        """Return an md array as a target: equal drives, or a two-drive mirror. None if a member is unknown.
 
         An array whose members are all md arrays is a nested one, such as RAID 50.
         """
@@ -323,36 +319,35 @@ class Rack:
         striped = array.level == "raid10" and array.arrangement != "near" and alike
         if striped or len(drives) != 2 or array.level not in ("raid1", "raid10"):
             return performance.md_target(array, drives[0].model, SOFTWARE.get(self.name))
-        spared = array.members_flagged("write_mostly") if array.level == "raid1" else set[str]()
-        kept = [member.name not in spared for member in array.members]
+        is_read = [array.level != "raid1" or "write_mostly" not in member.flags for member in array.members]
         return WorkloadTarget(
             card=None,
             drive=drives[1],
             level=Level(array.level),
             drives=2,
             halves=(drives[0], drives[1]),
-            read_from=(kept[0], kept[1]) if any(kept) else (True, True),
+            read_from=(is_read[0], is_read[1]) if any(is_read) else (True, True),
             size_bytes=array.size_bytes,
         )
 
     def _volume_target(self, volume: LvmVolume) -> WorkloadTarget | None:
-        """Return a logical volume as a target, from its first physical volume and the one that caches it."""
+        """Return a logical volume as a target from its first physical volume and its cache's, or None."""
         slow = self.layout(volume.places[0])
         fast = self.layout(volume.fast_place) if volume.fast_place else None
         if slow is None or fast is None:
             return None if slow is None else replace(slow, size_bytes=volume.size_bytes)
-        return volume.counts.applied_to(performance.cached_volume_target(volume, slow, fast))
+        return volume.counts.apply_to(performance.cached_volume_target(volume, slow, fast))
 
     def _bcache_target(self, name: str) -> WorkloadTarget | None:
-        """Return a bcache device as a target: its backing disk, and its cache if one is attached."""
+        """Return a bcache device as a target from its backing disk and any attached cache, or None."""
         device = self.bcache[name]
         slow, fast = self.layout(device.backing), self.layout(device.cache)
         if slow is None or fast is None or not device.attached:
             return slow
-        return self.cache_counts(name).applied_to(performance.bcache_target(device, slow, fast))
+        return self.cache_counts(name).apply_to(performance.bcache_target(device, slow, fast))
 
     def _pool_target(self, pool: ZfsPool, dataset: Dataset, record: int | None) -> WorkloadTarget | None:
-        """Return a filesystem or zvol on the mirrors of its pool as a target."""
+        """Return a filesystem or zvol on its pool's mirrors as a target, or None without drives."""
         drives = [drive for disk in pool.disks if (drive := self.drive(disk)) is not None]
         if not drives:
             return None
@@ -367,7 +362,7 @@ class Rack:
         name = next(key for key, candidate in pool.datasets.items() if candidate is dataset)
         arc_limit = 0 if self.zfs is None else self.zfs.c_max
         layout = performance.dataset_target(pool, name, vdevs, record or pool.record_bytes(name), arc_limit)
-        return self.cache_counts(dataset.node or name).applied_to(layout)
+        return self.cache_counts(dataset.node or name).apply_to(layout)
 
     def restart(self, *, without: str | None = None) -> None:
         """Reboot: activate pending options and lose kernel settings. `without`: an option to remove."""

@@ -42,7 +42,7 @@ class Demand:
     drives: float
     """Time of the drives, or of the busiest one where they differ."""
 
-    def mixed(self, other: Demand, share: float) -> Demand:
+    def mix(self, other: Demand, share: float) -> Demand:
         """Return this demand for `share` of the requests, mixed with another one for the rest."""
         pairs = zip(self.stations, other.stations, strict=True)
         return Demand(
@@ -261,9 +261,8 @@ def write_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
     if not layout.write_back:
         return Demand((card.write_us * operations, drives, link), max(alone, 5.0) + card.alone_us, drives)
     hit = _hit_share(layout, work, size, layout.write_part)
-    card_us = card.write_back_us + (card.write_back_op_us * operations + (card.parity_us if parity else 0.0)) * (
-        1 - hit
-    )
+    parity_us = card.parity_us if parity else 0.0
+    card_us = card.write_back_us + (card.write_back_op_us * operations + parity_us) * (1 - hit)
     if work.sequential:
         card_us = card.sequential_us * 2 + size / (4 * card.write_mbps) + card.strip_us * size / layout.strip_bytes
     elif drive.media is Media.HDD and layout.sorts_writes:

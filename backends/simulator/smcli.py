@@ -126,15 +126,15 @@ class DiskSystem:
             case ["-n", self.name, "-c", statement]:
                 return self._run_statement(statement, now)
             case ["-n", name, *_]:
-                return _failure_output(f"The storage subsystem {name} was not found in the configuration file.")
+                return _fail(f"The storage subsystem {name} was not found in the configuration file.")
             case _:
-                return _failure_output("Usage: SMcli ...")
+                return _fail("Usage: SMcli ...")
 
     def _run_statement(self, text: str, now: float | None) -> SimulatedOutput:
         if text == "show storageSubsystem profile;":
             return SimulatedOutput(text=f"{_BEGIN}{self._profile_text()}\n{_END}", seconds=3)
         if self.locked:
-            return _failure_output("error code 4 - Resource is busy: another process changes the storage subsystem.")
+            return _fail("error code 4 - Resource is busy: another process changes the storage subsystem.")
         if match := _SET_SYSTEM.fullmatch(text):
             refusal = self._set_system(match[1], match[2])
         elif match := _SET_VOLUME.fullmatch(text):
@@ -143,7 +143,7 @@ class DiskSystem:
             return SimulatedOutput(
                 text="Performing syntax check...\n\nSyntax error.\n\nSMcli failed.\n", code=1, seconds=3
             )
-        return _failure_output(refusal) if refusal else SimulatedOutput(text=_BEGIN + _END, seconds=6)
+        return _fail(refusal) if refusal else SimulatedOutput(text=_BEGIN + _END, seconds=6)
 
     def _set_system(self, word: str, value: str) -> str:
         number = int(value) if value.isdigit() else -1
@@ -195,20 +195,20 @@ class DiskSystem:
         sections = (
             f"PROFILE FOR STORAGE SUBSYSTEM: {self.name} (6/22/10 3:12:55 PM)\n",
             self._summary_text(),
-            _section_text(
+            _section(
                 "CONTROLLERS", f"   Number of controllers: 2\n{self._controller_text('A')}{self._controller_text('B')}"
             ),
-            _section_text("ARRAYS", self._array_text()),
-            _section_text("STANDARD LOGICAL DRIVES", self._volumes_text()),
-            _section_text("DRIVES", self._drives_text()),
-            _section_text("ENCLOSURES", self._enclosures_text()),
+            _section("ARRAYS", self._array_text()),
+            _section("STANDARD LOGICAL DRIVES", self._volumes_text()),
+            _section("DRIVES", self._drives_text()),
+            _section("ENCLOSURES", self._enclosures_text()),
         )
         return "\n".join(sections)
 
     def _summary_text(self) -> str:
-        return _section_text(
+        return _section(
             "SUMMARY",
-            _rows_text(
+            _lines(
                 3,
                 {
                     "Number of controllers": "2",
@@ -233,20 +233,16 @@ class DiskSystem:
             "Cache/processor size (MB)": "1536/512",
         }
         ports = {"Drive interface": "Fibre", "Host interface": "Fibre", "Link status": "Up"}
-        return f"\n   Controller in Enclosure 85, Slot {slot}\n\n{_rows_text(6, rows)}\n{_rows_text(9, ports)}"
+        return f"\n   Controller in Enclosure 85, Slot {slot}\n\n{_lines(6, rows)}\n{_lines(9, ports)}"
 
     def _array_text(self) -> str:
-        heading = _rows_text(3, {"Number of arrays": "1"}) + "\n"
+        heading = _lines(3, {"Number of arrays": "1"}) + "\n"
         array_rows = {"Name": "1", "Status": "Optimal", "RAID level": "5", "Drive media type": "Hard Disk Drive"}
         drives = "".join(f"         0          {slot}\n" for slot in range(1, self.drives + 1))
-        volume_rows = "".join(
-            f"         {volume.name:<12}{_capacity_text(volume.gigabytes)}\n" for volume in self.volumes
-        )
-        volumes_text = (
-            f"      Associated logical drives and free capacity\n\n         Logical Drive  Capacity\n{volume_rows}"
-        )
-        drives_text = f"      Associated drives - present (in piece order)\n\n         Enclosure  Slot\n{drives}"
-        return f"{heading}{_rows_text(6, array_rows)}\n{volumes_text}\n{drives_text}"
+        rows = "".join(f"         {volume.name:<12}{_capacity_text(volume.gigabytes)}\n" for volume in self.volumes)
+        logical = f"      Associated logical drives and free capacity\n\n         Logical Drive  Capacity\n{rows}"
+        present = f"      Associated drives - present (in piece order)\n\n         Enclosure  Slot\n{drives}"
+        return f"{heading}{_lines(6, array_rows)}\n{logical}\n{present}"
 
     def _volumes_text(self) -> str:
         head = f"   SUMMARY\n\n   Number of standard logical drives: {len(self.volumes)}\n\n   DETAILS\n"
@@ -277,7 +273,7 @@ class DiskSystem:
             "Dynamic cache read prefetch": _switch_text(disk.prefetch),
             "Enable background media scan": "Enabled",
         }
-        return f"   Logical Drive name: {disk.name}\n\n{_rows_text(6, rows)}"
+        return f"   Logical Drive name: {disk.name}\n\n{_lines(6, rows)}"
 
     def _drives_text(self) -> str:
         count = self.drives + self.unassigned
@@ -301,7 +297,7 @@ class DiskSystem:
             "Drive firmware version": "F3R1",
             "Serial number": f"3KP0{slot:04d}",
         }
-        return f"\n   Drive at Enclosure 0, Slot {slot}\n\n{_rows_text(6, rows)}"
+        return f"\n   Drive at Enclosure 0, Slot {slot}\n\n{_lines(6, rows)}"
 
     def _enclosures_text(self) -> str:
         batteries = "".join(
@@ -315,15 +311,15 @@ class DiskSystem:
         )
 
 
-def _failure_output(reason: str) -> SimulatedOutput:
+def _fail(reason: str) -> SimulatedOutput:
     return SimulatedOutput(text=f"{_BEGIN}{reason}\n\nScript execution complete.\n\nSMcli failed.\n", code=1, seconds=5)
 
 
-def _section_text(title: str, body: str) -> str:
+def _section(title: str, body: str) -> str:
     return f"{title}{'-' * 30}\n{body}"
 
 
-def _rows_text(indent: int, rows: dict[str, str]) -> str:
+def _lines(indent: int, rows: dict[str, str]) -> str:
     return "".join(f"{' ' * indent}{label + ':':<46}{value}\n" for label, value in rows.items())
 
 

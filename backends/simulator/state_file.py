@@ -88,10 +88,7 @@ class RackFile:
 
     @property
     def rack(self) -> Rack:
-        """Present state, after changes by any process.
-
-        Raises StorageError if unreadable, InvalidValueError if invalid.
-        """
+        """Present state, after changes by any process. Raises StorageError or InvalidValueError if unreadable."""
         mark = self._mark()
         if self._rack is None or mark != self._seen:
             stored = self._read()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import field
+from dataclasses import field, replace
 
 from backends import raid
 from backends.model import Level
@@ -114,14 +114,14 @@ class SimulatedUnit:
         """Size in bytes as the kernel reports it."""
         return round(self.size_gib * (1 << 30)) // 512 * 512
 
-    def initialised(self, now: float) -> float | None:
+    def initialised_share(self, now: float) -> float | None:
         """Return the completed share of the initialisation, or None if none is running."""
         done = None if self.begun is None else (now - self.begun) / INITIALISING_SECONDS
         return done if done is not None and done < 1 else None
 
     def status(self, now: float) -> str:
         """Return the status in tables."""
-        return self.state if self.initialised(now) is None else "INITIALIZING"
+        return self.state if self.initialised_share(now) is None else "INITIALIZING"
 
 
 def four_drives() -> list[SimulatedPort]:
@@ -180,14 +180,12 @@ class SimulatedThreeware:
             if self.unit_of(number) is not None or drives[number].status != "OK" or ports.count(number) > 1:
                 raise CardRefusesError(f"Port {number} is not available.")
         per_group = {"RAID-10": 2, "RAID-50": new.each or 3}.get(kind, 0)
-        has_valid_count = len(ports) >= _LEAST[kind] and (
-            kind not in ("RAID-1", "SINGLE") or len(ports) == _LEAST[kind]
-        )
-        if not has_valid_count or (per_group and (len(ports) % per_group or len(ports) // per_group < 2)):
+        count = _LEAST[kind] if kind in ("RAID-1", "SINGLE") else max(_LEAST[kind], len(ports))
+        if len(ports) != count or (per_group and (len(ports) % per_group or len(ports) // per_group < 2)):
             raise CardRefusesError("Invalid number of drives for the type of unit.")
         drive_gib = min(drives[number].size_bytes for number in ports) / 2**30 - _KEPT_GIB
-        unit = SimulatedUnit(number=self._number(), kind=kind, ports=ports, each=per_group, write=new.write)
-        unit.stripe_kib, unit.name, unit.storsave = new.stripe_kib, new.name, new.storsave
+        number = next(number for number in range(len(self.units) + 1) if self.unit(number) is None)
+        unit = replace(new, number=number, kind=kind, ports=ports, each=per_group)
         data = raid.data_drives(unit.level, len(ports), spans=unit.groups, copies=2) or 1
         unit.size_gib = float(f"{drive_gib * data:.6g}")
         self.made += 1
@@ -198,6 +196,3 @@ class SimulatedThreeware:
         self.units.append(unit)
         self.units.sort(key=lambda unit: unit.number)
         return unit
-
-    def _number(self) -> int:
-        return next(number for number in range(len(self.units) + 1) if self.unit(number) is None)

@@ -109,7 +109,7 @@ def _card_row(card: SimulatedThreeware, now: float) -> str:
 
 
 def _unit_row(unit: SimulatedUnit, now: float) -> str:
-    is_spare, done = unit.kind == "SPARE", unit.initialised(now)
+    is_spare, done = unit.kind == "SPARE", unit.initialised_share(now)
     return _ROW.format(
         f"u{unit.number}",
         unit.kind,
@@ -132,7 +132,7 @@ def _port_row(card: SimulatedThreeware, port: SimulatedPort) -> str:
 
 def _show_all(unit: SimulatedUnit, path: str, now: float) -> Iterator[str]:
     status = unit.status(now)
-    done = unit.initialised(now)
+    done = unit.initialised_share(now)
     values = {
         "status": status,
         "Write Cache": _on_off(unit.write).lower(),

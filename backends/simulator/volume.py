@@ -95,7 +95,7 @@ class Volume:
             return battery_healthy
         return self.write_cache == "always-write-back"
 
-    def initialised(self, now: float) -> float | None:
+    def initialised_share(self, now: float) -> float | None:
         """Return the completed share of the background initialisation, or None if none is running."""
         if self.bgi_since is None or now < self.bgi_since:
             return None

@@ -185,7 +185,7 @@ class IoPattern:
     scheduler: str = "none"
     """Kernel I/O scheduler."""
     tags: int = 1024
-    """Requests that the kernel has in flight at most."""
+    """Maximum number of requests that the kernel has in flight."""
 
     @property
     def alignment(self) -> int:

@@ -107,8 +107,10 @@ def _record_demand(pool: Pooled, work: IoPattern, record: int) -> Demand:
     return read
 
 
-def pool_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand] | None:
-    """Return the demands of a read and a write at processors, disks and log; None if the target is not on a pool."""
+def pool_demands(
+    layout: WorkloadTarget, work: IoPattern
+) -> tuple[Demand, Demand, tuple[CacheHitPath, CacheHitPath]] | None:
+    """Return the demands of a read and a write at processors, disks and log, and the ARC hits; None without a pool."""
     pool = layout.pool
     if pool is None:
         return None
@@ -136,16 +138,7 @@ def pool_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Deman
         call + min(1.0, flow.fetched) * record.alone + log,
         disks,
     )
-    return read, write
-
-
-def pool_hit_paths(layout: WorkloadTarget, work: IoPattern) -> tuple[CacheHitPath, CacheHitPath] | None:
-    """Return the reads that memory serves. All writes take one path. None if the target is not on a pool."""
-    pool = layout.pool
-    if pool is None:
-        return None
-    miss_share = min(1.0, pool_flow(layout, pool, work).record_reads)
-    return CacheHitPath(share=1 - miss_share, alone_us=_CALL_US + work.mean_bytes / _SUMMED_MBPS), CacheHitPath()
+    return read, write, (CacheHitPath(share=1 - miss_share, alone_us=call), CacheHitPath())
 
 
 def pool_threads(pool: Pooled, engine: str, jobs: int) -> int:

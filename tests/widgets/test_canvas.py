@@ -41,7 +41,8 @@ def test_dashes_leave_columns_out() -> None:
 def test_a_rise_is_drawn_wherever_the_dashes_fall(at: int, dashes: bytes) -> None:
     """A spike of one sample is what the graph is looked at for."""
     canvas = Canvas(10, 5)
-    canvas.path([(at, 19), (at + 1, 0), (at + 3, 19)], dashes=dashes)
+    canvas.line(at, 19, at + 1, 0, dashes=dashes)
+    canvas.line(at + 1, 0, at + 3, 19, dashes=dashes)
     assert all(canvas.text(row).strip() for row in range(5))
 
 
@@ -57,12 +58,6 @@ def test_a_cell_takes_the_highest_layer_whatever_the_order() -> None:
     canvas.dot(1, 3, 3)
     canvas.dot(0, 0, 2)
     assert canvas.layers == b"\3"
-
-
-def test_a_single_point_is_a_dot() -> None:
-    canvas = Canvas(1, 1)
-    canvas.path([(0, 0)])
-    assert canvas.text(0) == "⠁"
 
 
 def test_ascii_tells_the_upper_half_from_the_lower() -> None:

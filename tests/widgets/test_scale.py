@@ -39,9 +39,9 @@ def test_other_kinds_of_scale_do_not_mix() -> None:
     assert fit([5.0], log=True, previous=fit([5.0])).log
 
 
-@given(st.lists(FINITE, max_size=20), st.booleans(), st.integers(1, 8))
-def test_no_more_ticks_than_asked_for(values: list[float], log: bool, most: int) -> None:
-    assert len(fit(values, log=log).ticks(most)) <= max(2, most)
+@given(st.lists(FINITE, max_size=20), st.integers(1, 8))
+def test_no_more_ticks_than_asked_for(values: list[float], most: int) -> None:
+    assert len(fit(values).ticks(most)) <= max(2, most)
 
 
 @given(st.lists(FINITE, max_size=20), st.booleans())

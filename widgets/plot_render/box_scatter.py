@@ -25,13 +25,9 @@ def paint_boxes(data: BoxData, style: PlotStyle) -> list[str]:
     gutter = max(map(len, names))
     height = max(1, min(6, (style.height - 3) // len(data.lots)))
     lots, names = data.lots[: style.height - 3], names[: style.height - 3]
-    tick_count = max(3, (style.width - gutter) // 12)
-    is_wide = not data.zero and min(values) > 0 and (data.log or min(values) * _WIDE < max(values))
-    x = (
-        ratios(values, tick_count, data.unit.tick)
-        if is_wide
-        else amounts(values, tick_count, data.unit.tick, zero=data.zero)
-    )
+    most = max(3, (style.width - gutter) // 12)
+    wide = not data.zero and min(values) > 0 and (data.log or min(values) * _WIDE < max(values))
+    x = ratios(values, most, data.unit.tick) if wide else amounts(values, most, data.unit.tick, zero=data.zero)
     begin_text = f" (the axis begins at {data.unit.tick(float(f'{x.low:.3g}'))})" if x.low > 0 else ""
     rows = height * len(lots)
     middles = [rows - 1 - at * height - (height - 1) // 2 for at in range(len(lots))]
@@ -78,9 +74,9 @@ def paint_scatter(data: ScatterData, style: PlotStyle) -> list[str]:
     height = style.height - len(head)
     points = [point for cloud in data.clouds for point in cloud.points]
     across, up = ([point[at] for point in points] for at in (0, 1))
-    tick_count = style.width // 12
-    is_wide = min(across) > 0 and min(across) * _FAR < max(across)
-    x = ratios(across, tick_count, si_label) if is_wide else amounts(across, tick_count, si_label)
+    most = style.width // 12
+    wide = min(across) > 0 and min(across) * _FAR < max(across)
+    x = ratios(across, most, si_label) if wide else amounts(across, most, si_label)
     label = f"{Unit.LATENCY.value}, by {data.unit.value}: right and low is good"
     pane = PlotPane(style, height, x, ratios(up, height // 2, time_label), label=label)
     for index, cloud in enumerate(data.clouds):

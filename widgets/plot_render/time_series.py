@@ -31,40 +31,36 @@ def paint_timeline(data: TimelineData, style: PlotStyle) -> list[str]:
     head = legend(style, [(course.name, "") for course in data.courses], joined=True)
     upper = (style.height - len(head) - 2) * 2 // 5
     lower = style.height - len(head) - 2 - upper
-    rate_pane = PlotPane(
-        style,
-        upper,
-        replace(x, ticks=()),
-        amounts([interval.rate for interval in intervals], max(3, upper // 3), si_label),
-    )
+    rate_axis = amounts([interval.rate for interval in intervals], max(3, upper // 3), si_label)
+    upper_pane = PlotPane(style, upper, replace(x, ticks=()), rate_axis)
     lines, dots = _latencies(data)
     latencies = [value for _, line in lines for _, value in line] + [value for _, value in dots]
     y = _latency_axis(latencies, max(3, lower // 2), log=data.log)
-    latency_pane = PlotPane(style, lower, x, y)
-    for pane in (rate_pane, latency_pane):
+    lower_pane = PlotPane(style, lower, x, y)
+    for pane in (upper_pane, lower_pane):
         if start < 0:
             pane.shade(start, 0.0)
     for index, course in enumerate(data.courses):
-        rate_pane.line([(interval.at, interval.rate) for interval in course.intervals], index)
-        rate_pane.marks(
+        upper_pane.line([(interval.at, interval.rate) for interval in course.intervals], index)
+        upper_pane.marks(
             [
-                (rate_pane.column(interval.at), rate_pane.rows - 1, "!")
+                (upper_pane.column(interval.at), upper_pane.rows - 1, "!")
                 for interval in course.intervals
                 if interval.stalled
             ]
         )
-    latency_pane.marks([(latency_pane.column(at), latency_pane.row(value), "·") for at, value in dots])
+    lower_pane.marks([(lower_pane.column(at), lower_pane.row(value), "·") for at, value in dots])
     for index, (_, line) in enumerate(lines):
-        latency_pane.line(line, index)
+        lower_pane.line(line, index)
         third = max(1, len(line) // 3)
-        latency_pane.signs(line[-1:] if style.ascii else line[third::third] or line, index)
+        lower_pane.signs(line[-1:] if style.ascii else line[third::third] or line, index)
     signs = ["░ not measured"] if start < 0 else []
     signs += ["! standstill"] if any(interval.stalled for interval in intervals) else []
     text = "  ".join(style.colored(f"{style.sign(at)} {name}", at) for at, (name, _) in enumerate(lines))
     captions = [f"latency  {text if len(data.courses) == 1 else 'p99'}"]
     captions += ["· worst"] if dots else []
     above, between = _heading_text("   ".join([data.unit.value, *signs])), _heading_text("  ".join(captions))
-    return [*head, above, *rate_pane.build(), between, *latency_pane.build()]
+    return [*head, above, *upper_pane.build(), between, *lower_pane.build()]
 
 
 def _time_format(end: float) -> Callable[[float], str]:
@@ -144,7 +140,7 @@ def _step_axis(data: CurveData, style: PlotStyle) -> PlotAxis:
 
 
 def _step_text(step: float) -> str:
-    """Return a measured value: a size by its power of two."""
+    """Return a value of the sweep as text: sizes as powers of two."""
     for size, name in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "k")):
         if step > size and step % size == 0:
             return f"{step / size:g}{name}i"

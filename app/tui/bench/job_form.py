@@ -341,7 +341,7 @@ class JobForm(GuardedDialog[Job | None]):
     @on(Button.Pressed, "#accept")
     def action_accept(self) -> None:
         """Return the job, or focus the first field with an error."""
-        if not self.listening:
+        if not self.is_listening:
             return
         problems = self._judge()
         if problems:

@@ -31,7 +31,7 @@ class TabLine(TextPanel):
         """Set the tabs and the current one."""
         if (tabs, shown) != (self._tabs, self._shown):
             self._tabs, self._shown = tabs, shown
-            self.changed()
+            self.update_lines()
 
     def lay_out(self, width: int) -> list[Line]:
         """Return the line of tabs."""

@@ -425,7 +425,7 @@ class SettingHelp(TextPanel):
         """Show another setting, None for none. `staged`: its staged value. `file`: text about the state file."""
         if (position, staged, file) != self._shown:
             self._shown = (position, staged, file)
-            self.changed()
+            self.update_lines()
 
     def lay_out(self, width: int) -> list[Line]:
         """Return the lines. The values come before the description, which is cut on a low terminal."""

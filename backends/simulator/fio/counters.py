@@ -18,7 +18,7 @@ _PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99
 
 @dataclass(slots=True)
 class RunCounters:
-    """Cumulative counters of one direction. Those of latency count only after the ramp."""
+    """Cumulative counters of one direction. Latency counters start after the ramp."""
 
     ios: int = 0
     """Completed requests."""
@@ -126,7 +126,7 @@ class RunCounters:
 
 
 def _plain(count: int, mean: float, deviation: float) -> Json:
-    """Return a latency object without percentiles."""
+    """Return a latency object with mean and deviation, but without percentiles."""
     low, high = (int(max(1.0, mean - 2 * deviation)), int(mean + 5 * deviation)) if count else (0, 0)
     return {
         "min": low,

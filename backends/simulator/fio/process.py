@@ -7,29 +7,17 @@ import math
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
+from backends.host import Completed
 from backends.simulator.fio.document import document
 from backends.simulator.fio.job import FioJob
 from backends.simulator.fio.target import SimulatedTarget
 from backends.system.synthetic import SyntheticProcess
-from backends.values import dataclass
 
 _FIRST = 0.31
 """Seconds until fio has started and set its timer."""
 _LAST_WORDS = 0.12
 _MOST = 100_000_000
 """Number of intervals after which any job has ended."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """Result of a fio that ends before it starts a job."""
-
-    stdout: str = ""
-    """Standard output."""
-    stderr: str = ""
-    """Standard error."""
-    returncode: int = 1
-    """Exit status."""
 
 
 class SimulatedFio(SyntheticProcess):
@@ -40,7 +28,7 @@ class SimulatedFio(SyntheticProcess):
         targets: Sequence[SimulatedTarget],
         *,
         speed: float,
-        failure: Failure | None = None,
+        failure: Completed | None = None,
         ended: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -94,13 +82,13 @@ class SimulatedFio(SyntheticProcess):
             marks = [mark for target in phase for mark in self._change_times(target) if passed < mark <= left]
             reached = min(marks, default=left)
             for target in phase:
-                if not (self._has_different_ends and target.finished(passed)):
+                if not (self._has_different_ends and target.is_finished(passed)):
                     target.advance(reached - passed, passed)
                 # fio resets its counters at the end of the ramp, in the middle of an interval.
                 if passed < target.job.ramp <= reached:
                     target.clear()
             self._elapsed = self._phase_began + reached if reached < left else until
-            if all(target.finished(reached) for target in phase):
+            if all(target.is_finished(reached) for target in phase):
                 self._phase, self._phase_began = self._phase + 1, self._elapsed
             elif self._elapsed >= until:
                 return
@@ -121,7 +109,7 @@ class SimulatedFio(SyntheticProcess):
         return (
             self._phase < len(self._phases)
             and target in self._phases[self._phase]
-            and not (self._has_different_ends and target.finished(self._elapsed - self._phase_began))
+            and not (self._has_different_ends and target.is_finished(self._elapsed - self._phase_began))
         )
 
     def _document(self, *, done: bool) -> str:

@@ -6,10 +6,11 @@ import posixpath
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from backends.host import Completed
 from backends.simulator.caches import CacheCounts, fullness
 from backends.simulator.diskstats import DiskCounts, shares
 from backends.simulator.fio.job import FioJob, parse_jobs, size
-from backends.simulator.fio.process import Failure, SimulatedFio
+from backends.simulator.fio.process import SimulatedFio
 from backends.simulator.fio.target import SimulatedTarget
 from backends.simulator.hung_disk import answer_delay
 from backends.simulator.kernel.tree import SimulatedSysfs
@@ -41,7 +42,7 @@ class LoadedDisk:
 
 
 STILL = (24.0, 26.1)
-"""Start and end of a pause of a rebuilding array, in seconds of fio: one of its disks retries a bad block."""
+"""Start and end of a pause of a rebuilding array in seconds since fio started: one of its disks retries a bad block."""
 
 _NO_LIMIT = 1 << 20
 """Queue size of a device that has no request queue of its own."""
@@ -71,11 +72,11 @@ def start_fio(
     targets: list[SimulatedTarget] = []
     for number, job in enumerate(parse_jobs(text, args) if text is not None else ()):
         target = _target(rack, linux, job, number, counts, worn)
-        if isinstance(target, Failure):
+        if isinstance(target, Completed):
             return _failing_fio(target)
         targets.append(target)
     if not targets:
-        return _failing_fio(Failure(stdout="No job(s) defined\n"))
+        return _failing_fio(Completed(returncode=1, stdout="No job(s) defined\n", stderr=""))
     _share_devices(rack, linux, targets)
     return SimulatedFio(targets, speed=speed, ended=ended, clock=rack.clock)
 
@@ -108,17 +109,17 @@ def _rate(expected: PredictedPerformance) -> float:
 
 def _target(
     rack: Rack, linux: SimulatedSysfs, job: FioJob, number: int, counts: DiskCounts, worn: Callable[[int], None]
-) -> SimulatedTarget | Failure:
+) -> SimulatedTarget | Completed:
     """Return one section with its device, or the reason why fio refuses it."""
     path = job.filename
     disk = linux.names.get(path) or _disk_under(rack, path)
     failure = _refusal(rack, linux, job, path)
     layout = rack.layout(disk, path)
     if failure is not None or layout is None:
-        return failure or Failure(stderr=_NO_FILE.format(path=path))
+        return failure or Completed(returncode=1, stdout="", stderr=_NO_FILE.format(path=path))
     work = job.workload(*_queue(linux, disk, job, layout))
     cache_counts = _cache_counts(rack, disk, layout, counts)
-    load = LoadedDisk(rack, disk, layout if cache_counts is None else cache_counts.applied_to(layout), work)
+    load = LoadedDisk(rack, disk, layout if cache_counts is None else cache_counts.apply_to(layout), work)
     pair = rack.volume_at(disk)
     if job.writes and path in linux.nodes:
         rack.overwrite(disk)
@@ -133,7 +134,7 @@ def _target(
         if cache_counts is not None:
             cache_counts.add_job(load.layout, work, moved, seconds)
             cache_counts.at = rack.now()
-            if load.update(cache_counts.applied_to(layout)):
+            if load.update(cache_counts.apply_to(layout)):
                 target.expected = load.expected
         card = None if pair is None else pair[0]
         if card is None or card.fails_after is None:
@@ -192,23 +193,24 @@ def _disk_under(rack: Rack, path: str) -> str:
     return disk
 
 
-def _refusal(rack: Rack, linux: SimulatedSysfs, job: FioJob, path: str) -> Failure | None:
+def _refusal(rack: Rack, linux: SimulatedSysfs, job: FioJob, path: str) -> Completed | None:
     """Return fio's refusal of a job, or None."""
     if job.readonly and job.writes:
-        return Failure(stderr=_READ_ONLY)
+        return Completed(returncode=1, stdout="", stderr=_READ_ONLY)
     if path in linux.nodes:
         used = any(
             f" /dev/{path.removeprefix('/dev/')} " in row for row in linux.files["/proc/self/mountinfo"].split("\n")
         )
-        return Failure(stderr=_MOUNTED.format(path=path), returncode=0) if job.writes and used else None
+        failure = Completed(returncode=0, stdout="", stderr=_MOUNTED.format(path=path))
+        return failure if job.writes and used else None
     if path.startswith("/dev/"):
-        return Failure(stdout=_NO_FILE.format(path=path))
+        return Completed(returncode=1, stdout=_NO_FILE.format(path=path), stderr="")
     if job.trims:
-        return Failure(stderr=_NO_TRIM)
+        return Completed(returncode=1, stdout="", stderr=_NO_TRIM)
     if path not in rack.scratch and not job.may_create:
-        return Failure(stderr=_NO_CREATE)
+        return Completed(returncode=1, stdout="", stderr=_NO_CREATE)
     return None
 
 
-def _failing_fio(failure: Failure) -> SimulatedFio:
+def _failing_fio(failure: Completed) -> SimulatedFio:
     return SimulatedFio((), speed=1.0, failure=failure)

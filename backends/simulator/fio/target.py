@@ -24,7 +24,7 @@ _DIP = 0.004
 
 
 Window = tuple[float, float]
-"""Start and end of a pause without completions, in seconds of fio."""
+"""Start and end of a pause without completions, in seconds since fio started."""
 
 _PERIOD = 1.0
 """Mean seconds from one pause of an uneven device to the next."""
@@ -87,8 +87,8 @@ class SimulatedTarget:
         """`amount`: bytes after which it ends. `done` is called with the reads, bytes read, writes and bytes written in
         a number of seconds.
 
-        `still`: start and end in seconds of fio of a pause in which no request completes. It replaces other pauses.
-        `held`: seconds of fio until the first request completes; fio waits for it.
+        `still`: start and end of a pause in which no request completes, in seconds since fio started. It replaces other
+        pauses. `held`: seconds until the first request completes; fio waits for it.
         """
         self.job = job
         """Section of the job file."""
@@ -108,7 +108,7 @@ class SimulatedTarget:
         self._runtime = 0.0
         burst = expected.write.burst if expected.write is not None else 1.0
         self.held = held
-        """Seconds of fio before which it cannot end."""
+        """Seconds since the start of fio before which it cannot end."""
         if held:
             still = (0.0, held)
         self._stalls = Stalls([still]) if still else uneven_stalls(burst, self._chance) if burst > 1 else Stalls()
@@ -120,7 +120,7 @@ class SimulatedTarget:
             counters.clear()
         self._runtime = 0.0
 
-    def finished(self, elapsed: float) -> bool:
+    def is_finished(self, elapsed: float) -> bool:
         """Return True if the section has ended."""
         runtime = self.job.runtime
         if elapsed < self.held:
@@ -185,7 +185,7 @@ class SimulatedTarget:
             return None
         if self.job.trims and self.job.writes_data:
             direction = replace(direction, iops=direction.iops / 2)
-        if not self.job.syncs:
+        if self.job.text("sync", "0") in ("0", "none"):
             return direction
         latency_us = direction.mean_us + self.expected.flush_us
         iops = direction.iops * direction.mean_us / latency_us
@@ -231,17 +231,9 @@ class SimulatedTarget:
         """Return the latency buckets of `count` requests. Cache hits and misses have different latencies."""
         counts: Counter[int] = Counter()
         *first, last = direction.request_classes
-        for request_class in first:
-            class_count = min(count - counts.total(), int(count * request_class.share + self._chance.random()))
-            counts.update(
-                latencies(
-                    class_count,
-                    request_class.mean_us * 1000 / pace,
-                    request_class.spread,
-                    request_class.tail,
-                    self._chance,
-                )
-            )
+        for kind in first:
+            hits = min(count - counts.total(), int(count * kind.share + self._chance.random()))
+            counts.update(latencies(hits, kind.mean_us * 1000 / pace, kind.spread, kind.tail, self._chance))
         rest = count - counts.total()
         counts.update(latencies(rest, last.mean_us * 1000 / pace, last.spread, last.tail, self._chance))
         return counts

@@ -58,7 +58,7 @@ def put_disks(sysfs: SimulatedSysfs, rack: Rack) -> None:
 
 def _put_nvme(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType, number: int) -> None:
     """Add an NVMe namespace."""
-    extra_files = {
+    extra = {
         "dev": f"259:{number * 16}",
         "size": str(drive.size_bytes // 512),
         "diskseq": str(2 + number),
@@ -70,7 +70,7 @@ def _put_nvme(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType, nu
         "mq/0/nr_tags": "1023",
     }
     folder = f"/sys/devices/pci0000:00/0000:01:00.0/nvme/nvme{number}/{name}"
-    put_disk(sysfs, rack, name, folder, extra_files, rotational=drive.media is Media.HDD, flushes=False)
+    put_disk(sysfs, rack, name, folder, extra, rotational=drive.media is Media.HDD, flushes=False)
     put_record(sysfs, name, ["E:ID_BUS=nvme", *member_record(rack, name)], rack.lying.get(name))
 
 
@@ -80,7 +80,7 @@ def _put_scsi(
     name: str,
     address: str,
     parent: str,
-    extra_files: Mapping[str, str],
+    extra: Mapping[str, str],
     *,
     size_bytes: int,
     rotational: bool,
@@ -97,7 +97,7 @@ def _put_scsi(
         "mq/0/nr_tags": str(TAGS),
     }
     folder = f"{parent}/target{address.rpartition(':')[0]}/{address}/block/{name}"
-    put_disk(sysfs, rack, name, folder, {**files, **extra_files}, rotational=rotational, flushes=flushes)
+    put_disk(sysfs, rack, name, folder, {**files, **extra}, rotational=rotational, flushes=flushes)
     caching = rack.queues.get(name, {}).get(CACHE, "write back" if flushes else "write through")
     sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = caching
 
@@ -108,7 +108,7 @@ def _put_sata(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType, nu
     samsung = drive.model.startswith("MZ")
     serial = f"{'S47FNA0M2017' if samsung else '9QG5K7'}{number:02d}"
     wwn = f"{'5002538e' if samsung else '5000c500'}{number + 1:08x}"
-    extra_files = {
+    extra = {
         "diskseq": str(6 + number),
         "device/vendor": "ATA     ",
         "device/model": f"{'SAMSUNG ' if samsung else ''}{drive.model}"[:16],
@@ -118,9 +118,7 @@ def _put_sata(sysfs: SimulatedSysfs, rack: Rack, name: str, drive: DriveType, nu
         "mq/0/nr_tags": "32",
     }
     spinning = drive.media is Media.HDD
-    _put_scsi(
-        sysfs, rack, name, address, parent, extra_files, size_bytes=drive.size_bytes, rotational=spinning, flushes=True
-    )
+    _put_scsi(sysfs, rack, name, address, parent, extra, size_bytes=drive.size_bytes, rotational=spinning, flushes=True)
     if not CHASSIS[rack.name].hba:
         host = f"/sys/class/scsi_host/host{AHCI_HOST + number}"
         sysfs.files |= {f"{host}/proc_name": "ahci", f"{host}/can_queue": "32"}
@@ -143,7 +141,7 @@ def _put_fusionio(sysfs: SimulatedSysfs, rack: Rack, module: IoMemory) -> None:
     if not (module.driver and module.attached):
         return
     name = module.volume
-    extra_files = {
+    extra = {
         "dev": f"252:{module.number * 16}",
         "size": str(module.size_bytes // 512),
         "diskseq": str(30 + module.number),
@@ -151,7 +149,7 @@ def _put_fusionio(sysfs: SimulatedSysfs, rack: Rack, module: IoMemory) -> None:
         "mq/0/nr_tags": "1024",
     }
     folder = f"{folder_of(f'0000:{module.pci}')}/block/{name}"
-    put_disk(sysfs, rack, name, folder, extra_files, rotational=False, flushes=False, sector=module.sector_bytes)
+    put_disk(sysfs, rack, name, folder, extra, rotational=False, flushes=False, sector=module.sector_bytes)
     put_record(sysfs, name, [f"E:ID_SERIAL_SHORT={module.serial}"])
 
 
@@ -159,7 +157,7 @@ def _put_volume(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: 
     """Add a MegaRAID virtual drive with its partitions and mount."""
     address, pci = f"{card.host}:2:{volume.number}:0", f"0000:{card.bus:02x}:00.0"
     maker, product = _scsi_names(card)
-    extra_files = {
+    extra = {
         "ro": "1" if volume.access == "read-only" else "0",
         "diskseq": str(10 + volume.sequence),
         "device/vendor": f"{maker:<8}",
@@ -173,7 +171,7 @@ def _put_volume(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: 
         volume.device,
         address,
         f"{folder_of(pci)}/host{card.host}",
-        extra_files,
+        extra,
         size_bytes=volume.size_bytes,
         rotational=not card.is_on_flash(volume),
         flushes=volume.writes_back(card.protected),
@@ -197,7 +195,7 @@ def _put_logical_drive(sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volum
     """Add a logical drive. smartpqi lists them on channel 1 by LUN, aacraid on channel 0 by target."""
     name = (volume.device or "").removeprefix("/dev/")
     address = f"{card.host}:0:{volume.number}:0" if card.series else f"{card.host}:1:0:{volume.number}"
-    extra_files = {
+    extra = {
         "diskseq": _sequence_number(name, volume.sequence),
         "device/vendor": f"{'Adaptec' if card.model.startswith('Adaptec') else 'HPE':<8}",
         "device/model": f"{volume.name if card.series else 'LOGICAL VOLUME':<16}",
@@ -205,7 +203,7 @@ def _put_logical_drive(sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volum
     }
     record = [f"E:ID_PATH=pci-{card.pci}-scsi-{address}", "E:ID_BUS=scsi"]
     if not card.series:
-        extra_files |= {"device/wwid": f"naa.{volume.wwn}", "device/raid_level": f"RAID {volume.level}"}
+        extra |= {"device/wwid": f"naa.{volume.wwn}", "device/raid_level": f"RAID {volume.level}"}
         record += [f"E:ID_WWN_WITH_EXTENSION=0x{volume.wwn}", f"E:ID_SCSI_SERIAL={card.serial}"]
     elif volume.serial:
         record += [f"E:ID_SCSI_SERIAL={volume.serial}"]
@@ -216,7 +214,7 @@ def _put_logical_drive(sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volum
         name,
         address,
         parent,
-        extra_files,
+        extra,
         size_bytes=volume.size_bytes,
         rotational=spinning,
         flushes=False,
@@ -233,7 +231,7 @@ def _sequence_number(name: str, made: int) -> str:
 def _put_unit(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedThreeware, unit: SimulatedUnit) -> None:
     """Add a 3ware unit. 3w-9xxx uses the unit number as SCSI target, and the unit has its own serial number."""
     name, address = unit.device or "", f"{card.host}:0:{unit.number}:0"
-    extra_files = {
+    extra = {
         "diskseq": _sequence_number(name, unit.sequence),
         "device/vendor": "AMCC    ",
         "device/model": f"{card.model:<11} DISK",
@@ -241,9 +239,7 @@ def _put_unit(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedThreeware, unit:
         "device/queue_depth": "254",
     }
     parent = f"{folder_of(card.pci)}/host{card.host}"
-    _put_scsi(
-        sysfs, rack, name, address, parent, extra_files, size_bytes=unit.size_bytes, rotational=True, flushes=False
-    )
+    _put_scsi(sysfs, rack, name, address, parent, extra, size_bytes=unit.size_bytes, rotational=True, flushes=False)
     record = [f"E:ID_PATH=pci-{card.pci}-scsi-{address}", "E:ID_BUS=scsi", f"E:ID_SCSI_SERIAL={unit.serial}"]
     put_record(sysfs, name, record, unit.content)
 
@@ -258,7 +254,7 @@ def _put_multipath(sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk) -> No
         _put_path(sysfs, rack, disk, index, size_bytes=layout.size_bytes, spinning=spinning)
         sysfs.links[f"/sys/block/{disk.device}/slaves/{name}"] = f"/sys/block/{name}"
     number = disk.device.removeprefix("dm-")
-    extra_files = {
+    extra = {
         "dev": f"254:{number}",
         "size": str(layout.size_bytes // 512),
         "diskseq": str(60 + int(number)),
@@ -268,11 +264,11 @@ def _put_multipath(sysfs: SimulatedSysfs, rack: Rack, disk: MultipathDisk) -> No
         "mq/0/nr_tags": "2048",
     }
     folder = f"/sys/devices/virtual/block/{disk.device}"
-    put_disk(sysfs, rack, disk.device, folder, extra_files, rotational=spinning, flushes=not spinning)
-    put_node(sysfs, f"mapper/{disk.alias}", disk.device, folder, extra_files["dev"])
+    put_disk(sysfs, rack, disk.device, folder, extra, rotational=spinning, flushes=not spinning)
+    put_node(sysfs, f"mapper/{disk.alias}", disk.device, folder, extra["dev"])
     for name in disk.paths:
         sysfs.links[f"/sys/block/{name}/holders/{disk.device}"] = folder
-    put_record(sysfs, disk.device, [f"E:DM_NAME={disk.alias}", f"E:DM_UUID={extra_files['dm/uuid']}"])
+    put_record(sysfs, disk.device, [f"E:DM_NAME={disk.alias}", f"E:DM_UUID={extra['dm/uuid']}"])
 
 
 def _put_path(
@@ -282,7 +278,7 @@ def _put_path(
     fibre = disk.transport == "rport"
     address = f"{host}:0:0:{disk.lun}" if fibre else f"{host}:0:{disk.lun}:0"
     ports = f"rport-{host}:0-0" if fibre else f"port-{host}:{disk.lun}/end_device-{host}:{disk.lun}"
-    extra_files = {
+    extra = {
         "device/vendor": f"{disk.vendor:<8}",
         "device/model": f"{disk.product:<16}",
         "device/rev": disk.rev,
@@ -292,15 +288,7 @@ def _put_path(
     }
     parent = f"{folder_of(disk.pci[index])}/host{host}/{ports}"
     _put_scsi(
-        sysfs,
-        rack,
-        name,
-        address,
-        parent,
-        extra_files,
-        size_bytes=size_bytes,
-        rotational=spinning,
-        flushes=not spinning,
+        sysfs, rack, name, address, parent, extra, size_bytes=size_bytes, rotational=spinning, flushes=not spinning
     )
     if spinning:
         sysfs.files[f"/sys/class/scsi_disk/{address}/cache_type"] = rack.queues.get(name, {}).get(CACHE, "write back")
@@ -321,7 +309,7 @@ def _put_array(sysfs: SimulatedSysfs, rack: Rack, array: MdArray) -> None:
         size_bytes=array.size_bytes,
         sequence=40 + array.sequence,
         queue={"read_ahead_kb": str(array.chunk * len(array.members) // 512 or 128), "iostats": "1"},
-        extra_files={f"md/{key}": text for key, text in array.files(now).items()},
+        extra={f"md/{key}": text for key, text in array.files(now).items()},
         below=tuple(member.name for member in array.members),
     )
     record = {"MD_LEVEL": array.level, "MD_METADATA": "1.2", "MD_UUID": mdadm_uuid(array.uuid), "MD_NAME": array.label}
@@ -357,7 +345,7 @@ def _put_group(sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
                 size_bytes=node.size_bytes,
                 sequence=_LISTED + node.number,
                 queue={"read_ahead_kb": str(ahead // 2), **(_blocks(volume) if is_visible else {})},
-                extra_files=fields,
+                extra=fields,
                 below=node.slaves,
             )
             aliases = [f"mapper/{fields['dm/name']}", *([f"{group.name}/{node.name}"] if is_visible else [])]
@@ -431,7 +419,7 @@ def _put_zvol(sysfs: SimulatedSysfs, rack: Rack, name: str, dataset: Dataset) ->
         size_bytes=dataset.size_bytes,
         sequence=80 + number // _ZVOL_MINORS,
         queue={**_ZVOL_QUEUE, "physical_block_size": str(dataset.block_bytes)},
-        extra_files={},
+        extra={},
         below=(),
     )
     put_record(sysfs, dataset.node, [f"S:zvol/{name}"])
@@ -462,7 +450,7 @@ def _put_bcache(sysfs: SimulatedSysfs, rack: Rack, device: BcacheDevice) -> None
         queue={"read_ahead_kb": "128", "rotational": "0"}
         | dict.fromkeys(("max_sectors_kb", "max_hw_sectors_kb"), _ANY)
         | dict.fromkeys(("logical_block_size", "physical_block_size"), str(BLOCK_BYTES)),
-        extra_files={f"bcache/{key}": text for key, text in device.files(rack.cache_counts(name)).items()},
+        extra={f"bcache/{key}": text for key, text in device.files(rack.cache_counts(name)).items()},
         below=rack.members(name),
     )
     base, kernel_set = f"/sys/block/{name}/bcache", f"/sys/fs/bcache/{device.set_uuid}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from backends.simulator.kernel.tree import SimulatedSysfs
 from backends.simulator.rack import Rack
@@ -28,21 +29,14 @@ class Chassis:
     """PCI address of the SAS adapter that the SATA drives are attached to instead, or ""."""
 
 
+_GOLD = Chassis(processor="Intel(R) Xeon(R) Gold 6136 CPU @ 3.00GHz", mhz=3000, ahci="0000:00:17.0")
+_X5680 = Chassis(processor="Intel(R) Xeon(R) CPU X5680 @ 3.33GHz", mhz=3333, ahci="0000:00:1f.2")
 CHASSIS: Mapping[str, Chassis] = {
-    "lsi": Chassis(
-        processor="Intel(R) Xeon(R) CPU X5680 @ 3.33GHz",
-        mhz=3333,
-        ahci="0000:00:1f.2",
-        lists_ahci=False,
-    ),
-    "hpe": Chassis(processor="Intel(R) Xeon(R) Gold 6136 CPU @ 3.00GHz", mhz=3000, ahci="0000:00:17.0"),
-    "linux": Chassis(processor="Intel(R) Xeon(R) Gold 6136 CPU @ 3.00GHz", mhz=3000, ahci="0000:00:17.0"),
-    "arrays": Chassis(
-        processor="Intel(R) Xeon(R) Gold 6136 CPU @ 3.00GHz", mhz=3000, ahci="0000:00:17.0", hba="0000:5e:00.0"
-    ),
-    "ssds": Chassis(
-        processor="Intel(R) Xeon(R) CPU X5680 @ 3.33GHz", mhz=3333, ahci="0000:00:1f.2", hba="0000:05:00.0"
-    ),
+    "lsi": replace(_X5680, lists_ahci=False),
+    "hpe": _GOLD,
+    "linux": _GOLD,
+    "arrays": replace(_GOLD, hba="0000:5e:00.0"),
+    "ssds": replace(_X5680, hba="0000:05:00.0"),
 }
 """Mainboards by name of the simulated host."""
 

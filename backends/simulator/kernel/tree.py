@@ -74,27 +74,27 @@ def put_disk(
     rack: Rack,
     name: str,
     folder: str,
-    extra_files: Mapping[str, str],
+    extra: Mapping[str, str],
     *,
     rotational: bool,
     flushes: bool,
     sector: int = 512,
 ) -> None:
-    """Add a disk with its request queue. `extra_files`: its additional files."""
+    """Add a disk with its request queue. `extra`: its additional files."""
     base = f"/sys/block/{name}"
     queue = default_queue(rotational=rotational, flushes=flushes)
     queue |= {"logical_block_size": str(sector), "physical_block_size": str(sector)}
     if name.startswith(("sd", "nvme")):  # drivers with a timeout handler
         queue["io_timeout"] = "30000"
-    queue |= {"nr_requests": extra_files["mq/0/nr_tags"], **rack.queues.get(name, {})}
+    queue |= {"nr_requests": extra["mq/0/nr_tags"], **rack.queues.get(name, {})}
     depth, _ = queue.pop(DEPTH, None), queue.pop(CACHE, None)
-    for key, text in {"ro": "0", "removable": "0", **extra_files}.items():
+    for key, text in {"ro": "0", "removable": "0", **extra}.items():
         sysfs.files[f"{base}/{key}"] = depth if key == f"device/{DEPTH}" and depth is not None else text
     for key, text in queue.items():
         sysfs.files[f"{base}/queue/{key}"] = text
     sysfs.files[f"{folder}/queue/logical_block_size"] = queue["logical_block_size"]
     sysfs.links[base] = folder
-    put_node(sysfs, name, name, folder, extra_files["dev"])
+    put_node(sysfs, name, name, folder, extra["dev"])
 
 
 def put_stacked(
@@ -106,13 +106,12 @@ def put_stacked(
     size_bytes: int,
     sequence: int,
     queue: Mapping[str, str],
-    extra_files: Mapping[str, str],
+    extra: Mapping[str, str],
     below: Sequence[str],
 ) -> str:
     """Add a device built on others, without a scheduler, and return its folder.
 
-    `below`: its members, which must already be present. `queue`, `extra_files`: additional files of its queue and
-    folder.
+    `below`: its members, which must already be present. `queue`, `extra`: additional files of its queue and folder.
     """
     folder, base = f"/sys/devices/virtual/block/{name}", f"/sys/block/{name}"
     texts = {
@@ -121,7 +120,7 @@ def put_stacked(
         "ro": "0",
         "removable": "0",
         "diskseq": str(sequence),
-        **extra_files,
+        **extra,
     }
     sysfs.files |= {f"{base}/{key}": text for key, text in texts.items()}
     merged = {**_STACKED, **_limits(sysfs, below), **queue, **rack.queues.get(name, {})}

@@ -75,12 +75,12 @@ def _rows(group: LvmGroup, now: float, *, hidden: bool) -> Iterator[Row]:
             is_visible = node is nodes[0]
             if node.ending in ("-cdata", "-cmeta") or (not is_visible and not hidden):
                 continue
-            yield _common_columns(group, node, names, is_visible) | (
-                _volume_columns(volume, now) if is_visible else _sub_volume_columns(volume, node)
+            yield _common(group, node, names, is_visible) | (
+                _volume_columns(volume, now) if is_visible else _part_columns(volume, node)
             )
 
 
-def _common_columns(group: LvmGroup, node: DmNode, names: dict[str, str], is_visible: bool) -> Row:
+def _common(group: LvmGroup, node: DmNode, names: dict[str, str], is_visible: bool) -> Row:
     """Return the columns that a volume shares with its sub-volumes. Columns that do not apply are "" or -1."""
     devices = ",".join(f"{names.get(slave, f'/dev/{slave}')}(0)" for slave in node.slaves)
     return {
@@ -121,7 +121,7 @@ def _common_columns(group: LvmGroup, node: DmNode, names: dict[str, str], is_vis
     }
 
 
-def _sub_volume_columns(volume: LvmVolume, node: DmNode) -> Row:
+def _part_columns(volume: LvmVolume, node: DmNode) -> Row:
     if node.ending == "-cvol":
         return {"lv_layout": f"{volume.kind},cachevol", "lv_attr": "Cwi-aoC---"}
     if node.ending == "-real":

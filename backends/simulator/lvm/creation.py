@@ -49,7 +49,7 @@ def _request(args: Sequence[str]) -> LvRequest:
     return LvRequest(flags=frozenset(flags), options=options, rest=tuple(rest))
 
 
-def _refusal_output(text: str, code: int = 5) -> SimulatedOutput:
+def _refuse(text: str, code: int = 5) -> SimulatedOutput:
     return SimulatedOutput(text="".join(f"  {line}\n" for line in text.splitlines()), code=code)
 
 
@@ -60,19 +60,19 @@ def lvcreate_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     group = rack.lvm.get(request.rest[0]) if request.rest else None
     if group is None:
         name = request.rest[0] if request.rest else ""
-        return _refusal_output(f'Volume group "{name}" not found\nCannot process volume group {name}')
+        return _refuse(f'Volume group "{name}" not found\nCannot process volume group {name}')
     if (refusal := _group_refusal(group)) is not None:
         return refusal
     kind, name, devices = options.get("--type", "linear"), options.get("--name", ""), _places(group, request)
     if kind not in _KINDS:
-        return _refusal_output("No command with matching syntax recognised.", 3)
+        return _refuse("No command with matching syntax recognised.", 3)
     if kind == "raid6" and "--nosync" in request.flags:
-        return _refusal_output("nosync option prohibited on RAID6.\nRun `lvcreate --help' for more information.", 3)
+        return _refuse("nosync option prohibited on RAID6.\nRun `lvcreate --help' for more information.", 3)
     stripes = int(options.get("--stripes", "1"))
     if stripes < _LEAST_STRIPES.get(kind, 1):
-        return _refusal_output(f"Minimum of {_LEAST_STRIPES[kind]} stripes required for {kind}.", 3)
+        return _refuse(f"Minimum of {_LEAST_STRIPES[kind]} stripes required for {kind}.", 3)
     if any(volume.name == name for volume in group.volumes):
-        return _refusal_output(f'Logical Volume "{name}" already exists in volume group "{group.name}"')
+        return _refuse(f'Logical Volume "{name}" already exists in volume group "{group.name}"')
     count = stripes * (1 + int(options.get("--mirrors", "0"))) + _SPARED.get(kind, 0)
     extents = int(options.get("--extents", "0"))
     share = -(-extents // (stripes if kind != "raid1" else 1))
@@ -80,7 +80,7 @@ def lvcreate_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
     if len(with_space) < count:
         needed = extents if kind == "striped" else share * count
         available = sum(free_extents(rack, group, device) for device in devices)
-        return _refusal_output(
+        return _refuse(
             "No specified PVs have space available."
             if not available
             else f"Insufficient suitable allocatable extents for logical volume {name}: {needed} more required"
@@ -98,18 +98,16 @@ def _group_refusal(group: LvmGroup) -> SimulatedOutput | None:
     """Return LVM's refusal to change a group, or None."""
     fields = group.refuses
     if fields.get("vg_exported"):
-        return _refusal_output(f"Volume group {group.name} is exported")
+        return _refuse(f"Volume group {group.name} is exported")
     if fields.get("vg_partial"):
-        return _refusal_output(f"Cannot change VG {group.name} while PVs are missing.")
+        return _refuse(f"Cannot change VG {group.name} while PVs are missing.")
     if fields.get("vg_permissions") == "read-only":
-        return _refusal_output(f"Volume group {group.name} is read-only.")
+        return _refuse(f"Volume group {group.name} is read-only.")
     if fields.get("vg_lock_type"):
-        return _refusal_output(
-            f"Cannot access VG {group.name} with lock type {fields['vg_lock_type']} that requires lvmlockd."
-        )
+        return _refuse(f"Cannot access VG {group.name} with lock type {fields['vg_lock_type']} that requires lvmlockd.")
     if group.busy or any(volume.flush_to for volume in group.volumes):
         busy = f"/run/lock/lvm/V_{group.name}: flock failed: Resource temporarily unavailable"
-        return _refusal_output(f"{busy}\nCan't get lock for {group.name}.\nCannot process volume group {group.name}")
+        return _refuse(f"{busy}\nCan't get lock for {group.name}.\nCannot process volume group {group.name}")
     return None
 
 
@@ -159,7 +157,7 @@ def lvremove_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
         else next((candidate for candidate in group.volumes if f"{group.name}/{candidate.name}" == name), None)
     )
     if group is None or volume is None:
-        return _refusal_output(f'Failed to find logical volume "{name}"')
+        return _refuse(f'Failed to find logical volume "{name}"')
     if (refusal := _group_refusal(group)) is not None:
         return refusal
     if (output := request.options.get("--select")) is not None:
@@ -168,7 +166,7 @@ def lvremove_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
             return SimulatedOutput(text="", seconds=_SECONDS)
     content = rack.lying.get(volume.device)
     if content is not None and content.mount is not None:
-        return _refusal_output(f"Logical volume {name} contains a filesystem in use.")
+        return _refuse(f"Logical volume {name} contains a filesystem in use.")
     if "--yes" not in request.flags:
         question = f"Do you really want to remove active logical volume {name}? [y/n]: [n]\n"
         return SimulatedOutput(text=f"{question}  Logical volume {name} not removed.\n", code=5)

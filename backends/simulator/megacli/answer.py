@@ -207,7 +207,7 @@ def _progress_line(rack: Rack, volume: Volume, job: str) -> str:
         "-LDRecon": "Reconstruction",
     }[job]
     subject = f"{name} on VD #{volume.number} (target id #{volume.number})"
-    done = volume.initialised(rack.now()) if job == "-LDBI" else None
+    done = volume.initialised_share(rack.now()) if job == "-LDBI" else None
     if done is None:
         return f"{subject} is not in progress."
     minutes = int((rack.now() - (volume.bgi_since or 0.0)) / 60)
@@ -225,7 +225,7 @@ def _rebuild_lines(rack: Rack, card: SimulatedCard, positions: str) -> list[str]
         line = f"Device(Encl-{enclosure} Slot-{disk.slot}) is not in rebuild process"
         if disk.state == REBUILD:
             minutes = disk.rebuild_minutes(rack.now())
-            done = int(disk.rebuilt(rack.now()) * 100)
+            done = int(disk.rebuild_share(rack.now()) * 100)
             position_text = f"Enclosure {enclosure}, Slot {disk.slot}"
             line = f"Rebuild Progress on Device at {position_text} Completed {done}% in {minutes} Minutes."
         lines.append(line)
@@ -243,10 +243,8 @@ def _apply_key(card: SimulatedCard, args: list[str]) -> tuple[list[str], int]:
                 return args, error.code
             if preview:
                 return ["", *(f"Advanced Software Option    : {name}" for name in options)], 0
-            message = (
-                "Successfully applied the Activation key. Please restart the system for the changes to take effect."
-            )
-            return ["", message], firmware_rules.RESET_REQUIRED
+            done = "Successfully applied the Activation key. Please restart the system for the changes to take effect."
+            return ["", done], firmware_rules.RESET_REQUIRED
         case _:
             raise changes.UsageError
 

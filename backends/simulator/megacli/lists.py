@@ -152,7 +152,7 @@ def _volume(rack: Rack, card: SimulatedCard, volume: Volume) -> list[str]:
         f"Current Access Policy: {ACCESS[volume.access]}",
         f"Disk Cache Policy   : {CACHE[volume.drive_cache]}",
     ]
-    done = volume.initialised(rack.now())
+    done = volume.initialised_share(rack.now())
     if done is not None:
         minutes = int((rack.now() - (volume.bgi_since or 0.0)) / 60)
         lines += [
@@ -212,7 +212,7 @@ def _drive(rack: Rack, disk: SimulatedDrive, position: str | None) -> list[str]:
     ]
     if disk.state == REBUILD:
         minutes = disk.rebuild_minutes(rack.now())
-        done = int(disk.rebuilt(rack.now()) * 100)
+        done = int(disk.rebuild_share(rack.now()) * 100)
         lines += ["Ongoing Progresses:", f"  Rebuild: Completed {done}%, Taken {minutes} min."]
     return [
         *lines,

@@ -1,4 +1,4 @@
-"""Simulated hosts of `--demo`, in their initial state."""
+"""Simulated hosts of `--demo`, in their initial state. docs/simulation.md lists the articles A to F."""
 
 from __future__ import annotations
 

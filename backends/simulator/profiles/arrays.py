@@ -10,8 +10,8 @@ from backends.simulator.calibration import DRIVES
 from backends.simulator.controller import MEGACLI, Battery, SimulatedCard
 from backends.simulator.disk import FOREIGN, JBOD, SPARE
 from backends.simulator.lvm.volumes import LvmGroup, LvmVolume
-from backends.simulator.profiles.hpe import SAS, SATA_SSD, X25E, bays_of, series_5, smart_raid
-from backends.simulator.profiles.lsi import HDD, M4, PM983, S1200, SM883, disks_of, settle, volume_over
+from backends.simulator.profiles.hpe import SAS, SATA_SSD, SERIES_5, SMART_RAID, X25E, bays_of
+from backends.simulator.profiles.lsi import HDD, M4, PM983, S1200, SM883, assign_names, disks_of, volume_over
 from backends.simulator.rack import Clock, Rack
 from backends.simulator.smartarray.cards import SmartCard, SmartVolume
 from backends.simulator.threeware import SimulatedPort, SimulatedThreeware, SimulatedUnit
@@ -41,9 +41,11 @@ def arrays_rack(clock: Clock = time.time) -> Rack:
     )
     rack.cards = [_card_9361(), _card_9280()]
     for card in rack.cards:
-        settle(rack, card)
-    raid = smart_raid("1", "8A4261DEM77", 3, bays_of("0", 8, SM883, "S47FNA0M7", None, 0))
-    series = series_5("2", "8C1210DEM77", 4, bays_of("0", 8, X25E, "CVEM0077", None, 0))
+        assign_names(rack, card)
+    bays = bays_of("0", 8, SM883, "S47FNA0M7", None, 0)
+    raid = replace(SMART_RAID, number="1", serial="8A4261DEM77", host=3, bays=bays)
+    bays = bays_of("0", 8, X25E, "CVEM0077", None, 0)
+    series = replace(SERIES_5, number="2", serial="8C1210DEM77", host=4, bays=bays)
     rack.smart = {"ssacli": (_smart_array(),), "arcconf": (raid, series)}
     rack.threeware = [_threeware()]
     return rack

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from backends.simulator.calibration import DRIVES
 from backends.simulator.disk import MultipathDisk
@@ -18,6 +20,22 @@ SAS, SATA_SSD, X25E, SM883 = "EG000600JWEBH", "MK000480GWXFH", "SSDSA2SH064G1GC 
 HDD, IODRIVE = "ST3500630NS", "ioDrive 320GB"
 """Drive models."""
 
+SERIES_5 = SmartCard(
+    model="Adaptec 5805",
+    firmware="5.2-0 (18948)",
+    pci="0000:12:00.0",
+    cache_mib=512,
+    series=True,
+    capacitor=False,
+    volumes=(),
+)
+"""An Adaptec 5805 without drives."""
+
+SMART_RAID = SmartCard(
+    model="Adaptec SmartRAID 3204-8i", firmware="03.01.26.036", pci="0000:37:00.0", cache_mib=4096, volumes=()
+)
+"""An Adaptec SmartRAID without drives. It has the firmware of the P408i-a."""
+
 _PORTS = ("0000:af:00.0", "0000:af:00.1")
 """PCI addresses of both ports of the Fibre Channel adapter."""
 
@@ -27,8 +45,10 @@ _BOOT = Content(table="gpt", filesystem="xfs", label="root", uuid="6c1f7a52-9b0e
 def hpe_rack(clock: Clock = time.time) -> Rack:
     """Return the host in its initial state."""
     strips = (_strips(0, 1024, "/dev/sdd"), _strips(1, 256, "/dev/sdn"), _strips(2, 64, "/dev/sdo"))
-    series = series_5("1", "8C1210DEM05", 1, bays_of("0", 8, X25E, "CVEM0058", "A", 0), strips)
-    raid = smart_raid("2", "8A4261DEM32", 2, bays_of("0", 4, SM883, "S47FNA0M32", "A", 0), (_ON_SMART_RAID,))
+    bays = bays_of("0", 8, X25E, "CVEM0058", "A", 0)
+    series = replace(SERIES_5, number="1", serial="8C1210DEM05", host=1, bays=bays, volumes=strips)
+    bays = bays_of("0", 4, SM883, "S47FNA0M32", "A", 0)
+    raid = replace(SMART_RAID, number="2", serial="8A4261DEM32", host=2, bays=bays, volumes=(_ON_SMART_RAID,))
     rack = Rack(
         name="hpe",
         seed=58,
@@ -67,55 +87,16 @@ def _p408() -> SmartCard:
         serial="PEYHC0DRHBN4K1",
         bays=system + mirror + bays_of("2I:1", 4, SATA_SSD, "S4EMNX0", "B"),
         volumes=(
-            SmartVolume(
-                number=1,
-                group="A",
-                size_gib=558.875,
-                name="system",
-                wwn="600508b1001c8cc3c673a109dd66dd01",
-                device="/dev/sda",
-                content=_BOOT,
-            ),
-            SmartVolume(
-                number=2,
-                group="B",
-                level="1+0",
-                size_gib=894.25,
-                data_drives=2,
-                name="flash",
-                acceleration="path",
-                wwn="600508b1001c8cc3c673a109dd66dd02",
-                device="/dev/sdb",
-            ),
-            SmartVolume(
-                number=3,
-                group="C",
-                size_gib=447.125,
-                name="mirror",
-                wwn="600508b1001c8cc3c673a109dd66dd03",
-                device="/dev/sdc",
-            ),
+            _volume(1, "A", 558.875, "system", content=_BOOT),
+            _volume(2, "B", 894.25, "flash", level="1+0", data_drives=2, acceleration="path"),
+            _volume(3, "C", 447.125, "mirror"),
         ),
     )
 
 
-def series_5(
-    number: str, serial: str, host: int, bays: tuple[SmartBay, ...], volumes: tuple[SmartVolume, ...] = ()
-) -> SmartCard:
-    """Return an Adaptec 5805."""
-    return SmartCard(
-        number=number,
-        model="Adaptec 5805",
-        serial=serial,
-        firmware="5.2-0 (18948)",
-        pci="0000:12:00.0",
-        host=host,
-        cache_mib=512,
-        series=True,
-        capacitor=False,
-        bays=bays,
-        volumes=volumes,
-    )
+def _volume(number: int, group: str, size_gib: float, name: str, **settings: Any) -> SmartVolume:
+    wwn, device = f"600508b1001c8cc3c673a109dd66dd0{number}", f"/dev/sd{'abc'[number - 1]}"
+    return SmartVolume(number=number, group=group, size_gib=size_gib, name=name, wwn=wwn, device=device, **settings)
 
 
 def _strips(number: int, strip: int, device: str) -> SmartVolume:
@@ -129,23 +110,6 @@ def _strips(number: int, strip: int, device: str) -> SmartVolume:
         name=f"strip{strip}",
         wwn="",
         device=device,
-    )
-
-
-def smart_raid(
-    number: str, serial: str, host: int, bays: tuple[SmartBay, ...], volumes: tuple[SmartVolume, ...] = ()
-) -> SmartCard:
-    """Return an Adaptec SmartRAID, which has the firmware of the P408i-a."""
-    return SmartCard(
-        number=number,
-        model="Adaptec SmartRAID 3204-8i",
-        serial=serial,
-        firmware="03.01.26.036",
-        pci="0000:37:00.0",
-        host=host,
-        cache_mib=4096,
-        bays=bays,
-        volumes=volumes,
     )
 
 

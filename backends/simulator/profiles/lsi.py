@@ -38,11 +38,11 @@ def demo_rack(clock: Clock = time.time) -> Rack:
     )
     rack.cards = [_card_9280(), _card_9361(), _degraded_card(rack), _card_84016()]
     for card in rack.cards:
-        settle(rack, card)
+        assign_names(rack, card)
     return rack
 
 
-def settle(rack: Rack, card: SimulatedCard) -> None:
+def assign_names(rack: Rack, card: SimulatedCard) -> None:
     """Assign kernel names and identifiers to all virtual drives of a controller."""
     for volume in card.volumes:
         rack.made += 1

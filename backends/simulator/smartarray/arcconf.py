@@ -70,10 +70,7 @@ LOSS = (
 
 
 def answer(cards: Cards, args: Sequence[str], *, old: bool = False) -> tuple[SimulatedOutput, Cards]:
-    """Run arcconf and return its output and the controllers afterwards.
-
-    An `old` tool cannot access newer controllers.
-    """
+    """Run arcconf. Return its output and the controllers afterwards. An `old` tool cannot access newer controllers."""
     lowered = [word.lower() for word in args]
     match lowered:
         case ["list"]:
@@ -90,24 +87,24 @@ def answer(cards: Cards, args: Sequence[str], *, old: bool = False) -> tuple[Sim
         case [verb, number, *rest]:
             card = next((card for card in cards if card.number == number), None)
             if card is None:
-                return _abort_output(cards, "The specified controller does not exist."), cards
+                return _abort(cards, "The specified controller does not exist."), cards
             if old and not card.series:
                 return _inaccessible_output(cards, verb), cards
             return _answer_card(cards, card, verb, rest, args[2:])
         case _:
-            return _abort_output(cards, "Invalid command."), cards
+            return _abort(cards, "Invalid command."), cards
 
 
-def _abort_output(cards: Cards, sentence: str) -> SimulatedOutput:
+def _abort(cards: Cards, sentence: str) -> SimulatedOutput:
     return SimulatedOutput(text=f"Controllers found: {len(cards)}\n{sentence}\n\nCommand aborted.\n", code=1)
 
 
 def _inaccessible_output(cards: Cards, verb: str) -> SimulatedOutput:
     """Return the output for a controller that is newer than the tool. It still ends with success."""
     if verb != "getconfig":
-        return _abort_output(cards, "The specified controller is inaccessible.")
+        return _abort(cards, "The specified controller is inaccessible.")
     lines = [f"Controllers found: {len(cards)}", *_heading_lines("Controller information")]
-    lines += [*_field_lines(("Controller Status", "Inaccessible")), "", *_heading_lines("Logical device information")]
+    lines += [*_fields(("Controller Status", "Inaccessible")), "", *_heading_lines("Logical device information")]
     lines += ["   No logical devices configured", "", *_heading_lines("Physical Device information"), "", "", _DONE]
     return SimulatedOutput(text="\n".join(lines) + "\n")
 
@@ -118,7 +115,7 @@ def _answer_card(
     """Run a command on one controller. `args` are in lower case, `given` as typed."""
     outcome: Outcome
     if verb == "setcache" and args[:1] and args[0] in _BARE and "noprompt" in args:
-        return _abort_output(cards, "Invalid command."), cards
+        return _abort(cards, "Invalid command."), cards
     match [verb, *(word for word in args if word != "noprompt")]:
         case ["getconfig", "al"]:
             text = "\n".join((f"Controllers found: {len(cards)}", *_config_lines(card), "", "", _DONE))
@@ -150,7 +147,7 @@ def _answer_card(
         case _:
             outcome = "The requested feature is not supported on this controller."
     if isinstance(outcome, str):
-        return _abort_output(cards, outcome), cards
+        return _abort(cards, outcome), cards
     after = tuple(outcome if existing is card else existing for existing in cards)
     return SimulatedOutput(text=f"Controllers found: {len(cards)}\n\n{_DONE}\n"), after
 
@@ -197,7 +194,7 @@ def _mode_text(card: SmartCard) -> str:
     return "HBA" if card.hba else "Mixed"
 
 
-def _field_lines(*pairs: tuple[str, str], indent: int = 3) -> Iterator[str]:
+def _fields(*pairs: tuple[str, str], indent: int = 3) -> Iterator[str]:
     for label, value in pairs:
         yield f"{' ' * indent}{label.ljust(46 - indent)}: {value}"
 
@@ -212,10 +209,10 @@ def _part_lines(title: str) -> Iterator[str]:
 
 def _config_lines(card: SmartCard) -> Iterator[str]:
     yield from _heading_lines("Controller information")
-    yield from _field_lines(
+    yield from _fields(
         ("Controller Status", "Optimal"), ("Controller Mode", _mode_text(card)), ("Controller Model", card.model)
     )
-    yield from _field_lines(("Controller Serial Number", card.serial), ("Temperature", "54 C/ 129 F (Normal)"))
+    yield from _fields(("Controller Serial Number", card.serial), ("Temperature", "54 C/ 129 F (Normal)"))
     yield from _series_lines(card) if card.series else _smart_lines(card)
     yield from _heading_lines("Logical device information")
     if not card.volumes:
@@ -229,31 +226,31 @@ def _config_lines(card: SmartCard) -> Iterator[str]:
 
 
 def _series_lines(card: SmartCard) -> Iterator[str]:
-    yield from _field_lines(("Installed memory", "512 MB"), ("Global task priority", card.priority.capitalize()))
-    yield from _field_lines(("Performance Mode", _MODES[card.performance]))
+    yield from _fields(("Installed memory", "512 MB"), ("Global task priority", card.priority.capitalize()))
+    yield from _fields(("Performance Mode", _MODES[card.performance]))
     yield from _part_lines("Controller Version Information")
-    yield from _field_lines(("Firmware", card.firmware), ("Driver", "1.2-1 (50877)"))
+    yield from _fields(("Firmware", card.firmware), ("Driver", "1.2-1 (50877)"))
     if card.capacitor:
         yield from _part_lines("Controller ZMM Information")
-        yield from _field_lines(("Status", "ZMM Optimal" if card.protected else "ZMM not installed"))
+        yield from _fields(("Status", "ZMM Optimal" if card.protected else "ZMM not installed"))
         return
     yield from _part_lines("Controller Battery Information")
     state = {"OK": "Optimal", "": "Not Installed"}.get(card.battery, card.battery.partition(" ")[0])
-    yield from _field_lines(("Status", state), ("Over temperature", "No"))
+    yield from _fields(("Status", state), ("Over temperature", "No"))
 
 
 def _smart_lines(card: SmartCard) -> Iterator[str]:
     value = card.values
     domain, bus, device = card.pci.split(":")
-    yield from _field_lines(
+    yield from _fields(
         ("PCI Address (Domain:Bus:Device:Function)", f"{int(domain, 16):x}:{bus}:{int(device[:2], 16):x}:0")
     )
-    yield from _field_lines(("Queue Depth", value["queuedepth"].capitalize()), ("Driver Name", "smartpqi"))
-    yield from _field_lines(("Elevator Sort", SWITCHED[value["elevatorsort"]]))
+    yield from _fields(("Queue Depth", value["queuedepth"].capitalize()), ("Driver Name", "smartpqi"))
+    yield from _fields(("Elevator Sort", SWITCHED[value["elevatorsort"]]))
     yield from _part_lines("Cache Properties")
     read, write = value["cacheratio"].split("/")
-    yield from _field_lines(("Cache Status", card.cache_state.replace("OK", "Ok")), ("Cache memory", "3644 MB"))
-    yield from _field_lines(
+    yield from _fields(("Cache Status", card.cache_state.replace("OK", "Ok")), ("Cache memory", "3644 MB"))
+    yield from _fields(
         ("Read Cache Percentage", f"{read} percent" if card.cached else "Not Applicable"),
         ("Write Cache Percentage", f"{write} percent" if card.cached else "Not Applicable"),
         ("No-Battery Write Cache", SWITCHED[value["nobatterywritecache"]]),
@@ -262,43 +259,41 @@ def _smart_lines(card: SmartCard) -> Iterator[str]:
     )
     if card.battery:
         yield from _part_lines("Green Backup Information")
-        yield from _field_lines(("Backup Power Status", card.battery.replace("OK", "Ok")))
+        yield from _fields(("Backup Power Status", card.battery.replace("OK", "Ok")))
     yield from _part_lines("Physical Drive Write Cache Policy Information")
     for label, word in (("Configured", "configured"), ("Unconfigured", "unconfigured"), ("HBA", "hba")):
         policy = value[f"drivewritecache {word}"]
-        yield from _field_lines((f"{label} Drives", SWITCHED.get(policy, "Default")))
+        yield from _fields((f"{label} Drives", SWITCHED.get(policy, "Default")))
     yield from _part_lines("Controller Version Information")
-    yield from _field_lines(("Firmware", card.firmware), ("Driver", "Linux 2.1.18-045"))
+    yield from _fields(("Firmware", card.firmware), ("Driver", "Linux 2.1.18-045"))
     yield from _heading_lines("Array Information")
     for number, group in enumerate(dict.fromkeys(volume.group for volume in card.volumes)):
         has_bypass = all(volume.acceleration == "path" for volume in card.volumes if volume.group == group)
         yield f"Array Number {number}"
-        yield from _field_lines(
+        yield from _fields(
             ("Name", group), ("Status", "Ok"), ("Interface", "SATA SSD" if card.is_flash(group) else "SAS")
         )
-        yield from _field_lines(("Unused Size", "0 MB"), ("SSD I/O Bypass", "Enabled" if has_bypass else "Disabled"))
+        yield from _fields(("Unused Size", "0 MB"), ("SSD I/O Bypass", "Enabled" if has_bypass else "Disabled"))
 
 
 def _volume_lines(card: SmartCard, volume: SmartVolume) -> Iterator[str]:
     yield f"Logical Device number {volume.number}"
-    yield from _field_lines(("Logical Device name", volume.name), ("RAID level", volume.level.replace("1+0", "10")))
+    yield from _fields(("Logical Device name", volume.name), ("RAID level", volume.level.replace("1+0", "10")))
     state = "Optimal" if volume.state == "OK" else volume.state
-    yield from _field_lines(("Status of Logical Device", state), ("Size", f"{volume.size_gib * 1024:.0f} MB"))
-    yield from _field_lines(("Stripe-unit size", f"{volume.strip_kib} KB"))
+    yield from _fields(("Status of Logical Device", state), ("Size", f"{volume.size_gib * 1024:.0f} MB"))
+    yield from _fields(("Stripe-unit size", f"{volume.strip_kib} KB"))
     if card.series:
         status = "On" if card.writes_back(volume) else "Off"
-        yield from _field_lines(("Read-cache setting", "Enabled" if volume.read_cache else "Disabled"))
-        yield from _field_lines(("Read-cache status", "On" if volume.read_cache else "Off"))
-        yield from _field_lines(("Write-cache setting", _WRITE[volume.write_cache]), ("Write-cache status", status))
+        yield from _fields(("Read-cache setting", "Enabled" if volume.read_cache else "Disabled"))
+        yield from _fields(("Read-cache status", "On" if volume.read_cache else "Off"))
+        yield from _fields(("Write-cache setting", _WRITE[volume.write_cache]), ("Write-cache status", status))
     else:
         groups = list(dict.fromkeys(volume.group for volume in card.volumes))
         method = {"cache": "Controller Cache", "path": "SSD I/O Bypass", "none": "None"}[volume.acceleration]
-        yield from _field_lines(
-            ("Array", str(groups.index(volume.group))), ("Disk Name", volume.device or "Not Applicable")
-        )
-        yield from _field_lines(("Full Stripe Size", f"{volume.full_stripe_kib} KB"))
-        yield from _field_lines(("Caching", "Enabled" if volume.acceleration == "cache" else "Disabled"))
-        yield from _field_lines(("LD Acceleration Method", method), ("Volume Unique Identifier", volume.wwn.upper()))
+        yield from _fields(("Array", str(groups.index(volume.group))), ("Disk Name", volume.device or "Not Applicable"))
+        yield from _fields(("Full Stripe Size", f"{volume.full_stripe_kib} KB"))
+        yield from _fields(("Caching", "Enabled" if volume.acceleration == "cache" else "Disabled"))
+        yield from _fields(("LD Acceleration Method", method), ("Volume Unique Identifier", volume.wwn.upper()))
     yield from _part_lines("Logical Device segment information")
     members = card.members(volume.group)
     width = len(members) // (volume.parity_groups or 1)
@@ -306,7 +301,7 @@ def _volume_lines(card: SmartCard, volume: SmartVolume) -> Iterator[str]:
         segment = f"Group {number // width}, Segment {number % width}" if volume.parity_groups else f"Segment {number}"
         kind = "SSD" if bay.ssd else "HDD"
         drive_text = f"({_megabytes(bay)}MB, SATA, {kind}, Connector:0, Device:{bay.place.rpartition(':')[2]})"
-        yield from _field_lines((segment, f"Present {drive_text} {bay.serial}"))
+        yield from _fields((segment, f"Present {drive_text} {bay.serial}"))
 
 
 def _megabytes(bay: SmartBay) -> int:
@@ -317,7 +312,7 @@ def _drive_lines(card: SmartCard, bay: SmartBay) -> Iterator[str]:
     device = bay.place.rpartition(":")[2]
     is_member = any(bay.group == volume.group for volume in card.volumes)
     yield f"      Device #{device}\n         Device is a Hard drive"
-    yield from _field_lines(
+    yield from _fields(
         ("State", bay.state if bay.state != "OK" else "Hot Spare" if bay.spare else "Online" if is_member else "Ready"),
         ("Block Size", "512 Bytes"),
         ("Transfer Speed", "SATA 6.0 Gb/s"),
@@ -336,13 +331,13 @@ def _drive_lines(card: SmartCard, bay: SmartBay) -> Iterator[str]:
     )
     if card.series:
         cache = "Enabled (write-back)" if bay.own_cache else "Disabled (write-through)"
-        yield from _field_lines(("Write Cache", cache), indent=9)
+        yield from _fields(("Write Cache", cache), indent=9)
     else:
-        yield from _field_lines(("Current Temperature", f"{bay.temperature} deg C"), indent=9)
-        yield from _field_lines(("Threshold Temperature", "70 deg C"), indent=9)
+        yield from _fields(("Current Temperature", f"{bay.temperature} deg C"), indent=9)
+        yield from _fields(("Threshold Temperature", "70 deg C"), indent=9)
         if bay.ssd:
-            yield from _field_lines(("Usage Remaining", f"{100 - bay.used_percent:.0f} percent"), indent=9)
-            yield from _field_lines(("SSD Smart Trip Wearout", str(bay.fails_soon)), indent=9)
+            yield from _fields(("Usage Remaining", f"{100 - bay.used_percent:.0f} percent"), indent=9)
+            yield from _fields(("SSD Smart Trip Wearout", str(bay.fails_soon)), indent=9)
     yield from _error_lines(card, bay)
 
 
@@ -368,4 +363,4 @@ def _error_lines(card: SmartCard, bay: SmartBay) -> Iterator[str]:
         }
     )
     yield from (rule, f"      {title}", rule)
-    yield from _field_lines(*((label, str(count)) for label, count in counts.items()), indent=9)
+    yield from _fields(*((label, str(count)) for label, count in counts.items()), indent=9)

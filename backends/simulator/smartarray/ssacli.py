@@ -70,17 +70,17 @@ def answer(cards: Cards, args: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
             titles = "".join(
                 f"\n{card.model} in Slot {card.number}                (sn: {card.serial})\n" for card in cards
             )
-            return (SimulatedOutput(text=titles) if cards else _error_output("No controllers detected.")), cards
+            return (SimulatedOutput(text=titles) if cards else _error("No controllers detected.")), cards
         case ["ctrl", slot, *rest]:
             card = next((card for card in cards if slot == f"slot={card.number}"), None)
             if card is None:
-                return _error_output("The controller identified by the slot was not detected."), cards
+                return _error("The controller identified by the slot was not detected."), cards
             return _answer_card(cards, card, rest)
         case _:
-            return _error_output("Syntax error."), cards
+            return _error("Syntax error."), cards
 
 
-def _error_output(sentence: str) -> SimulatedOutput:
+def _error(sentence: str) -> SimulatedOutput:
     return SimulatedOutput(text=f"\nError: {sentence}\n\n", code=1)
 
 
@@ -100,7 +100,7 @@ def _answer_card(cards: Cards, card: SmartCard, args: list[str]) -> tuple[Simula
                 return _outcome_output(cards, card, with_strip(card, int(number), value))
             if key in _CACHING:
                 return _outcome_output(cards, card, with_caching(card, int(number), value == "enable"))
-            return _error_output(f'"{key}" is not a valid parameter.'), cards
+            return _error(f'"{key}" is not a valid parameter.'), cards
         case ["create", "type=ld", *rest]:
             return _create(cards, card, rest)
         case ["ld", number, "delete", *rest] if number.isdigit():
@@ -108,7 +108,7 @@ def _answer_card(cards: Cards, card: SmartCard, args: list[str]) -> tuple[Simula
         case ["array", group, "modify", word, *_] if word.startswith("ssdsmartpath="):
             return _outcome_output(cards, card, with_smart_path(card, group, word.endswith("=enable")))
         case _:
-            return _error_output("Syntax error."), cards
+            return _error("Syntax error."), cards
 
 
 def _modify(cards: Cards, card: SmartCard, word: str, rest: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
@@ -116,12 +116,12 @@ def _modify(cards: Cards, card: SmartCard, word: str, rest: Sequence[str]) -> tu
     if key == "drivewritecache":
         usage = next((name.removeprefix("usage=") for name in rest if name.startswith("usage=")), None)
         if usage is None:
-            return _error_output('Parameter "usage" must be specified.'), cards
+            return _error('Parameter "usage" must be specified.'), cards
         if "forced" not in rest and value != "disable":
             return SimulatedOutput(text=WARNING, code=1), cards
         key = f"drivewritecache {usage}"
     if key not in LEGAL:
-        return _error_output(f'"{key}" is not a valid parameter.'), cards
+        return _error(f'"{key}" is not a valid parameter.'), cards
     return _outcome_output(cards, card, with_setting(card, key, value))
 
 
@@ -138,17 +138,17 @@ def _create(cards: Cards, card: SmartCard, args: Sequence[str]) -> tuple[Simulat
     parameters = {"drives", "raid", "size", "ss", *_CACHING, "logicaldrivelabel", "numberparitygroups"}
     caching = next((options[word] for word in _CACHING if word in options), "enable")
     if unknown := sorted(options.keys() - parameters):
-        return _error_output(f'"{unknown[0]}" is not a valid parameter.'), cards
+        return _error(f'"{unknown[0]}" is not a valid parameter.'), cards
     level = options.get("raid", "0").replace("5+0", "50").replace("6+0", "60").replace("10", "1+0")
     if options.get("size", "max") != "max" or not options.get("ss", "256").isdigit():
-        return _error_output("Syntax error."), cards
+        return _error("Syntax error."), cards
     if caching not in SWITCHES:
-        return _error_output(f'"{caching}" is not a valid option.'), cards
+        return _error(f'"{caching}" is not a valid option.'), cards
     if "numberparitygroups" in options and not (level in ("50", "60") and options["numberparitygroups"].isdigit()):
-        return _error_output('"numberparitygroups" is not a valid parameter.'), cards
+        return _error('"numberparitygroups" is not a valid parameter.'), cards
     label = options.get("logicaldrivelabel", "")
     if any(volume.name == label for card in cards for volume in card.volumes):
-        return _error_output("The logical drive label is in use already."), cards
+        return _error("The logical drive label is in use already."), cards
     new = SmartVolume(
         number=0,
         strip_kib=int(options.get("ss", "256")),
@@ -162,12 +162,12 @@ def _create(cards: Cards, card: SmartCard, args: Sequence[str]) -> tuple[Simulat
 
 def _options_output(values: Sequence[str]) -> SimulatedOutput:
     lines = "\n".join(f"       {value}" for value in values)
-    return SimulatedOutput(text=f"\nAvailable options are:\n{lines}\n\n") if values else _error_output("Syntax error.")
+    return SimulatedOutput(text=f"\nAvailable options are:\n{lines}\n\n") if values else _error("Syntax error.")
 
 
 def _outcome_output(cards: Cards, card: SmartCard, outcome: Outcome) -> tuple[SimulatedOutput, Cards]:
     if isinstance(outcome, str):
-        return _error_output(outcome), cards
+        return _error(outcome), cards
     return SimulatedOutput(text="\n"), tuple(outcome if existing is card else existing for existing in cards)
 
 

@@ -176,7 +176,7 @@ def _volumes(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[s
 
 
 def _work(rack: Rack, volume: Volume, work: str) -> Entry:
-    done = volume.initialised(rack.now()) if work == "bgi" else None
+    done = volume.initialised_share(rack.now()) if work == "bgi" else None
     row = {"VD": volume.number, "Operation": work.upper(), "Progress%": "-", "Status": "Not in progress"}
     return row if done is None else row | {"Progress%": int(done * 100), "Status": "In progress"}
 

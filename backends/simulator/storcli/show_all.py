@@ -229,7 +229,7 @@ PDC_LONG = {"on": "Enabled", "off": "Disabled", "default": "Disk's Default"}
 def volume_all(rack: Rack, card: SimulatedCard, volume: Volume) -> Data:
     """Return the data of `/cN/vV show all`."""
     number, now = volume.number, rack.now()
-    done = volume.initialised(now)
+    done = volume.initialised_share(now)
     data: Data = {
         f"/c{card.number}/v{number}": [volume_row(card, volume)],
         f"PDs for VD {number}": [drive_row(disk) for disk in card.members(volume)],
@@ -315,7 +315,7 @@ def rebuilds(rack: Rack, card: SimulatedCard) -> list[Data]:
         row: Data = {"Drive-ID": drive_path(card, disk), "Progress%": "-", "Status": "Not in progress"}
         row["Estimated Time Left"] = "-"
         if disk.state == REBUILD:
-            done = disk.rebuilt(rack.now())
+            done = disk.rebuild_share(rack.now())
             minutes = int((1 - done) * disk.rebuild_seconds / 60)
             row |= {"Progress%": int(done * 100), "Status": "In progress"}
             row |= {"Estimated Time Left": f"{minutes // 60} Hours {minutes % 60} Minutes"}

@@ -132,14 +132,10 @@ def _get(rack: Rack, options: Mapping[str, str], names: Sequence[str]) -> Simula
         return columns[column]
 
     kinds = _kinds(options) if "-t" in options else (FILESYSTEM, VOLUME)
-    selected = _named_datasets(rack, names[1:])
+    datasets = _named_datasets(rack, names[1:])
     prefixes = tuple(f"{name}/" for name in names[1:]) if "-r" in options else ()
-    selected += (
-        [dataset_row for dataset_row in _named_datasets(rack, ()) if dataset_row[1].startswith(prefixes)]
-        if prefixes
-        else []
-    )
-    rows = [(dataset_row, key) for dataset_row in selected if dataset_row[2].kind in kinds for key in keys]
+    datasets += [item for item in _named_datasets(rack, ()) if item[1].startswith(prefixes)]
+    rows = [(dataset_row, key) for dataset_row in datasets if dataset_row[2].kind in kinds for key in keys]
     if "-s" in options:
         rows = [pair for pair in rows if row(pair, "source") in sources]
     return _table(options, rows, row)

@@ -46,5 +46,5 @@ def rack_of(cards: int, drives: int, volumes: int, clock: Clock | None = None) -
             ],
         )
         rack.cards.append(card)
-        machines.settle(rack, card)
+        machines.assign_names(rack, card)
     return rack

@@ -111,9 +111,9 @@ async def test_fastpath_wants_its_key_and_a_restart(host: SimulatedHost) -> None
     done = await ask(host, "storcli64", f"/c0 set aso key={DEMO_KEY} J nolog", mutates=True)
     assert done.returncode == 89
     assert '"ErrCd": 89' in done.stdout
-    assert not first.fastpath_ready(sdb)
+    assert not first.has_fastpath(sdb)
     host.rack.restart()
-    assert first.fastpath_ready(sdb)
+    assert first.has_fastpath(sdb)
     shown = await storcli(host, "/c0 show aso")
     assert FASTPATH in str(shown)
 
