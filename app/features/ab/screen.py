@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -227,7 +227,10 @@ async def _choose_plan(app: AppInterface, address: str, key: str, value: str) ->
         name: plan_ab(change, ready, looks=looks, until_percent=until, rest_seconds=rest, noise=noise)
         for name, (looks, until, _) in _PLANS.items()
     }
-    dialog = ExperimentDialog("How many pairs", _choices(plans))
+    choices = (
+        ChoiceItem(value=name, label=f"{name}: {_extent(plan)}", help=_help(name, plan)) for name, plan in plans.items()
+    )
+    dialog = ExperimentDialog("How many pairs", tuple(choices))
     chosen = await app.push_screen_wait(dialog)
     return None if chosen is None else replace(plans[chosen], threshold_percent=dialog.threshold)
 
@@ -271,13 +274,6 @@ def begin_staged(app: AppInterface, say: Callable[[str], None]) -> None:
         say("Stage exactly one value for an A/B: it is measured against the one in force.")
     else:
         app.run_worker(_begin(app, *staged[0]), group="ab", exclusive=True)
-
-
-def _choices(plans: Mapping[str, AbPlan]) -> tuple[ChoiceItem, ...]:
-    """Return a choice for each plan, with its pairs and its duration."""
-    return tuple(
-        ChoiceItem(value=name, label=f"{name}: {_extent(plan)}", help=_help(name, plan)) for name, plan in plans.items()
-    )
 
 
 def _help(name: str, plan: AbPlan) -> str:

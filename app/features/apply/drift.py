@@ -41,7 +41,7 @@ class DriftKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
-    """One difference."""
+    """A difference between the file and the machine."""
 
     kind: DriftKind
     """What can be done about it."""

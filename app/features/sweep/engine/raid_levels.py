@@ -97,7 +97,15 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
             if controller is not None:
                 refused.append((shape, f"The drives hang from {controller}, so the kernel has none of them alone."))
             else:
-                arrays.append(_single_drive(f"a{len(arrays) + 1}", drives[0]))
+                arrays.append(
+                    SweepArray(
+                        id=f"a{len(arrays) + 1}",
+                        level=Level.JBOD,
+                        size_bytes=drives[0].size_bytes,
+                        members=1,
+                        prepared="no array: the drive is measured as it is",
+                    )
+                )
             continue
         members = axis.members_of.get(level)
         request = array_request(shape, drives[:members], axis.policies)
@@ -172,16 +180,6 @@ def array_text(shape: ArrayShape | SweepArray) -> str:
     layout = "" if shape.layout is None else f", layout {shape.layout}"
     return f"{shape.level.value}{spans}{layout}" + (
         "" if shape.strip_bytes is None else f", strip {size_words(shape.strip_bytes)}"
-    )
-
-
-def _single_drive(array_id: str, drive: Candidate) -> SweepArray:
-    return SweepArray(
-        id=array_id,
-        level=Level.JBOD,
-        size_bytes=drive.size_bytes,
-        members=1,
-        prepared="no array: the drive is measured as it is",
     )
 
 

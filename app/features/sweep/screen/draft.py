@@ -46,7 +46,7 @@ class DraftAxis:
     """A setting or field with the values that a sweep can compare."""
 
     kind: Kind
-    """Kind of the axis."""
+    """What the axis varies."""
     name: str
     """Key of the setting, or name of the field."""
     label: str
@@ -77,7 +77,7 @@ class DraftAxis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """The choices so far."""
+    """The user's choices so far."""
 
     address: str
     """The benchmark target: an address, or the path of a scratch file."""
