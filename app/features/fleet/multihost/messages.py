@@ -170,7 +170,7 @@ HostMessage = (
 
 
 def parse_message(line: bytes, host: str = "") -> HostMessage:
-    """Return the message in a line from `host`, the name it reported before. Raises ProtocolViolationError."""
+    """Return the message in a line. `host`: the sender's earlier name, if any. Raises ProtocolViolationError."""
     try:
         body = json.loads(line, object_pairs_hook=_keys_once)
         kind = LineKind(_text(body, "kind", 20))
