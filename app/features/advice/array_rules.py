@@ -136,7 +136,7 @@ def _one_size_text(cost: StripeCost, size: int) -> str:
     if not cost.full_stripes:
         return f"every write of {block} is a part of one and costs at least {cost.member_ios:.0f} I/Os of members."
     return (
-        f"a write of {block} is {size / cost.full_stripe:.2f} of them. It touches {units.three(cost.touched_stripes)},"
+        f"a write of {block} is {size / cost.stripe_bytes:.2f} of them. It touches {units.three(cost.touched_stripes)},"
         f" {units.three(cost.partial)} of them in part; {units.fraction(cost.partial_share)} of the bytes cost reading"
         f" first, at least {cost.member_ios:.0f} I/Os of members instead of {cost.ideal_ios:.0f}."
     )

@@ -48,10 +48,7 @@ def is_served_by_cache(facts: RunFacts) -> bool:
 
 
 def is_bypassed(facts: RunFacts) -> bool:
-    """Return whether bcache bypasses its cache for this job: a sequential stream, or blocks of at least its cutoff.
-
-    Source: check_should_bypass in the kernel.
-    """
+    """Return whether bcache bypasses its cache: sequential I/O, or blocks of its cutoff (check_should_bypass)."""
     cutoff = effective_setting(facts, "sequential_cutoff")
     if facts.front is None or facts.front.kind != BCACHE or cutoff is None or not cutoff.isdigit() or cutoff == "0":
         return False

@@ -193,10 +193,7 @@ def steady_after(rounds: Sequence[float]) -> float | None:
 
 
 def merge_rounds(rounds: Sequence[float]) -> tuple[float, ...]:
-    """Return as many rounds of equal length as make one window.
-
-    They cover all that was measured, except for a remainder at the beginning.
-    """
+    """Return the rounds merged to WINDOW rounds of equal length; a remainder at the beginning is dropped."""
     length = len(rounds) // WINDOW
     if length < 1:
         return tuple(rounds)

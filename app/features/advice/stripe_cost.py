@@ -21,7 +21,7 @@ _MOST_OFFSETS = 1 << 16
 class StripeCost:
     """Means over all offsets that the writes can have."""
 
-    full_stripe: int
+    stripe_bytes: int
     """Bytes of data in a stripe."""
     full_stripes: float
     """Stripes that one write fills completely."""
@@ -62,7 +62,7 @@ def stripe_cost(size: int, align: int, *, strip: int, data: int, parity: int) ->
                 ios += min(2 * (strips + parity), data + parity)
     number = len(offsets)
     return StripeCost(
-        full_stripe=full,
+        stripe_bytes=full,
         full_stripes=full_stripes / number,
         partial=partial / number,
         partial_share=partial_bytes / (number * size),

@@ -1,7 +1,4 @@
-"""Alerting rules for Prometheus and a dashboard for Grafana, made of the metrics. No I/O.
-
-`_m` checks every name against `METRICS`.
-"""
+"""Alerting rules for Prometheus and a dashboard for Grafana. `_m` checks each name against `METRICS`. No I/O."""
 
 from __future__ import annotations
 

@@ -97,10 +97,7 @@ def sides_picture(
     unit: Unit,
     intervals: Callable[[RunRecord, Path], Sequence[Sample]],
 ) -> StaticPlot:
-    """Return a picture of two compared sides.
-
-    Without a `kind` it shows latencies, or the timeline if only that has data.
-    """
+    """Return a picture of two compared sides; by default of latencies, or the timeline if only that has data."""
     subject, options = select_sides(comparison, names, folders), PlotOptions(unit=unit)
 
     def draw(kind: StaticPlotKind) -> StaticPlot:
@@ -120,9 +117,9 @@ def sweep_picture(session: Session, folder: Path) -> StaticPlot | None:
 
 
 def history_picture(last: PastRun, runs: Sequence[PastRun], baseline: PastRun | None) -> StaticPlot:
-    """Return the runs of one condition by date, without reading their sessions.
+    """Return the runs of one condition by date, without reading sessions.
 
-    `last`: one of them; `baseline`: the run that they are compared with.
+    `last`: one of them, `baseline`: its reference.
     """
     series = series_of(runs).get(last.condition)
     subject = PlotSelection(

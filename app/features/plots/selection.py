@@ -116,10 +116,7 @@ def group_by_condition(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
 
 
 def group_by_setting(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
-    """Return the runs grouped by settings, whatever the load.
-
-    If all have the same settings, they are grouped by load, unless there are too many loads.
-    """
+    """Return the runs by settings, whatever the load; by load if all settings are equal and there are few loads."""
     groups = _group_by(runs, lambda run: tuple(sorted(run.start.settings.items())))
     if len(groups) == 1:
         loads = group_by_condition(runs)

@@ -26,10 +26,7 @@ from widgets.plot_render.plot_data import MOST_CURVES, CurveData, CurveLine, Mea
 
 
 def curve(request: PlotRequest) -> PlotContent:
-    """Return a load curve, else metrics over a job field, else a saturation search, else boxes.
-
-    Raises NoPlotDataError.
-    """
+    """Return a load curve, else metrics by a job field, a saturation search, or boxes. Raises NoPlotDataError."""
     subject, options = request.subject, request.options
     results = subject.results
     if results is None:

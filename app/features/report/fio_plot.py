@@ -72,7 +72,7 @@ def fio_plot_files(session: Session, folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _run_files(runs: Sequence[RunRecord]) -> Iterator[_RunFiles]:
-    """Yield the folder of each run: the first one for these conditions where its file name is still free."""
+    """Yield the folder of each run. Runs with equal conditions share one, unless its file name is taken."""
     numbers: dict[tuple[object, ...], int] = {}
     taken: dict[tuple[object, ...], int] = {}
     for run in runs:

@@ -66,8 +66,7 @@ _LEAST = {Level.RAID0: 2, Level.RAID6: 5}
 """Minimum physical volumes: with one lvcreate makes a linear volume, and RAID 6 needs three stripes."""
 
 AT_ONCE = ("--config", "global/wait_for_locks=0")
-"""Options that make a command fail instead of waiting for the group's lock, which a flush holds for hours (lvm.conf).
-"""
+"""Options to fail instead of waiting for the group's lock, which a flush holds for hours (lvm.conf)."""
 
 _SURE = ("--wipesignatures", "y", "--zero", "y")
 

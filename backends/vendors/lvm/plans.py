@@ -84,10 +84,7 @@ def _word(key: str, value: str) -> str:
 
 
 def require_own_step(change: Change, view: LvView) -> None:
-    """Raise RefusedError for a step that changes anything but settings of this volume.
-
-    Steps from a journal are not trusted to do more.
-    """
+    """Raise RefusedError for a step, as from a journal, that changes more than settings of this volume."""
     for write in change.writes:
         parts = [word for word in write.argv[1:-1] if word != "--yes"]
         tool = view.lvconvert if parts[:1] == ["--stripesize"] else view.lvchange

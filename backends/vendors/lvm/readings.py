@@ -101,10 +101,7 @@ def wanted_value(view: LvView) -> Callable[[Setting, Reading, str], str]:
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """Return an old value: any number for a numeric setting, or `mq` and `cleaner`, which are not offered.
-
-    Raises InvalidValueError.
-    """
+    """Return an old value: any number, or `mq` and `cleaner`, which are not offered. Raises InvalidValueError."""
     numeric = any(number(choice.value) is not None for choice in now.choices)
     was_settable = _BEFORE.fullmatch(value) if numeric else value in _POLICIES and setting.key == CACHE_POLICY.key
     return value if was_settable else check_value(setting, now, value)

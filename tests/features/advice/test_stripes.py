@@ -11,7 +11,7 @@ K = 1 << 10
 
 def test_eleven_writes_of_4m_cover_32_stripes_of_article_b_and_tear_ten() -> None:
     cost = stripe_cost(4096 * K, 4096 * K, strip=64 * K, data=22, parity=1)
-    assert (cost.full_stripe, cost.full_stripes * 11, round(cost.partial * 11, 9)) == (1408 * K, 22, 20)
+    assert (cost.stripe_bytes, cost.full_stripes * 11, round(cost.partial * 11, 9)) == (1408 * K, 22, 20)
 
 
 def test_ten_of_those_32_stripes_are_written_in_parts() -> None:
@@ -39,4 +39,4 @@ def test_a_small_write_costs_what_is_known_of_the_level(data: int, parity: int, 
 
 def test_offsets_that_are_no_power_of_two_are_counted_all_the_same() -> None:
     cost = stripe_cost(4096 * K, 512, strip=256 * K, data=23, parity=2)
-    assert cost.full_stripes * cost.full_stripe + cost.partial_share * 4096 * K == pytest.approx(4096 * K, rel=1e-3)
+    assert cost.full_stripes * cost.stripe_bytes + cost.partial_share * 4096 * K == pytest.approx(4096 * K, rel=1e-3)

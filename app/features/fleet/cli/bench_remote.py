@@ -89,7 +89,7 @@ class LineWriter:
 
 
 class RemoteRunControl:
-    """Remote control of a run over stdin. The run stops on command, with its lease, or with its input."""
+    """Remote control of a run over stdin. It stops on command, at the end of its lease, or of its input."""
 
     def __init__(
         self,

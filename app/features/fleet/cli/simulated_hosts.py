@@ -23,10 +23,7 @@ from backends.system.local import LocalHost
 
 
 async def query_simulated(order: HostsRequest, rack: str, fleet: Sequence[str]) -> AsyncIterator[RawResponse]:
-    """Yield the response of each host of a request; equal simulated hosts share one reading.
-
-    `fleet`: all hosts. Number and order decide which of them have faults.
-    """
+    """Yield the response of each host; equal hosts share one reading. The order of `fleet` decides who has faults."""
     plants = faults_by_host(fleet)
     kinds: dict[str, list[str]] = {}
     for host in order.hosts:

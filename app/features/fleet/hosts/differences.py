@@ -37,7 +37,7 @@ class Difference:
     """A fact in which hosts of a role differ."""
 
     role: Role
-    """The role."""
+    """Role of the hosts."""
     point: FactKey
     """The fact."""
     most: HostGroup | None

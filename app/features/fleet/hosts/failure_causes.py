@@ -54,7 +54,7 @@ class MissingHost:
     host: str
     """Its name."""
     cause: Cause
-    """Cause."""
+    """Cause as a code."""
     message: str
     """Cause as a sentence."""
     hint: str = ""

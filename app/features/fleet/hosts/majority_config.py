@@ -32,10 +32,7 @@ class Majority:
 
 
 def majority_settings(documents: Sequence[Mapping[str, Any]]) -> Majority:
-    """Return the settings that most hosts have, from the `targets` of `hosts facts --settings`.
-
-    Raises DesiredError if they do not make a valid file.
-    """
+    """Return the settings of most hosts from `hosts facts --settings`. Raises DesiredError if they are invalid."""
     hosts = len(documents)
     tables_of_hosts = [dict(_sorts(document)) for document in documents]
     about: dict[Sort, str] = {}

@@ -170,10 +170,7 @@ HostMessage = (
 
 
 def parse_message(line: bytes, host: str = "") -> HostMessage:
-    """Return the message in a line without its newline. Raises ProtocolViolationError.
-
-    `host`: the name that this host reported before.
-    """
+    """Return the message in a line. `host`: the sender's earlier name, if any. Raises ProtocolViolationError."""
     try:
         body = json.loads(line, object_pairs_hook=_keys_once)
         kind = LineKind(_text(body, "kind", 20))

@@ -59,7 +59,7 @@ class Ping:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartCommand:
-    """Start fio."""
+    """Command to start fio."""
 
     at: float
     """Start time in seconds since 1970, by the host's wall clock."""
@@ -67,7 +67,7 @@ class StartCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopCommand:
-    """Stop the run."""
+    """Command to stop the run."""
 
 
 RunCommand = Ping | StartCommand | StopCommand

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExploreOffer:
-    """One choice."""
+    """One entry in the list of selections to plot."""
 
     key: str
     """Unique key."""
