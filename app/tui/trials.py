@@ -247,7 +247,7 @@ class Trials:
         trials = self._workbench.changes.trials()
         while self._deciding or (self._workbench.changes.trials() and self._left(trials) > -AFTER):
             await asyncio.sleep(_LOOK_AGAIN)
-        if not any(record.on_trial for record in self._workbench.changes.undoable()):
+        if not any(record.is_on_trial for record in self._workbench.changes.undoable()):
             return  # somebody decided it
         try:
             back = await self._workbench.changes.record_ended_trials()

@@ -157,7 +157,7 @@ def undoable_table(records: Iterable[ChangeRecord]) -> Table:
 
 def _wanted_value_text(record: ChangeRecord) -> str:
     """What stands of a change, or is to stand if its card does it late."""
-    return new_text(record.change) if record.may_come_late else end_value_text(record)
+    return new_text(record.change) if record.may_apply_late else end_value_text(record)
 
 
 def changes_table(records: Iterable[ChangeRecord]) -> Table:
