@@ -199,7 +199,7 @@ from backends.identity import Identity
 from backends.model import Target
 from backends.settings import Persistence
 path = "/sys/block/sda/queue/read_ahead_kb"
-Journal(Path(sys.argv[1]) / "journal").intent("c1", Path(sys.argv[1]) / "sessions" / "old", Change(
+Journal(Path(sys.argv[1]) / "journal").write_intent("c1", Path(sys.argv[1]) / "sessions" / "old", Change(
     target=Target(backend="block", address="sda"), key="read_ahead_kb", label="Read-ahead", before="128",
     after="256", writes=(ChangeStep(path=path, text="256"),), undo=(ChangeStep(path=path, text="128"),),
     identity=Identity(name="sda", model="ST4000NM0035", size_bytes=4 << 40, devno="8:0", diskseq="9"),

@@ -98,7 +98,7 @@ async def test_what_went_for_good_leaves_the_cursor_to_the_next_key() -> None:
         assert devices.selected == "mega:/c0"
 
 
-@pytest.mark.parametrize("acts", ["open_branch", "close_branch", "stay"])
+@pytest.mark.parametrize("acts", ["open_branch", "close_branch", "pin_cursor"])
 async def test_what_somebody_acted_on_is_chosen_though_the_cursor_was_never_moved(
     acts: str,
 ) -> None:

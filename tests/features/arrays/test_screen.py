@@ -126,7 +126,7 @@ async def test_without_the_word_nothing_is_made(tmp_path: Path) -> None:
         assert isinstance(pilot.app.screen, ConfirmDialog)
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(pilot.app.screen, NewArrayScreen))
-        assert pilot.app.workbench.arrays.made_here.entries() == ()  # type: ignore[attr-defined]
+        assert pilot.app.workbench.arrays.journal.entries() == ()  # type: ignore[attr-defined]
 
 
 async def test_a_read_only_workbench_asks_for_no_word(tmp_path: Path) -> None:
