@@ -360,7 +360,7 @@ def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRe
     journal = Journal(current().paths.journal)
     for folder in folders.session_folders(current().paths) if named_folder is None else (named_folder,):
         session = store.load(folder).session
-        late = tuple(change for change in session.changes if change.id == named and change.may_come_late)
+        late = tuple(change for change in session.changes if change.id == named and change.may_apply_late)
         if records := (*session.in_force, *late):
             # The watchdog of a trial writes only to the journal, because the session may be open in another process.
             back = journal.restored_ids(folder)

@@ -251,7 +251,7 @@ class Trials:
         deadline = max((trial.until or 0.0 for trial in self._workbench.changes.trials()), default=0.0)
         while self._deciding or (self._workbench.changes.trials() and deadline - boot_clock() > -AFTER):
             await asyncio.sleep(_LOOK_AGAIN)
-        if not any(record.on_trial for record in self._workbench.changes.undoable()):
+        if not any(record.is_on_trial for record in self._workbench.changes.undoable()):
             return  # It was decided already.
         try:
             back = await self._workbench.changes.record_ended_trials()

@@ -85,14 +85,14 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="a look is judged at the level of the one after it",
-        where=f"{_JUDGE}comparison:_judged",
+        where=f"{_JUDGE}comparison:_judge_values",
         old="look or ahead",
         new="look and ahead",
         noticed_by=("looked",),
     ),
     Break(
         what="pairs are judged between two looks, too",
-        where=f"{_JUDGE}comparison:_judged",
+        where=f"{_JUDGE}comparison:_judge_values",
         old="if reached_look is not None or ahead is None:",
         new="if True:",
         noticed_by=("looked",),
@@ -160,7 +160,7 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="of many figures each is judged as if it were alone",
-        where=f"{_JUDGE}verdict:_corrected",
+        where=f"{_JUDGE}verdict:_correct",
         old="if p <= level:",
         new="if True:",
         noticed_by=("figures",),
@@ -174,7 +174,7 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="the places at which a level may have changed are not counted",
-        where=f"{_JUDGE}drift:_surest",
+        where=f"{_JUDGE}drift:_most_significant_part",
         old="p * len(parts) <= allowed",
         new="p <= allowed",
         noticed_by=("levels",),

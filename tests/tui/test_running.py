@@ -61,7 +61,7 @@ def test_a_trial_of_a_simulated_machine_is_taken_back_with_the_end(
 
 def test_nothing_is_left_to_be_asked_about_at_the_next_start(ending: DuringATrial, table: Table) -> None:
     run_app(ending)
-    assert (table.bench.session.changes[0].on_trial, table.bench.changes.journal.unresolved()) == (False, ())
+    assert (table.bench.session.changes[0].is_on_trial, table.bench.changes.journal.unresolved()) == (False, ())
 
 
 def test_a_trial_that_a_watchdog_takes_back_is_left_to_it(ending: DuringATrial, table: Table) -> None:

@@ -208,7 +208,7 @@ def _compare(
         a=a,
         b=b,
         sides=sides,
-        rows=tuple(_compared_figures(sides)),
+        rows=tuple(_compare_figures(sides)),
         settings=differing_values(a.start.settings, b.start.settings),
         job=differing_values(filled_fields(a.start.job_texts), filled_fields(b.start.job_texts)),
         provenance=differences(sides),
@@ -249,16 +249,16 @@ def varying_keys(mappings: list[Mapping[str, str]]) -> list[str]:
 def compare_headline(sides: ComparisonSides) -> MetricComparison | None:
     """Return the comparison of the headline metric alone, which is fast for lists."""
     about, direction = _headline_kind(sides)
-    return _compared_figure(direction, about, sides, headline=True)
+    return _compare_figure(direction, about, sides, headline=True)
 
 
-def _compared_figures(sides: ComparisonSides) -> Iterator[MetricComparison]:
+def _compare_figures(sides: ComparisonSides) -> Iterator[MetricComparison]:
     """Yield the headline metric first, judged alone, then all others, judged as one family.
 
     If all I/Os have one size, bytes are equivalent to I/Os: they get the same verdict, and are not counted twice.
     """
     (about, direction), left = _headline_kind(sides), _with_io(sides)
-    first = _compared_figure(direction, about, sides, headline=True)
+    first = _compare_figure(direction, about, sides, headline=True)
     if first is not None:
         yield first
     repeated_key = _OTHER_RATE.get(about.key, "bytes_per_second") if _one_block_size(sides) else ""
@@ -272,7 +272,7 @@ def _compared_figures(sides: ComparisonSides) -> Iterator[MetricComparison]:
     counted = [kind for kind in others if kind not in repeated and _judged_values(*kind, left) is not None]
     share = BESIDE / max(1, len(counted))
     other_rows = [
-        row for side, figure in others if (row := _compared_figure(side, figure, sides, share=share)) is not None
+        row for side, figure in others if (row := _compare_figure(side, figure, sides, share=share)) is not None
     ]
     family = [row for row in other_rows if (row.direction, row.figure) not in repeated]
     judgements = correct_for_multiplicity([row.judgement for row in family], share=BESIDE)
@@ -297,7 +297,7 @@ def _one_block_size(sides: ComparisonSides) -> bool:
     return len({job.get("bs") for job in jobs}) == 1 and all(job.get("bs") for job in jobs) and not several
 
 
-def _compared_figure(
+def _compare_figure(
     direction: str, figure: MetricKind, sides: ComparisonSides, *, headline: bool = False, share: float = 1.0
 ) -> MetricComparison | None:
     """Return the comparison of one metric. `share`: share of the level that the first of several metrics must reach."""
@@ -317,13 +317,13 @@ def _compared_figure(
                 threshold=sides.threshold,
             )
     elif (values := _judged_values(direction, figure, left)) is not None:
-        decided = _judged(*values, sides, left, (direction, figure), share)
+        decided = _judge_values(*values, sides, left, (direction, figure), share)
         judgement = apply_caveats(_without_silent_choice(decided, sides), (*sides.a, *sides.b))
     return MetricComparison(
         direction=direction,
         figure=figure,
-        a=_mean(_all_known(a)),
-        b=_mean(_all_known(b)),
+        a=_mean(_complete_values(a)),
+        b=_mean(_complete_values(b)),
         judgement=judgement,
         headline=headline,
     )
@@ -373,7 +373,7 @@ def _judged_values(
     direction: str, figure: MetricKind, sides: ComparisonSides
 ) -> tuple[list[float], list[float]] | None:
     """Return the values of both sides; None if they cannot be judged."""
-    a, b = (_all_known(values_of(side, direction, figure)) for side in (sides.a, sides.b))
+    a, b = (_complete_values(values_of(side, direction, figure)) for side in (sides.a, sides.b))
     alike = not figure.is_latency or direction == SYNC or len(latency_kinds(sides)) == 1
     return (a, b) if figure.judged and alike and a and b and min(*a, *b) > 0 else None
 
@@ -384,7 +384,7 @@ def latency_kinds(sides: ComparisonSides) -> set[bool]:
     return {side.completion_ns is not None for side in both}
 
 
-def _judged(
+def _judge_values(
     a: list[float],
     b: list[float],
     sides: ComparisonSides,
@@ -432,7 +432,7 @@ def _judged(
     )
 
 
-def _all_known(values: Sequence[float | None]) -> list[float]:
+def _complete_values(values: Sequence[float | None]) -> list[float]:
     """Return the values; none if one is missing, because the other runs do not replace it."""
     present = [value for value in values if value is not None]
     return present if len(present) == len(values) else []
@@ -476,13 +476,13 @@ def differences(sides: ComparisonSides) -> Differences:
         keys, key=lambda key: SUBJECT.index(key) if key in SUBJECT else len(SUBJECT) + (key == "boot_id")
     ):
         a, b = ({run.get(key) for run in side} for side in provenances)
-        name, other = _shown(a), _shown(b)
+        name, other = _values_text(a), _values_text(b)
         if a != b and not (key.startswith(_OF_SCHEDULER) and None in (name, other)):
             differing.append((key, name, other))
     return tuple(differing)
 
 
-def _shown(values: set[str | None]) -> str | None:
+def _values_text(values: set[str | None]) -> str | None:
     return " or ".join(sorted(filter(None, values))) or None
 
 

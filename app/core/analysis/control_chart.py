@@ -7,7 +7,7 @@ lasts until the sum is 0 again. Five additions are ours, each simulated (`make m
 
 - The allowance is the score of half of the threshold, if that is more. So irrelevant losses never add up, and nights
   that are alike raise fewer alarms (at 2 % scatter 0.1 a year instead of 4).
-- Nights below the allowance are not part of the reference until the sum is 0 again, so a loss does not become normal.
+- Nights of a loss are not part of the reference until the sum is 0 again, so a loss does not become normal.
 - Nights of an alarm join the reference when the second alarm ends. So weekends and maintenance nights become normal, a
   single fault does not. While the chart learns they join when the first alarm ends.
 - The standard deviation grows by sqrt((1 + r) / (1 - r)) if consecutive nights are correlated by r, unless nights are
@@ -73,8 +73,7 @@ class ControlChart:
     judgement: RegressionResult
     """The verdict: WORSE for the first night of an episode only, STILL_WORSE for those after it.
 
-    The interval is that of the nights below the allowance, or else of the last night, against the reference; None if
-    there is none.
+    Its interval is that of the nights of a loss, or else of the last night, against the reference; None without any.
     """
     nights: int
     """Number of nights, including the baseline."""
@@ -85,7 +84,7 @@ class ControlChart:
     sd: float | None
     """Standard deviation of the reference, as logarithms; None for one night."""
     since: int | None
-    """Index of the first night below without interruption, 0 is the baseline; None if there is none."""
+    """Index of the first night of the present loss, 0 is the baseline; None without a loss."""
     begun: int | None
     """Index of the night on which the episode was reported; None without one."""
     episodes: tuple[int, ...]
@@ -157,7 +156,7 @@ class _Chart:
         """Add the next night."""
         learning = len(self._reference) < LEARNING
         self._against = 1 if learning else len(self._reference)
-        worse = self._early(values) if learning else self._charted(night, values)
+        worse = self._judge_early(values) if learning else self._judge_by_chart(night, values)
         if not worse:
             self._begun = None
         elif self._begun is None:
@@ -168,7 +167,7 @@ class _Chart:
         else:
             self._standing = RegressionVerdict.STILL_WORSE
 
-    def _early(self, values: Sequence[float]) -> bool:
+    def _judge_early(self, values: Sequence[float]) -> bool:
         """Compare with the baseline alone, by an interval no narrower than the scatter of these nights."""
         between = session_scatter([*self._earlier, *map(exp, self._reference[1:])])
         judged = judge_later(
@@ -198,7 +197,7 @@ class _Chart:
         self._reference += [*self._waiting, level]
         self._waiting, self._since = [], None
 
-    def _charted(self, night: int, values: Sequence[float]) -> bool:
+    def _judge_by_chart(self, night: int, values: Sequence[float]) -> bool:
         level = _level(values)
         mean, single = _moments(self._reference)
         single = max(single, self._loss / 10)

@@ -232,7 +232,7 @@ def _splits(logs: Sequence[float], offset: int, least: float, allowed: float) ->
     for_good = [(0, at) for at in range(FEWEST_POINTS, n - FEWEST_POINTS + 1)]
     stretches = list(_stretches(n))
     level = allowed / 2 if stretches else allowed
-    part = _surest(logs, for_good, least, level) or _surest(logs, stretches, least, level)
+    part = _most_significant_part(logs, for_good, least, level) or _most_significant_part(logs, stretches, least, level)
     if part is None:
         return
     edges = [0, *(at for at in part if at), n]
@@ -248,7 +248,7 @@ def _stretches(n: int) -> Iterator[tuple[int, int]]:
             yield begin, end
 
 
-def _surest(
+def _most_significant_part(
     logs: Sequence[float], parts: Sequence[tuple[int, int]], least: float, level: float
 ) -> tuple[int, int] | None:
     """Return begin and end of the part whose mean differs most significantly from the rest; None if none does."""

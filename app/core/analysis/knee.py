@@ -87,7 +87,7 @@ def knee(loads: Sequence[LoadPoint]) -> Knee | None:
         if not beyond:
             return None
         high = max(high, *beyond)
-    return Knee(rate=value, low=low, high=high, latency=exp(_between(places, value)), at_limit=value >= highest)
+    return Knee(rate=value, low=low, high=high, latency=exp(_latency_at(places, value)), at_limit=value >= highest)
 
 
 def _best(loads: Sequence[_CarriedLoad]) -> float:
@@ -173,7 +173,7 @@ def _extend_to_break(loads: Sequence[_CarriedLoad], low: float, high: float) -> 
     )
 
 
-def _between(places: Sequence[_CarriedLoad], rate: float) -> float:
+def _latency_at(places: Sequence[_CarriedLoad], rate: float) -> float:
     """Return ln of the latency at a rate between two loads, by linear interpolation."""
     for load, other in pairwise(places):
         if load.rate <= rate <= other.rate and other.rate > load.rate:

@@ -63,13 +63,15 @@ def noise_of_pairs(interval: ConfidenceInterval) -> RunNoise | None:
 
 def detectable_effect(noise: RunNoise, pairs: int, *, level: float = LEVEL) -> float:
     """Return the smallest effect in percent that this many pairs show with at least 80 % probability."""
-    return expm1(_needed(pairs, level) * noise.conservative_sd) * 100
+    return expm1(_detectable_sds(pairs, level) * noise.conservative_sd) * 100
 
 
 def pairs_for(noise: RunNoise, percent: float, most: int) -> int | None:
     """Return the fewest pairs that show an effect of `percent` with 80 % probability; None if `most` do not."""
     effect = log1p(percent / 100)
-    return next((n for n in range(FEWEST_PAIRS, most + 1) if _needed(n, LEVEL) * noise.conservative_sd <= effect), None)
+    return next(
+        (n for n in range(FEWEST_PAIRS, most + 1) if _detectable_sds(n, LEVEL) * noise.conservative_sd <= effect), None
+    )
 
 
 def sd_upper_bound(dof: int, sure: float = CAUTION) -> float:
@@ -81,7 +83,7 @@ def sd_upper_bound(dof: int, sure: float = CAUTION) -> float:
     return float(max(0.05, 1 - part - NormalDist().inv_cdf(sure) * sqrt(part)) ** -1.5)
 
 
-def _needed(pairs: int, level: float) -> float:
+def _detectable_sds(pairs: int, level: float) -> float:
     """Return the detectable effect in standard deviations of one pair."""
     return (quantile(1 - level / 2, pairs - 1) + quantile(POWER, pairs - 1)) / sqrt(pairs)
 
@@ -114,14 +116,14 @@ def deciding_look(
     effect, limit = abs(interval.mean), log1p(threshold / 100)
     for look in looks:
         if look.pairs > n and (
-            _shows(sd, effect - off, look.pairs, look.level, POWER)
-            or _shows(sd, limit - effect - off, look.pairs, look.inside_level, (1 + POWER) / 2)
+            _is_shown(sd, effect - off, look.pairs, look.level, POWER)
+            or _is_shown(sd, limit - effect - off, look.pairs, look.inside_level, (1 + POWER) / 2)
         ):
             return look
     return None
 
 
-def _shows(sd: float, margin: float, pairs: int, level: float, power: float) -> bool:
+def _is_shown(sd: float, margin: float, pairs: int, level: float, power: float) -> bool:
     """Return whether the interval of this many pairs stays that far away with this probability."""
     wanted = quantile(1 - level / 2, pairs - 1) + quantile(power, pairs - 1)
     return margin > 0 and wanted * sd / sqrt(pairs) <= margin

@@ -169,7 +169,7 @@ def _intervals(
 
 
 def _without_outliers(results: RoundResults) -> list[list[float]]:
-    """Return the deviations of each round from its median, clipped and without a trend along the rounds.
+    """Return the deviations of each round from its median, clipped and without a trend within the rounds.
 
     Labels have no influence on it, so they can be drawn again afterwards.
     """

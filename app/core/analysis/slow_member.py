@@ -71,7 +71,7 @@ def against_siblings(rounds: Sequence[Mapping[str, float]]) -> tuple[MemberCompa
     )
     means = {name: fmean(values) for name, values in clipped.items()}
     scatter = _scatter(clipped, means)
-    comparisons = [_against(name, means, scatter, rounds) for name in names]
+    comparisons = [_compare_member(name, means, scatter, rounds) for name in names]
     return tuple(sorted(comparisons, key=lambda comparison: -comparison.slower))
 
 
@@ -81,8 +81,8 @@ def detectable(members: int, rounds: int, scatter: float) -> float:
     `scatter`: standard deviation, as a share, of one member's value between rounds.
     """
     free = (members - 1) * (rounds - 1)
-    error = hypot(scatter / sqrt(rounds), ALIKE) * _widened(members - 1)
-    return max(MATTERS, exp((_beyond(members, free) + quantile(POWER, free)) * error) - 1)
+    error = hypot(scatter / sqrt(rounds), ALIKE) * _median_factor(members - 1)
+    return max(MATTERS, exp((_critical_value(members, free) + quantile(POWER, free)) * error) - 1)
 
 
 def rounds_to_show(share: float, members: int, scatter: float) -> int | None:
@@ -91,14 +91,14 @@ def rounds_to_show(share: float, members: int, scatter: float) -> int | None:
     return next(enough, None)
 
 
-def _against(
+def _compare_member(
     name: str, means: Mapping[str, float], scatter: float, rounds: Sequence[Mapping[str, float]]
 ) -> MemberComparison:
     others = [value for other, value in means.items() if other != name]
     spread, free = hypot(scatter / sqrt(len(rounds)), ALIKE), (len(means) - 1) * (len(rounds) - 1)
-    if len(others) >= _MANY and (apart := stdev(near := _near(others))) > _UNLIKE * spread:
+    if len(others) >= _MANY and (apart := stdev(near := _without_far_values(others))) > _UNLIKE * spread:
         spread, free = apart, len(near) - 1
-    wide = spread * _beyond(len(means), free) * _widened(len(others))
+    wide = spread * _critical_value(len(means), free) * _median_factor(len(others))
     above = means[name] - median(others)
     low, high = exp(above - wide) - 1, exp(above + wide) - 1
     value = exp(fmean([log(record[name]) for record in rounds]))
@@ -124,17 +124,17 @@ _UNLIKE = 1.5
 """Multiple of the expected standard deviation from which on members differ by more than sound ones."""
 
 
-def _beyond(members: int, free: float) -> float:
+def _critical_value(members: int, free: float) -> float:
     """Return the quantile of Student's t that keeps FALSE_ALARM over all members."""
     return quantile(1 - FALSE_ALARM / members, free)
 
 
-def _widened(others: int) -> float:
+def _median_factor(others: int) -> float:
     """Return the factor by which the difference to the median of this many members scatters more than one member."""
     return sqrt(1 + pi / 2 / others)
 
 
-def _near(values: Sequence[float]) -> list[float]:
+def _without_far_values(values: Sequence[float]) -> list[float]:
     """Return the values without those far from the median, so that a second slow member does not hide the first."""
     middle = median(values)
     reach = _FAR * _NORMAL * median(abs(value - middle) for value in values)

@@ -17,10 +17,10 @@ from app.core.session.state import ExperimentRecord, Session
 
 def verdicts_of(comparison: Comparison) -> tuple[RecordedVerdict, ...]:
     """Return the verdicts to store: one for every metric that has one."""
-    return tuple(_recorded(row, row.judgement) for row in comparison.rows if row.judgement is not None)
+    return tuple(_record_of(row, row.judgement) for row in comparison.rows if row.judgement is not None)
 
 
-def _recorded(row: MetricComparison, judgement: VerdictResult) -> RecordedVerdict:
+def _record_of(row: MetricComparison, judgement: VerdictResult) -> RecordedVerdict:
     record = RecordedVerdict(
         direction=row.direction,
         figure=row.figure.key,

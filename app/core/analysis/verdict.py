@@ -284,12 +284,10 @@ def correct_for_multiplicity(
     adjusted = dict(
         zip(map(id, family), holm([judgement.interval.p for judgement in family if judgement.interval]), strict=True)
     )
-    return tuple(
-        _corrected(judgement, adjusted.get(id(judgement), 0.0) / share, len(family)) for judgement in judgements
-    )
+    return tuple(_correct(judgement, adjusted.get(id(judgement), 0.0) / share, len(family)) for judgement in judgements)
 
 
-def _corrected(judgement: VerdictResult | None, p: float, count: int) -> VerdictResult | None:
+def _correct(judgement: VerdictResult | None, p: float, count: int) -> VerdictResult | None:
     if judgement is None or not judgement.differs:
         return judgement
     level = LEVEL if judgement.interval is None else judgement.interval.level

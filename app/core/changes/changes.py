@@ -208,7 +208,7 @@ class SessionChanges:
         by_deadline: dict[float, list[Change]] = {}
         for record in self._record.session.changes:
             until = record.intent.trial_until
-            if record.on_trial and until is not None and record.intent.boot == boot_id() and until > boot_clock():
+            if record.is_on_trial and until is not None and record.intent.boot == boot_id() and until > boot_clock():
                 by_deadline.setdefault(until, []).append(record.change)
         now = boot_clock()
         return tuple((until, until - now, tuple(changes)) for until, changes in sorted(by_deadline.items()))
@@ -230,7 +230,7 @@ class SessionChanges:
         undecided = {trial.id for trial in self.trials()}
         all_back = True
         for record in self.undoable():
-            if record.on_trial and record.id not in undecided:
+            if record.is_on_trial and record.id not in undecided:
                 reading = (await self._hardware.read(record.change.target)).get(record.change.key)
                 now = None if reading is None else reading.now
                 back = pending_state_of(record, now) is PendingValueState.BEFORE
@@ -252,7 +252,7 @@ class SessionChanges:
         Raises NotFoundError for an id that is not in the session, RefusedError, BlockedError, StorageError.
         """
         record = self._change(change_id)
-        if not record.in_force and not record.may_come_late:
+        if not record.in_force and not record.may_apply_late:
             raise NotFoundError(f"Change {change_id} is not in force any more.")
         asked = confirm is not None or record.change.risk is Risk.DESTROYS_DATA
         plate = await self._hardware.device_label(record.change.target) if asked else None

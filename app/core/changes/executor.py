@@ -376,7 +376,9 @@ class ChangeExecutor:
                 register_journal(self.locks, self.journal)
             self.journal.write_intent(intended.id, self.folder, change, until=intended.trial_until)
             if intended.trial_until is not None:
-                await self._arm(intended.trial_until)
+                if self.arm is None:
+                    raise RefusedError("There are no trials on this host.")
+                await self.arm(intended.trial_until)
         except (StorageError, RefusedError) as error:
             failed = ChangeEnded(
                 at=time.time(), id=intended.id, result="failed", now=change.starts_from, message=error.message
@@ -420,11 +422,6 @@ class ChangeExecutor:
             lock.note_inherited_lock(pid, program)
 
         return ProcessTracking(lock=lock.descriptor, begins=begins)
-
-    async def _arm(self, until: float) -> None:
-        if self.arm is None:
-            raise RefusedError("There are no trials on this host.")
-        await self.arm(until)
 
     def _require_no_other_trial(self, change: Change, until: float | None) -> None:
         """Check that no undecided trial is in the way. Raises RefusedError if one is.

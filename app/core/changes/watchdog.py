@@ -58,7 +58,7 @@ async def watch(
     """
     trials = _Trials(Journal(paths.journal), Path(session), until)
     while (left := until - boot_clock()) > 0:
-        if not trials.undecided():
+        if not trials.undecided_trials():
             return "kept"
         await asyncio.sleep(min(LOOK_EVERY, left))
     changer = ChangeExecutor(
@@ -71,7 +71,7 @@ async def watch(
     )
     last = boot_clock() + LONGEST_WAIT
     result = "kept"
-    while pending := trials.undecided():
+    while pending := trials.undecided_trials():
         results = [await _restore(changer, change, trials) for change in _first_of_each(pending)]
         if "failed" not in results:
             result = results[-1]
@@ -94,7 +94,7 @@ class _Trials:
         self._seen: tuple[int, int, int] | None = None
         self._decided: set[str] = set()
 
-    def undecided(self) -> tuple[UnresolvedChange, ...]:
+    def undecided_trials(self) -> tuple[UnresolvedChange, ...]:
         """Return the trials that are neither confirmed nor reverted, newest first."""
         if (state := self._state()) != self._seen or state is None:
             self._held.update((change.id, change) for change in reversed(self.journal.trials_of(*self._of)))
@@ -102,7 +102,7 @@ class _Trials:
             self._seen = state
         return tuple(change for change in reversed(self._held.values()) if change.id not in self._decided)
 
-    def ended(self, trial: UnresolvedChange, result: str) -> bool:
+    def record_end(self, trial: UnresolvedChange, result: str) -> bool:
         """Write to the journal how a trial ended; return whether that worked."""
         self.results[trial.id] = result
         try:
@@ -136,7 +136,7 @@ async def _restore(changer: ChangeExecutor, trial: UnresolvedChange, trials: _Tr
             )  # a value set by another program is never changed: `conflict`
         except RaidbenchError:
             return "failed"  # locked, refused or missing: this may be temporary
-    return result if trials.ended(trial, result) else "failed"
+    return result if trials.record_end(trial, result) else "failed"
 
 
 def load_all(packages: Sequence[str] = ()) -> None:

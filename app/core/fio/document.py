@@ -191,12 +191,12 @@ def merge_counters(parts: Iterable[Counters]) -> Counters:
         histogram=Histogram.merged(row.histogram for row in rows),
         short_ios=sum(row.short_ios for row in rows),
         drop_ios=sum(row.drop_ios for row in rows),
-        completion=_merged(row.completion for row in rows),
-        submission=_merged(row.submission for row in rows),
+        completion=_merge_optional(row.completion for row in rows),
+        submission=_merge_optional(row.submission for row in rows),
     )
 
 
-def _merged(parts: Iterable[Counters | None]) -> Counters | None:
+def _merge_optional(parts: Iterable[Counters | None]) -> Counters | None:
     rows = list(parts)
     counters = [part for part in rows if part is not None]
     return merge_counters(counters) if counters and len(counters) == len(rows) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from enum import StrEnum
+from typing import Any
 
 from app.core.fio import job_values as values
 from app.core.fio.extra import format_extra, parse_extra
@@ -105,25 +106,30 @@ def _optional_flag(
     return replace(_flag(key, label, about), parse=parse, optional=True)
 
 
+def _choice(
+    key: str, label: str, about: str, kind: type[StrEnum], description: str, *, optional: bool = False, **more: Any
+) -> JobField:
+    parse = values.one_of(kind, description)
+    return JobField(key=key, label=label, help=about, parse=parse, choices=tuple(kind), optional=optional, **more)
+
+
+def _optional(key: str, label: str, about: str, parse: Callable[[str], object], **more: Any) -> JobField:
+    return JobField(key=key, label=label, help=about, parse=parse, optional=True, **more)
+
+
 _OF_ONE = "Hold every job that reads and writes at this many {} per second of its {}; empty for no limit."
 
 FIELDS: tuple[JobField, ...] = (
-    JobField(
-        key="rw",
-        label="Pattern",
-        help="Order of the I/O. Trims destroy data.",
-        parse=values.one_of(Pattern, "an I/O pattern"),
-        choices=tuple(Pattern),
-        aliases=("readwrite",),
+    _choice(
+        "rw", "Pattern", "Order of the I/O. Trims destroy data.", Pattern, "an I/O pattern", aliases=("readwrite",)
     ),
     _size("bs", "Block size", "Bytes of one I/O: 4k, 1M.", aliases=("blocksize",)),
-    JobField(
-        key="bssplit",
-        label="Block size mix",
-        help="Several block sizes with their percentages, instead of one: 512/10:4k/60:64k/30.",
-        parse=values.parse_split,
+    _optional(
+        "bssplit",
+        "Block size mix",
+        "Several block sizes with their percentages, instead of one: 512/10:4k/60:64k/30.",
+        values.parse_split,
         format=values.format_split,
-        optional=True,
     ),
     _size(
         "bs_write",
@@ -131,13 +137,12 @@ FIELDS: tuple[JobField, ...] = (
         "Bytes of one write of a job that reads and writes; empty for the same as of reads.",
         optional=True,
     ),
-    JobField(
-        key="bsrange",
-        label="Block size range",
-        help="Block sizes between two, all equally often, instead of one: 4k-64k.",
-        parse=values.parse_span,
+    _optional(
+        "bsrange",
+        "Block size range",
+        "Block sizes between two, all equally often, instead of one: 4k-64k.",
+        values.parse_span,
         format=values.format_span,
-        optional=True,
         aliases=("blocksize_range",),
     ),
     _size(
@@ -170,13 +175,7 @@ FIELDS: tuple[JobField, ...] = (
     _count("size_percent", "Region share", "Use only this much of the target.", optional=True, unit="%"),
     _size("offset", "Start", "Use the target from here on; empty for its start.", optional=True),
     _count("offset_percent", "Start share", "Use the target from this share of its size on.", optional=True, unit="%"),
-    JobField(
-        key="ioengine",
-        label="I/O engine",
-        help="How requests reach the kernel.",
-        parse=values.one_of(Engine, "an I/O engine raidbench uses"),
-        choices=tuple(Engine),
-    ),
+    _choice("ioengine", "I/O engine", "How requests reach the kernel.", Engine, "an I/O engine raidbench uses"),
     _flag("direct", "Direct I/O", "Go past the page cache; without it memory is measured."),
     _count(
         "rate_iops",
@@ -194,30 +193,27 @@ FIELDS: tuple[JobField, ...] = (
     _count("rate_iops_write", "IOPS limit of writes", _OF_ONE.format("I/Os", "writes"), optional=True),
     _size("rate_read", "Rate limit of reads", _OF_ONE.format("bytes", "reads"), optional=True),
     _size("rate_write", "Rate limit of writes", _OF_ONE.format("bytes", "writes"), optional=True),
-    JobField(
-        key="arrival",
-        label="Arrivals",
-        help="When the requests of a held rate come: evenly, or at random as from many users (Poisson).",
-        parse=values.parse_arrival,
+    _optional(
+        "arrival",
+        "Arrivals",
+        "When the requests of a held rate come: evenly, or at random as from many users (Poisson).",
+        values.parse_arrival,
         choices=tuple(Arrival),
-        optional=True,
         option="rate_process",
     ),
-    JobField(
-        key="thinktime",
-        label="Think time",
-        help="Every job pauses so long after its blocks: 500us, 2ms.",
-        parse=values.parse_microseconds,
+    _optional(
+        "thinktime",
+        "Think time",
+        "Every job pauses so long after its blocks: 500us, 2ms.",
+        values.parse_microseconds,
         format=values.format_microseconds,
-        optional=True,
     ),
     _count("thinktime_blocks", "Think after", "I/Os between two pauses; empty for one.", optional=True),
-    JobField(
-        key="random_distribution",
-        label="Distribution",
-        help="Where random I/Os go: zipf:1.1, pareto:0.9, normal:20, zoned:60/10:40/90; empty for everywhere alike.",
-        parse=values.parse_distribution,
-        optional=True,
+    _optional(
+        "random_distribution",
+        "Distribution",
+        "Where random I/Os go: zipf:1.1, pareto:0.9, normal:20, zoned:60/10:40/90; empty for everywhere alike.",
+        values.parse_distribution,
     ),
     _count(
         "percentage_random",
@@ -260,42 +256,33 @@ FIELDS: tuple[JobField, ...] = (
         optional=True,
     ),
     _optional_flag("hipri", "Polling", "Wait for completions by polling, not by interrupts (io_uring, pvsync2)."),
-    JobField(
-        key="cpus_allowed",
-        label="Processors",
-        help="The processors that jobs may run on: 0-3,8.",
-        parse=values.parse_list,
+    _optional("cpus_allowed", "Processors", "The processors that jobs may run on: 0-3,8.", values.parse_list),
+    _choice(
+        "cpus_allowed_policy",
+        "Share them",
+        "All jobs on all of these processors, or each job on one of them.",
+        values.CpuPolicy,
+        "a way to share processors",
         optional=True,
     ),
-    JobField(
-        key="cpus_allowed_policy",
-        label="Share them",
-        help="All jobs on all of these processors, or each job on one of them.",
-        parse=values.one_of(values.CpuPolicy, "a way to share processors"),
-        choices=tuple(values.CpuPolicy),
-        optional=True,
+    _optional(
+        "numa_cpu_nodes",
+        "NUMA nodes",
+        "Jobs run on the processors of these NUMA nodes: 0, 0-1, all.",
+        values.parse_nodes,
     ),
-    JobField(
-        key="numa_cpu_nodes",
-        label="NUMA nodes",
-        help="Jobs run on the processors of these NUMA nodes: 0, 0-1, all.",
-        parse=values.parse_nodes,
-        optional=True,
+    _optional(
+        "numa_mem_policy",
+        "NUMA memory",
+        "Where the buffers of jobs lie: local, bind:0, prefer:1, interleave:0-1.",
+        values.parse_memory_policy,
     ),
-    JobField(
-        key="numa_mem_policy",
-        label="NUMA memory",
-        help="Where the buffers of jobs lie: local, bind:0, prefer:1, interleave:0-1.",
-        parse=values.parse_memory_policy,
-        optional=True,
-    ),
-    JobField(
-        key="sync",
-        label="Synchronous writes",
-        help="Open the target with O_SYNC (sync) or O_DSYNC (dsync): a write ends when its data are on stable media.",
-        parse=values.parse_sync,
+    _optional(
+        "sync",
+        "Synchronous writes",
+        "Open the target with O_SYNC (sync) or O_DSYNC (dsync): a write ends when its data are on stable media.",
+        values.parse_sync,
         choices=tuple(SyncMode),
-        optional=True,
     ),
     _count(
         "buffer_compress_percentage",
@@ -317,12 +304,12 @@ FIELDS: tuple[JobField, ...] = (
         optional=True,
         unit="%",
     ),
-    JobField(
-        key="dedupe_mode",
-        label="Duplicates of",
-        help="Copy the previous block (repeat) or any block of a working set (working_set).",
-        parse=values.one_of(DedupeMode, "a mode of duplicates"),
-        choices=tuple(DedupeMode),
+    _choice(
+        "dedupe_mode",
+        "Duplicates of",
+        "Copy the previous block (repeat) or any block of a working set (working_set).",
+        DedupeMode,
+        "a mode of duplicates",
         optional=True,
     ),
     _count(
@@ -340,12 +327,11 @@ FIELDS: tuple[JobField, ...] = (
         "Change a few bytes of the buffer before every write; fio's default is yes.",
         values.parse_no_or_none,
     ),
-    JobField(
-        key="buffer_pattern",
-        label="Data pattern",
-        help='Write this pattern: 0xdeadbeef, 1234, "text". File names are refused.',
-        parse=values.parse_buffer_pattern,
-        optional=True,
+    _optional(
+        "buffer_pattern",
+        "Data pattern",
+        'Write this pattern: 0xdeadbeef, 1234, "text". File names are refused.',
+        values.parse_buffer_pattern,
     ),
     _optional_flag("sqthread_poll", "Submission thread", "Let a kernel thread submit the requests (io_uring)."),
     _count("sqthread_poll_cpu", "Submission CPU", "Processor of the submission thread (io_uring).", optional=True),
@@ -358,13 +344,12 @@ FIELDS: tuple[JobField, ...] = (
         values.parse_no_or_none,
     ),
     _optional_flag("uncached", "Uncached", "Drop the data from the page cache after buffered I/O (io_uring)."),
-    JobField(
-        key="extra",
-        label="More options",
-        help="Rare options of fio, as fio writes them: iodepth_low=8 end_fsync=1.",
-        parse=parse_extra,
+    _optional(
+        "extra",
+        "More options",
+        "Rare options of fio, as fio writes them: iodepth_low=8 end_fsync=1.",
+        parse_extra,
         format=format_extra,
-        optional=True,
     ),
 )
 """All fields, in the order of a job file; forms and helps show them by `GROUPS`."""

@@ -38,10 +38,10 @@ def _texts(job: Job) -> _Problems:
     """Check the fields whose text goes to fio."""
     for field in FIELDS:
         if isinstance(value := getattr(job, field.key), str) and not field.choices:
-            yield field.key, not (complaint := _complaint(field.parse, value)), complaint
+            yield field.key, not (complaint := _parse_problem(field.parse, value)), complaint
 
 
-def _complaint(parse: Callable[[str], object], text: str) -> str:
+def _parse_problem(parse: Callable[[str], object], text: str) -> str:
     try:
         parse(text)
     except InvalidValueError as error:

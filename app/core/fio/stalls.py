@@ -49,7 +49,7 @@ class IoStallDetector:
         """Add a sample. A stalled sample, in which fio reported nothing, counts like an empty one."""
         if sample.phase is not Phase.MEASURING:
             return
-        if not sample.stalled and _completed(sample):
+        if not sample.stalled and _completed_ios(sample):
             self._since, self._length = None, 0.0
             return
         current_stall = self.current_stall is not None
@@ -90,8 +90,8 @@ def longest_unexplained_stall(
     # The rate of the sections of an earlier phase says nothing about the sections that ran in the stretch.
     sections = {_running(sample) for sample in measured if begin < sample.at <= end}
     outside = [sample for sample in measured if not begin < sample.at <= end and _running(sample) in sections]
-    seconds = sum(sample.seconds for sample in outside if _completed(sample))
-    pace = sum(map(_completed, outside)) / seconds if seconds else 0.0
+    seconds = sum(sample.seconds for sample in outside if _completed_ios(sample))
+    pace = sum(map(_completed_ios, outside)) / seconds if seconds else 0.0
     return None if seconds and pace * longest.seconds < _ENOUGH else longest
 
 
@@ -100,5 +100,5 @@ def _running(sample: Sample) -> frozenset[str]:
     return frozenset(row.name for row in sample.sections if row.phase is not None)
 
 
-def _completed(sample: Sample) -> int:
+def _completed_ios(sample: Sample) -> int:
     return sum(part.ios for part in sample.transfers)

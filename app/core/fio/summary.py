@@ -94,8 +94,8 @@ def summarize(
     if document is None:
         status, diagnosis = _without_document(outcome, lines)
         return RunResult(status=status, reason=diagnosis.reason, hint=diagnosis.hint, evidence=evidence)
-    counters = {part.name: _measured(part.outcome, part.job) for part in parts}
-    counted = _sum_phases(sections, counters) if sections else _measured(outcome, job)
+    counters = {part.name: _measured_counters(part.outcome, part.job) for part in parts}
+    counted = _sum_phases(sections, counters) if sections else _measured_counters(outcome, job)
     seconds = _seconds(counted)
     if sections:
         seconds = sum(_seconds(_sum_sections(phase, counters)) for phase in phases(sections))
@@ -184,7 +184,7 @@ def _verdict_on_each(
         document = part.outcome.document
         assert document is not None  # the whole run has a document
         if status is RunStatus.OK:
-            seconds = _seconds(_measured(part.outcome, part.job))
+            seconds = _seconds(_measured_counters(part.outcome, part.job))
             part_status, why = _verdict(part.outcome, document, lines, seconds, part.job, part.targets)
             if part_status is not RunStatus.OK:
                 return part_status, replace(why, reason=f"{part.name}: {why.reason}")
@@ -223,7 +223,7 @@ def _sides(counted: _Counted) -> dict[str, DirectionStats | None]:
     return {name: direction_figures(counted[name]) if name in counted else None for name in SIDES}
 
 
-def _measured(outcome: FioResult, job: Job | None) -> dict[str, Counters]:
+def _measured_counters(outcome: FioResult, job: Job | None) -> dict[str, Counters]:
     """Return the counters of the measured window, by direction."""
     counters = {name: part for name in DIRECTIONS if (part := outcome.measured(name)) is not None}
     if not counters and (mixed := outcome.measured("mixed")) is not None:
@@ -375,7 +375,7 @@ def _is_complete(
             document is not None
             and part.job is not None
             and _is_complete(
-                part.outcome, document, _seconds(_measured(part.outcome, part.job)), part.job, part.targets
+                part.outcome, document, _seconds(_measured_counters(part.outcome, part.job)), part.job, part.targets
             )
             for part, document in documents
         )

@@ -157,7 +157,7 @@ def undoable_table(records: Iterable[ChangeRecord]) -> Table:
 
 def _wanted_value_text(record: ChangeRecord) -> str:
     """Return the value that is in force, or that will be if the controller applies it late."""
-    return new_text(record.change) if record.may_come_late else end_value_text(record)
+    return new_text(record.change) if record.may_apply_late else end_value_text(record)
 
 
 def changes_table(records: Iterable[ChangeRecord]) -> Table:

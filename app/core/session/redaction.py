@@ -6,7 +6,7 @@ import json
 import os
 import pwd
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from app.core.session import event_codec
@@ -92,18 +92,13 @@ def redact_session(session: Session, redactor: Redactor) -> Session:
     """Return the session with pseudonyms for all identifiers. Raises RefusedError if a redacted line is unreadable."""
     events = []
     for event in session.events:
-        line = _without_names(event_codec.as_json(event), redactor)
-        redacted_event = event_codec.decode(json.dumps(line))
+        line = event_codec.as_json(event)
+        redacted_line = {**redact_json(line, redactor), "event": line["event"]}  # the kind of the event is kept
+        redacted_event = event_codec.decode(json.dumps(redacted_line))
         if redacted_event is None:
             raise RefusedError("This session cannot be redacted: one of its lines would no longer be read.")
         events.append(redacted_event)
     return replay(events)
-
-
-def _without_names(line: Mapping[str, Any], redactor: Redactor) -> dict[str, Any]:
-    """Return the redacted line of an event; its kind is kept."""
-    kept = {"event": line["event"]}
-    return {**redact_json(line, redactor), **kept}
 
 
 def redact_json(value: Any, redactor: Redactor, name: str = "") -> Any:

@@ -53,7 +53,7 @@ class ChangeRecord:
         return self.intent.change
 
     @property
-    def on_trial(self) -> bool:
+    def is_on_trial(self) -> bool:
         """Return whether it is an undecided trial, which will be reverted automatically."""
         return self.intent.trial_until is not None and self.in_force and (self.end is None or self.end.result != "kept")
 
@@ -69,7 +69,7 @@ class ChangeRecord:
         return self.end.result == "failed" and self.end.now != self.change.before  # it failed, but changed the value
 
     @property
-    def may_come_late(self) -> bool:
+    def may_apply_late(self) -> bool:
         """Return whether its tool gave up and the old value was read: a controller may still apply it later."""
         same = self.end is not None and self.end.result == "failed" and self.end.now == self.change.before
         existed = self.change.before not in (None, NOT_THERE)
@@ -117,7 +117,7 @@ class RunRecord:
         names = [run_target.target for run_target in self.start.targets if run_target.device == device]
         return next((part.write for part in self.figures.targets if part.target in names), None)
 
-    def overwrote(self, device: str) -> bool:
+    def has_overwritten(self, device: str) -> bool:
         """Return whether it wrote to the device itself; of several targets, a path that is no device node is a file."""
         if not self.start.targets or not self.start.destructive:
             return self.start.destructive and self.start.device == device

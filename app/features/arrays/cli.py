@@ -198,7 +198,7 @@ async def _delete(bench: Workbench, _: Interruption, name: str, typed: str | Non
     from app.core.changes.arrays.builder import created_array_label
 
     await bench.hardware.probe()
-    entry, match = await bench.arrays.deletable(name, note=not dry_run)
+    entry, match = await bench.arrays.require_deletable(name, note=not dry_run)
     show = say if as_json else lambda row: lines([row])
     for row in (clean(match.sentence, 400), "", "What deletes it:", *step_lines(match.remove)):
         show(row)

@@ -261,7 +261,7 @@ class NewArrayScreen(WorkbenchScreen):
 
     async def _review_deletion(self, entry: ArrayJournalEntry) -> None:
         try:
-            entry, match = await self._app.workbench.arrays.deletable(entry.array.name, note=True)
+            entry, match = await self._app.workbench.arrays.require_deletable(entry.array.name, note=True)
         except RaidbenchError as error:
             self._app.show_error(error, title=f"{entry.array.name} is not deleted")
             return

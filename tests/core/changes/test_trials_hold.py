@@ -145,9 +145,9 @@ async def test_what_was_kept_stays_kept_when_the_journal_vanishes_after_it(
     bench, until = await on_trial(tmp_path)
     bench.journal.write_outcome("c1", bench.folder, "kept")
     trials = watchdog._Trials(bench.journal, bench.folder, until)
-    assert trials.undecided() == ()
+    assert trials.undecided_trials() == ()
     shutil.rmtree(tmp_path / "journal")
-    assert trials.undecided() == ()
+    assert trials.undecided_trials() == ()
 
 
 @pytest.fixture

@@ -112,12 +112,12 @@ def past_runs(loaded: LoadedSession) -> Iterator[PastRun]:
                 record = loaded.session.run(event.id)
                 if record is not None:
                     tried = sweeping or (event.mark is not None and event.mark.letter != "A")
-                    yield _past(record, loaded.folder.name, inventory, host, tried)
+                    yield _past_run(record, loaded.folder.name, inventory, host, tried)
             case _:
                 pass
 
 
-def _past(record: RunRecord, session: str, inventory: Inventory, host: str, tried: bool) -> PastRun:
+def _past_run(record: RunRecord, session: str, inventory: Inventory, host: str, tried: bool) -> PastRun:
     start, figures = record.start, record.figures
     about, direction = headline((record,))
     return PastRun(

@@ -91,7 +91,7 @@ def load_past_runs(paths: Paths, extra_sessions: Iterable[LoadedSession] = ()) -
     notes: list[str] = []
     file = index_file(paths)
     runs: list[PastRun] | None = None
-    openers = [_open_index, _open_index, _copy_index, _empty]
+    openers = [_open_index, _open_index, _copy_index, _empty_index]
     while runs is None:
         open_index = openers.pop(0)
         try:
@@ -177,7 +177,7 @@ def _copy_index(file: Path) -> sqlite3.Connection:
     return _with_tables(sqlite3.connect(":memory:", isolation_level=None), copy_of=file)
 
 
-def _empty(_: Path) -> sqlite3.Connection:
+def _empty_index(_: Path) -> sqlite3.Connection:
     return _with_tables(sqlite3.connect(":memory:", isolation_level=None))
 
 
@@ -195,7 +195,7 @@ def _refresh(base: sqlite3.Connection, sessions: Path, notes: list[str]) -> list
         # The stamps are older than the reading, so a session that grew meanwhile is read again next time.
         _write(base, {name: stamps.get(name) if name in runs else None for name in read}, runs)
     parsed = cache(json.loads)  # most runs have the same settings as the run before
-    all_runs = [_run(row, parsed) for row in base.execute("SELECT * FROM runs")]
+    all_runs = [_run_of_row(row, parsed) for row in base.execute("SELECT * FROM runs")]
     if len(all_runs) != (base.execute("SELECT sum(runs) FROM sessions").fetchone()[0] or 0):
         raise ValueError("runs are missing")
     return all_runs
@@ -242,17 +242,17 @@ def _row(run: PastRun) -> tuple[Any, ...]:
         json.dumps(value, sort_keys=True) if name in _JSON else int(value) if isinstance(value, bool) else value
         for name, value in zip(_COLUMNS, astuple(run), strict=True)
     )
-    return *values, _sum(values)
+    return *values, _checksum(values)
 
 
-def _sum(values: tuple[Any, ...]) -> int:
+def _checksum(values: tuple[Any, ...]) -> int:
     """Return a checksum: SQLite detects damaged pages, but not damaged values."""
     return crc32(repr(values).encode())
 
 
-def _run(row: tuple[Any, ...], parsed: Callable[[str], Any]) -> PastRun:
+def _run_of_row(row: tuple[Any, ...], parsed: Callable[[str], Any]) -> PastRun:
     """Return the run of a row. Raises ValueError if the row was not written like this."""
-    if _sum(row[:-1]) != row[-1]:
+    if _checksum(row[:-1]) != row[-1]:
         raise ValueError("another run than was written")
     values = dict(zip(_COLUMNS, row[:-1], strict=True))
     for name in _JSON:

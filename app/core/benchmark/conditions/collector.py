@@ -242,13 +242,13 @@ def _written(session: Session, location: JobLocation, things: Sequence[Array | D
 def _trimmed(session: Session, run_id: str, device: str) -> bool:
     """Whether the run discarded blocks of the device and left them unwritten."""
     run = session.run(run_id)
-    return run is not None and run.overwrote(device) and run.start.job.get("rw") in _TRIMS
+    return run is not None and run.has_overwritten(device) and run.start.job.get("rw") in _TRIMS
 
 
 def _covers(session: Session, run_id: str, device: str, area: int) -> bool:
     """Whether the run wrote every block of the first `area` bytes of the device."""
     run = session.run(run_id)
-    if run is None or not run.overwrote(device):
+    if run is None or not run.has_overwritten(device):
         return False
     if run.start.device == device and run.figures.filled_bytes >= area > 0:
         return True

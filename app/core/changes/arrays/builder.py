@@ -93,7 +93,9 @@ class ArrayBuilder:
             if made.state is ArrayMatchState.WHOLE:
                 self.journal.write_stage(array.name, ArrayStage.MADE, made.uuids)
                 made = replace(made, differs=await self._policy_differences(plan, made))
-                text = " ".join((f"{_made_text(plan)}. `raidbench array delete {array.name}`.", *made.differs.values()))
+                text = " ".join(
+                    (f"{_array_text(plan)}. `raidbench array delete {array.name}`.", *made.differs.values())
+                )
                 self._note(f"Made the array {array.name}: {text}")
                 return made
             raise await self._incomplete_error(builder, self._entry(array.name), made, lock, trouble)
@@ -143,10 +145,10 @@ class ArrayBuilder:
         self._record.require_recording()
         if typed != name:
             raise RefusedError("The array was not confirmed.", hint=f"Its word is its name: {clean(name, 40)}.")
-        entry, match = await self.deletable(name, note=True)
+        entry, match = await self.require_deletable(name, note=True)
         builder = self._builder(entry.array.controller)
         with self._locked(match.locks, "deleting", name) as lock:
-            entry, again = await self.deletable(name, note=True)
+            entry, again = await self.require_deletable(name, note=True)
             if again.remove != match.remove:
                 raise RefusedError(f"{name} is another array now than the one that was shown.", hint="Look again.")
             remaining = await self._remove(builder, entry, again, lock)
@@ -157,10 +159,10 @@ class ArrayBuilder:
         self._note(f"Deleted the array {name}.")
         return match
 
-    async def deletable(self, name: str, *, note: bool) -> tuple[ArrayJournalEntry, ArrayMatch]:
-        """Return an array that raidbench created, as found now. Raises the errors of `delete`; nothing is changed.
+    async def require_deletable(self, name: str, *, note: bool) -> tuple[ArrayJournalEntry, ArrayMatch]:
+        """Return an array that raidbench created, as found now, if it may be deleted; nothing is changed.
 
-        `note`: whether a missing array is recorded as gone.
+        `note`: whether a missing array is recorded as gone. Raises the errors of `delete`.
         """
         entry = self.journal.entry(name)
         if entry is None:
@@ -417,7 +419,7 @@ def _unknown_result_error(
     )
 
 
-def _made_text(plan: ArrayPlan) -> str:
+def _array_text(plan: ArrayPlan) -> str:
     request = plan.request
     serials = ", ".join(drive.serial or drive.place for drive in request.drives)
     strip = "" if request.strip_bytes is None else f", strip {size_words(request.strip_bytes)}"
