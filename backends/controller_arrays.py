@@ -84,7 +84,7 @@ def lasting_id(wwn: str | None, serials: Iterable[str], otherwise: str) -> str:
     return f"naa.{wwn}" if wwn is not None else " ".join(sorted(serials)) or otherwise
 
 
-def not_told_apart(serial: str | None, serials: Iterable[str | None]) -> str:
+def ambiguity_reason(serial: str | None, serials: Iterable[str | None]) -> str:
     """Return the reason against a drive whose serial number is missing or not unique; "" if it is unique."""
     alone = bool(serial) and sum(other == serial for other in serials) == 1
     return "" if alone else "its serial number is not told, or another drive has it too"
@@ -97,10 +97,10 @@ def find_on_card(array: CreatedArray, card: CardArrays) -> ArrayMatch:
     """
     try:
         drives = _drives(array.members, card)
-        card_array = _over(drives, card)
+        card_array = _array_of(drives, card)
         if card_array is None:
-            return ArrayMatch(state=ArrayMatchState.ABSENT, sentence=_nothing_of_it(drives, card), locks=(card.lock,))
-        nameless = _is_it(array, card_array, drives, card)
+            return ArrayMatch(state=ArrayMatchState.ABSENT, sentence=_absence_text(drives, card), locks=(card.lock,))
+        nameless = _is_nameless(array, card_array, drives, card)
     except ForeignArrayError as reason:
         return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=str(reason))
     text = f"{card_array.target} is {array.level.name} of these very {len(drives)} drives"
@@ -143,7 +143,7 @@ def _drive(member: MemberDrive, drives: Iterable[CardDrive]) -> CardDrive:
     return matches[0]
 
 
-def _over(drives: Sequence[CardDrive], card: CardArrays) -> CardArray | None:
+def _array_of(drives: Sequence[CardDrive], card: CardArrays) -> CardArray | None:
     """Return the array that has some of these drives; None if there is none.
 
     Raises ForeignArrayError if there are several, or if an array's drives are unknown.
@@ -158,7 +158,7 @@ def _over(drives: Sequence[CardDrive], card: CardArrays) -> CardArray | None:
     return over[0] if over else None
 
 
-def _nothing_of_it(drives: Sequence[CardDrive], card: CardArrays) -> str:
+def _absence_text(drives: Sequence[CardDrive], card: CardArrays) -> str:
     """Return a sentence that nothing of the array exists.
 
     Raises ForeignArrayError for a drive that is a member of something anyway.
@@ -170,7 +170,7 @@ def _nothing_of_it(drives: Sequence[CardDrive], card: CardArrays) -> str:
     return f"No {card.kind} has any of its {len(drives)} drives."
 
 
-def _is_it(array: CreatedArray, card_array: CardArray, drives: Sequence[CardDrive], card: CardArrays) -> bool:
+def _is_nameless(array: CreatedArray, card_array: CardArray, drives: Sequence[CardDrive], card: CardArrays) -> bool:
     """Return whether the array still lacks its name. Raises ForeignArrayError if it is another array."""
     where = f"{card_array.called[:1].upper()}{card_array.called[1:]}"
     if set(card_array.drives) != {drive.place for drive in drives}:

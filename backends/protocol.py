@@ -72,7 +72,7 @@ class Backend(InventoryBackend, SettingsBackend, Protocol):
     """A backend with an inventory and settings."""
 
 
-Told = Callable[[str, Inventory], None]
+InventoryListener = Callable[[str, Inventory], None]
 """Listener for parts of an inventory by name; a later part of the same name replaces the earlier one."""
 
 
@@ -89,7 +89,7 @@ def placeholder_inventory(card: Target) -> Inventory:
 class IncrementalInventory(Protocol):
     """A backend whose parts (controllers) answer at different speeds."""
 
-    async def inventory_in_parts(self, listener: Told) -> Inventory:
+    async def inventory_in_parts(self, listener: InventoryListener) -> Inventory:
         """Return the inventory and report each part when it is detected, and again when it has answered."""
         ...
 

@@ -45,14 +45,14 @@ class InterruptedExperiment:
         return f"{self.name}: cut short, {start.key} of {start.target} may still be {start.b} instead of {start.a}"
 
 
-def find_interrupted(paths: Paths, *, own: Path | None = None) -> tuple[InterruptedExperiment, ...]:
+def find_interrupted(paths: Paths, *, own_folder: Path | None = None) -> tuple[InterruptedExperiment, ...]:
     """Return experiments without a process whose value may be in force, newest session first. Never raises.
 
-    `own`: folder of a session that this process has open and in which it runs no experiment now.
+    `own_folder`: folder of a session that this process has open and in which it runs no experiment now.
     """
     experiments: list[InterruptedExperiment] = []
     for folder in EXPERIMENT.folders(paths):
-        if folder == own or not is_being_written(folder):
+        if folder == own_folder or not is_being_written(folder):
             with contextlib.suppress(RaidbenchError):
                 session = store.load(folder).session
                 experiments += [
@@ -114,13 +114,13 @@ def _changes_in_force(session: Session, record: ExperimentRecord) -> tuple[Chang
 
     Changes by a later process are excluded, because a user asked for them.
     """
-    start, own = record.start, _changes_of_its_process(session, record)
+    start, change_ids = record.start, _changes_of_its_process(session, record)
     return tuple(
-        made
-        for made in session.in_force
-        if made.id in own
-        and not reverted_by_reboot(made.intent)
-        and (made.change.target, made.change.key, made.change.after) == (start.target, start.key, start.b)
+        change
+        for change in session.in_force
+        if change.id in change_ids
+        and not reverted_by_reboot(change.intent)
+        and (change.change.target, change.change.key, change.change.after) == (start.target, start.key, start.b)
     )
 
 

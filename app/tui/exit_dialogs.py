@@ -131,7 +131,7 @@ class ExitDialogs:
     async def offer_experiments(self) -> None:
         """Name the experiments whose process ended in the middle, and offer to put their value back."""
         bench = self._workbench
-        look = partial(find_interrupted, bench.paths, own=bench.folder)
+        look = partial(find_interrupted, bench.paths, own_folder=bench.folder)
         for left in await asyncio.to_thread(look):
             answer = await self._ask(
                 "raidbench ended in the middle of an A/B.",

@@ -31,7 +31,7 @@ _WELL = ("running", "live")
 _LEAVING = ("cancel", "deleted", "deleting", "deleting (no IO)", "dead", "transport-offline")
 """Values of device/state for a disk that is being removed; the kernel takes a moment for that."""
 
-_LOOKS = 8
+_ATTEMPTS = 8
 _BETWEEN_S = 0.25
 
 
@@ -125,8 +125,8 @@ async def read_final_health(host: Host, before: DeviceHealth, figures: RunResult
     A disk that is being removed fails its I/O first and vanishes a moment later, so that moment is waited for.
     """
     after = before
-    for look in range(_LOOKS if figures.status is RunStatus.FAILED else 1):
-        if look:
+    for attempt in range(_ATTEMPTS if figures.status is RunStatus.FAILED else 1):
+        if attempt:
             await asyncio.sleep(_BETWEEN_S)
         after = await read_device_health(host, f"/dev/{before.name}") or before
         if after.sequence != before.sequence or after.broken or after.state == "offline":

@@ -50,16 +50,16 @@ class ScratchFile:
                 self._file = os.open(self._plan.path.name, flags, 0o600, dir_fd=self._folder)
             await self._check()
         except FileExistsError:
-            self._let_go()
+            self._release()
             raise RefusedError(f"{self._shown} was made by somebody else just now.") from None
         except OSError as error:
-            self._let_go()
+            self._release()
             action = "opened" if self._plan.exists else "made"
             raise StorageError(
                 f"The scratch file {self._shown} cannot be {action}: {error.strerror}.", evidence=str(error)
             ) from error
         except BaseException:
-            self._let_go()
+            self._release()
             raise
 
     async def _check(self) -> None:
@@ -110,9 +110,9 @@ class ScratchFile:
                     forget(info)
             return ""
         finally:
-            self._let_go()
+            self._release()
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         if self._file >= 0:
             with contextlib.suppress(OSError):
                 fcntl.flock(self._file, fcntl.LOCK_UN)  # a program that is being started still has a copy

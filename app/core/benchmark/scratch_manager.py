@@ -136,7 +136,7 @@ class RemoteScratchManager(SimulatedScratchManager):
 ScratchManager = LocalScratchManager | SimulatedScratchManager
 
 
-def scratching_on(host: Host) -> ScratchManager:
+def scratch_manager_for(host: Host) -> ScratchManager:
     """Return the manager of scratch files for a host."""
     if host.capabilities.shares_files:
         return LocalScratchManager()

@@ -81,11 +81,11 @@ class SessionBenchmarks:
 
     async def forget_scratch(self, ready: RunPlan) -> None:
         """Remove the scratch file that a run left for the next one."""
-        from app.core.benchmark.scratch_manager import scratching_on
+        from app.core.benchmark.scratch_manager import scratch_manager_for
 
         for site in ready.sites:
             if site.scratch is not None and site.scratch.own:
-                await scratching_on(self._record.host).remove(site.scratch)
+                await scratch_manager_for(self._record.host).remove(site.scratch)
 
     async def prepare(self, request: BenchmarkRequest) -> RunPlan:
         """Return the plan for a request, with advice; touches nothing and needs no session.
@@ -126,8 +126,8 @@ class SessionBenchmarks:
 
         facts = await gather(self._record.host, location, self._record.session)
         if facts.written is None and not location.scratch and location.whole_disk and facts.area_bytes:
-            things = self._record.session.inventory.at(location.device or "")
-            identity = next((device.identity for device in things if device.identity is not None), None)
+            devices = self._record.session.inventory.at(location.device or "")
+            identity = next((device.identity for device in devices if device.identity is not None), None)
             last_write = None if identity is None else self.memory.last_written(identity)
             if last_write is not None and last_write.filled_bytes >= facts.area_bytes:
                 return replace(facts, written=True)

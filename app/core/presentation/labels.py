@@ -64,10 +64,10 @@ def key_name(key: str) -> str:
 @cache
 def _kernel_setting_keys() -> frozenset[str]:
     """Return the kernel's queue settings that share a label with a controller's setting: one device may have both."""
-    places = (
+    declarations = (
         declaration for vendor in find_vendors().vendors if vendor.name == KERNEL for declaration in vendor.declares
     )
-    keys = {setting.key for declaration in places for setting in load_object(declaration)}
+    keys = {setting.key for declaration in declarations for setting in load_object(declaration)}
     labels = Counter(setting.label for setting in declared_settings().values())
     return frozenset(key for key in keys if labels[declared_settings()[key].label] > 1)
 

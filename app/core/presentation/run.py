@@ -309,16 +309,16 @@ def result_line(figures: RunResult) -> str:
 
 def means_lines(runs: Sequence[RunRecord], show: Callable[[MetricKind], bool]) -> Iterator[str]:
     """Yield means and 95 % intervals of repeats: a single run does not show how much others differ."""
-    whole = [run for run in runs if run.figures.status is RunStatus.OK]
-    for direction in SIDES if len(whole) > 1 else ():
+    completed = [run for run in runs if run.figures.status is RunStatus.OK]
+    for direction in SIDES if len(completed) > 1 else ():
         figures = [figure for figure in FIGURES if show(figure) and figure.of(direction)]
-        spreads = [(figure, spread_of(whole, direction, figure)) for figure in figures]
+        spreads = [(figure, spread_of(completed, direction, figure)) for figure in figures]
         means = [
             f"{figure_label(figure)} {mean_text(interval, formatter_for(figure))}"
             for figure, interval in spreads
             if interval is not None
         ]
         if means:
-            yield f"Mean of {len(whole)}, {direction}: {', '.join(means)} (95 %)"
-    for name, section_runs in shared_sections(whole) if len(whole) > 1 else ():
+            yield f"Mean of {len(completed)}, {direction}: {', '.join(means)} (95 %)"
+    for name, section_runs in shared_sections(completed) if len(completed) > 1 else ():
         yield from (f"{name}: {line}" for line in means_lines(section_runs, show))

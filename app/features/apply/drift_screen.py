@@ -84,7 +84,7 @@ class SettingsDrift(DriftWatch):
     async def _last_readings(self, target: Target) -> Mapping[str, Reading]:
         """The settings of a target as they were last read. Raises NotFoundError where they were not."""
         await asyncio.sleep(0)  # the file may name thousands of them, and keys are pressed meanwhile
-        readings = self._workbench.hardware.machine.read_so_far.get(target)
+        readings = self._workbench.hardware.machine.last_readings.get(target)
         if readings is None:
             raise NotFoundError(f"{target} was not read yet.")
         return readings

@@ -194,4 +194,4 @@ def record(session: Recorder, checked: CheckResult) -> None:
 
 async def check_session(session: Recorder, machine: MachineBackends) -> None:
     """Judge what the session has seen of its machine; no program runs for it."""
-    record(session, evaluate(await gather(machine.host, session.session.inventory, dict(machine.read_so_far))))
+    record(session, evaluate(await gather(machine.host, session.session.inventory, dict(machine.last_readings))))

@@ -178,7 +178,7 @@ class DevicesScreen(ListDetailScreen):
             if device is not None and not isinstance(device, Controller) and self._may_be_tuned_anew(device):
                 try:
                     with machine.using_last_scan():
-                        cells = tuning_cells(await machine.settings_at_hand(device, inventory))
+                        cells = tuning_cells(await machine.quick_settings(device, inventory))
                 except Exception:  # whoever selects it is told why
                     cells = UNREAD
                 self._tuned[device.target] = cells

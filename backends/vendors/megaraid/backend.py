@@ -31,7 +31,7 @@ from backends.guard import require_free
 from backends.host import Host
 from backends.identity import Identity, Signature
 from backends.model import Inventory, Problem, Target, Task
-from backends.protocol import Told, placeholder_inventory
+from backends.protocol import InventoryListener, placeholder_inventory
 from backends.settings import Reading, Setting
 from backends.text import clean
 from backends.topology import Topology, scan_topology
@@ -80,7 +80,7 @@ class MegaRaid:
         """All cards, asked at the same time. One that cannot be read is a problem, the others stand."""
         return await self.inventory_in_parts(lambda _part, _inventory: None)
 
-    async def inventory_in_parts(self, report: Told) -> Inventory:
+    async def inventory_in_parts(self, report: InventoryListener) -> Inventory:
         """As `inventory`; every card is told at once, and again as it answers: some take their time."""
         units = await self._units.search_cards()
         search = self._units.search

@@ -15,7 +15,15 @@ from backends.array_planning import (
     spans_of,
 )
 from backends.change import ChangeStep
-from backends.controller_arrays import PARTS, CardArray, CardArrays, CardDrive, find_on_card, lasting_id, not_told_apart
+from backends.controller_arrays import (
+    PARTS,
+    CardArray,
+    CardArrays,
+    CardDrive,
+    ambiguity_reason,
+    find_on_card,
+    lasting_id,
+)
 from backends.errors import BlockedError, InvalidValueError
 from backends.health import FOREIGN, reasons_against
 from backends.model import Level, State
@@ -82,7 +90,7 @@ def drive_exclusion_reasons(contents: CardSnapshot, drive: PhysicalDrive) -> tup
     if drive.jobs:
         reasons.append(f"{drive.jobs[0].kind} is under way on it")
     reasons += [reason for reason in reasons_against(drive.health) if reason not in reasons]
-    if not reasons and (twice := not_told_apart(drive.serial, (drive.serial for drive in contents.drives))):
+    if not reasons and (twice := ambiguity_reason(drive.serial, (drive.serial for drive in contents.drives))):
         reasons.append(twice)
     return tuple(reasons)
 

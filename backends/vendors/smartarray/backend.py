@@ -29,7 +29,7 @@ from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Host
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target, Task
-from backends.protocol import Told, placeholder_inventory
+from backends.protocol import InventoryListener, placeholder_inventory
 from backends.settings import Reading, Setting
 from backends.system.caching import uncached
 from backends.text import clean
@@ -73,7 +73,7 @@ class SmartArray:
         """All cards. One that cannot be read is a problem, the others stand."""
         return await self.inventory_in_parts(lambda _part, _inventory: None)
 
-    async def inventory_in_parts(self, report: Told) -> Inventory:
+    async def inventory_in_parts(self, report: InventoryListener) -> Inventory:
         """As `inventory`; every card is told at once, and again as it answers: a tool takes seconds for each."""
         picture: Topology | None = None
         read: dict[str, Inventory] = {}

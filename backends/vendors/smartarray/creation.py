@@ -17,7 +17,15 @@ from backends.array_planning import (
     spans_of,
 )
 from backends.change import ChangeStep
-from backends.controller_arrays import PARTS, CardArray, CardArrays, CardDrive, find_on_card, lasting_id, not_told_apart
+from backends.controller_arrays import (
+    PARTS,
+    CardArray,
+    CardArrays,
+    CardDrive,
+    ambiguity_reason,
+    find_on_card,
+    lasting_id,
+)
 from backends.errors import BlockedError, InvalidValueError
 from backends.model import Level, State
 from backends.raid import PARITY, PARITY_IN_SPANS
@@ -80,7 +88,7 @@ def drive_exclusion_reasons(text: CardText, drive: BayDrive, tool: ArrayTool) ->
     elif not tool.is_free(drive):
         card_state = ", ".join(filter(None, (drive.use_raw, drive.state_raw)))
         reasons.append(f"the card calls it {card_state or 'nothing that is known'}")
-    if not reasons and (twice := not_told_apart(drive.serial, (drive.serial for drive in text.drives))):
+    if not reasons and (twice := ambiguity_reason(drive.serial, (drive.serial for drive in text.drives))):
         reasons.append(twice)
     return tuple(reasons)
 

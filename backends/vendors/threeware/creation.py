@@ -19,7 +19,15 @@ from backends.array_planning import (
     spans_of,
 )
 from backends.change import ChangeStep
-from backends.controller_arrays import PARTS, CardArray, CardArrays, CardDrive, find_on_card, lasting_id, not_told_apart
+from backends.controller_arrays import (
+    PARTS,
+    CardArray,
+    CardArrays,
+    CardDrive,
+    ambiguity_reason,
+    find_on_card,
+    lasting_id,
+)
 from backends.errors import BlockedError, InvalidValueError
 from backends.host import PromptReply
 from backends.model import Drive, Level
@@ -112,7 +120,7 @@ def _drive_exclusion_reasons(port: Row, spares: set[str], serials: list[str | No
         return (f"it is in unit {unit}",)
     if port["Status"] != "OK":
         return (f"the card calls it {port['Status'] or 'nothing that is known'}",)
-    twice = not_told_apart(port.get("Serial"), serials)
+    twice = ambiguity_reason(port.get("Serial"), serials)
     return (twice,) if twice else ()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from app.core.benchmark.device_access import DeviceAccess
 from app.core.benchmark.runner import BenchmarkRequest
-from app.core.benchmark.scratch_manager import LocalScratchManager, SimulatedScratchManager, scratching_on
+from app.core.benchmark.scratch_manager import LocalScratchManager, SimulatedScratchManager, scratch_manager_for
 from app.core.fio.job import Job
 from app.core.session.events import RunStarted
 from app.core.session.paths import Paths
@@ -69,8 +69,8 @@ async def test_no_such_device(gate: DeviceAccess) -> None:
 
 
 def test_files_are_imagined_where_the_machine_is(host: SimulatedHost) -> None:
-    assert not scratching_on(host).real
-    assert isinstance(scratching_on(LocalHost()), LocalScratchManager)
+    assert not scratch_manager_for(host).real
+    assert isinstance(scratch_manager_for(LocalHost()), LocalScratchManager)
 
 
 async def test_an_imagined_file_lies_on_what_is_mounted_there(host: SimulatedHost) -> None:
