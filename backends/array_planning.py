@@ -423,10 +423,7 @@ def require_free_drive(drive: Candidate) -> None:
 
 
 def capacity(request: ArrayRequest, data_drives: float, *, lost_bytes: int = 0) -> int | None:
-    """Return the usable bytes, or None if a drive does not report its size.
-
-    The smallest drive counts, minus what the maker keeps on each.
-    """
+    """Return the usable bytes by the smallest drive, minus `lost_bytes` on each; None if a size is unknown."""
     sizes = [drive.size_bytes for drive in request.drives]
     reported = [size for size in sizes if size]
     if len(reported) != len(sizes):

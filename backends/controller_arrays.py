@@ -122,10 +122,7 @@ def find_on_card(array: CreatedArray, card: CardArrays) -> ArrayMatch:
 
 
 def _drives(members: Iterable[MemberDrive], card: CardArrays) -> tuple[CardDrive, ...]:
-    """Return the array's drives wherever they are connected now.
-
-    Raises ForeignArrayError if a drive is missing or ambiguous.
-    """
+    """Return the array's drives wherever they are now. Raises ForeignArrayError if one is missing or ambiguous."""
     if card.cut:
         raise ForeignArrayError(card.cut)
     return tuple(_drive(member, card.drives) for member in members)

@@ -12,10 +12,7 @@ _ON_A_CARD = re.compile(r"/c\d+(?:/[a-z]\d+)+|/(?:slot|arc|aac)\d+[a-zA-Z]?/ld\d
 
 
 def name_of(device: Device) -> str:
-    """Return the display name: `c0`, `ssd`, `e245:s10`, `sda`, `md0`, `vg0/db`.
-
-    It never contains a number that may belong to another device after a reboot.
-    """
+    """Return `c0`, `ssd`, `e245:s10`, `sda`, `md0`, `vg0/db`: never a number that may change its device at a reboot."""
     address = device.target.address
     match device:
         case Array() if device.device != f"/dev/{address}" and device.name:

@@ -151,10 +151,7 @@ def _filled_drive(drive: Drive, other: Drive) -> Drive:
 
 
 def _filled(device: _Device, other: Device, *names: str) -> _Device:
-    """Return a device with missing fields `names` and facts filled from another view.
-
-    Most devices get nothing new and are returned unchanged.
-    """
+    """Return a device with missing fields `names` and facts from another view; mostly there are none."""
     missing: dict[str, Any] = {name: getattr(other, name) for name in names if getattr(device, name) in _UNKNOWN}
     labels = {fact.label for fact in device.facts}
     added = tuple(fact for fact in other.facts if fact.label not in labels)

@@ -160,10 +160,7 @@ class ChecksParity(Protocol):
     """A backend that can read an array completely and count inconsistent copies or parity."""
 
     async def begin_check(self, target: Target) -> None:
-        """Start the check; the array has a task until it ends.
-
-        Raises NotFoundError, DeviceGoneError for a missing array, ToolFailedError if it cannot be started.
-        """
+        """Start the check, a task until it ends. Raises NotFoundError, DeviceGoneError, ToolFailedError if it cannot."""
         ...
 
     async def mismatches(self, target: Target) -> int | None:
@@ -218,9 +215,8 @@ class TaskReporter(Protocol):
     """A backend that can report the tasks of one array without a complete scan."""
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
-        """Return the tasks of the array and its controller.
-
-        Raises NotFoundError for a missing array, ToolFailedError if the tool fails.
+        """Return the tasks of an array and its controller. Raises NotFoundError, ToolFailedError if they are
+        unreadable.
         """
         ...
 

@@ -135,10 +135,7 @@ def _plugins(points: Iterable[EntryPoint] | None) -> list[tuple[str, Callable[[]
 
 
 def _may_offer(folder: str) -> bool:
-    """Return whether a package in a folder may offer vendors.
-
-    This avoids importlib.metadata, whose import takes a tenth of the time of `devices`.
-    """
+    """Return whether a folder's packages may offer vendors, without the slow import of importlib.metadata."""
     try:
         files = Path(folder).glob("*-info/entry_points.txt")
         return Path(folder).is_file() or any(GROUP.encode() in path.read_bytes() for path in files)
@@ -257,10 +254,7 @@ class MachineBackends:
         return backend.settings(target) if isinstance(backend, SettingsBackend) else ()
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Return the present readings of a target.
-
-        Raises NotFoundError, DeviceGoneError for a missing target, ToolFailedError if the tool fails.
-        """
+        """Return a target's present readings. Raises NotFoundError, DeviceGoneError, ToolFailedError if unreadable."""
         backend = self.backend(target)
         readings = await backend.read(target) if isinstance(backend, SettingsBackend) else {}
         self.last_readings[target] = readings

@@ -110,10 +110,7 @@ async def _undo_failure(bench: Workbench, record: ChangeRecord) -> str:
 
 
 def _changes_in_force(session: Session, record: ExperimentRecord) -> tuple[ChangeRecord, ...]:
-    """Return the changes to B that may be in force.
-
-    Changes by a later process are excluded, because a user asked for them.
-    """
+    """Return the changes to B that may be in force, without those that the user made later."""
     start, change_ids = record.start, _changes_of_its_process(session, record)
     return tuple(
         change
@@ -125,10 +122,7 @@ def _changes_in_force(session: Session, record: ExperimentRecord) -> tuple[Chang
 
 
 def _changes_of_its_process(session: Session, record: ExperimentRecord) -> frozenset[str]:
-    """Return the ids of changes that the experiment's process began.
-
-    The order of the log decides: clocks can be set, so times prove no order.
-    """
+    """Return the ids of changes by the experiment's process. Times prove no order: clocks can be set."""
     names: set[str] = set()
     is_its_process = False
     for event in session.events:

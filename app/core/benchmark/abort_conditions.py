@@ -64,10 +64,7 @@ class AbortMonitor:
                 await self._task
 
     def explain(self, figures: RunResult) -> RunResult:
-        """Return the results with the reason for the stop.
-
-        Results of a run that had ended or failed before are returned unchanged.
-        """
+        """Return the results, with the reason if the condition stopped the run."""
         if not self._reasons or figures.status is not RunStatus.STOPPED:
             return figures
         return replace(
@@ -196,10 +193,7 @@ def make_capacity_monitor(host: Host, ready: RunPlan) -> ConditionCheck | None:
 
 
 class AllocatedRanges:
-    """Ranges that earlier runs of this program allocated on thin-provisioned targets.
-
-    A run that writes there again takes no new space.
-    """
+    """Ranges of thin-provisioned targets that earlier runs allocated, where new runs take no new space."""
 
     def __init__(self, host: Host) -> None:
         self._host = host

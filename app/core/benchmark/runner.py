@@ -202,10 +202,7 @@ class BenchmarkRunner:
         require_distinct_targets([site.name for site in sites], kin)
 
     async def _locks_of(self, sites: Sequence[ResolvedTarget]) -> tuple[str, ...]:
-        """Return the lock names of all targets in the order in which every process takes them.
-
-        A file without a known disk has its own lock.
-        """
+        """Return the lock names in the order in which every process takes them; a file without a disk has its own."""
         files = [f"file-{site.asked.where}" for site in sites if site.disk is None]
         disks = [node for site in sites for node in site.locked]
         return tuple(sorted({*files, *(await self._gate.locks(*disks) if disks else ())}))
@@ -273,10 +270,7 @@ class BenchmarkRunner:
     async def _hold(
         self, site: ResolvedTarget, ready: RunPlan, confirm: str | None
     ) -> AsyncGenerator[OpenTarget, None]:
-        """Open one target for the run; a device is judged again.
-
-        Raises RefusedError, DeviceGoneError or StorageError as its manager does.
-        """
+        """Open one target; a device is judged again. Raises RefusedError, DeviceGoneError or StorageError."""
         if site.scratch is not None:
             if site.rooms:
                 await self._require_room(site)

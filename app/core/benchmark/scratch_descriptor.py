@@ -147,10 +147,7 @@ def is_locked(file: int) -> bool:
 
 
 async def remove_scratch(path: Path) -> RefusedError | None:
-    """Remove a scratch file of raidbench's that nothing uses; return why it stays, else None.
-
-    Any other file stays, and None is returned.
-    """
+    """Remove an unused scratch file of raidbench's; return why it stays, or None. Other files stay too."""
     return await _with_leftover(path, remove=True)
 
 

@@ -49,10 +49,7 @@ class LocalScratchManager:
 
     @asynccontextmanager
     async def hold(self, plan: ScratchPlan) -> AsyncGenerator[OpenTarget, None]:
-        """Keep the file open while inside; remove it afterwards unless `keep` is set.
-
-        Raises StorageError or RefusedError as `ScratchFile.open`.
-        """
+        """Keep the file open while inside, then remove it unless `keep` is set. Raises as `ScratchFile.open`."""
         file = ScratchFile(plan)
         await file.open()
         held = OpenTarget(path=file.path, moved=file.moved)

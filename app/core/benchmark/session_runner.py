@@ -88,10 +88,7 @@ class SessionBenchmarks:
                 await scratch_manager_for(self._record.host).remove(site.scratch)
 
     async def prepare(self, request: BenchmarkRequest) -> RunPlan:
-        """Return the plan for a request, with advice; touches nothing and needs no session.
-
-        Raises as `BenchmarkRunner.prepare`.
-        """
+        """Return the plan for a request, with advice; touches nothing. Raises as `BenchmarkRunner.prepare`."""
         if await self._reads_only():
             request = replace(request, keep=True)  # a scratch file of an earlier run must stay
         ready = await self._measurer(self._record.folder or Path()).prepare(request)

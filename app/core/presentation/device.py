@@ -102,10 +102,7 @@ def state_cell(branch: DeviceTreeNode) -> Cell:
 
 
 def _with_fault(cell: Cell, fault: HealthFault | None) -> Cell:
-    """Return the state of a drive with its worst fault first: `predicts failure, spare`.
-
-    For a working drive only the fault is shown.
-    """
+    """Return a drive's state with its worst fault first, `predicts failure, spare`; if it works, the fault only."""
     if fault is None or cell.mark is StatusSymbol.FAILED:
         return cell
     text = fault.value if cell.mark is StatusSymbol.WELL or cell.text == fault.value else f"{fault.value}, {cell.text}"

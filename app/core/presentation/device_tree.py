@@ -126,10 +126,7 @@ class _TreeBuilder:
 
 
 def members_by_array(inventory: Inventory) -> Mapping[Target, tuple[Array | Drive, ...]]:
-    """Return the members of each array, even if they are shown below another one.
-
-    Drives that only report their membership themselves come last.
-    """
+    """Return the members of each array; drives that only report their membership themselves come last."""
     devices: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
     by_target = {device.target: device for device in devices}
     twins = inventory.twins

@@ -103,10 +103,7 @@ def setting_text(key: str, value: str | None) -> str:
 
 
 def setup_label(row: str) -> str:
-    """Return a sweep's configuration by its settings: `Read-ahead none, Strip size 256 KiB`.
-
-    A configuration with a name of its own keeps it.
-    """
+    """Return a sweep's configuration by its settings, `Read-ahead none, Strip size 256 KiB`; its own name stays."""
     return ", ".join(_setup_part_label(part) for part in row.split(", "))
 
 

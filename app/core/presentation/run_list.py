@@ -168,10 +168,7 @@ def repeats_mean_text(run: RunRecord, replicates: Replicates) -> str:
 def against_cell(
     baseline: RunRecord, run: RunRecord, replicates: Replicates, experiments: Sequence[ExperimentRecord] = ()
 ) -> Cell | None:
-    """Return the headline against the baseline, `↓ slower -18.4 %`, each side with its repeats.
-
-    None for another job or target.
-    """
+    """Return the headline of all repeats against the baseline, `↓ slower -18.4 %`; None for another job or target."""
     if run.start.target != baseline.start.target or filled_fields(run.start.job_texts) != filled_fields(
         baseline.start.job_texts
     ):
