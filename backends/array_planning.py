@@ -104,7 +104,7 @@ class ArrayRequest:
     size_bytes: int | None = None
     """Size of a volume in a volume group; None for all free space of these drives."""
     name: str
-    """Name of at most 15 letters, digits, `-` and `_`. It contains the token by which the array is recognised."""
+    """Unique name by which the array is recognised: at most 15 letters, digits, `-` and `_`."""
     token: str = field(default_factory=lambda: os.urandom(16).hex())  # like secrets, without loading libcrypto
     """Unique 32 hex digits, for a maker that marks what it creates."""
     policies: dict[str, str] = field(default_factory=dict)
