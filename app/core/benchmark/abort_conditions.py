@@ -209,7 +209,7 @@ class AllocatedRanges:
             if not site.capacity_sources:
                 continue
             devno = await number(site)
-            before = {(room.layer, room.part): room for room in site.found_rooms}
+            before = {(room.layer, room.part): room for room in site.all_rooms}
             rooms_now = [
                 room
                 for room in await capacities_at(self._host, devno, site.file or "")

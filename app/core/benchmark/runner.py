@@ -102,7 +102,7 @@ class BenchmarkRunner:
         self._find_fio = find_fio
         self._scratching = scratch_manager_for(self._host)
 
-    async def why_not(self) -> RaidbenchError | None:
+    async def readiness_error(self) -> RaidbenchError | None:
         """Return the error why nothing can be measured here (fio missing or too old); None if it can."""
         try:
             if self._find_fio is not None:
@@ -173,7 +173,7 @@ class BenchmarkRunner:
         _require_no_trims(job)
         plan = await self._scratching.plan(asked.where, job.reach, writes=writes)
         await self._scratching.require_free(plan)
-        device, block = await self._gate.beneath(await self._scratching.beneath(plan))
+        device, block = await self._gate.disk_below(await self._scratching.filesystem_number(plan))
         target = JobTarget(
             path=str(plan.path),
             name=str(plan.path),
@@ -195,11 +195,11 @@ class BenchmarkRunner:
     async def _require_distinct(self, sites: Sequence[ResolvedTarget]) -> None:
         """Raise RefusedError if two targets share a disk or file."""
         numbers = [await self.number(site) for site in sites]
-        kin = await self._gate.kin(numbers)
+        backing = await self._gate.backing_of(numbers)
         for number, (at, site) in zip(numbers, enumerate(sites), strict=True):
             if site.scratch is not None:
-                kin[at] |= {str(site.scratch.path), f"the file system {number}"}
-        require_distinct_targets([site.name for site in sites], kin)
+                backing[at] |= {str(site.scratch.path), f"the file system {number}"}
+        require_distinct_targets([site.name for site in sites], backing)
 
     async def _locks_of(self, sites: Sequence[ResolvedTarget]) -> tuple[str, ...]:
         """Return the lock names in the order in which every process takes them; a file without a disk has its own."""
@@ -210,10 +210,10 @@ class BenchmarkRunner:
     async def number(self, site: ResolvedTarget) -> str:
         """Return MAJ:MIN of a device, or of the filesystem of a file."""
         if site.scratch is not None:
-            return await self._scratching.beneath(site.scratch)
+            return await self._scratching.filesystem_number(site.scratch)
         return await self._gate.device_number(site.target.path)
 
-    async def survey(self, request: BenchmarkRequest) -> JobLocation:
+    async def locate(self, request: BenchmarkRequest) -> JobLocation:
         """Return where a request would run, without fio, guard or opening anything.
 
         Raises InvalidValueError or RefusedError for a scratch file that cannot be used.
@@ -221,7 +221,7 @@ class BenchmarkRunner:
         job = request.job
         if await self._gate.is_device(request.where):
             devno = await self._gate.device_number(request.where)
-            disk, _ = await self._gate.beneath(devno)
+            disk, _ = await self._gate.disk_below(devno)
             return JobLocation(
                 job=job,
                 name=request.name,
@@ -232,7 +232,7 @@ class BenchmarkRunner:
             )
         _require_no_trims(job)
         plan = await self._scratching.plan(request.where, job.reach, writes=job.writes)
-        device, _ = await self._gate.beneath(await self._scratching.beneath(plan))
+        device, _ = await self._gate.disk_below(await self._scratching.filesystem_number(plan))
         holes = plan.holes and not plan.fill
         return JobLocation(job=job, name=str(plan.path), device=device, area_bytes=plan.size, scratch=True, holes=holes)
 

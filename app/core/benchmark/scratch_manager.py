@@ -63,7 +63,7 @@ class LocalScratchManager:
         if plan.own:
             await remove_scratch(plan.path)
 
-    async def beneath(self, plan: ScratchPlan) -> str:
+    async def filesystem_number(self, plan: ScratchPlan) -> str:
         """Return MAJ:MIN of the file's filesystem."""
         return device_number(plan.path)
 
@@ -110,7 +110,7 @@ class SimulatedScratchManager:
         """Remove the file from the host's list."""
         await self._host.install(str(plan.path), b"", before=None)
 
-    async def beneath(self, plan: ScratchPlan) -> str:
+    async def filesystem_number(self, plan: ScratchPlan) -> str:
         """Return MAJ:MIN of the longest mount point above the file; "" if unknown."""
         mounts = parse_mountinfo(await self._host.read("/proc/self/mountinfo") or "")
         mount = file_mount(str(plan.path), mounts)

@@ -94,9 +94,9 @@ class SessionBenchmarks:
         ready = await self._measurer(self._record.folder or Path()).prepare(request)
         return replace(ready, advice=self.advisor(await self._facts_of(ready)))
 
-    async def why_not(self) -> RaidbenchError | None:
+    async def readiness_error(self) -> RaidbenchError | None:
         """Return the error why nothing can be measured on this host; None if it can. Tries nothing."""
-        return await self._measurer(self._record.folder or Path()).why_not()
+        return await self._measurer(self._record.folder or Path()).readiness_error()
 
     async def preview_advice(self, request: BenchmarkRequest) -> tuple[Advice, ...]:
         """Return advice on a request before it is prepared; () if it cannot be measured."""
@@ -105,7 +105,7 @@ class SessionBenchmarks:
         measurer = self._measurer(self._record.folder or Path())
         alone = [replace(request, where=target.where, name=target.name, beside=()) for target in request.targets]
         try:
-            locations = [await measurer.survey(target) for target in alone]
+            locations = [await measurer.locate(target) for target in alone]
         except (RaidbenchError, OSError):
             return ()
         return self.advisor(combine_facts([await self._facts(self._sized(location)) for location in locations]))

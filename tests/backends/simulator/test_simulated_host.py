@@ -77,9 +77,9 @@ async def test_an_imagined_file_lies_on_what_is_mounted_there(host: SimulatedHos
     scratching = SimulatedScratchManager(host)
     plan = await scratching.plan("/srv/vm", None, writes=True)
     assert (str(plan.path), plan.size, plan.own, plan.fill) == ("/srv/vm/raidbench-scratch.dat", 1 << 30, True, True)
-    assert await scratching.beneath(plan) == await host.read("/sys/block/sdd/sdd1/dev")
+    assert await scratching.filesystem_number(plan) == await host.read("/sys/block/sdd/sdd1/dev")
     other = await scratching.plan("/tmp/new.dat", 4096, writes=False)
-    assert await scratching.beneath(other) == await host.read("/sys/block/sda/sda2/dev")
+    assert await scratching.filesystem_number(other) == await host.read("/sys/block/sda/sda2/dev")
 
 
 @pytest.mark.parametrize("where", ["/no/such/folder/file", "/dev/sdq", "/proc/x", "/sys/y"])
