@@ -228,9 +228,9 @@ class ArrayMatchState(StrEnum):
 
     ABSENT = "absent"
     """None of its drives has any part of it."""
-    WHOLE = "whole"
+    COMPLETE = "whole"
     """It exists as it was created: same drives, level, and name or UUID."""
-    PARTLY = "partly"
+    PARTIAL = "partly"
     """Parts of it exist and no foreign ones: some steps were not taken, or it is stopped."""
     UNKNOWN = "unknown"
     """The parts may be another array's, or cannot be identified; nothing is done about them."""

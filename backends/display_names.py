@@ -45,11 +45,11 @@ def _others(inventory: Inventory, device: Device) -> Iterator[str]:
         yield f"{KERNEL}:{device.device.removeprefix('/dev/')}"
 
 
-def is_on_a_card(text: str) -> bool:
+def is_behind_controller(text: str) -> bool:
     """Return whether a text has the form of an address behind a controller: `/c0/v1`, `/slot0/ld1`."""
     return _ON_A_CARD.fullmatch(text) is not None
 
 
 def is_path(text: str) -> bool:
     """Return whether a target is given as a folder or file, not as a node or an address behind a controller."""
-    return text.startswith(("/", "./", "../", "~/")) and not (text.startswith("/dev/") or is_on_a_card(text))
+    return text.startswith(("/", "./", "../", "~/")) and not (text.startswith("/dev/") or is_behind_controller(text))

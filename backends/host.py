@@ -212,7 +212,7 @@ class Capabilities:
 THIS_MACHINE = Capabilities(opens_devices=True, shares_files=True, shares_processes=True, shares_watchdog=True)
 """Capabilities of the local machine."""
 
-MADE_UP = Capabilities(live=False, harmed=False, apart="made-up")
+SIMULATED_MACHINE = Capabilities(live=False, harmed=False, apart="made-up")
 """Capabilities of a simulation or a recording."""
 
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
-from backends.display_names import is_on_a_card
+from backends.display_names import is_behind_controller
 from backends.errors import BlockedError, NotFoundError
 from backends.model import Array, Controller
 from backends.text import clean
@@ -29,7 +29,7 @@ async def resolve_target(bench: Workbench, text: str) -> tuple[str, str]:
         if stat is None or stat.kind != "block":
             return (text, text) if stat is not None else await _device(bench, text)
         return await _device_node(bench, text)
-    if is_on_a_card(text) and await bench.host.stat(text) is None:
+    if is_behind_controller(text) and await bench.host.stat(text) is None:
         return await _device(bench, text)
     if "/" in text and not text.startswith(("/", ".", "~")) and await bench.host.stat(text) is None:
         with contextlib.suppress(NotFoundError):  # as `devices` writes it: `vg0/mail`

@@ -286,12 +286,12 @@ async def _recover_array(bench: Workbench, entry: ArrayJournalEntry, answer: str
     """Write down what is whole or gone; take apart what is its own of one in parts, or leave it."""
     say_lines(await array_rows(bench, entry))
     match, name = await bench.arrays.find(entry), entry.array.name
-    if match.state in (ArrayMatchState.ABSENT, ArrayMatchState.WHOLE):
+    if match.state in (ArrayMatchState.ABSENT, ArrayMatchState.COMPLETE):
         await bench.arrays.resolve(entry, remove=False)
-        whole = match.state is ArrayMatchState.WHOLE
+        whole = match.state is ArrayMatchState.COMPLETE
         lines([f"kept  {name}: made" if whole else f"gone  {name}: nothing of it is left"])
         return DONE
-    parts = match.state is ArrayMatchState.PARTLY
+    parts = match.state is ArrayMatchState.PARTIAL
     offered = "[r]emove what there is of it, [k]eep it, or later [enter]" if parts else "[k]eep it, or later [enter]"
     match answer or ask(offered).lower():
         case "r" | "remove" | "restore" if parts:

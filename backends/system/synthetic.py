@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Self
 
-from backends.host import MADE_UP, Capabilities
+from backends.host import SIMULATED_MACHINE, Capabilities
 
 _INTERRUPTED = 128
 """fio's exit status after SIGINT."""
@@ -16,7 +16,7 @@ class SyntheticHost:
 
     simulated: bool = True
     """It is."""
-    capabilities: Capabilities = MADE_UP
+    capabilities: Capabilities = SIMULATED_MACHINE
     """Those of what is only told of."""
     firmware: None = None
     """There are no cards to ask."""

@@ -17,11 +17,11 @@ from backends.array_planning import (
 from backends.change import ChangeStep
 from backends.controller_arrays import (
     PARTS,
-    CardArray,
-    CardArrays,
-    CardDrive,
+    ControllerArray,
+    ControllerArrays,
+    ControllerDrive,
     ambiguity_reason,
-    find_on_card,
+    find_on_controller,
     lasting_id,
 )
 from backends.errors import BlockedError, InvalidValueError
@@ -211,31 +211,33 @@ def find_made(
 
     `contents`: the card, asked anew; `prefix` and `lock`: its address, and its lock between programs.
     """
-    card = CardArrays(
+    card = ControllerArrays(
         drives=tuple(_drive(drive) for drive in contents.drives),
         arrays=tuple(_array(volume, contents, dialect, picture, prefix) for volume in contents.volumes),
         cut=contents.cut,
         kind="virtual drive",
-        named_at_birth=dialect.names_on_create,
+        named_at_creation=dialect.names_on_create,
         lock=lock,
     )
-    return find_on_card(array, card)
+    return find_on_controller(array, card)
 
 
-def _drive(drive: PhysicalDrive) -> CardDrive:
+def _drive(drive: PhysicalDrive) -> ControllerDrive:
     part_of = ""
     if drive.foreign:
         part_of = "carries a foreign configuration"
     elif drive.group is not None or drive.state in PARTS:
         part_of = f"is {clean(drive.state_raw or drive.state.value, 40)}"
-    return CardDrive(place=drive.place, serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
+    return ControllerDrive(place=drive.place, serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
 
 
-def _array(volume: VirtualDrive, contents: CardSnapshot, dialect: Dialect, picture: Topology, prefix: str) -> CardArray:
+def _array(
+    volume: VirtualDrive, contents: CardSnapshot, dialect: Dialect, picture: Topology, prefix: str
+) -> ControllerArray:
     beside = [drive for drive in contents.drives if drive.group is not None and drive.group == volume.group]
     added = next((drive for drive in beside if drive.place not in volume.drives), None)
     commands = dialect.flatten(dialect.delete(contents.card.number, volume.number))
-    return CardArray(
+    return ControllerArray(
         called=f"virtual drive {volume.number}",
         target=volume_target(prefix, volume.number),
         drives=volume.drives,

@@ -19,11 +19,11 @@ from backends.array_planning import (
 from backends.change import ChangeStep
 from backends.controller_arrays import (
     PARTS,
-    CardArray,
-    CardArrays,
-    CardDrive,
+    ControllerArray,
+    ControllerArrays,
+    ControllerDrive,
     ambiguity_reason,
-    find_on_card,
+    find_on_controller,
     lasting_id,
 )
 from backends.errors import BlockedError, InvalidValueError
@@ -177,11 +177,11 @@ def find_made(
     """
     nodes = tuple(picture.tree.nodes.values())
 
-    def card_array(volume: LogicalDrive) -> CardArray:
+    def card_array(volume: LogicalDrive) -> ControllerArray:
         beside = [drive for drive in text.drives if volume.array is not None and drive.array == volume.array]
         added = next((drive for drive in beside if drive.place not in volume.drives), None)
         whole = volume.width in (None, len(volume.drives))
-        return CardArray(
+        return ControllerArray(
             called=f"logical drive {volume.number}",
             target=volume_target(prefix, volume.number),
             drives=volume.drives if whole else (),
@@ -196,23 +196,23 @@ def find_made(
             remove=tuple(ChangeStep(argv=line) for line in tool.delete(text, volume.number)),
         )
 
-    card = CardArrays(
+    card = ControllerArrays(
         drives=tuple(_drive(drive) for drive in text.drives),
         arrays=tuple(card_array(volume) for volume in text.volumes),
         cut=f"{text.cut}." if text.cut else "",
         kind="logical drive",
         lock=tool.lock_name,
     )
-    return find_on_card(array, card)
+    return find_on_controller(array, card)
 
 
-def _drive(drive: BayDrive) -> CardDrive:
+def _drive(drive: BayDrive) -> ControllerDrive:
     part_of = ""
     if drive.array is not None:
         part_of = f"is in array {clean(drive.array, 40)}"
     elif drive.state in PARTS:
         part_of = f"is {clean(drive.state_raw or drive.state.value, 40)}"
-    return CardDrive(place=drive.place, serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
+    return ControllerDrive(place=drive.place, serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
 
 
 def _lasting(text: CardText, volume: LogicalDrive) -> str:

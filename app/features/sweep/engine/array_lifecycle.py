@@ -161,7 +161,7 @@ class ArrayLifecycle:
     async def _use_single_drive(self, standing: Standing, drive: Candidate) -> None:
         """Have a drive measured as it is, without an array."""
         match = ArrayMatch(
-            state=ArrayMatchState.WHOLE,
+            state=ArrayMatchState.COMPLETE,
             sentence=f"{drive.place} is measured as it is.",
             target=drive.drive,
             device=drive.place,
@@ -247,7 +247,7 @@ class ArrayLifecycle:
             match = await bench.arrays.resolve(entry, remove=True)
             if match.state is ArrayMatchState.ABSENT:
                 return
-            if match.state is not ArrayMatchState.WHOLE:
+            if match.state is not ArrayMatchState.COMPLETE:
                 raise RefusedError(match.sentence, hint="`raidbench recover` shows it.")
         await bench.arrays.delete(name, typed=name)
         await bench.hardware.probe()
