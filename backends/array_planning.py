@@ -104,7 +104,7 @@ class ArrayRequest:
     size_bytes: int | None = None
     """Size of a volume in a volume group; None for all free space of these drives."""
     name: str
-    """Name of at most 15 letters, digits, `-` and `_`. It contains the token by which the array is recognised."""
+    """Unique name by which the array is recognised: at most 15 letters, digits, `-` and `_`."""
     token: str = field(default_factory=lambda: os.urandom(16).hex())  # like secrets, without loading libcrypto
     """Unique 32 hex digits, for a maker that marks what it creates."""
     policies: dict[str, str] = field(default_factory=dict)
@@ -228,9 +228,9 @@ class ArrayMatchState(StrEnum):
 
     ABSENT = "absent"
     """None of its drives has any part of it."""
-    WHOLE = "whole"
+    COMPLETE = "whole"
     """It exists as it was created: same drives, level, and name or UUID."""
-    PARTLY = "partly"
+    PARTIAL = "partly"
     """Parts of it exist and no foreign ones: some steps were not taken, or it is stopped."""
     UNKNOWN = "unknown"
     """The parts may be another array's, or cannot be identified; nothing is done about them."""
@@ -423,10 +423,7 @@ def require_free_drive(drive: Candidate) -> None:
 
 
 def capacity(request: ArrayRequest, data_drives: float, *, lost_bytes: int = 0) -> int | None:
-    """Return the usable bytes, or None if a drive does not report its size.
-
-    The smallest drive counts, minus what the maker keeps on each.
-    """
+    """Return the usable bytes by the smallest drive, minus `lost_bytes` on each; None if a size is unknown."""
     sizes = [drive.size_bytes for drive in request.drives]
     reported = [size for size in sizes if size]
     if len(reported) != len(sizes):

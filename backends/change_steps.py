@@ -262,9 +262,9 @@ def require_same_device(change: Change, present: Identity) -> None:
         )
 
 
-def require_equal_steps(change: Change, own: tuple[ChangeStep, ...]) -> None:
-    """Raise RefusedError unless the change has exactly the steps `own`, and at least one."""
-    if not own or change.writes != own:
+def require_equal_steps(change: Change, expected: tuple[ChangeStep, ...]) -> None:
+    """Raise RefusedError unless the change has exactly the steps `expected`, and at least one."""
+    if not expected or change.writes != expected:
         shown = clean("; ".join(write.shown() for write in change.writes), 300)
         raise RefusedError(f"This does not set {change.label.lower()} of {change.target}: {shown}.")
 

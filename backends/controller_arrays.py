@@ -18,7 +18,7 @@ PARTS = (State.FOREIGN, State.MISSING, State.REBUILDING, State.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CardDrive:
+class ControllerDrive:
     """A drive of a controller, with the facts about its membership."""
 
     place: str
@@ -32,7 +32,7 @@ class CardDrive:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CardArray:
+class ControllerArray:
     """An array of a controller, with the steps that delete it."""
 
     called: str
@@ -62,18 +62,18 @@ class CardArray:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CardArrays:
+class ControllerArrays:
     """A controller as just read."""
 
-    drives: tuple[CardDrive, ...]
+    drives: tuple[ControllerDrive, ...]
     """All drives of the controller."""
-    arrays: tuple[CardArray, ...]
+    arrays: tuple[ControllerArray, ...]
     """All arrays of the controller."""
     cut: str = ""
     """A sentence why the lists may be incomplete; "" if they are complete."""
     kind: str
     """The tool's term for an array: `virtual drive`."""
-    named_at_birth: bool = True
+    named_at_creation: bool = True
     """Whether an array has its name from the first command on. Then an array without one is foreign."""
     lock: str
     """Lock of the controller between programs."""
@@ -84,28 +84,28 @@ def lasting_id(wwn: str | None, serials: Iterable[str], otherwise: str) -> str:
     return f"naa.{wwn}" if wwn is not None else " ".join(sorted(serials)) or otherwise
 
 
-def not_told_apart(serial: str | None, serials: Iterable[str | None]) -> str:
+def ambiguity_reason(serial: str | None, serials: Iterable[str | None]) -> str:
     """Return the reason against a drive whose serial number is missing or not unique; "" if it is unique."""
     alone = bool(serial) and sum(other == serial for other in serials) == 1
     return "" if alone else "its serial number is not told, or another drive has it too"
 
 
-def find_on_card(array: CreatedArray, card: CardArrays) -> ArrayMatch:
+def find_on_controller(array: CreatedArray, card: ControllerArrays) -> ArrayMatch:
     """Return the remains of an array on a controller; see `ArrayCreator.find_made`.
 
     The array's number is no evidence, because the controller chooses it.
     """
     try:
         drives = _drives(array.members, card)
-        card_array = _over(drives, card)
+        card_array = _array_of(drives, card)
         if card_array is None:
-            return ArrayMatch(state=ArrayMatchState.ABSENT, sentence=_nothing_of_it(drives, card), locks=(card.lock,))
-        nameless = _is_it(array, card_array, drives, card)
+            return ArrayMatch(state=ArrayMatchState.ABSENT, sentence=_absence_text(drives, card), locks=(card.lock,))
+        nameless = _is_nameless(array, card_array, drives, card)
     except ForeignArrayError as reason:
         return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=str(reason))
     text = f"{card_array.target} is {array.level.name} of these very {len(drives)} drives"
     text += ", and bears no name yet" if nameless else f", with the name {array.name}"
-    standing = ArrayMatchState.PARTLY if nameless else ArrayMatchState.WHOLE
+    standing = ArrayMatchState.PARTIAL if nameless else ArrayMatchState.COMPLETE
     target = None if nameless else card_array.target
     if card_array.node is None:  # without a node its content cannot be checked, so it is not deleted
         sentence = f"{text}. The kernel has no disk for it."
@@ -121,17 +121,14 @@ def find_on_card(array: CreatedArray, card: CardArrays) -> ArrayMatch:
     )
 
 
-def _drives(members: Iterable[MemberDrive], card: CardArrays) -> tuple[CardDrive, ...]:
-    """Return the array's drives wherever they are connected now.
-
-    Raises ForeignArrayError if a drive is missing or ambiguous.
-    """
+def _drives(members: Iterable[MemberDrive], card: ControllerArrays) -> tuple[ControllerDrive, ...]:
+    """Return the array's drives wherever they are now. Raises ForeignArrayError if one is missing or ambiguous."""
     if card.cut:
         raise ForeignArrayError(card.cut)
     return tuple(_drive(member, card.drives) for member in members)
 
 
-def _drive(member: MemberDrive, drives: Iterable[CardDrive]) -> CardDrive:
+def _drive(member: MemberDrive, drives: Iterable[ControllerDrive]) -> ControllerDrive:
     called = clean(member.serial or member.place, 80)
     matches = [drive for drive in drives if member.serial and drive.serial == member.serial]
     if not matches:
@@ -143,7 +140,7 @@ def _drive(member: MemberDrive, drives: Iterable[CardDrive]) -> CardDrive:
     return matches[0]
 
 
-def _over(drives: Sequence[CardDrive], card: CardArrays) -> CardArray | None:
+def _array_of(drives: Sequence[ControllerDrive], card: ControllerArrays) -> ControllerArray | None:
     """Return the array that has some of these drives; None if there is none.
 
     Raises ForeignArrayError if there are several, or if an array's drives are unknown.
@@ -158,7 +155,7 @@ def _over(drives: Sequence[CardDrive], card: CardArrays) -> CardArray | None:
     return over[0] if over else None
 
 
-def _nothing_of_it(drives: Sequence[CardDrive], card: CardArrays) -> str:
+def _absence_text(drives: Sequence[ControllerDrive], card: ControllerArrays) -> str:
     """Return a sentence that nothing of the array exists.
 
     Raises ForeignArrayError for a drive that is a member of something anyway.
@@ -170,7 +167,9 @@ def _nothing_of_it(drives: Sequence[CardDrive], card: CardArrays) -> str:
     return f"No {card.kind} has any of its {len(drives)} drives."
 
 
-def _is_it(array: CreatedArray, card_array: CardArray, drives: Sequence[CardDrive], card: CardArrays) -> bool:
+def _is_nameless(
+    array: CreatedArray, card_array: ControllerArray, drives: Sequence[ControllerDrive], card: ControllerArrays
+) -> bool:
     """Return whether the array still lacks its name. Raises ForeignArrayError if it is another array."""
     where = f"{card_array.called[:1].upper()}{card_array.called[1:]}"
     if set(card_array.drives) != {drive.place for drive in drives}:
@@ -187,7 +186,7 @@ def _is_it(array: CreatedArray, card_array: CardArray, drives: Sequence[CardDriv
         raise ForeignArrayError(f"{where} has its drives, and {card_array.added}.")
     if card_array.name == array.name:
         return False
-    if card_array.name is None and not card.named_at_birth:
+    if card_array.name is None and not card.named_at_creation:
         return True
     called = f"is called {clean(card_array.name, 40)}" if card_array.name else "has no name"
     raise ForeignArrayError(f"{where} has its drives and {called}, not {array.name}.")

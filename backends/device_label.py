@@ -61,11 +61,11 @@ def device_label(
     end of its serial number or WWN: six characters, or more if another device has the same end. Without both it is the
     name: the administrators' (`called`), else the kernel's. `name`: name in the sentence, by default that name.
     """
-    own = called or device.name
+    own_name = called or device.name
     foreign = [mark for other in others if apart or not device.same_disk(other) for mark in _marks(other)]
     candidates = (mark[-length:] for mark in _marks(device) for length in range(min(LENGTH, len(mark)), len(mark) + 1))
-    word = next((word for word in candidates if not any(mark.endswith(word) for mark in foreign)), own)
-    return DeviceLabel(name=name or own, description=_description(device, word), token=word)
+    word = next((word for word in candidates if not any(mark.endswith(word) for mark in foreign)), own_name)
+    return DeviceLabel(name=name or own_name, description=_description(device, word), token=word)
 
 
 def confirm_token(plates: Iterable[DeviceLabel]) -> str:
@@ -118,9 +118,9 @@ def _plain(mark: str | None) -> str:
 
 def _identity(device: Device) -> Identity:
     """Return the identity of a device: the kernel's if it has a node, else its controller's facts."""
-    own = None if isinstance(device, Controller) else device.identity
-    if own is not None and own.devno is not None:
-        return own
+    identity = None if isinstance(device, Controller) else device.identity
+    if identity is not None and identity.devno is not None:
+        return identity
     blank = Identity(name=device.target.address)
     match device:
         case Controller():
@@ -130,7 +130,7 @@ def _identity(device: Device) -> Identity:
                 blank, serial=device.serial, wwn=device.wwn, model=device.model, size_bytes=device.size_bytes
             )
         case Array():  # an array's serial number is its controller's
-            wwn, model = (None, None) if own is None else (own.wwn, own.model)
+            wwn, model = (None, None) if identity is None else (identity.wwn, identity.model)
             return replace(blank, name=device.name or blank.name, wwn=wwn, model=model, size_bytes=device.size_bytes)
 
 

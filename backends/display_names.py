@@ -12,10 +12,7 @@ _ON_A_CARD = re.compile(r"/c\d+(?:/[a-z]\d+)+|/(?:slot|arc|aac)\d+[a-zA-Z]?/ld\d
 
 
 def name_of(device: Device) -> str:
-    """Return the display name: `c0`, `ssd`, `e245:s10`, `sda`, `md0`, `vg0/db`.
-
-    It never contains a number that may belong to another device after a reboot.
-    """
+    """Return `c0`, `ssd`, `e245:s10`, `sda`, `md0`, `vg0/db`: never a number that may change its device at a reboot."""
     address = device.target.address
     match device:
         case Array() if device.device != f"/dev/{address}" and device.name:
@@ -48,11 +45,11 @@ def _others(inventory: Inventory, device: Device) -> Iterator[str]:
         yield f"{KERNEL}:{device.device.removeprefix('/dev/')}"
 
 
-def is_on_a_card(text: str) -> bool:
+def is_behind_controller(text: str) -> bool:
     """Return whether a text has the form of an address behind a controller: `/c0/v1`, `/slot0/ld1`."""
     return _ON_A_CARD.fullmatch(text) is not None
 
 
 def is_path(text: str) -> bool:
     """Return whether a target is given as a folder or file, not as a node or an address behind a controller."""
-    return text.startswith(("/", "./", "../", "~/")) and not (text.startswith("/dev/") or is_on_a_card(text))
+    return text.startswith(("/", "./", "../", "~/")) and not (text.startswith("/dev/") or is_behind_controller(text))

@@ -94,7 +94,7 @@ def marks_on(host: Host) -> Marks | None:
 
 
 class DeviceClaim:
-    """A device that is open from the last check to the end of a run; a context manager, plain or async.
+    """A device that is open from the last check to the end of a run; an asynchronous context manager.
 
     For writing it is opened exclusively, so that mount, mkfs and other raidbench processes are kept out. For reading it
     is opened read-only, and exclusively only if `exclusive`. Programs get `path`, which leads to this device even if
@@ -182,13 +182,6 @@ class DeviceClaim:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
-
-    def __enter__(self) -> DeviceClaim:
-        self.open()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
 
     async def __aenter__(self) -> DeviceClaim:
         try:

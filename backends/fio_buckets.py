@@ -24,10 +24,8 @@ def bucket_of(value: int) -> int:
 
 def value_of(bucket: int) -> int:
     """Return the midpoint in ns that fio prints for a bucket."""
-    if bucket < 2 * _PER_GROUP:
-        return bucket
-    shift = (bucket >> _BITS) - 1
-    return (1 << (shift + _BITS)) + int(((bucket % _PER_GROUP) + 0.5) * (1 << shift))
+    low, end = edges_of(bucket)
+    return low + (end - low) // 2
 
 
 def edges_of(bucket: int) -> tuple[int, int]:

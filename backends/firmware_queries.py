@@ -54,11 +54,9 @@ class FirmwareQueryHost(Protocol):
     @property
     def firmware_queries(self) -> bool:
         """Return whether the user permits queries."""
-        ...
 
     async def firmware_reachable(self) -> str | None:
         """Return None if a controller may be queried, else the reason as text. Sends no query."""
-        ...
 
     async def ask_firmware(
         self, host_number: int, question: FirmwareQuery, *, subject: int = 0, size: int | None = None
@@ -69,4 +67,3 @@ class FirmwareQueryHost(Protocol):
         the query's own. Raises ToolMissingError (no device node), RefusedError (no root, not allowed, another driver's
         node), ToolFailedError (the controller refuses) or ToolTimeoutError (no answer).
         """
-        ...

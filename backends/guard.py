@@ -144,7 +144,7 @@ def _against_writing(facts: DeviceFacts) -> list[str]:
     uses = [use for use in facts.uses if use.kind != "exclusive"] or facts.uses
     reasons = [_sentence(facts, use) for use in uses]
     reasons += [
-        f"{_place(facts, signature.part)} {mark.verb} {mark.text(signature.label)} ({signature.kind})."
+        f"{_node_of(facts, signature.part)} {mark.verb} {mark.text(signature.label)} ({signature.kind})."
         for signature, mark in _marks(facts)
         if (mark.layer, signature.part) not in {(use.kind, use.part) for use in uses}
     ]
@@ -169,7 +169,7 @@ def _default_hint(facts: DeviceFacts) -> str:
     return "Choose another device or a scratch file."
 
 
-def _place(facts: DeviceFacts, part: str | None) -> str:
+def _node_of(facts: DeviceFacts, part: str | None) -> str:
     return node_path(part) if part is not None else facts.disk or facts.shown
 
 
@@ -179,15 +179,15 @@ def use_clause(node: str, use: Use) -> str:
 
 
 def _sentence(facts: DeviceFacts, use: Use) -> str:
-    return f"{use_clause(_place(facts, use.part), use)}."
+    return f"{use_clause(_node_of(facts, use.part), use)}."
 
 
 def _content_line(facts: DeviceFacts, signature: Signature) -> str:
     content = "something unknown, it could not be probed" if signature.kind == "unknown" else signature.kind
     label = f" {signature.label!r}" if signature.label else ""
     size = f", {size_words(signature.size_bytes)}" if signature.size_bytes else ""
-    own = f", UUID {signature.uuid}" if signature.uuid else ""  # a filesystem that was re-created has another UUID
-    return f"{_place(facts, signature.part)}: {content}{label}{size}{own}"
+    uuid = f", UUID {signature.uuid}" if signature.uuid else ""  # a filesystem that was re-created has another UUID
+    return f"{_node_of(facts, signature.part)}: {content}{label}{size}{uuid}"
 
 
 def require(verdict: GuardResult, typed: str | None = None) -> None:

@@ -41,10 +41,7 @@ async def helper_device_facts(side: HelperClient, device: str, *, writing: bool)
 async def helper_content_check(
     side: HelperClient, device: str, shown: Collection[Signature] | None
 ) -> tuple[Signature, ...]:
-    """Return the content of an unused device.
-
-    Raises RefusedError with the guard's reasons, DeviceGoneError if the device vanished.
-    """
+    """Return the content of an unused device. Raises RefusedError by the guard, DeviceGoneError if it vanished."""
     confirmed = None if shown is None else [asdict(signature) for signature in shown]
     reply = await side.ask("free", device=_node(device), shown=confirmed)
     return tuple(Signature(**item) for item in reply["signatures"])

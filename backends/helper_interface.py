@@ -33,15 +33,12 @@ class HelperClient(Protocol):
 
     async def ask(self, verb: str, **args: object) -> Mapping[str, Any]:
         """Return the answer. Raises the helper's RaidbenchError, RefusedError if it refuses the request."""
-        ...
 
     def ask_now(self, verb: str, **args: object) -> Mapping[str, Any]:
         """Return the answer as `ask` does, but block meanwhile: for requests that are answered at once."""
-        ...
 
     async def fetch(self, verb: str, **args: object) -> tuple[Mapping[str, Any], tuple[int, ...]]:
         """Return an answer with the descriptors that came with it; the caller closes them."""
-        ...
 
 
 def encode_error(error: RaidbenchError) -> dict[str, Any]:

@@ -118,31 +118,24 @@ class Process(Protocol):
     @property
     def pid(self) -> int:
         """Process id, 0 if there is none (simulated)."""
-        ...
 
     def chunks(self) -> AsyncIterator[bytes]:
         """Yield standard output as it arrives, until end of file or until the process has exited and is silent."""
-        ...
 
     def interrupt(self) -> None:
         """Ask the program to stop (SIGINT); it still writes its summary."""
-        ...
 
     def terminate(self) -> None:
         """Terminate the program (SIGTERM)."""
-        ...
 
     def kill(self) -> None:
         """Kill the program and all its children (SIGKILL)."""
-        ...
 
     async def wait(self) -> int:
         """Wait for the exit status and return it; -N if killed by signal N."""
-        ...
 
     def stderr(self) -> str:
         """Return standard error so far: the first 200 and the last 50 lines."""
-        ...
 
 
 class WriteDenied(StrEnum):
@@ -219,7 +212,7 @@ class Capabilities:
 THIS_MACHINE = Capabilities(opens_devices=True, shares_files=True, shares_processes=True, shares_watchdog=True)
 """Capabilities of the local machine."""
 
-MADE_UP = Capabilities(live=False, harmed=False, apart="made-up")
+SIMULATED_MACHINE = Capabilities(live=False, harmed=False, apart="made-up")
 """Capabilities of a simulation or a recording."""
 
 
@@ -229,32 +222,26 @@ class Host(Protocol):
     @property
     def name(self) -> str:
         """Host name, cleaned."""
-        ...
 
     @property
     def simulated(self) -> bool:
         """Whether its answers are simulated. Only used to mark output."""
-        ...
 
     @property
     def capabilities(self) -> Capabilities:
         """Capabilities that this protocol does not cover."""
-        ...
 
     @property
     def firmware(self) -> FirmwareQueryHost | None:
         """Firmware queries of its controllers; None if they cannot be reached."""
-        ...
 
     @property
     def root_side(self) -> HelperClient | None:
         """Root helper for privileged operations; None if this process has root privileges, or there is none."""
-        ...
 
     @property
     def is_root(self) -> bool:
         """Whether writes to hardware may succeed."""
-        ...
 
     async def run(self, command: Command) -> Completed:
         """Run a program to its end.
@@ -262,29 +249,24 @@ class Host(Protocol):
         Raises ToolMissingError if it is missing, ToolTimeoutError if it takes too long, RefusedError if it mutates a
         read-only host.
         """
-        ...
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
         """Run a program and stream its output; leaving the context ends it and all its children.
 
         Raises ToolMissingError if it is missing, RefusedError if it mutates a read-only host.
         """
-        ...
 
     async def read(self, path: str) -> str | None:
         """Return a small file's text without trailing white space; None if it is missing or unreadable."""
-        ...
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Return the texts of many small files by path; missing or unreadable ones are left out."""
-        ...
 
     async def write(self, path: str, text: str) -> None:
         """Write to an existing file (sysfs) in one write.
 
         Raises ToolFailedError with the kernel's message, RefusedError on a read-only host.
         """
-        ...
 
     async def read_whole(self, path: str) -> bytes | None:
         """Return all bytes of a file that is about to be rewritten; None if there is no file.
@@ -292,7 +274,6 @@ class Host(Protocol):
         Raises RefusedError for a link, a file of several names or of another kind, and a file that cannot be read
         completely.
         """
-        ...
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
         """Replace a file atomically, creating its folder if necessary; b"" removes it.
@@ -301,31 +282,24 @@ class Host(Protocol):
         Raises RefusedError if the file has other content by now or the host is read-only, ToolFailedError if it cannot
         be written.
         """
-        ...
 
     async def list(self, pattern: str) -> tuple[str, ...]:
         """Return the paths that match a glob pattern, sorted."""
-        ...
 
     async def link(self, path: str) -> str | None:
         """Return the final target of a symbolic link (realpath); None if there is none."""
-        ...
 
     async def stat(self, path: str) -> FileStat | None:
         """Return what is at `path`, links followed; None if nothing is."""
-        ...
 
     async def space_at(self, path: str) -> FilesystemSpace | None:
         """Return the space on the filesystem of `path`; None if unknown."""
-        ...
 
     async def writable(self, path: str) -> str | None:
         """Return None if `write` may be tried, else the reason: a `WriteDenied`, or text about this file."""
-        ...
 
     def which(self, names: Sequence[str]) -> str | None:
         """Return the absolute path of the first of `names` (absolute or on the fixed PATH) that is executable."""
-        ...
 
 
 @runtime_checkable
@@ -337,4 +311,3 @@ class CanRestart(Protocol):
 
         `without`: name of an activated option that it then lacks, as if its key had never been entered.
         """
-        ...

@@ -1,7 +1,4 @@
-"""Fast indented JSON, and access to JSON of other programs.
-
-With an indent the standard library does not use its C encoder and is ten times as slow.
-"""
+"""JSON of other programs, and indented JSON: the standard library's indent is ten times as slow, without C."""
 
 from __future__ import annotations
 

@@ -88,18 +88,18 @@ def _controllers(inventory: Inventory) -> Inventory:
 def _mapped(inventory: Inventory) -> Inventory:
     """Merge a storage system's multipath volume into the vendor's: device-mapper knows its path and use."""
     others = {array.device for array in inventory.arrays if array.device is not None and array.target.backend != MAPPER}
-    own = {
+    mapped = {
         array.device: array for array in inventory.arrays if array.target.backend == MAPPER and array.device in others
     }
-    if not own:
+    if not mapped:
         return inventory
 
     def filled(array: Array) -> Array:
-        lower = own.get(array.device or "")
+        lower = mapped.get(array.device or "")
         names = ("link", "uses", "above", "identity", "size_bytes")
         return array if lower is None else _filled(array, lower, *names)
 
-    return replace(inventory, arrays=tuple(filled(array) for array in inventory.arrays if array not in own.values()))
+    return replace(inventory, arrays=tuple(filled(array) for array in inventory.arrays if array not in mapped.values()))
 
 
 def _managed(primary: Controller, bus: Controller | None) -> Controller:
@@ -117,7 +117,9 @@ def _behind(device: _Placed, moved: Mapping[Target, Target]) -> _Placed:
 
 def _disks(inventory: Inventory) -> Inventory:
     """Return the inventory with twins completed from each other."""
-    own = {drive.device: drive for drive in inventory.drives if drive.target.backend == KERNEL and drive.device}
+    kernel_disks = {
+        drive.device: drive for drive in inventory.drives if drive.target.backend == KERNEL and drive.device
+    }
     vendors = {drive.device: drive for drive in reversed(inventory.drives) if drive.target.backend != KERNEL}
     arrays = {array.device: array for array in reversed(inventory.arrays)}
 
@@ -127,11 +129,11 @@ def _disks(inventory: Inventory) -> Inventory:
         is_kernels = drive.target.backend == KERNEL
         if is_kernels and (array := arrays.get(drive.device)) is not None:
             return drive if drive.controller is not None else replace(drive, controller=array.controller)
-        other = (vendors if is_kernels else own).get(drive.device)
+        other = (vendors if is_kernels else kernel_disks).get(drive.device)
         return drive if other is None else _filled_drive(drive, other)
 
     def joined_array(array: Array) -> Array:
-        twin = own.get(array.device) if array.device else None
+        twin = kernel_disks.get(array.device) if array.device else None
         return array if twin is None else _filled(array, twin, "size_bytes", "identity", "uses", "above")
 
     return replace(
@@ -149,10 +151,7 @@ def _filled_drive(drive: Drive, other: Drive) -> Drive:
 
 
 def _filled(device: _Device, other: Device, *names: str) -> _Device:
-    """Return a device with missing fields `names` and facts filled from another view.
-
-    Most devices get nothing new and are returned unchanged.
-    """
+    """Return a device with missing fields `names` and facts from another view; mostly there are none."""
     missing: dict[str, Any] = {name: getattr(other, name) for name in names if getattr(device, name) in _UNKNOWN}
     labels = {fact.label for fact in device.facts}
     added = tuple(fact for fact in other.facts if fact.label not in labels)

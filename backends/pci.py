@@ -121,7 +121,7 @@ _NVME_CLASS = "0x0108"
 _NVME_RAID = frozenset((("0x1b4b", "0x2241"),))
 """NVMe controllers that are RAID 1 boot cards, by vendor and device: Dell BOSS-N1, HPE NS204i, Lenovo M.2 kits."""
 
-_NO_CARDS = frozenset(("0x8086", "0x1022", "0x15ad", "0x1af4", "0x5853", "0x1414"))
+_NOT_MANAGED = frozenset(("0x8086", "0x1022", "0x15ad", "0x1af4", "0x5853", "0x1414"))
 """PCI vendors whose functions of these classes are chipsets or virtual machines: no tool manages them."""
 
 _DRIVERS = {
@@ -149,7 +149,7 @@ _TOOLS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BusCard:
+class BusController:
     """A storage controller on the PCI bus."""
 
     address: str
@@ -173,7 +173,7 @@ class BusCard:
         return f"Install {_TOOLS[self.vendor]}, start raidbench as root, and see whether the tool lists it by itself."
 
 
-async def bus_cards(host: Host) -> tuple[BusCard, ...]:
+async def bus_controllers(host: Host) -> tuple[BusController, ...]:
     """Return the storage controllers on the PCI bus; () if the bus cannot be read."""
     folders = [path.rstrip("/") for path in await host.list(f"{DEVICES}/*")]
     texts = await host.read_many([f"{path}/{name}" for path in folders for name in ("class", "vendor", "device")])
@@ -181,17 +181,17 @@ async def bus_cards(host: Host) -> tuple[BusCard, ...]:
     for path in sorted(folders):
         kind, maker, device = (texts.get(f"{path}/{name}", "").strip() for name in ("class", "vendor", "device"))
         nvme = kind.startswith(_NVME_CLASS) and (maker, device) in _NVME_RAID
-        if not nvme and (not kind.startswith(_CLASSES) or maker in _NO_CARDS):
+        if not nvme and (not kind.startswith(_CLASSES) or maker in _NOT_MANAGED):
             continue
         link = await host.link(f"{path}/driver")
         driver = link.rpartition("/")[2] if link else None
         vendor = "marvell" if nvme else _BY_DRIVER.get(driver or "", _BY_MAKER.get(maker) if driver is None else None)
         ids = f"{maker.removeprefix('0x')}:{device.removeprefix('0x')}"
-        cards.append(BusCard(address=path.rpartition("/")[2], ids=ids, driver=driver, vendor=vendor))
+        cards.append(BusController(address=path.rpartition("/")[2], ids=ids, driver=driver, vendor=vendor))
     return tuple(cards)
 
 
-def find_unreported(cards: Sequence[BusCard], controllers: Iterable[Controller]) -> tuple[BusCard, ...]:
+def find_unreported(cards: Sequence[BusController], controllers: Iterable[Controller]) -> tuple[BusController, ...]:
     """Return the controllers on the PCI bus that no tool reports.
 
     Addresses decide. An entry of the kernel alone does not report the arrays and drives of a RAID controller. A

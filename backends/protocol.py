@@ -20,11 +20,9 @@ class InventoryBackend(Protocol):
 
     async def inventory(self) -> Inventory:
         """Return all devices of this backend. Errors of a part become problems of the inventory."""
-        ...
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Return what is missing or wrong and how to fix it, as `raidbench doctor` shows it."""
-        ...
 
 
 @runtime_checkable
@@ -33,21 +31,18 @@ class SettingsBackend(Protocol):
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
         """Return the settings that a target may have, as declared; no I/O."""
-        ...
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
         """Return the reading of every setting by key: value, legal values and availability.
 
         Raises NotFoundError for an unknown target, DeviceGoneError for a vanished one.
         """
-        ...
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
         """Return the change that sets `key` to `value`; changes nothing.
 
         Raises NotFoundError, InvalidValueError, BlockedError if it cannot be set.
         """
-        ...
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
         """Return the change that restores the old value of `key`; changes nothing.
@@ -58,21 +53,19 @@ class SettingsBackend(Protocol):
         BlockedError, InvalidValueError if it cannot be restored, RefusedError for a companion that is unknown or
         another object's.
         """
-        ...
 
     async def apply(self, change: Change) -> None:
         """Apply a change and judge it by the tool's own result. The caller reads the value back.
 
         Raises ToolFailedError if the tool refuses, DeviceGoneError if the device vanished.
         """
-        ...
 
 
 class Backend(InventoryBackend, SettingsBackend, Protocol):
     """A backend with an inventory and settings."""
 
 
-Told = Callable[[str, Inventory], None]
+InventoryListener = Callable[[str, Inventory], None]
 """Listener for parts of an inventory by name; a later part of the same name replaces the earlier one."""
 
 
@@ -89,9 +82,8 @@ def placeholder_inventory(card: Target) -> Inventory:
 class IncrementalInventory(Protocol):
     """A backend whose parts (controllers) answer at different speeds."""
 
-    async def inventory_in_parts(self, listener: Told) -> Inventory:
+    async def inventory_in_parts(self, listener: InventoryListener) -> Inventory:
         """Return the inventory and report each part when it is detected, and again when it has answered."""
-        ...
 
 
 @runtime_checkable
@@ -100,7 +92,6 @@ class InventoryEnricher(Protocol):
 
     async def complete(self, inventory: Inventory) -> Inventory:
         """Return the joined inventory of all backends with additions; nothing is removed."""
-        ...
 
 
 @runtime_checkable
@@ -112,7 +103,6 @@ class PlansTogether(Protocol):
 
         Each is planned as if those before it were set. Raises as `SettingsBackend.plan`.
         """
-        ...
 
 
 @runtime_checkable
@@ -124,7 +114,6 @@ class ArrayPlanner(Protocol):
 
         Raises ToolFailedError if the tool fails.
         """
-        ...
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """Return the plan for an array in the present state; changes nothing.
@@ -132,7 +121,6 @@ class ArrayPlanner(Protocol):
         `controller`: controller that creates it. Raises InvalidValueError, BlockedError, NotFoundError if it cannot be
         created, ToolFailedError if the tool fails.
         """
-        ...
 
 
 @runtime_checkable
@@ -145,14 +133,12 @@ class ArrayCreator(ArrayPlanner, Protocol):
         Its members are recognised by serial number (WWN) and size, wherever they are connected now. Raises
         ToolFailedError if the tool fails.
         """
-        ...
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
         """Take steps of `ArrayPlan.steps` or `ArrayMatch.remove` in order, up to the first that fails.
 
         Raises ToolFailedError with the tool's message, RefusedError for a program that is not this maker's.
         """
-        ...
 
 
 @runtime_checkable
@@ -160,18 +146,13 @@ class ChecksParity(Protocol):
     """A backend that can read an array completely and count inconsistent copies or parity."""
 
     async def begin_check(self, target: Target) -> None:
-        """Start the check; the array has a task until it ends.
-
-        Raises NotFoundError, DeviceGoneError for a missing array, ToolFailedError if it cannot be started.
-        """
-        ...
+        """Start the check, a task until it ends. Raises NotFoundError, DeviceGoneError, ToolFailedError if it fails."""
 
     async def mismatches(self, target: Target) -> int | None:
         """Return the number of inconsistent sectors at the last check; None if unknown.
 
         Raises NotFoundError, DeviceGoneError for a missing array.
         """
-        ...
 
 
 @runtime_checkable
@@ -180,7 +161,6 @@ class CachedReadings(Protocol):
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
         """Return the readings of the last inventory. The device is read only if none are cached."""
-        ...
 
 
 @runtime_checkable
@@ -189,7 +169,6 @@ class SingleSettingReader(CachedReadings, Protocol):
 
     async def read_for(self, target: Target, key: str) -> Mapping[str, Reading]:
         """Return all readings, with only those refreshed that this setting depends on."""
-        ...
 
 
 @runtime_checkable
@@ -198,7 +177,6 @@ class CachedInventory(Protocol):
 
     async def cached_inventory(self) -> Inventory:
         """Return the inventory from the last readings, including those of a change; only missing ones are read."""
-        ...
 
 
 @runtime_checkable
@@ -210,7 +188,6 @@ class LegalValueQuery(Protocol):
 
         Raises as `SettingsBackend.read`.
         """
-        ...
 
 
 @runtime_checkable
@@ -218,11 +195,9 @@ class TaskReporter(Protocol):
     """A backend that can report the tasks of one array without a complete scan."""
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
-        """Return the tasks of the array and its controller.
-
-        Raises NotFoundError for a missing array, ToolFailedError if the tool fails.
+        """Return the tasks of an array and its controller. Raises NotFoundError, ToolFailedError if they are
+        unreadable.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,7 +252,6 @@ class CanPersist(Protocol):
 
         Raises BlockedError if nothing identifies the device after a reboot.
         """
-        ...
 
 
 @runtime_checkable
@@ -291,7 +265,6 @@ class Recreatable(Protocol):
         now. Raises RefusedError if the device exists or a drive is not free, DeviceGoneError if a drive is missing,
         BlockedError otherwise.
         """
-        ...
 
 
 @runtime_checkable
@@ -303,7 +276,6 @@ class InterruptedChangeReporter(Protocol):
 
         None if the device exists, or if its parts show nothing. Only reads; raises no RaidbenchError.
         """
-        ...
 
 
 async def always(_host: Host) -> bool:

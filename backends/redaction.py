@@ -110,12 +110,12 @@ class Redactor:
         whole_words = [rf"(?i:(?<![^\W_]){re.escape(name)}{_DOMAIN}(?![^\W_]))" for name in _longest(names)]
         alternatives = ((_KEYED.pattern, *_SHAPES) if patterns else ()) + tuple(filter(None, (trie, *exact)))
         alternatives += (*paths, *labelled, *whole_words)
-        self._known = frozenset(_bare(name) for group in (serials, names, labels, mounts) for name in group)
-        self._found = re.compile("|".join(f"(?:{part})" for part in alternatives)) if alternatives else None
+        self._identifiers = frozenset(_bare(name) for group in (serials, names, labels, mounts) for name in group)
+        self._pattern = re.compile("|".join(f"(?:{part})" for part in alternatives)) if alternatives else None
 
     def text(self, text: str) -> str:
         """Return the text with a pseudonym for every identifier."""
-        return text if self._found is None else self._found.sub(self._replaced, text)
+        return text if self._pattern is None else self._pattern.sub(self._replaced, text)
 
     def field_text(self, text: str) -> str:
         """Return the text of a field that contains only identifiers, each with a pseudonym however short it is."""
@@ -160,7 +160,7 @@ class Redactor:
         attempt = 0
         while pseudonym is None:
             candidate = self._made(bare, attempt)
-            if candidate not in self._taken and candidate not in self._known and candidate != bare:
+            if candidate not in self._taken and candidate not in self._identifiers and candidate != bare:
                 pseudonym = self._issued[bare] = candidate
                 self._taken.add(candidate)
             attempt += 1

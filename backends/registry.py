@@ -26,8 +26,8 @@ from backends.protocol import (
     IncrementalInventory,
     InventoryBackend,
     InventoryEnricher,
+    InventoryListener,
     SettingsBackend,
-    Told,
     Vendor,
     load_object,
 )
@@ -107,8 +107,8 @@ def own_vendors() -> Iterator[Vendor]:
         module = importlib.import_module(f"{backends.vendors.__name__}.{name}")
         file = str(module.__file__)
         stem, ending = os.path.splitext(file)  # a shipped form may contain bytecode only
-        places = (os.path.join(folder, name), os.path.join(folder, name, "__init__"))
-        if stem not in places or ending not in (".py", ".pyc"):
+        stems = (os.path.join(folder, name), os.path.join(folder, name, "__init__"))
+        if stem not in stems or ending not in (".py", ".pyc"):
             raise ImportError(f"{name} is read from {file}, not from {folder}", name=name)
         assert isinstance(module.VENDOR, Vendor)
         yield module.VENDOR
@@ -135,10 +135,7 @@ def _plugins(points: Iterable[EntryPoint] | None) -> list[tuple[str, Callable[[]
 
 
 def _may_offer(folder: str) -> bool:
-    """Return whether a package in a folder may offer vendors.
-
-    This avoids importlib.metadata, whose import takes a tenth of the time of `devices`.
-    """
+    """Return whether a folder's packages may offer vendors, without the slow import of importlib.metadata."""
     try:
         files = Path(folder).glob("*-info/entry_points.txt")
         return Path(folder).is_file() or any(GROUP.encode() in path.read_bytes() for path in files)
@@ -213,15 +210,15 @@ class MachineBackends:
 
     def __init__(self, host: Host, vendors: Iterable[Vendor], problems: Iterable[Problem] = ()) -> None:
         """Use `vendors` on `host`; `problems`: those of the vendor registry."""
-        self._heeding = with_timeout_memory(host)
-        self.host = CachingHost(self._heeding)
+        self._remembering_host = with_timeout_memory(host)
+        self.host = CachingHost(self._remembering_host)
         """Host that all of them use."""
         self.backends = Backends(self.host, vendors)
         """Backends by vendor name."""
         self._problems = tuple(problems)
         self._answers: Mapping[str, Inventory] = {}
-        self._looked = time.monotonic()
-        self.read_so_far: dict[Target, Mapping[str, Reading]] = {}
+        self._scanned_at = time.monotonic()
+        self.last_readings: dict[Target, Mapping[str, Reading]] = {}
         """Last readings of each target."""
         self.waited_for: frozenset[str] = frozenset()
         """Vendors that have not answered in the present scan, or in the last one if it was given up."""
@@ -257,13 +254,10 @@ class MachineBackends:
         return backend.settings(target) if isinstance(backend, SettingsBackend) else ()
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Return the present readings of a target.
-
-        Raises NotFoundError, DeviceGoneError for a missing target, ToolFailedError if the tool fails.
-        """
+        """Return a target's present readings. Raises NotFoundError, DeviceGoneError, ToolFailedError if unreadable."""
         backend = self.backend(target)
         readings = await backend.read(target) if isinstance(backend, SettingsBackend) else {}
-        self.read_so_far[target] = readings
+        self.last_readings[target] = readings
         return readings
 
     async def read_cached(self, target: Target) -> Mapping[str, Reading]:
@@ -271,10 +265,10 @@ class MachineBackends:
         backend = self.backend(target)
         if not isinstance(backend, CachedReadings):
             return await self.read(target)
-        readings = self.read_so_far[target] = await backend.readings(target)
+        readings = self.last_readings[target] = await backend.readings(target)
         return readings
 
-    async def settings_at_hand(self, device: Device, inventory: Inventory) -> dict[str, tuple[Setting, Reading]]:
+    async def quick_settings(self, device: Device, inventory: Inventory) -> dict[str, tuple[Setting, Reading]]:
         """Return an array's or a drive's settings that can be read without delay, by key: cached ones and the kernel's.
 
         A drive's own settings that need a program are left out. The array's settings override those of its kernel disk.
@@ -300,28 +294,28 @@ class MachineBackends:
 
         Output from before a change is not reused. Only for display: everything is read again before any action.
         """
-        return cached_since(max(self._looked, time.monotonic() - seconds))
+        return cached_since(max(self._scanned_at, time.monotonic() - seconds))
 
-    async def probe(self, listener: Told | None = None) -> Inventory:
+    async def probe(self, listener: InventoryListener | None = None) -> Inventory:
         """Scan all backends concurrently and return the joined inventory in the order of the vendors.
 
         `listener` receives each vendor's inventory when it arrives, and its parts if the backend reports them, for a
         screen that fills up.
         """
-        self._looked = time.monotonic()
+        self._scanned_at = time.monotonic()
         present = await self.backends.present()
         self.waited_for = frozenset(present)
 
         async def ask(name: str, backend: InventoryBackend) -> Inventory:
             parts: set[str] = set()
 
-            def heard(part: str, inventory: Inventory) -> None:
+            def forward(part: str, inventory: Inventory) -> None:
                 parts.add(part)
                 if listener is not None:
                     listener(part, inventory)
 
             if listener is not None and isinstance(backend, IncrementalInventory):
-                inventory = await inventory_or_problem(name, backend.inventory_in_parts(heard))
+                inventory = await inventory_or_problem(name, backend.inventory_in_parts(forward))
             else:
                 inventory = await inventory_or_problem(name, backend.inventory())
             self.waited_for -= {name}
@@ -360,7 +354,7 @@ class MachineBackends:
                     await inventory_or_problem(name, backend.complete(inventory), otherwise=inventory)
                 )
         return inventory.merge(
-            Inventory(problems=tuple(_unreported_timeouts(self._heeding.silences(), inventory.problems)))
+            Inventory(problems=tuple(_unreported_timeouts(self._remembering_host.silences(), inventory.problems)))
         )
 
 
@@ -379,10 +373,10 @@ def _cached_or_read(backend: InventoryBackend) -> Awaitable[Inventory]:
     return backend.cached_inventory() if isinstance(backend, CachedInventory) else backend.inventory()
 
 
-async def inventory_or_problem(name: str, looking: Awaitable[Inventory], otherwise: Inventory = EMPTY) -> Inventory:
+async def inventory_or_problem(name: str, scan: Awaitable[Inventory], otherwise: Inventory = EMPTY) -> Inventory:
     """Return a backend's inventory; a failure becomes a problem of the inventory `otherwise`."""
     try:
-        return await looking
+        return await scan
     except RaidbenchError as error:
         return otherwise.merge(Inventory(problems=(Problem(where=name, message=error.message, hint=error.hint),)))
     except Exception as error:

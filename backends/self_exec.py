@@ -25,17 +25,17 @@ def interpreter() -> str:
     return sys.executable or os.readlink("/proc/self/exe")
 
 
-def self_exec_argv(module: str, *, as_told: bool = False) -> tuple[str, ...]:
+def self_exec_argv(module: str, *, with_pythonpath: bool = False) -> tuple[str, ...]:
     """Return the command line that starts a module of this program in an isolated interpreter.
 
     More arguments may follow. If an isolated interpreter would not find this program (a tree, an archive, a user's own
-    packages), it gets the module path of this process. `as_told`: it also gets the PYTHONPATH of this process, because
-    backends from there are needed; never for a process with more privileges than this one.
+    packages), it gets the module path of this process. `with_pythonpath`: it also gets the PYTHONPATH of this process,
+    because backends from there are needed; never for a process with more privileges than this one.
     """
     python = interpreter()
     interpreter_argv = (python, "-I", "-B") if sys.flags.isolated and sys.flags.dont_write_bytecode else (python, "-I")
-    own_path = as_told and not sys.flags.ignore_environment and os.environ.get("PYTHONPATH")
-    if not own_path and os.path.realpath(_HERE) in _found_by_itself():
+    own_path = with_pythonpath and not sys.flags.ignore_environment and os.environ.get("PYTHONPATH")
+    if not own_path and os.path.realpath(_HERE) in _default_search_path():
         return (*interpreter_argv, "-m", module)
     places = dict.fromkeys((*(os.path.abspath(folder) for folder in sys.path if os.path.exists(folder)), _HERE))
     return (*interpreter_argv, "-c", _BEGIN, module, *places, "--")
@@ -59,7 +59,7 @@ def install_form() -> str:
     return "wheel" if installed else "tree"
 
 
-def _found_by_itself() -> Iterator[str]:
+def _default_search_path() -> Iterator[str]:
     """Yield folders in which an isolated interpreter finds installed packages (site, .pth)."""
     for folder in site.getsitepackages():
         yield os.path.realpath(folder)

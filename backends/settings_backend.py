@@ -98,10 +98,7 @@ class Settable(ABC, Generic[StateT]):
         return check_value(setting, now, value)
 
     def check_restorable(self, state: StateT, setting: Setting, now: Reading, value: str) -> str:
-        """Return an old value in canonical form, whether it is offered now or not.
-
-        Raises InvalidValueError for a value that the setting cannot have had.
-        """
+        """Return an old value in canonical form, offered now or not. Raises InvalidValueError for an impossible one."""
         return is_restorable_value(setting, now, value)
 
     def legal_companions(self, state: StateT, key: str) -> Mapping[str, Pattern[str]]:
@@ -130,10 +127,7 @@ class Settable(ABC, Generic[StateT]):
         """Raise unless the device is still the planned one; called before each step and after a failure."""
 
     async def take(self, state: StateT, change: Change, step: ChangeStep) -> None:
-        """Take one step: write a file of the kernel, or run a program.
-
-        Raises ToolFailedError with the tool's or the kernel's message.
-        """
+        """Take one step: write a kernel file or run a program. Raises ToolFailedError with the reported message."""
         if step.path is not None:
             await self._host.write(step.path, step.text or "")
         else:
@@ -149,10 +143,7 @@ class Settable(ABC, Generic[StateT]):
     # -- common to all vendors ----------------------------------------------------------------------------------------
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Return the readings of all settings; empty for a target without settings.
-
-        Raises NotFoundError, DeviceGoneError for a missing device, ToolFailedError if the tool fails.
-        """
+        """Return the readings of all settings. Raises NotFoundError, DeviceGoneError, ToolFailedError if unreadable."""
         return await self.readings_of(await self.read_state(target))
 
     async def plan(self, target: Target, key: str, value: str) -> Change:

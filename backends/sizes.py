@@ -25,12 +25,12 @@ def fraction_of(text: str | None, *, base: int = 1024, bare: str = "") -> Fracti
     match = _SIZE.match(text or "")
     if match is None:
         return None
-    whole, part, letter, binary, plain = match.groups()
+    digits, decimals, letter, binary, plain = match.groups()
     letter = (letter or plain or bare).lower()[:1]
     if not letter:
         return None
     factor: int = (1024 if binary else base) ** (_LETTERS.find(letter) + 1)
-    return Fraction(f"{whole.replace(',', '')}.{part or 0}") * factor
+    return Fraction(f"{digits.replace(',', '')}.{decimals or 0}") * factor
 
 
 def read_size(text: str | None, *, base: int = 1024, bare: str = "") -> int | None:
@@ -44,9 +44,9 @@ def size_words(count: int | None) -> str:
     if count is None:
         return "-"
     for power in range(len(_UNITS) - 1, 0, -1):
-        whole, rest = divmod(count, 1 << 10 * power)
-        if rest == 0 and 1 <= whole < 1024:
-            return f"{whole} {_UNITS[power]}"
+        number, rest = divmod(count, 1 << 10 * power)
+        if rest == 0 and 1 <= number < 1024:
+            return f"{number} {_UNITS[power]}"
     value, at = float(count), 0
     while at < len(_UNITS) - 1 and abs(value) >= 1023.5:
         value, at = value / 1024, at + 1

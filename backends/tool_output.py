@@ -145,18 +145,18 @@ class ToolOutput:
         return self.problem is not None
 
 
-async def run_checked(host: Host, whole: CompletenessCheck, command: Command, where: str) -> ToolOutput:
+async def run_checked(host: Host, check: CompletenessCheck, command: Command, where: str) -> ToolOutput:
     """Return the output of a command; `where` (a backend or device) locates a problem. Raises no RaidbenchError."""
     try:
         done = await host.run(command)
     except RaidbenchError as error:
         return ToolOutput(problem=Problem(where=where, message=error.message, hint=error.hint))
-    return judge_output(whole, command, where, done)
+    return judge_output(check, command, where, done)
 
 
-def judge_output(whole: CompletenessCheck, command: Command, where: str, done: Completed) -> ToolOutput:
+def judge_output(check: CompletenessCheck, command: Command, where: str, done: Completed) -> ToolOutput:
     """Return output that was already read, checked as by `run_checked`."""
-    why = whole.lost(done)
+    why = check.lost(done)
     if not why:
         return ToolOutput(text=done.stdout)
     if not done.stdout.strip() and (done.returncode or done.stderr.strip()):

@@ -128,24 +128,24 @@ def match_keys(node: Node) -> tuple[str, ...]:
     ID_WWN alone may be shared by the volumes of one storage system (it is cut to 64 bits), so ID_SERIAL is added.
     Raises BlockedError if the disk has no lasting id.
     """
-    own = node.attributes
-    if "loop/backing_file" in own or node.name.startswith(("loop", "zram", "ram", "nbd")):
+    attributes = node.attributes
+    if "loop/backing_file" in attributes or node.name.startswith(("loop", "zram", "ram", "nbd")):
         raise BlockedError(
             f"{node.device} has nothing that stays the same over a reboot, so its settings cannot be kept.",
             hint="Set them again from the unit or script that sets the device up.",
         )
     if array := node.udev.get("MD_UUID"):
         pairs = [("ENV{MD_UUID}", array)]
-    elif node.name.startswith("bcache") and (cached := own.get("bcache/backing_dev_uuid")):
+    elif node.name.startswith("bcache") and (cached := attributes.get("bcache/backing_dev_uuid")):
         pairs = [("ATTR{bcache/backing_dev_uuid}", cached)]
     elif serial := node.udev.get("ID_SERIAL"):
         pairs = [("ENV{ID_SERIAL}", serial)]
         pairs += [("ENV{ID_WWN}", wwn)] if (wwn := node.udev.get("ID_WWN")) else []
-    elif wwid := own.get("wwid"):
+    elif wwid := attributes.get("wwid"):
         pairs = [("ATTR{wwid}", wwid)]
-    elif wwid := own.get("device/wwid"):
+    elif wwid := attributes.get("device/wwid"):
         pairs = [("ATTRS{wwid}", wwid)]
-    elif serial := own.get("serial"):
+    elif serial := attributes.get("serial"):
         pairs = [("ATTR{serial}", serial)]
     else:
         raise BlockedError(

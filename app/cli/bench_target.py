@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
-from backends.display_names import is_on_a_card
+from backends.display_names import is_behind_controller
 from backends.errors import BlockedError, NotFoundError
 from backends.model import Array, Controller
 from backends.text import clean
@@ -32,7 +32,7 @@ async def resolve_target(bench: Workbench, text: str) -> tuple[str, str]:
         with contextlib.suppress(NotFoundError):
             return await _device(bench, text)
         return text, text  # a partition or a logical volume that the inventory does not list
-    if is_on_a_card(text) and await bench.host.stat(text) is None:
+    if is_behind_controller(text) and await bench.host.stat(text) is None:
         return await _device(bench, text)
     if "/" in text and not text.startswith(("/", ".", "~")) and await bench.host.stat(text) is None:
         with contextlib.suppress(NotFoundError):  # as `devices` writes it: `vg0/mail`

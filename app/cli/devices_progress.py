@@ -152,7 +152,7 @@ async def tunings(
 
     async def read_tuning(device: Array | Drive) -> TuningCells | None:
         try:
-            return tuning_cells(await machine.settings_at_hand(device, inventory))
+            return tuning_cells(await machine.quick_settings(device, inventory))
         except RaidbenchError:
             return None
 

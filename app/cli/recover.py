@@ -286,12 +286,12 @@ async def _recover_array(bench: Workbench, entry: ArrayJournalEntry, answer: str
     """Record a complete or missing array; remove or keep a partial one."""
     say_lines(await array_rows(bench, entry))
     match, name = await bench.arrays.find(entry), entry.array.name
-    if match.state in (ArrayMatchState.ABSENT, ArrayMatchState.WHOLE):
+    if match.state in (ArrayMatchState.ABSENT, ArrayMatchState.COMPLETE):
         await bench.arrays.resolve(entry, remove=False)
-        is_complete = match.state is ArrayMatchState.WHOLE
+        is_complete = match.state is ArrayMatchState.COMPLETE
         lines([f"kept  {name}: made" if is_complete else f"gone  {name}: nothing of it is left"])
         return DONE
-    parts = match.state is ArrayMatchState.PARTLY
+    parts = match.state is ArrayMatchState.PARTIAL
     offered = "[r]emove what there is of it, [k]eep it, or later [enter]" if parts else "[k]eep it, or later [enter]"
     match answer or ask(offered).lower():
         case "r" | "remove" | "restore" if parts:

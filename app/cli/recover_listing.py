@@ -115,7 +115,7 @@ async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
     if isinstance(match, RaidbenchError):
         return [*lines, *_error_lines(match)]
     lines.append(clean(match.sentence, 600))
-    if match.state is ArrayMatchState.PARTLY:
+    if match.state is ArrayMatchState.PARTIAL:
         lines += ["to take it apart:", *step_lines(match.remove)]
     return lines
 

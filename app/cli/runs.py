@@ -119,7 +119,7 @@ def _table(pairs: list[tuple[LoadedSession, RunRecord]], *, named: bool) -> list
         )
         for loaded, run in pairs
     ]
-    return table_lines(runs_table(listed, whole=True), terminal_width())
+    return table_lines(runs_table(listed, full=True), terminal_width())
 
 
 def _baseline_cell(loaded: LoadedSession, run: RunRecord, repeats: Replicates) -> Cell | None:

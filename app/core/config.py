@@ -166,10 +166,7 @@ def load_config(path: Path, *, required: bool) -> Config:
 
 
 def parse_config(data: bytes, shown: str) -> Config:
-    """Return the configuration in the bytes of a file.
-
-    `shown` is the file name in error messages. Raises ConfigError if the bytes are not a valid configuration.
-    """
+    """Return the configuration in a file's bytes. `shown`: its name. Raises ConfigError if they are invalid."""
     top = read_toml(data, shown, "a configuration file", ConfigError, _HINT)
     top.require_keys(*KEYS)
     return Config(**{key: top.parse(key, KEYS[key], value) for key, value in top.given.items()})

@@ -44,20 +44,14 @@ def packages() -> tuple[Package, ...]:
 
 
 def package_names(manager: str, *programs: str) -> tuple[str, ...]:
-    """Return the package names of programs for one package manager.
-
-    A program that is not in the list keeps its own name.
-    """
+    """Return a package manager's names for programs; a program that is not listed keeps its own name."""
     column = list(MANAGERS).index(manager)
     names = {package.program: package.names[column] for package in packages()}
     return tuple(name for name in dict.fromkeys(names.get(program, program) for program in programs) if name != "-")
 
 
 def install_hint(host: Host, *programs: str) -> str:
-    """Return the command that installs programs on a host.
-
-    If the host has no known package manager, return the commands of all distributions.
-    """
+    """Return the command that installs programs on a host; without a known package manager, those of all."""
     commands = {name: " ".join((typed, *package_names(name, *programs))) for name, (typed, _) in MANAGERS.items()}
     for name, command in commands.items():
         if host.which((name,)) is not None:

@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 
 def with_configured_systems(host: Host, config: Path) -> Host:
-    """Return the host with the storage systems that the configuration names.
-
-    Return the host unchanged if it names none, or if the configuration cannot be read: that error is reported
-    elsewhere.
-    """
+    """Return the host with the configured storage systems; unchanged if none can be read (reported elsewhere)."""
     try:
         given = read_toml(read_input(config, MEBIBYTE), "", "", InvalidValueError).given.get("santricity", {})
         doors: Sequence[HttpsEndpoint] = parse_endpoints(given) if given else ()
@@ -35,10 +31,7 @@ def with_configured_systems(host: Host, config: Path) -> Host:
 
 
 def parse_endpoints(value: Any) -> tuple[HttpsEndpoint, ...]:
-    """Return the endpoints of the table `santricity`.
-
-    Raises ValueError, with words that follow the key, if the table is invalid.
-    """
+    """Return the endpoints of the table `santricity`. Raises ValueError with words that follow the key."""
     from backends.system.https.endpoint import HttpsEndpoint, fingerprint_of, url_of, validate_name
 
     if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):

@@ -45,14 +45,14 @@ class InterruptedExperiment:
         return f"{self.name}: cut short, {start.key} of {start.target} may still be {start.b} instead of {start.a}"
 
 
-def find_interrupted(paths: Paths, *, own: Path | None = None) -> tuple[InterruptedExperiment, ...]:
+def find_interrupted(paths: Paths, *, own_folder: Path | None = None) -> tuple[InterruptedExperiment, ...]:
     """Return experiments without a process whose value may be in force, newest session first. Never raises.
 
-    `own`: folder of a session that this process has open and in which it runs no experiment now.
+    `own_folder`: folder of a session that this process has open and in which it runs no experiment now.
     """
     experiments: list[InterruptedExperiment] = []
     for folder in EXPERIMENT.folders(paths):
-        if folder == own or not is_being_written(folder):
+        if folder == own_folder or not is_being_written(folder):
             with contextlib.suppress(RaidbenchError):
                 session = store.load(folder).session
                 experiments += [
@@ -110,25 +110,19 @@ async def _undo_failure(bench: Workbench, record: ChangeRecord) -> str:
 
 
 def _changes_in_force(session: Session, record: ExperimentRecord) -> tuple[ChangeRecord, ...]:
-    """Return the changes to B that may be in force.
-
-    Changes by a later process are excluded, because a user asked for them.
-    """
-    start, own = record.start, _changes_of_its_process(session, record)
+    """Return the changes to B that may be in force, without those that the user made later."""
+    start, change_ids = record.start, _changes_of_its_process(session, record)
     return tuple(
-        made
-        for made in session.in_force
-        if made.id in own
-        and not reverted_by_reboot(made.intent)
-        and (made.change.target, made.change.key, made.change.after) == (start.target, start.key, start.b)
+        change
+        for change in session.in_force
+        if change.id in change_ids
+        and not reverted_by_reboot(change.intent)
+        and (change.change.target, change.change.key, change.change.after) == (start.target, start.key, start.b)
     )
 
 
 def _changes_of_its_process(session: Session, record: ExperimentRecord) -> frozenset[str]:
-    """Return the ids of changes that the experiment's process began.
-
-    The order of the log decides: clocks can be set, so times prove no order.
-    """
+    """Return the ids of changes by the experiment's process. Times prove no order: clocks can be set."""
     names: set[str] = set()
     is_its_process = False
     for event in session.events:

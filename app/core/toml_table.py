@@ -24,7 +24,7 @@ class TomlLines:
     """
 
     def __init__(self, text: str) -> None:
-        self._found: dict[tuple[str, str], int] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
         counts: dict[str, int] = {}
         table = ""
         for number, line in enumerate(text.splitlines(), 1):
@@ -37,17 +37,17 @@ class TomlLines:
                 elif (first := name.partition("."))[0] in counts and first[1]:
                     name = f"{first[0]}.{counts[first[0]]}.{first[2]}"  # belongs to the last table of that array
                 table = name
-                self._found.setdefault((table, ""), number)
+                self._numbers.setdefault((table, ""), number)
             elif (key := _KEY.match(line)) is not None:
-                self._found.setdefault((table, key[1] or key[2]), number)
+                self._numbers.setdefault((table, key[1] or key[2]), number)
 
     def of(self, table: str, key: str = "") -> int:
         """Return the line of a key; else that of its table, or of the enclosing table; 1 if none is found."""
-        number = self._found.get((table, key))
+        number = self._numbers.get((table, key))
         if number is None and key:
-            number = self._found.get((f"{table}.{key}" if table else key, ""))
-        if number is None and (table, "") in self._found:
-            number = self._found[table, ""]
+            number = self._numbers.get((f"{table}.{key}" if table else key, ""))
+        if number is None and (table, "") in self._numbers:
+            number = self._numbers[table, ""]
         if number is not None or not table:
             return number or 1
         above, _, name = table.rpartition(".")

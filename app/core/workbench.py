@@ -57,10 +57,7 @@ class Workbench(Recorder):
         self.emit(NoteAdded(at=time.time(), text=text))
 
     def mark_baseline(self, run_id: str | None) -> None:
-        """Compare other runs with this one; None for no baseline.
-
-        Raises NotFoundError if the session has no such run, StorageError if nothing can be recorded.
-        """
+        """Compare other runs with this one, or with none. Raises NotFoundError (no such run), StorageError."""
         self.require_recording()
         if run_id is not None and self.session.run(run_id) is None:
             raise NotFoundError(f"This session has no run {run_id}.")

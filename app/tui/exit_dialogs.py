@@ -131,7 +131,7 @@ class ExitDialogs:
     async def offer_experiments(self) -> None:
         """Report experiments whose process has died, and offer to restore their setting."""
         bench = self._workbench
-        find_left = partial(find_interrupted, bench.paths, own=bench.folder)
+        find_left = partial(find_interrupted, bench.paths, own_folder=bench.folder)
         for left in await asyncio.to_thread(find_left):
             answer = await self._ask(
                 "raidbench ended in the middle of an A/B.",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from backends.errors import NotFoundError, RaidbenchError, ToolFailedError, ToolMissingError, ToolTimeoutError
-from backends.host import MADE_UP, Command, Completed, FileStat, FilesystemSpace, Process
+from backends.host import SIMULATED_MACHINE, Command, Completed, FileStat, FilesystemSpace, Process
 from backends.simulator.diskstats import DISKSTATS, DiskCounts, diskstats
 from backends.simulator.fio.start import start_fio
 from backends.simulator.hung_disk import stall_error, wait_seconds
@@ -55,7 +55,7 @@ class SimulatedHost(SyntheticHost):
         *,
         speed: float = 1.0,
         folders: Iterable[str] = (),
-        apart: str = MADE_UP.apart,
+        apart: str = SIMULATED_MACHINE.apart,
         shares_watchdog: bool = False,
     ) -> None:
         """Create a host for `rack`. `speed`: simulated seconds per real second.
@@ -71,7 +71,7 @@ class SimulatedHost(SyntheticHost):
         self._listed: dict[str, tuple[str, ...]] = {}
         self._counts = counts = DiskCounts()
         self.capabilities = replace(
-            MADE_UP, counted=lambda: counts.seconds, apart=apart, shares_watchdog=shares_watchdog
+            SIMULATED_MACHINE, counted=lambda: counts.seconds, apart=apart, shares_watchdog=shares_watchdog
         )
 
     @property

@@ -15,7 +15,7 @@ from typing import Any
 
 from backends.errors import InvalidValueError, NotFoundError, RefusedError, ToolMissingError
 from backends.formats import FORMATS, FileFormat, require_known
-from backends.host import MADE_UP, Command, Completed, FileStat, FilesystemSpace, Host, Process, WriteDenied
+from backends.host import SIMULATED_MACHINE, Command, Completed, FileStat, FilesystemSpace, Host, Process, WriteDenied
 from backends.input_file import MEBIBYTE, read_input
 from backends.output_file import make_folder, new_file
 from backends.redaction import Redactor
@@ -191,7 +191,7 @@ class ReplayHost(SyntheticHost):
             require_known(FileFormat.MACHINE, data.get("format"), data.get("program"), shown)
         except ValueError as error:
             raise InvalidValueError(f"{file} is not a recorded machine: {error}.") from error
-        self.capabilities = replace(MADE_UP, apart=apart_of(folder))
+        self.capabilities = replace(SIMULATED_MACHINE, apart=apart_of(folder))
         self.name = clean(str(data.get("name", "recorded")), 64)
         """Name of the recorded machine."""
         self.is_root = bool(data.get("root"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Self
 
-from backends.host import MADE_UP, Capabilities
+from backends.host import SIMULATED_MACHINE, Capabilities
 
 _INTERRUPTED = 128
 """fio's exit status after SIGINT."""
@@ -16,7 +16,7 @@ class SyntheticHost:
 
     simulated: bool = True
     """Always True."""
-    capabilities: Capabilities = MADE_UP
+    capabilities: Capabilities = SIMULATED_MACHINE
     """Capabilities of a simulated host."""
     firmware: None = None
     """There are no controllers to query."""

@@ -12,7 +12,7 @@ from typing import Any
 from backends.errors import ToolFailedError, ToolMissingError
 from backends.firmware_queries import FirmwareQueryHost
 from backends.host import (
-    MADE_UP,
+    SIMULATED_MACHINE,
     THIS_MACHINE,
     Capabilities,
     Command,
@@ -59,7 +59,7 @@ class FakeHost:
 
     @property
     def capabilities(self) -> Capabilities:
-        return MADE_UP if self.made_up else self.reached
+        return SIMULATED_MACHINE if self.made_up else self.reached
 
     @property
     def firmware(self) -> FirmwareQueryHost | None:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a tree: no isolated interpreter finds the program by itself."""
-    monkeypatch.setattr(module, "_found_by_itself", lambda: iter(()))
+    monkeypatch.setattr(module, "_default_search_path", lambda: iter(()))
 
 
 @pytest.mark.parametrize("found", [True, False])
@@ -31,7 +31,7 @@ def test_more_words_come_to_the_module(found: bool, monkeypatch: pytest.MonkeyPa
 def test_what_is_started_again_starts_itself_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     elsewhere(monkeypatch)
     words = list(self_exec_argv("app"))
-    code = f"import sys, {self_exec_argv.__module__} as one; one._found_by_itself = list; "
+    code = f"import sys, {self_exec_argv.__module__} as one; one._default_search_path = list; "
     code += "print(*one.self_exec_argv('app'), sep='\\n')"
     words[words.index("-c") + 1] = f"import sys; end = sys.argv.index('--'); sys.path[:] = sys.argv[2:end]; {code}"
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
@@ -75,5 +75,5 @@ def test_only_what_has_no_more_rights_looks_where_the_environment_says(
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert str(tmp_path) in self_exec_argv("app", as_told=True)
+    assert str(tmp_path) in self_exec_argv("app", with_pythonpath=True)
     assert str(tmp_path) not in self_exec_argv("app.privsep")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backends.model import Controller, Scope, Target
-from backends.pci import bus_cards, find_unreported
+from backends.pci import bus_controllers, find_unreported
 from tests.backends.fakes import FakeHost
 
 
@@ -30,7 +30,7 @@ RAID, SAS = "0x010400 0x1000 0x0016 megaraid_sas", "0x010700 0x1000 0x0097 mpt3s
 
 
 async def left(host: FakeHost, *controllers: Controller) -> list[str]:
-    return [card.address for card in find_unreported(await bus_cards(host), controllers)]
+    return [card.address for card in find_unreported(await bus_controllers(host), controllers)]
 
 
 async def test_a_controller_that_its_tool_does_not_report_is_left() -> None:
@@ -58,7 +58,7 @@ async def test_what_the_kernel_says_of_a_controller_reports_an_adapter_and_no_ra
 
 async def test_an_nvme_boot_card_wants_its_own_tool_and_an_nvme_drive_none() -> None:
     host = bus(be5="0x010802 0x1b4b 0x2241 nvme", be6="0x010802 0x144d 0xa80a nvme")
-    (card,) = find_unreported(await bus_cards(host), ())
+    (card,) = find_unreported(await bus_controllers(host), ())
     assert (card.address, card.vendor) == ("0000:e5:00.0", "marvell")
     assert "mnv_cli" in card.advice
     assert await left(host, controller("marvell", "e5:00.00")) == []
@@ -66,9 +66,9 @@ async def test_an_nvme_boot_card_wants_its_own_tool_and_an_nvme_drive_none() -> 
 
 @pytest.mark.parametrize("chipset", ["0x010400 0x8086 0x2826 ahci", "0x010700 0x15ad 0x07c0 vmw_pvscsi"])
 async def test_a_chipset_or_a_virtual_adapter_wants_no_tool(chipset: str) -> None:
-    assert await bus_cards(bus(b00=chipset)) == ()
+    assert await bus_controllers(bus(b00=chipset)) == ()
 
 
 async def test_a_card_without_a_driver_is_known_by_its_maker() -> None:
-    (card,) = await bus_cards(bus(b17="0x010400 0x9005 0x028f -"))
+    (card,) = await bus_controllers(bus(b17="0x010400 0x9005 0x028f -"))
     assert (card.driver, card.vendor) == (None, "smartarray")

@@ -514,8 +514,8 @@ async def test_a_device_that_vanishes_is_gone(tmp_path: Path) -> None:
     with loop(tmp_path / "one") as device:
         facts, _ = await judge_device(LocalHost(), device.device, Intent.WRITE)
     assert facts.identity is not None
-    with pytest.raises((DeviceGoneError, RefusedError)), DeviceClaim(device.device, facts.identity, write=True):
-        pass
+    with pytest.raises((DeviceGoneError, RefusedError)):
+        DeviceClaim(device.device, facts.identity, write=True).open()
 
 
 async def test_without_the_prober_a_device_counts_as_not_blank(device: Loop) -> None:

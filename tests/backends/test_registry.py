@@ -11,7 +11,7 @@ import pytest
 from backends.errors import NotFoundError, ToolMissingError
 from backends.host import Host
 from backends.model import Controller, Drive, Inventory, Problem, Scope, Target
-from backends.protocol import Told, Vendor, lazy_backend, present_if_found
+from backends.protocol import InventoryListener, Vendor, lazy_backend, present_if_found
 from backends.registry import MachineBackends, UnusableBackend, find_vendors
 from backends.testing.conformance import FindsConformance
 from backends.vendors.block import VENDOR
@@ -102,7 +102,7 @@ def test_a_target_leads_to_its_backend() -> None:
 class InParts(Scripted):
     """A vendor that tells a part before it is done, as slow cards do."""
 
-    async def inventory_in_parts(self, told: Told) -> Inventory:
+    async def inventory_in_parts(self, told: InventoryListener) -> Inventory:
         told(f"{self.name}:one", one_drive(self.name))
         return await self.inventory()
 
@@ -110,7 +110,7 @@ class InParts(Scripted):
 class Partless(Scripted):
     """A vendor of cards that has none here."""
 
-    async def inventory_in_parts(self, _told: Told) -> Inventory:
+    async def inventory_in_parts(self, _told: InventoryListener) -> Inventory:
         return await self.inventory()
 
 

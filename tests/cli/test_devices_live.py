@@ -12,7 +12,7 @@ from app.cli.devices_text import list_heading, print_device_list
 from app.cli.output import BrokenPipeOutputError
 from backends.host import Host
 from backends.model import Array, Controller, Inventory, Scope, State, Target
-from backends.protocol import Told, Vendor, placeholder_inventory
+from backends.protocol import InventoryListener, Vendor, placeholder_inventory
 from backends.registry import MachineBackends
 from backends.vendors.block import VENDOR as BLOCK
 from tests.backends.fakes import FakeHost, disk, machine
@@ -41,7 +41,7 @@ class Cards:
     async def inventory(self) -> Inventory:
         return ANSWERS[FIRST].merge(ANSWERS[SLOW])
 
-    async def inventory_in_parts(self, told: Told) -> Inventory:
+    async def inventory_in_parts(self, told: InventoryListener) -> Inventory:
         for one in (FIRST, SLOW):
             told(str(one), placeholder_inventory(one))
         told(str(FIRST), ANSWERS[FIRST])

@@ -190,7 +190,7 @@ async def settled(building: ArrayBuilder) -> list[ArrayMatchState]:
     for entry in building.unfinished():
         standings.append((await building.find(entry)).state)
         left = await building.resolve(entry, remove=True)
-        assert left.state in (ArrayMatchState.ABSENT, ArrayMatchState.WHOLE), left.sentence
+        assert left.state in (ArrayMatchState.ABSENT, ArrayMatchState.COMPLETE), left.sentence
     for entry in building.journal.entries():
         assert entry.stage is ArrayStage.MADE
         await building.delete(entry.array.name, typed=entry.array.name)
@@ -261,7 +261,7 @@ def test_after_a_kill_at_any_step_of_a_deletion_it_is_finished_and_no_drive_is_l
         standings += asyncio.run(settled(bench.arrays))
         assert (arrays(), left_on(six)) == ([], []), f"step {step}: {standings}"
     bench.close()
-    assert ArrayMatchState.PARTLY in standings
+    assert ArrayMatchState.PARTIAL in standings
 
 
 # -- drives that fail meanwhile ---------------------------------------------------------------------------------------

@@ -60,8 +60,10 @@ def taken(device: str, identity: Identity, change: Change) -> list[str]:
     """What of a run and of a change took the device, although both were meant for another one."""
     found: list[str] = []
     try:
-        with DeviceClaim(device, identity, write=True):
-            found.append("held for a run")
+        claim = DeviceClaim(device, identity, write=True)
+        claim.open()
+        claim.close()
+        found.append("held for a run")
     except DeviceGoneError:
         pass
     try:

@@ -246,7 +246,7 @@ class FakeGate(DeviceAccess):
         """All have what they need."""
         return ()
 
-    async def beneath(self, devno: str) -> tuple[str | None, int]:
+    async def disk_below(self, devno: str) -> tuple[str | None, int]:
         """Nothing known."""
         return None, 512
 

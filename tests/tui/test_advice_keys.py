@@ -60,7 +60,7 @@ async def test_that_fio_is_missing_is_told_before_anything_is_run(table: Table) 
             return error
         raise AssertionError("there is one")
 
-    table.bench.jobs.why_not = why_not  # type: ignore[method-assign]
+    table.bench.jobs.readiness_error = why_not  # type: ignore[method-assign]
     async with opened(table) as pilot:
         await bench_without(table, pilot)
 

@@ -222,7 +222,7 @@ def listed(*runs: RunRecord, baseline: bool = False, active: bool = False) -> li
     """The list of runs, by heading."""
     known = Replicates(runs)
     rows = [ListedRun(record=run, name=run.id, repeats=known, baseline=baseline, active=active) for run in runs]
-    shown = without_empty_columns(runs_table(rows, whole=False))
+    shown = without_empty_columns(runs_table(rows, full=False))
     names = [column.title for column in shown.columns]
     return [dict(zip(names, map(text_of, row.cells), strict=True)) for row in shown.rows]
 

@@ -21,7 +21,7 @@ from backends.values import dataclass
 
 # -- conditions that are checked during a run -------------------------------------------------------------------------
 
-Look = Callable[[], Awaitable[tuple[str, ...]]]
+ConditionCheck = Callable[[], Awaitable[tuple[str, ...]]]
 """Check during a run. Returns the reasons to stop it as clauses; () if it may continue."""
 
 
@@ -42,17 +42,17 @@ class AbortCondition:
 class AbortMonitor:
     """Asynchronous context manager that checks a condition during a run and stops the run when it is met."""
 
-    def __init__(self, ending: AbortCondition, look: Look | None, stop: asyncio.Event) -> None:
-        """`look`: the check; None if there is nothing to check."""
-        self._ending = ending
-        self._look = look
+    def __init__(self, condition: AbortCondition, check: ConditionCheck | None, stop: asyncio.Event) -> None:
+        """`check`: the check; None if there is nothing to check."""
+        self._condition = condition
+        self._check = check
         self._stop = stop
-        self._found: tuple[str, ...] = ()
+        self._reasons: tuple[str, ...] = ()
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> AbortMonitor:
-        if self._look is not None:
-            self._task = asyncio.create_task(self._watch(self._look), name=self._ending.name)
+        if self._check is not None:
+            self._task = asyncio.create_task(self._watch(self._check), name=self._condition.name)
         return self
 
     async def __aexit__(
@@ -64,20 +64,19 @@ class AbortMonitor:
                 await self._task
 
     def explain(self, figures: RunResult) -> RunResult:
-        """Return the results with the reason for the stop.
-
-        Results of a run that had ended or failed before are returned unchanged.
-        """
-        if not self._found or figures.status is not RunStatus.STOPPED:
+        """Return the results, with the reason if the condition stopped the run."""
+        if not self._reasons or figures.status is not RunStatus.STOPPED:
             return figures
-        return replace(figures, reason=f"{self._ending.reason}: {', '.join(self._found)}.", hint=self._ending.hint)
+        return replace(
+            figures, reason=f"{self._condition.reason}: {', '.join(self._reasons)}.", hint=self._condition.hint
+        )
 
-    async def _watch(self, look: Look) -> None:
-        while not self._found:
+    async def _watch(self, check: ConditionCheck) -> None:
+        while not self._reasons:
             with suppress(RaidbenchError, OSError):  # the next check may succeed
-                self._found = await look()
-            if not self._found:
-                await asyncio.sleep(self._ending.every)
+                self._reasons = await check()
+            if not self._reasons:
+                await asyncio.sleep(self._condition.every)
         self._stop.set()
 
 
@@ -144,10 +143,10 @@ def write_limit_of(ready: RunPlan, site: ResolvedTarget, inventory: Inventory) -
 
 def drives_below(inventory: Inventory, device: str) -> tuple[Drive, ...]:
     """Return the known drives that writes to a device reach: the members of an array rather than the array."""
-    things = inventory.at(device)
-    members = {target for device in things if isinstance(device, Array) for target in device.members}
+    devices = inventory.at(device)
+    members = {target for device in devices if isinstance(device, Array) for target in device.members}
     below = tuple(drive for drive in inventory.drives if drive.target in members)
-    return below or tuple(drive for drive in things if isinstance(drive, Drive))
+    return below or tuple(drive for drive in devices if isinstance(drive, Drive))
 
 
 def wears_out(inventory: Inventory, device: str) -> bool:
@@ -167,7 +166,7 @@ ROOM = AbortCondition(
     hint="The figures are of the time until then. Give it more room, or write less of it: a smaller --size.",
 )
 
-_BLIND_LOOKS = 3
+_BLIND_CHECKS = 3
 """Consecutive checks without a reading after which the run is stopped."""
 
 
@@ -184,28 +183,25 @@ class ThinCapacityMonitor:
         now = await refresh_capacities(self._host, self._rooms)
         blind = any(room.unknown for room in now)
         self._blind = self._blind + 1 if blind else 0
-        return low_capacity_reasons(room for room in now if not room.unknown or self._blind >= _BLIND_LOOKS)
+        return low_capacity_reasons(room for room in now if not room.unknown or self._blind >= _BLIND_CHECKS)
 
 
-def make_capacity_monitor(host: Host, ready: RunPlan) -> Look | None:
+def make_capacity_monitor(host: Host, ready: RunPlan) -> ConditionCheck | None:
     """Return the capacity check of a run; None if it takes no thin-provisioned space."""
     rooms = tuple(room for site in ready.sites for room in site.capacity_sources)
     return ThinCapacityMonitor(host, rooms) if rooms else None
 
 
 class AllocatedRanges:
-    """Ranges that earlier runs of this program allocated on thin-provisioned targets.
-
-    A run that writes there again takes no new space.
-    """
+    """Ranges of thin-provisioned targets that earlier runs allocated, where new runs take no new space."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._known: dict[str, tuple[AllocatedRange, ...]] = {}
+        self._ranges: dict[str, tuple[AllocatedRange, ...]] = {}
 
     def on(self, path: str) -> tuple[AllocatedRange, ...]:
         """Return the allocated ranges of a device, by its number, or of a scratch file."""
-        return self._known.get(path, ())
+        return self._ranges.get(path, ())
 
     async def note(self, ready: RunPlan, number: Callable[[ResolvedTarget], Awaitable[str]]) -> None:
         """Record the ranges that a run allocated. `number`: returns MAJ:MIN of a target."""
@@ -213,7 +209,7 @@ class AllocatedRanges:
             if not site.capacity_sources:
                 continue
             devno = await number(site)
-            before = {(room.layer, room.part): room for room in site.found_rooms}
+            before = {(room.layer, room.part): room for room in site.all_rooms}
             rooms_now = [
                 room
                 for room in await capacities_at(self._host, devno, site.file or "")
@@ -222,7 +218,7 @@ class AllocatedRanges:
             ranges = tuple(
                 room.allocated_since(before[room.layer, room.part], site.area) for room in rooms_now if not room.unknown
             )
-            self._known[site.file or devno] = ranges
+            self._ranges[site.file or devno] = ranges
 
 
 # -- drive temperature ------------------------------------------------------------------------------------------------

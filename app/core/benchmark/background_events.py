@@ -45,7 +45,7 @@ class BackgroundEventWatch:
         self._before = await self._host.read_many(list(self._paths))
         self._paths = {path: of for path, of in self._paths.items() if path in self._before}
 
-    async def look(self, sample: Sample | None = None) -> tuple[RunEvent, ...]:
+    async def poll(self, sample: Sample | None = None) -> tuple[RunEvent, ...]:
         """Return the events since the last call. `sample`: the interval that ended; None while fio reports nothing."""
         now = self._clock()
         if sample is not None:
@@ -53,15 +53,15 @@ class BackgroundEventWatch:
         if not self._paths or now < self._next:
             return ()
         self._next = now + EVERY_S
-        return await self._look(self._at if sample is not None else self._at + now - self._heard)
+        return await self._poll(self._at if sample is not None else self._at + now - self._heard)
 
     async def end(self) -> tuple[RunEvent, ...]:
         """Return all events up to now."""
         if self._paths:
-            await self._look(self._at)
+            await self._poll(self._at)
         return self.events
 
-    async def _look(self, at: float) -> tuple[RunEvent, ...]:
+    async def _poll(self, at: float) -> tuple[RunEvent, ...]:
         texts = await self._host.read_many(list(self._paths))
         events = tuple(
             event

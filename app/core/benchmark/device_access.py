@@ -95,7 +95,7 @@ class DeviceAccess:
             raise NotFoundError(
                 f"{facts.device} is no device that the kernel knows.", hint="`raidbench devices` lists what is there."
             )
-        disk, block = await self.beneath(facts.identity.devno or "")
+        disk, block = await self.disk_below(facts.identity.devno or "")
         return DeviceGuardResult(
             device=facts.device,
             disk=disk or facts.device,
@@ -135,7 +135,7 @@ class DeviceAccess:
                 return facts, judge(facts, intent, area)
         return await judge_device(self._host, path, intent, area)
 
-    async def beneath(self, devno: str) -> tuple[str | None, int]:
+    async def disk_below(self, devno: str) -> tuple[str | None, int]:
         """Return the node of the disk behind a device number (for a partition, its disk) and its logical block size.
 
         (None, 512) for filesystems without a device of their own, such as tmpfs or overlay.
@@ -153,7 +153,7 @@ class DeviceAccess:
         """Return the lock names of the disks at these nodes, in the order in which every process takes them."""
         return await locks_of(self._host, map(kernel_name, disks))
 
-    async def kin(self, numbers: Sequence[str]) -> list[frozenset[str]]:
+    async def backing_of(self, numbers: Sequence[str]) -> list[frozenset[str]]:
         """Return the disks and files below each device number; an empty set for a number without a device."""
         picture = await scan_topology(self._host)
         nodes = [picture.tree.by_devno(number) for number in numbers]

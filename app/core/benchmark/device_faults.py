@@ -31,7 +31,7 @@ _WELL = ("running", "live")
 _LEAVING = ("cancel", "deleted", "deleting", "deleting (no IO)", "dead", "transport-offline")
 """Values of device/state for a disk that is being removed; the kernel takes a moment for that."""
 
-_LOOKS = 8
+_ATTEMPTS = 8
 _BETWEEN_S = 0.25
 
 
@@ -120,13 +120,10 @@ async def read_device_health(host: Host, device: str) -> DeviceHealth | None:
 
 
 async def read_final_health(host: Host, before: DeviceHealth, figures: RunResult) -> DeviceHealth:
-    """Return the state of a disk after a run.
-
-    A disk that is being removed fails its I/O first and vanishes a moment later, so that moment is waited for.
-    """
+    """Return the state of a disk after a run. A removed disk fails its I/O a moment before it vanishes."""
     after = before
-    for look in range(_LOOKS if figures.status is RunStatus.FAILED else 1):
-        if look:
+    for attempt in range(_ATTEMPTS if figures.status is RunStatus.FAILED else 1):
+        if attempt:
             await asyncio.sleep(_BETWEEN_S)
         after = await read_device_health(host, f"/dev/{before.name}") or before
         if after.sequence != before.sequence or after.broken or after.state == "offline":
@@ -150,10 +147,7 @@ def with_device_faults(
 
 
 def _fault_reason(before: DeviceHealth, after: DeviceHealth) -> tuple[str, str] | None:
-    """Return reason and hint of a failure by the kernel's state of the device; None if that explains nothing.
-
-    fio's error number is no evidence: for a disk that is being removed it depends on a race.
-    """
+    """Return reason and hint by the kernel's device state, else None. fio's error of a removed disk is a race."""
     name = before.name
     if after.sequence is None or after.state in _LEAVING:
         return (

@@ -13,7 +13,7 @@ sine of 10 % where runs scatter by 1 %: without the random part four pairs are f
 in 12 %. A random part of a whole run makes it 11 % and takes a third more time. From eight pairs on the difference
 is negligible."""
 
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 """Seconds between two reads of the counters."""
 
 PATIENCE_SECONDS = 30.0
@@ -47,9 +47,9 @@ async def wait_until_idle(
     waited = 0.0
     before = await _counters(host, device)
     while before is not None:
-        if await wait_for_stop(stop, LOOK_SECONDS):
+        if await wait_for_stop(stop, POLL_SECONDS):
             return True
-        waited += LOOK_SECONDS
+        waited += POLL_SECONDS
         now = await _counters(host, device)
         if now == before and not now[2]:
             return True

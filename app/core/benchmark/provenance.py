@@ -37,7 +37,7 @@ class _Disk:
     """Kernel name as in sysfs."""
     folder: str | None
     """Its sysfs folder with links resolved."""
-    things: tuple[Array | Drive, ...]
+    devices: tuple[Array | Drive, ...]
     """Devices of the inventory at its node."""
 
 
@@ -56,15 +56,15 @@ async def provenance(
     `readings`: its settings as read for this run.
     """
     disks = () if device is None else await _disks(host, inventory, device)
-    things = () if device is None else inventory.at(device)
+    devices = () if device is None else inventory.at(device)
     fields = {
         "size_bytes": str(size_bytes or ""),
         "governor": _ORDER.join(name if len(governors) == 1 else f"{name} on {n}" for name, n in governors.items()),
         "turbo": await _turbo(host),
-        **_array_fields(next((device for device in things if isinstance(device, Array)), None)),
+        **_array_fields(next((device for device in devices if isinstance(device, Array)), None)),
         **_drive_fields([drive for disk in disks for drive in _drives(inventory, disk)]),
         **await _controller_fields(host, inventory, disks),
-        **await _backing(host, things),
+        **await _backing(host, devices),
         **await _queues(host, device, disks, readings),
         **{
             f"in_force_{key}": reading.effective
@@ -82,11 +82,11 @@ async def _disks(host: Host, inventory: Inventory, device: str) -> tuple[_Disk, 
         _Disk(
             name=name,
             folder=await host.link(f"/sys/block/{name}"),
-            things=inventory.at(f"/dev/{name.replace('!', '/')}"),
+            devices=inventory.at(f"/dev/{name.replace('!', '/')}"),
         )
         for name in names
     ]
-    return tuple(sorted(disks, key=lambda disk: ([_name_for_life(device) for device in disk.things], disk.name)))
+    return tuple(sorted(disks, key=lambda disk: ([_name_for_life(device) for device in disk.devices], disk.name)))
 
 
 def _name_for_life(device: Array | Drive) -> str:
@@ -95,11 +95,11 @@ def _name_for_life(device: Array | Drive) -> str:
 
 def _drives(inventory: Inventory, disk: _Disk) -> Iterator[Drive]:
     """Yield the members of a controller's array, or the drive itself."""
-    array = next((device for device in disk.things if isinstance(device, Array)), None)
+    array = next((device for device in disk.devices if isinstance(device, Array)), None)
     if array is not None:
         yield from (drive for target in array.members for drive in inventory.drives if drive.target == target)
     else:
-        yield from (device for device in disk.things[:1] if isinstance(device, Drive))
+        yield from (device for device in disk.devices[:1] if isinstance(device, Drive))
 
 
 def _array_fields(array: Array | None) -> dict[str, str]:
@@ -125,7 +125,7 @@ def _drive_fields(drives: Sequence[Drive]) -> dict[str, str]:
 async def _controller_fields(host: Host, inventory: Inventory, disks: Sequence[_Disk]) -> dict[str, str]:
     """Return fields of the disks' controllers and PCI functions. The function of an NVMe drive is the drive itself."""
     addresses = sorted({address for disk in disks if (address := address_of(disk.folder)) is not None})
-    owners = {device.controller for disk in disks for device in disk.things}
+    owners = {device.controller for disk in disks for device in disk.devices}
     cards = [card for card in inventory.controllers if card.target in owners]
     return {
         "controller": _joined([card.model for card in cards]),
@@ -137,10 +137,7 @@ async def _controller_fields(host: Host, inventory: Inventory, disks: Sequence[_
 
 
 async def _slot_fields(host: Host, addresses: Sequence[str], cards: Sequence[Controller]) -> dict[str, str]:
-    """Return fields of the PCI slots.
-
-    Without a PCI function, the driver is the one that the controller's tool reported.
-    """
+    """Return fields of the PCI slots; without a PCI function, the driver that the controller's tool reported."""
     interrupts = [await _interrupts(host, address) for address in addresses]
     wanted = [f"{DEVICES}/{address}/{name}" for address in addresses for name in SLOT]
     wanted += [f"/proc/irq/{number}/smp_affinity_list" for numbers in interrupts for number in numbers]
@@ -184,9 +181,11 @@ async def _turbo(host: Host) -> str:
     return next((states[setting] for path, text in texts.items() if (setting := (path, text.strip())) in states), "")
 
 
-async def _backing(host: Host, things: Sequence[Array | Drive]) -> dict[str, str]:
+async def _backing(host: Host, devices: Sequence[Array | Drive]) -> dict[str, str]:
     """Return the file behind a loop device, with inode and size: another file may have its name later."""
-    path = next((device.backing for device in things if isinstance(device, Drive) and device.backing is not None), None)
+    path = next(
+        (device.backing for device in devices if isinstance(device, Drive) and device.backing is not None), None
+    )
     if path is None:
         return {}
     stat = await host.stat(path)
@@ -198,17 +197,17 @@ async def _queues(
     host: Host, device: str | None, disks: Sequence[_Disk], readings: Mapping[str, tuple[str, Reading]]
 ) -> dict[str, str]:
     """Return the queue attributes: of the device those that are no settings, of the disks below all."""
-    own = "" if device is None else kernel_name(device)
-    names = list(dict.fromkeys(filter(None, (own, *(disk.name for disk in disks)))))
+    own_name = "" if device is None else kernel_name(device)
+    names = list(dict.fromkeys(filter(None, (own_name, *(disk.name for disk in disks)))))
     files = {name: await _queue_files(host, name) for name in names}
     texts = await host.read_many([path for paths in files.values() for path in paths.values()])
-    below = [name for name in names if name != own]
+    below = [name for name in names if name != own_name]
     keys = dict.fromkeys(key for name in below for key in files[name])
 
     def text(name: str, key: str) -> str | None:
         return texts.get(files[name].get(key, ""))
 
-    return {f"queue_{key}": text(own, key) or "" for key in files.get(own, ()) if key not in readings} | {
+    return {f"queue_{key}": text(own_name, key) or "" for key in files.get(own_name, ()) if key not in readings} | {
         f"member_queue_{key}": _joined([text(name, key) for name in below]) for key in keys
     }
 

@@ -38,21 +38,21 @@ class RunMonitor:
         run_id: str,
         emit: Callable[[AnyEvent], None],
         *,
-        meter: MemberSampler,
-        watch: LiveAdvisor | None,
-        course: BackgroundEventWatch | None = None,
+        sampler: MemberSampler,
+        advisor: LiveAdvisor | None,
+        event_watch: BackgroundEventWatch | None = None,
         on_sample: Callable[[Sample], None] = lambda sample: None,
     ) -> None:
         """Pass the progress of run `run_id` to `emit`.
 
-        `meter`: samples the devices below. `watch`: gives advice during the run. `course`: reports background events,
-        None if nothing reports them. `on_sample`: called with every interval.
+        `sampler`: samples the devices below. `advisor`: gives advice during the run. `event_watch`: reports background
+        events, None if nothing reports them. `on_sample`: called with every interval.
         """
         self._id = run_id
         self._emit = emit
-        self._meter = meter
-        self._watch = watch
-        self._course = course
+        self._sampler = sampler
+        self._advisor = advisor
+        self._event_watch = event_watch
         self._on_sample = on_sample
         self._phase = Phase.PREPARING
 
@@ -65,66 +65,66 @@ class RunMonitor:
 
         `lengths`: seconds of its phases; None for work before the run, which is not judged.
         """
-        watch, course = (None, None) if lengths is None else (self._watch, self._course)
+        advisor, event_watch = (None, None) if lengths is None else (self._advisor, self._event_watch)
         self._phase = Phase.PREPARING
         async with aclosing(events):
             async for event in events:
                 match event:
                     case PhaseChanged(phase=phase):
-                        await self._enter(phase, watch)
+                        await self._enter(phase, advisor)
                         seconds = (lengths or {}).get(phase)
-                        self._tell(replace(event, seconds=seconds, message=clean(event.message, 200)))
+                        self._emit_progress(replace(event, seconds=seconds, message=clean(event.message, 200)))
                     case SampleTaken(sample=sample):
                         self._on_sample(sample)
-                        await self._look_below(watch)
-                        self._tell(event)
-                        await self._look_around(course, sample)
-                        if watch is not None and (advice := await watch.sample(sample)) is not None:
-                            self._tell(AdviceGiven(advice=advice))
+                        await self._emit_members(advisor)
+                        self._emit_progress(event)
+                        await self._emit_events(event_watch, sample)
+                        if advisor is not None and (advice := await advisor.sample(sample)) is not None:
+                            self._emit_progress(AdviceGiven(advice=advice))
                     case CpuSampled():
-                        await self._cpu(event, watch)
-                        self._tell(event)
+                        await self._cpu(event, advisor)
+                        self._emit_progress(event)
                         if event.silent_s is not None and event.silent_s > _SILENT_S:
-                            await self._look_around(course)
+                            await self._emit_events(event_watch)
                     case SteadyStateUpdated():
-                        self._tell(event)
+                        self._emit_progress(event)
                     case WorkloadFinished():
                         return event.figures
         return RunResult(status=RunStatus.FAILED, reason="fio ended without a message.")
 
-    def _tell(self, progress: Progress) -> None:
+    def _emit_progress(self, progress: Progress) -> None:
         self._emit(LiveEvent(at=time.time(), id=self._id, progress=progress))
 
-    async def _enter(self, phase: Phase, watch: LiveAdvisor | None) -> None:
+    async def _enter(self, phase: Phase, advisor: LiveAdvisor | None) -> None:
         if phase is Phase.MEASURING is not self._phase:  # the measured phase begins
-            await self._meter.begin()
-            await self._meter.caches.begin()
-            if watch is not None:
-                await watch.begin()
+            await self._sampler.begin()
+            await self._sampler.caches.begin()
+            if advisor is not None:
+                await advisor.begin()
         self._phase = phase
 
-    async def _cpu(self, event: CpuSampled, watch: LiveAdvisor | None) -> None:
+    async def _cpu(self, event: CpuSampled, advisor: LiveAdvisor | None) -> None:
         if event.silent_s is not None and event.silent_s > _SILENT_S:  # members are sampled even while fio is silent
-            await self._look_below(watch)
-        if watch is not None and self._phase is Phase.MEASURING:
-            watch.cpu(event.fio_percent_of_core, event.host_percent)
+            await self._emit_members(advisor)
+        if advisor is not None and self._phase is Phase.MEASURING:
+            advisor.cpu(event.fio_percent_of_core, event.host_percent)
 
-    async def _look_around(self, course: BackgroundEventWatch | None, sample: Sample | None = None) -> None:
+    async def _emit_events(self, event_watch: BackgroundEventWatch | None, sample: Sample | None = None) -> None:
         """Emit the background events since the last call."""
-        if course is not None and (events := await course.look(sample)):
-            self._tell(BackgroundEventSeen(events=events))
+        if event_watch is not None and (events := await event_watch.poll(sample)):
+            self._emit_progress(BackgroundEventSeen(events=events))
 
-    async def _look_below(self, watch: LiveAdvisor | None) -> None:
+    async def _emit_members(self, advisor: LiveAdvisor | None) -> None:
         """Emit the members' statistics since the last call.
 
         Nothing is emitted while the job stops, because it no longer measures.
         """
         if self._phase is Phase.STOPPING:
             return
-        members = await self._meter.take()
-        caches = await self._meter.caches.take() if self._phase is Phase.MEASURING else ()
+        members = await self._sampler.take()
+        caches = await self._sampler.caches.take() if self._phase is Phase.MEASURING else ()
         if not members and not caches:
             return
-        self._tell(MembersSampled(members=members, caches=caches))
-        if watch is not None and self._phase is Phase.MEASURING:
-            watch.members(members)
+        self._emit_progress(MembersSampled(members=members, caches=caches))
+        if advisor is not None and self._phase is Phase.MEASURING:
+            advisor.members(members)

@@ -102,10 +102,10 @@ class ResolvedTarget:
     @property
     def capacity_sources(self) -> tuple[ThinCapacity, ...]:
         """Return the thin-provisioned capacity that the run takes space from; () if it only reads."""
-        return affected_capacities(self.found_rooms, self.area)
+        return affected_capacities(self.all_rooms, self.area)
 
     @property
-    def found_rooms(self) -> tuple[ThinCapacity, ...]:
+    def all_rooms(self) -> tuple[ThinCapacity, ...]:
         """Return all thin-provisioned capacity below the target, whether the run takes space from it or not."""
         return self.rooms if self.judgement is None else self.judgement.rooms
 
@@ -333,12 +333,12 @@ def require_valid_targets(request: BenchmarkRequest) -> None:
         raise InvalidValueError("Targets are written in full one at a time", hint=_ALONE)
 
 
-def require_distinct_targets(names: Sequence[str], kin: Sequence[frozenset[str]]) -> None:
+def require_distinct_targets(names: Sequence[str], backing: Sequence[frozenset[str]]) -> None:
     """Raise RefusedError if two targets share a disk, a file or a filesystem.
 
-    `kin`: for each target, the disks and files below its data.
+    `backing`: for each target, the disks and files below its data.
     """
-    for (name, first), (other, second) in combinations(zip(names, kin, strict=True), 2):
+    for (name, first), (other, second) in combinations(zip(names, backing, strict=True), 2):
         if name == other:
             raise RefusedError(f"{clean(name, 300)} is named twice.", hint="Name each target once.")
         if shared := sorted(first & second):

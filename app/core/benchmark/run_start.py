@@ -57,7 +57,7 @@ def run_started(run_id: str, ready: RunPlan, settings: Mapping[str, str], *, kep
 
 def run_sections(job: Job) -> tuple[RunSection, ...]:
     """Return the sections of a job that has several, as the session stores them."""
-    places = zip(job.sections, planned_starts(job.sections), strict=True)
+    starts = zip(job.sections, planned_starts(job.sections), strict=True)
     phase_of = _numbers(phases(job.sections)) if job.sections else {}
     group_of = _numbers(groups(job.sections)) if job.sections else {}
     return tuple(
@@ -70,7 +70,7 @@ def run_sections(job: Job) -> tuple[RunSection, ...]:
             starts_s=None if start is None else float(start),
             planned_seconds=section.job.longest_s or 0.0,
         )
-        for section, start in places
+        for section, start in starts
     )
 
 

@@ -36,7 +36,7 @@ from app.core.benchmark.run_plan import (
     require_valid_targets,
 )
 from app.core.benchmark.run_start import make_folder, run_started
-from app.core.benchmark.scratch_manager import OpenTarget, scratching_on
+from app.core.benchmark.scratch_manager import OpenTarget, scratch_manager_for
 from app.core.benchmark.stack_watch import footing_watch
 from app.core.fio.job import Job, JobTarget, TargetKind, fit_to_block_size, fit_to_flushes
 from app.core.fio.load import Load
@@ -100,9 +100,9 @@ class BenchmarkRunner:
         self._gate = gate
         self._ranges = ranges
         self._find_fio = find_fio
-        self._scratching = scratching_on(self._host)
+        self._scratching = scratch_manager_for(self._host)
 
-    async def why_not(self) -> RaidbenchError | None:
+    async def readiness_error(self) -> RaidbenchError | None:
         """Return the error why nothing can be measured here (fio missing or too old); None if it can."""
         try:
             if self._find_fio is not None:
@@ -127,7 +127,7 @@ class BenchmarkRunner:
         wanted, substituted = change_sections(asked, ready.substitute)
         sites = [await self._site(asked, wanted, request) for asked in request.targets]
         if len(sites) > 1:
-            await self._require_apart(sites)
+            await self._require_distinct(sites)
             _require_room_for_all(sites)
         largest = max(site.target.logical_block_size for site in sites)
         job, notes = change_sections(wanted, partial(fit_to_block_size, logical_block_size=largest))
@@ -173,7 +173,7 @@ class BenchmarkRunner:
         _require_no_trims(job)
         plan = await self._scratching.plan(asked.where, job.reach, writes=writes)
         await self._scratching.require_free(plan)
-        device, block = await self._gate.beneath(await self._scratching.beneath(plan))
+        device, block = await self._gate.disk_below(await self._scratching.filesystem_number(plan))
         target = JobTarget(
             path=str(plan.path),
             name=str(plan.path),
@@ -192,20 +192,17 @@ class BenchmarkRunner:
             raise RefusedError(" ".join(reasons), hint="Name another folder, or a smaller --size.")
         return rooms
 
-    async def _require_apart(self, sites: Sequence[ResolvedTarget]) -> None:
+    async def _require_distinct(self, sites: Sequence[ResolvedTarget]) -> None:
         """Raise RefusedError if two targets share a disk or file."""
         numbers = [await self.number(site) for site in sites]
-        kin = await self._gate.kin(numbers)
+        backing = await self._gate.backing_of(numbers)
         for number, (at, site) in zip(numbers, enumerate(sites), strict=True):
             if site.scratch is not None:
-                kin[at] |= {str(site.scratch.path), f"the file system {number}"}
-        require_distinct_targets([site.name for site in sites], kin)
+                backing[at] |= {str(site.scratch.path), f"the file system {number}"}
+        require_distinct_targets([site.name for site in sites], backing)
 
     async def _locks_of(self, sites: Sequence[ResolvedTarget]) -> tuple[str, ...]:
-        """Return the lock names of all targets in the order in which every process takes them.
-
-        A file without a known disk has its own lock.
-        """
+        """Return the lock names in the order in which every process takes them; a file without a disk has its own."""
         files = [f"file-{site.asked.where}" for site in sites if site.disk is None]
         disks = [node for site in sites for node in site.locked]
         return tuple(sorted({*files, *(await self._gate.locks(*disks) if disks else ())}))
@@ -213,10 +210,10 @@ class BenchmarkRunner:
     async def number(self, site: ResolvedTarget) -> str:
         """Return MAJ:MIN of a device, or of the filesystem of a file."""
         if site.scratch is not None:
-            return await self._scratching.beneath(site.scratch)
+            return await self._scratching.filesystem_number(site.scratch)
         return await self._gate.device_number(site.target.path)
 
-    async def survey(self, request: BenchmarkRequest) -> JobLocation:
+    async def locate(self, request: BenchmarkRequest) -> JobLocation:
         """Return where a request would run, without fio, guard or opening anything.
 
         Raises InvalidValueError or RefusedError for a scratch file that cannot be used.
@@ -224,7 +221,7 @@ class BenchmarkRunner:
         job = request.job
         if await self._gate.is_device(request.where):
             devno = await self._gate.device_number(request.where)
-            disk, _ = await self._gate.beneath(devno)
+            disk, _ = await self._gate.disk_below(devno)
             return JobLocation(
                 job=job,
                 name=request.name,
@@ -235,7 +232,7 @@ class BenchmarkRunner:
             )
         _require_no_trims(job)
         plan = await self._scratching.plan(request.where, job.reach, writes=job.writes)
-        device, _ = await self._gate.beneath(await self._scratching.beneath(plan))
+        device, _ = await self._gate.disk_below(await self._scratching.filesystem_number(plan))
         holes = plan.holes and not plan.fill
         return JobLocation(job=job, name=str(plan.path), device=device, area_bytes=plan.size, scratch=True, holes=holes)
 
@@ -273,10 +270,7 @@ class BenchmarkRunner:
     async def _hold(
         self, site: ResolvedTarget, ready: RunPlan, confirm: str | None
     ) -> AsyncGenerator[OpenTarget, None]:
-        """Open one target for the run; a device is judged again.
-
-        Raises RefusedError, DeviceGoneError or StorageError as its manager does.
-        """
+        """Open one target; a device is judged again. Raises RefusedError, DeviceGoneError or StorageError."""
         if site.scratch is not None:
             if site.rooms:
                 await self._require_room(site)
@@ -311,7 +305,7 @@ class BenchmarkRunner:
             self._emit(LiveEvent(at=time.time(), id=run_id, progress=AdviceGiven(advice=watch.first())))
         figures = RunResult(status=RunStatus.FAILED, reason="raidbench was interrupted.")
         try:
-            figures = await self._watched(
+            figures = await self._run_watched(
                 _ActiveRun(
                     id=run_id, ready=ready, targets=targets, workdir=workdir, stop=stop, watch=watch, until=until
                 )
@@ -327,7 +321,7 @@ class BenchmarkRunner:
             self._emit(RunEnded(at=time.time(), id=run_id, figures=figures, folder=str(folder)))
         return figures
 
-    async def _watched(self, run: _ActiveRun) -> RunResult:
+    async def _run_watched(self, run: _ActiveRun) -> RunResult:
         """Run the job under the conditions that may stop it: heat, free space, device stack, write limit."""
         ready, stop = run.ready, run.stop
         look = partial(_warm_drives, self._host, ready.disks) if ready.disks else None
@@ -351,17 +345,19 @@ class BenchmarkRunner:
 
     async def _run(self, run: _ActiveRun, cap: WriteLimit) -> RunResult:
         ready, stop = run.ready, run.stop
-        meter = await self._sampler(ready.disks, ready.files)
-        witness = await make_fault_detector(self._host, self._samples, ready.disks)
-        course = await open_event_watch(self._host, ready.disks, meter.members, float(ready.job.ramp))
-        following = RunMonitor(run.id, self._emit, meter=meter, watch=run.watch, course=course, on_sample=cap.count)
+        sampler = await self._sampler(ready.disks, ready.files)
+        detector = await make_fault_detector(self._host, self._samples, ready.disks)
+        event_watch = await open_event_watch(self._host, ready.disks, sampler.members, float(ready.job.ramp))
+        monitor = RunMonitor(
+            run.id, self._emit, sampler=sampler, advisor=run.watch, event_watch=event_watch, on_sample=cap.count
+        )
         layouts = [site.scratch is not None and site.scratch.fill for site in ready.sites]
         for target, layout in zip(run.targets, layouts, strict=True):
-            if layout and (failed := await self._lay_out(following, target, run)) is not None:
+            if layout and (failed := await self._lay_out(monitor, target, run)) is not None:
                 return failed
         filled = 0
         if ready.request.fills:
-            done = await self._fill(following, run, layout=layouts[0])
+            done = await self._fill(monitor, run, layout=layouts[0])
             if done.status is not RunStatus.OK:
                 return done
             filled = done.filled_bytes
@@ -369,25 +365,25 @@ class BenchmarkRunner:
             await run.until()
         started = time.time()
         clock = time.monotonic()
-        await meter.open()
+        await sampler.open()
         running = self._load.run(ready.job, run.targets, run.workdir, stop, steady=ready.request.steady)
         lengths = {Phase.MEASURING: float(ready.job.runtime)} if ready.job.runtime else {}
         if ready.request.steady is not None:
             lengths[Phase.SETTLING] = float(ready.request.steady.cap_s)
-        figures = await following.follow(running, lengths)
-        below_now = await meter.whole(figures.seconds)
-        figures = replace(figures, filled_bytes=filled, members=below_now, caches=await meter.caches.whole())
-        if course is not None:
-            figures = with_background_events(figures, await course.end())
-        figures = await witness.explain(figures, meter.members, ramp=float(ready.job.ramp), idle_s=ready.job.idle_s)
+        figures = await monitor.follow(running, lengths)
+        below_now = await sampler.whole(figures.seconds)
+        figures = replace(figures, filled_bytes=filled, members=below_now, caches=await sampler.caches.whole())
+        if event_watch is not None:
+            figures = with_background_events(figures, await event_watch.end())
+        figures = await detector.explain(figures, sampler.members, ramp=float(ready.job.ramp), idle_s=ready.job.idle_s)
         self._log(started, clock, ready.command, figures, mutates=ready.destructive, output=f"runs/{run.id}/fio.out")
         return figures
 
-    async def _lay_out(self, following: RunMonitor, target: JobTarget, run: _ActiveRun) -> RunResult | None:
+    async def _lay_out(self, monitor: RunMonitor, target: JobTarget, run: _ActiveRun) -> RunResult | None:
         """Create the scratch file; return results only if that was not completed."""
         folder = run.workdir / "layout"
         folder.mkdir(mode=0o700, exist_ok=True)
-        figures = await following.follow(self._load.layout(target, folder, run.stop))
+        figures = await monitor.follow(self._load.layout(target, folder, run.stop))
         if figures.status is RunStatus.OK:
             return None
         outcome = "stopped" if figures.status is RunStatus.STOPPED else "failed"
@@ -395,7 +391,7 @@ class BenchmarkRunner:
             status=figures.status, reason=f"Laying out the file {outcome}: {figures.reason or 'no reason given'}"
         )
 
-    async def _fill(self, following: RunMonitor, run: _ActiveRun, *, layout: bool) -> RunResult:
+    async def _fill(self, monitor: RunMonitor, run: _ActiveRun, *, layout: bool) -> RunResult:
         """Fill the target as often as requested. Creating its scratch file counts as one fill."""
         ready, target = run.ready, run.targets[0]
         written = target.size if layout else 0
@@ -406,7 +402,7 @@ class BenchmarkRunner:
         clock = time.monotonic()
         block = ready.request.fill_block
         fill = self._load.fill(target, run.workdir, run.stop, loops=loops, engine=ready.job.ioengine, block=block)
-        done = await following.follow(fill)
+        done = await monitor.follow(fill)
         output = f"runs/{run.id}/fill.out"
         self._log(started, clock, ready.fill_command, done, mutates=ready.destructive, output=output)
         written += done.write.total_bytes if done.write is not None else 0

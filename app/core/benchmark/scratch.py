@@ -54,14 +54,14 @@ def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
         raise InvalidValueError(
             f"{clean(str(path))} is neither a file, a folder nor a block device.", hint="Name a file to be made."
         )
-    own = is_own(path, path)
-    if writes and not own:
+    is_ours = is_own(path, path)
+    if writes and not is_ours:
         raise RefusedError(
             f"{clean(str(path))} exists and raidbench did not make it: a writing job would overwrite it.",
             hint="Name a file that does not exist yet, or a folder.",
         )
     wanted = info.st_size if size is None else size
-    if own:
+    if is_ours:
         wanted = wanted or DEFAULT_SIZE  # a crash may leave an empty file
         fill = info.st_blocks * 512 < wanted or info.st_size < wanted
         if more := max(0, wanted - info.st_blocks * 512):

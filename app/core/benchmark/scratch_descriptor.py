@@ -49,18 +49,16 @@ class ScratchFile:
                 flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | _FILE
                 self._file = os.open(self._plan.path.name, flags, 0o600, dir_fd=self._folder)
             await self._check()
-        except FileExistsError:
-            self._let_go()
-            raise RefusedError(f"{self._shown} was made by somebody else just now.") from None
-        except OSError as error:
-            self._let_go()
+        except BaseException as error:
+            self._release()
+            if isinstance(error, FileExistsError):
+                raise RefusedError(f"{self._shown} was made by somebody else just now.") from None
+            if not isinstance(error, OSError):
+                raise
             action = "opened" if self._plan.exists else "made"
             raise StorageError(
                 f"The scratch file {self._shown} cannot be {action}: {error.strerror}.", evidence=str(error)
             ) from error
-        except BaseException:
-            self._let_go()
-            raise
 
     async def _check(self) -> None:
         if not stat.S_ISREG(os.fstat(self._file).st_mode):
@@ -110,9 +108,9 @@ class ScratchFile:
                     forget(info)
             return ""
         finally:
-            self._let_go()
+            self._release()
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         if self._file >= 0:
             with contextlib.suppress(OSError):
                 fcntl.flock(self._file, fcntl.LOCK_UN)  # a program that is being started still has a copy
@@ -147,10 +145,7 @@ def is_locked(file: int) -> bool:
 
 
 async def remove_scratch(path: Path) -> RefusedError | None:
-    """Remove a scratch file of raidbench's that nothing uses; return why it stays, else None.
-
-    Any other file stays, and None is returned.
-    """
+    """Remove an unused scratch file of raidbench's; return why it stays, or None. Other files stay too."""
     return await _with_leftover(path, remove=True)
 
 
@@ -178,13 +173,10 @@ async def _with_leftover(path: Path, *, remove: bool) -> RefusedError | None:
             os.close(file)
     except RefusedError as refusal:
         return refusal
+    except FileNotFoundError:
+        return None
     except OSError as error:
-        is_missing = isinstance(error, FileNotFoundError)
-        return (
-            None
-            if is_missing
-            else RefusedError(f"The scratch file {clean(str(path))} cannot be removed: {error.strerror}.")
-        )
+        return RefusedError(f"The scratch file {clean(str(path))} cannot be removed: {error.strerror}.")
     finally:
         os.close(folder)
     return None

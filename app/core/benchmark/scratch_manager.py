@@ -49,10 +49,7 @@ class LocalScratchManager:
 
     @asynccontextmanager
     async def hold(self, plan: ScratchPlan) -> AsyncGenerator[OpenTarget, None]:
-        """Keep the file open while inside; remove it afterwards unless `keep` is set.
-
-        Raises StorageError or RefusedError as `ScratchFile.open`.
-        """
+        """Keep the file open while inside, then remove it unless `keep` is set. Raises as `ScratchFile.open`."""
         file = ScratchFile(plan)
         await file.open()
         held = OpenTarget(path=file.path, moved=file.moved)
@@ -66,7 +63,7 @@ class LocalScratchManager:
         if plan.own:
             await remove_scratch(plan.path)
 
-    async def beneath(self, plan: ScratchPlan) -> str:
+    async def filesystem_number(self, plan: ScratchPlan) -> str:
         """Return MAJ:MIN of the file's filesystem."""
         return device_number(plan.path)
 
@@ -113,7 +110,7 @@ class SimulatedScratchManager:
         """Remove the file from the host's list."""
         await self._host.install(str(plan.path), b"", before=None)
 
-    async def beneath(self, plan: ScratchPlan) -> str:
+    async def filesystem_number(self, plan: ScratchPlan) -> str:
         """Return MAJ:MIN of the longest mount point above the file; "" if unknown."""
         mounts = parse_mountinfo(await self._host.read("/proc/self/mountinfo") or "")
         mount = file_mount(str(plan.path), mounts)
@@ -136,7 +133,7 @@ class RemoteScratchManager(SimulatedScratchManager):
 ScratchManager = LocalScratchManager | SimulatedScratchManager
 
 
-def scratching_on(host: Host) -> ScratchManager:
+def scratch_manager_for(host: Host) -> ScratchManager:
     """Return the manager of scratch files for a host."""
     if host.capabilities.shares_files:
         return LocalScratchManager()

@@ -81,25 +81,22 @@ class SessionBenchmarks:
 
     async def forget_scratch(self, ready: RunPlan) -> None:
         """Remove the scratch file that a run left for the next one."""
-        from app.core.benchmark.scratch_manager import scratching_on
+        from app.core.benchmark.scratch_manager import scratch_manager_for
 
         for site in ready.sites:
             if site.scratch is not None and site.scratch.own:
-                await scratching_on(self._record.host).remove(site.scratch)
+                await scratch_manager_for(self._record.host).remove(site.scratch)
 
     async def prepare(self, request: BenchmarkRequest) -> RunPlan:
-        """Return the plan for a request, with advice; touches nothing and needs no session.
-
-        Raises as `BenchmarkRunner.prepare`.
-        """
+        """Return the plan for a request, with advice; touches nothing. Raises as `BenchmarkRunner.prepare`."""
         if await self._reads_only():
             request = replace(request, keep=True)  # a scratch file of an earlier run must stay
         ready = await self._measurer(self._record.folder or Path()).prepare(request)
         return replace(ready, advice=self.advisor(await self._facts_of(ready)))
 
-    async def why_not(self) -> RaidbenchError | None:
+    async def readiness_error(self) -> RaidbenchError | None:
         """Return the error why nothing can be measured on this host; None if it can. Tries nothing."""
-        return await self._measurer(self._record.folder or Path()).why_not()
+        return await self._measurer(self._record.folder or Path()).readiness_error()
 
     async def preview_advice(self, request: BenchmarkRequest) -> tuple[Advice, ...]:
         """Return advice on a request before it is prepared; () if it cannot be measured."""
@@ -108,7 +105,7 @@ class SessionBenchmarks:
         measurer = self._measurer(self._record.folder or Path())
         alone = [replace(request, where=target.where, name=target.name, beside=()) for target in request.targets]
         try:
-            locations = [await measurer.survey(target) for target in alone]
+            locations = [await measurer.locate(target) for target in alone]
         except (RaidbenchError, OSError):
             return ()
         return self.advisor(combine_facts([await self._facts(self._sized(location)) for location in locations]))
@@ -126,8 +123,8 @@ class SessionBenchmarks:
 
         facts = await gather(self._record.host, location, self._record.session)
         if facts.written is None and not location.scratch and location.whole_disk and facts.area_bytes:
-            things = self._record.session.inventory.at(location.device or "")
-            identity = next((device.identity for device in things if device.identity is not None), None)
+            devices = self._record.session.inventory.at(location.device or "")
+            identity = next((device.identity for device in devices if device.identity is not None), None)
             last_write = None if identity is None else self.memory.last_written(identity)
             if last_write is not None and last_write.filled_bytes >= facts.area_bytes:
                 return replace(facts, written=True)

@@ -104,7 +104,7 @@ class FootingWatch:
         self._answered = clock()
         self._signs: frozenset[str] = frozenset()
         self._events: str | None = None
-        self._found: tuple[str, ...] = ()
+        self._reasons: tuple[str, ...] = ()
         self._tasks: tuple[asyncio.Task[None], ...] = ()
 
     async def __aenter__(self) -> FootingWatch:
@@ -114,7 +114,7 @@ class FootingWatch:
         self._answered = self._clock()
         self._signs = frozenset(holder_signs(self._before))
         await self._run_watcher(self._compare)
-        if not self._found:
+        if not self._reasons:
             watchers = (self._watch_sysfs, self._watch_tables)
             self._tasks = tuple(asyncio.create_task(self._run_watcher(work), name=FOOTING.name) for work in watchers)
         return self
@@ -129,17 +129,17 @@ class FootingWatch:
             await asyncio.wait(self._tasks)
         if kind is not None or not self._layers:
             return
-        if not self._found:
+        if not self._reasons:
             await self._run_watcher(self._compare)
-        if self._found and self._writing:
+        if self._reasons and self._writing:
             await self._add_uses()
 
     def explain(self, figures: RunResult) -> RunResult:
         """Return the results; if the device stack changed they say so, however the run ended."""
-        if not self._found:
+        if not self._reasons:
             return figures
-        own = f" {figures.reason}" if figures.status is RunStatus.FAILED and figures.reason else ""
-        reason = f"{FOOTING.reason}: {', '.join(self._found)}.{own}"
+        fio_reason = f" {figures.reason}" if figures.status is RunStatus.FAILED and figures.reason else ""
+        reason = f"{FOOTING.reason}: {', '.join(self._reasons)}.{fio_reason}"
         status = RunStatus.STOPPED if figures.status is RunStatus.OK else figures.status
         return replace(figures, status=status, reason=reason, hint=FOOTING.hint)
 
@@ -151,13 +151,13 @@ class FootingWatch:
             self._end((f"what it lies on cannot be watched any more ({type(error).__name__})",))
 
     async def _watch_sysfs(self) -> None:
-        while not self._found:
+        while not self._reasons:
             await asyncio.sleep(FOOTING.every)
             await self._compare_sysfs()
 
     async def _watch_tables(self) -> None:
         last, signed = self._clock(), self._clock()
-        while not self._found:
+        while not self._reasons:
             await asyncio.sleep(FOOTING.every)
             since = self._clock() - last
             signs = await self._signs_now(mounts=since >= _TABLE_SECONDS) if self._writing else self._signs
@@ -195,7 +195,7 @@ class FootingWatch:
 
     async def _compare_tables(self) -> None:
         """Compare the tables of dmsetup; without an answer in time a writing run is stopped."""
-        while not self._found and self._mapped:
+        while not self._reasons and self._mapped:
             begun = self._clock()
             left = self._answered + self._blind_after - begun
             tables: Footing | None = None
@@ -282,13 +282,13 @@ class FootingWatch:
                 while not uses and await self._is_suspended():  # a program is still changing a table
                     await asyncio.sleep(FOOTING.every)
                     uses = await self._uses()
-                self._found = tuple(dict.fromkeys((*self._found, *uses)))
+                self._reasons = tuple(dict.fromkeys((*self._reasons, *uses)))
 
     async def _is_suspended(self) -> bool:
         flags = await self._host.read_many([f"/sys/block/{layer}/dm/suspended" for layer in self._mapped])
         return "1" in flags.values()
 
     def _end(self, clauses: tuple[str, ...]) -> None:
-        if clauses and not self._found:
-            self._found = clauses
+        if clauses and not self._reasons:
+            self._reasons = clauses
             self._stop.set()

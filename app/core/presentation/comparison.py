@@ -78,8 +78,8 @@ def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Tabl
 def _figure_row(row: MetricComparison, judged: bool, level: float) -> Row:
     """Return the row of a metric. `level` is that of the heading: another level is named in the row."""
     judgement, tone = row.judgement, verdict_tone(row.judgement)
-    own = level if row.interval is None else row.interval.level
-    difference = f"{row_difference(row)}{f' ({covers_text(own)})' if own != level else ''}"
+    row_level = level if row.interval is None else row.interval.level
+    difference = f"{row_difference(row)}{f' ({covers_text(row_level)})' if row_level != level else ''}"
     text = further_text(judgement) if judgement is not None and (judged or judgement.decided) else ""
     return Row(
         key=row_name(row),
@@ -174,11 +174,13 @@ def ab_progress(session: Session, record: ExperimentRecord, left_of_run: float) 
 
     `left_of_run`: remaining seconds of the current run, 0 between two runs. Pauses count with their mean length.
     """
-    own = [run.start for run in session.runs if run.start.mark is not None and run.start.mark.experiment == record.id]
+    starts = [
+        run.start for run in session.runs if run.start.mark is not None and run.start.mark.experiment == record.id
+    ]
     planned = len(record.start.order)
-    if not own:
+    if not starts:
         return AbProgress(begun=0, planned=planned, left=None)
-    length, rest = own[-1].planned_seconds, record.start.rest_seconds
+    length, rest = starts[-1].planned_seconds, record.start.rest_seconds
     pause = mean_pause(rest, length) if rest else 0.0
-    left = (planned - len(own)) * (length + pause) + left_of_run
-    return AbProgress(begun=len(own), planned=planned, left=max(0.0, left))
+    left = (planned - len(starts)) * (length + pause) + left_of_run
+    return AbProgress(begun=len(starts), planned=planned, left=max(0.0, left))

@@ -346,10 +346,7 @@ def _provenance_sentences(comparison: Comparison) -> Iterator[str]:
 
 
 def between_sessions_text(spread: MeanInterval) -> str:
-    """Return the standard deviation between sessions as a sentence.
-
-    `In 5 other sessions the same scattered by 3.1 % from one to the next.`
-    """
+    """Return the standard deviation between sessions of the same configuration as a sentence."""
     percent = expm1(spread.sd or 0.0) * 100
     return f"In {units.plural(spread.n, 'other session')} the same scattered by {percent:.1f} % from one to the next."
 

@@ -102,10 +102,7 @@ def state_cell(branch: DeviceTreeNode) -> Cell:
 
 
 def _with_fault(cell: Cell, fault: HealthFault | None) -> Cell:
-    """Return the state of a drive with its worst fault first: `predicts failure, spare`.
-
-    For a working drive only the fault is shown.
-    """
+    """Return a drive's state with its worst fault first, `predicts failure, spare`; if it works, the fault only."""
     if fault is None or cell.mark is StatusSymbol.FAILED:
         return cell
     text = fault.value if cell.mark is StatusSymbol.WELL or cell.text == fault.value else f"{fault.value}, {cell.text}"
@@ -180,9 +177,11 @@ def device_facts(device: Device, *, excluded: Collection[str] = ()) -> tuple[Fac
     condition = tuple(_health_lines(device)) if isinstance(device, Drive) else ()
     replaced = {label for _, labels in condition for label in labels}
     others = (FactLine(fact.label, fact.value) for fact in device.facts if fact.label not in {"PCI address", *replaced})
-    own = (FactLine(label, text or "") for label, text in (("Address", str(device.target)), *_identity_rows(device)))
+    identity_lines = (
+        FactLine(label, text or "") for label, text in (("Address", str(device.target)), *_identity_rows(device))
+    )
     groups: dict[str, list[FactLine]] = {group: [] for group in _ORDER}
-    for line in (*own, *(line for line, _ in condition), *others):
+    for line in (*identity_lines, *(line for line, _ in condition), *others):
         if line.value and line.label not in excluded:
             groups[_group_of(line.label)].append(line)
     shown = tuple(facts for group, lines in groups.items() for facts in facts_group(group, lines))
@@ -279,8 +278,8 @@ def _array_rows(array: Array) -> Iterator[tuple[str, str | None]]:
 
 def _full_stripe(strip: int | None, drives: int | None) -> str:
     """Return the full stripe, `192 KiB (3 x 64 KiB)`."""
-    whole = raid.full_stripe(strip, drives)
-    return f"{sizes.exact_text(whole)} ({drives} x {sizes.exact_text(strip)})" if strip and whole else ""
+    stripe = raid.full_stripe(strip, drives)
+    return f"{sizes.exact_text(stripe)} ({drives} x {sizes.exact_text(strip)})" if strip and stripe else ""
 
 
 def _controller_rows(controller: Controller) -> Iterator[tuple[str, str | None]]:
@@ -373,7 +372,7 @@ def run_setting_cell(start: RunStarted, key: str) -> Cell:
     )
 
 
-def telling_settings(values: Mapping[str, str], *, named: bool) -> tuple[str, ...]:
+def informative_settings(values: Mapping[str, str], *, named: bool) -> tuple[str, ...]:
     """Return the most informative settings: `through`, `none`, `64K`; `named` with their names: `strip 64K`."""
     pairs = [(key, name) for key, name in TELLING if key in values][:_MOST]
     shown = [(name, _short_value(key, values[key])) for key, name in pairs]
@@ -396,8 +395,8 @@ def target_texts(inventory: Inventory, device: str | None, name: str) -> tuple[s
     node = (device or "").removeprefix("/dev/")
     if name.startswith("/") and not name.startswith("/dev/"):
         return (f"file {name}", *((f"on {node}",) if node else ()))
-    things = inventory.at(device) if device is not None else ()
-    item = next((device for device in things if isinstance(device, Array)), next(iter(things), None))
+    devices = inventory.at(device) if device is not None else ()
+    item = next((device for device in devices if isinstance(device, Array)), next(iter(devices), None))
     if item is None:
         return (name,)
     if not isinstance(item, Array):

@@ -182,7 +182,7 @@ class _Listing:
         for below in shown:
             yield from self._branch(below, depth + 1, branch, wanted=wanted)
         if others:
-            yield self._rest(key, others, depth + 1)
+            yield self._others_row(key, others, depth + 1)
 
     def _leads(self, branch: DeviceTreeNode) -> bool:
         return any(self._is_found(below) for below in branch.below)
@@ -246,7 +246,7 @@ class _Listing:
             ),
         )
 
-    def _rest(self, key: str, others: tuple[DeviceTreeNode, ...], depth: int) -> Row:
+    def _others_row(self, key: str, others: tuple[DeviceTreeNode, ...], depth: int) -> Row:
         """Return the row that summarises the healthy members."""
         states = Counter(state_cell(other).text for other in others)
         state = state_cell(others[0]) if len(states) == 1 else Cell(_counts_text(states))

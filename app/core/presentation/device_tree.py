@@ -96,9 +96,9 @@ class _TreeBuilder:
         loose = (drive for drive in self._drives.values() if drive.target not in self._done)
         return (*top, *map(self._drive, self._sorted(loose)))
 
-    def _sorted(self, things: Iterable[_Part]) -> list[_Part]:
-        placed = sorted(things, key=lambda array: address_sort_key(array.target))
-        return placed if self._order is None else sorted(placed, key=self._order)
+    def _sorted(self, devices: Iterable[_Part]) -> list[_Part]:
+        by_address = sorted(devices, key=lambda array: address_sort_key(array.target))
+        return by_address if self._order is None else sorted(by_address, key=self._order)
 
     def _controller(self, controller: Controller) -> DeviceTreeNode:
         mine = [array for array in self._inventory.arrays if array.controller == controller.target]
@@ -126,21 +126,18 @@ class _TreeBuilder:
 
 
 def members_by_array(inventory: Inventory) -> Mapping[Target, tuple[Array | Drive, ...]]:
-    """Return the members of each array, even if they are shown below another one.
-
-    Drives that only report their membership themselves come last.
-    """
-    things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    devices = {device.target: device for device in things}
+    """Return the members of each array; drives that only report their membership themselves come last."""
+    devices: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
+    by_target = {device.target: device for device in devices}
     twins = inventory.twins
     targets = {
-        array.target: dict.fromkeys(member for member in array.members if member in devices)
+        array.target: dict.fromkeys(member for member in array.members if member in by_target)
         for array in inventory.arrays
     }
     for drive in inventory.drives:
         if drive.array in targets and drive.target not in twins:
             targets[drive.array][drive.target] = None
-    return {array: tuple(devices[target] for target in own) for array, own in targets.items()}
+    return {array: tuple(by_target[target] for target in members) for array, members in targets.items()}
 
 
 def role_of(member: Array | Drive, array: Array) -> str:

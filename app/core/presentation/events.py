@@ -165,7 +165,7 @@ RECORDED = tuple(choice for choice in EventChoice if choice is not EventChoice.N
 
 def describe_event(event: LoggedEvent, session: Session | None = None) -> EventWords:
     """Return the event as text. `session`: its session, which knows the units of values."""
-    kind, head, body, tone = _words(event, session)
+    kind, head, body, tone = _describe(event, session)
     return EventWords(kind=kind, head=head, body=tuple(body), tone=tone)
 
 
@@ -174,11 +174,11 @@ def run_end_texts(figures: RunResult) -> tuple[str, ...]:
     return tuple(filter(None, (figures.hint, *figures.warnings)))
 
 
-_Words = tuple[str, str, list[str], Tone]
+_Description = tuple[str, str, list[str], Tone]
 """Kind, head, body and tone."""
 
 
-def _words(event: LoggedEvent, session: Session | None) -> _Words:  # noqa: C901 a case for each event; mypy reports missing ones
+def _describe(event: LoggedEvent, session: Session | None) -> _Description:  # noqa: C901 a case for each event; mypy reports missing ones
     match event:
         case SessionStarted(machine=machine):
             body = [f"{machine.cpu}, {machine.cores} CPUs", f"kernel {machine.kernel}", machine.system]
@@ -267,7 +267,7 @@ def _words(event: LoggedEvent, session: Session | None) -> _Words:  # noqa: C901
             assert_never(event)
 
 
-def _experiment_ended(event: ExperimentEnded) -> _Words:
+def _experiment_ended(event: ExperimentEnded) -> _Description:
     """Return the first sentence of the result, and whether the old value was restored."""
     text = experiment_end_text(event)
     shown = text.partition(". ")[0].rstrip(".")

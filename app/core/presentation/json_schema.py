@@ -351,10 +351,7 @@ def _sides(figures: RunResult | PartFigures) -> Json:
 
 
 def sections(started: Sequence[RunSection], measured: Sequence[SectionFigures] = ()) -> list[Json]:
-    """Return the sections of a job that has several, with their results.
-
-    Rates are those of the section's own time, as in fio.
-    """
+    """Return the sections of a job that has several, with results. Rates refer to a section's own time, as in fio."""
     results = {figures.name: {"seconds": figures.seconds, **_sides(figures)} for figures in measured}
     return [
         {

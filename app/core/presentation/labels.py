@@ -64,10 +64,10 @@ def key_name(key: str) -> str:
 @cache
 def _kernel_setting_keys() -> frozenset[str]:
     """Return the kernel's queue settings that share a label with a controller's setting: one device may have both."""
-    places = (
+    declarations = (
         declaration for vendor in find_vendors().vendors if vendor.name == KERNEL for declaration in vendor.declares
     )
-    keys = {setting.key for declaration in places for setting in load_object(declaration)}
+    keys = {setting.key for declaration in declarations for setting in load_object(declaration)}
     labels = Counter(setting.label for setting in declared_settings().values())
     return frozenset(key for key in keys if labels[declared_settings()[key].label] > 1)
 
@@ -103,10 +103,7 @@ def setting_text(key: str, value: str | None) -> str:
 
 
 def setup_label(row: str) -> str:
-    """Return a sweep's configuration by its settings: `Read-ahead none, Strip size 256 KiB`.
-
-    A configuration with a name of its own keeps it.
-    """
+    """Return a sweep's configuration by its settings, `Read-ahead none, Strip size 256 KiB`; its own name stays."""
     return ", ".join(_setup_part_label(part) for part in row.split(", "))
 
 

@@ -27,10 +27,7 @@ _WORDS = ("Member", "Model", "Role")
 
 
 def member_table(members: Sequence[MemberStats], heading: str = "") -> Table:
-    """Return a table of the members' statistics with short headings.
-
-    Without enough width, the model column is left out and the kernel's name identifies the member.
-    """
+    """Return a table of the members' statistics with short headings; the model column can be left out."""
     columns = tuple(
         Column(title=title, align=Align.LEFT if title in _WORDS else Align.RIGHT, priority=int(title == "Model"))
         for title in _SHORT

@@ -60,10 +60,7 @@ def null_texts(comparison: Comparison) -> Iterator[str]:
 
 
 def noise_json(noise: RunNoise | None, sights: Iterable[tuple[InterimAnalysis, float]] = ()) -> Json | None:
-    """Return the noise, and the effects that looks of a plan and pairs judged once can show.
-
-    `sights`: looks of a plan, each with its percent.
-    """
+    """Return the noise and the effects that pairs can show. `sights`: looks of a plan, each with its percent."""
     if noise is None:
         return None
     return {

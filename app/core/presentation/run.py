@@ -30,10 +30,7 @@ from widgets.text_utils import units
 
 
 def stall_text(detector: IoStallDetector, measured_from: float) -> str:
-    """Return a sentence about the stalls of a running job; "" without one.
-
-    `measured_from`: second at which the measured phase began.
-    """
+    """Return a sentence about a running job's stalls, or "". `measured_from`: start of the measured phase, seconds."""
     stalls = detector.stalls
     if not stalls:
         return ""
@@ -64,10 +61,7 @@ def silence_text(active: ActiveRun) -> str:
 
 
 def steady_text(result: SteadyStateResult) -> str:
-    """Return the state of the steady-state rule.
-
-    `steady: no, range 31 %, slope 12 % (round 7)`; `steady: round 3 of 5` before there is a window.
-    """
+    """Return `steady: no, range 31 %, slope 12 % (round 7)`, or `steady: round 3 of 5` before there is a window."""
     if result.rounds < result.window:
         return f"steady: round {result.rounds} of {result.window}"
     limits = _limits_text(result) or "no I/O"
@@ -280,10 +274,7 @@ def cpu_line(fio: float | None, host: float | None) -> str:
 
 
 def direction_line(direction: str, figures: DirectionStats) -> str:
-    """Return the results of one direction in a line.
-
-    `read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms, p99.9 3.60 ms, max 9.00 ms`.
-    """
+    """Return the results of one direction in a line: `read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms, ...`."""
     times = figures.latency_ns
     percentiles = f"p50 {units.latency(times.p50)}, p99 {units.latency(times.p99)}, p99.9 {units.latency(times.p99_9)}"
     if direction == SYNC:
@@ -309,16 +300,16 @@ def result_line(figures: RunResult) -> str:
 
 def means_lines(runs: Sequence[RunRecord], show: Callable[[MetricKind], bool]) -> Iterator[str]:
     """Yield means and 95 % intervals of repeats: a single run does not show how much others differ."""
-    whole = [run for run in runs if run.figures.status is RunStatus.OK]
-    for direction in SIDES if len(whole) > 1 else ():
+    completed = [run for run in runs if run.figures.status is RunStatus.OK]
+    for direction in SIDES if len(completed) > 1 else ():
         figures = [figure for figure in FIGURES if show(figure) and figure.of(direction)]
-        spreads = [(figure, spread_of(whole, direction, figure)) for figure in figures]
+        spreads = [(figure, spread_of(completed, direction, figure)) for figure in figures]
         means = [
             f"{figure_label(figure)} {mean_text(interval, formatter_for(figure))}"
             for figure, interval in spreads
             if interval is not None
         ]
         if means:
-            yield f"Mean of {len(whole)}, {direction}: {', '.join(means)} (95 %)"
-    for name, section_runs in shared_sections(whole) if len(whole) > 1 else ():
+            yield f"Mean of {len(completed)}, {direction}: {', '.join(means)} (95 %)"
+    for name, section_runs in shared_sections(completed) if len(completed) > 1 else ():
         yield from (f"{name}: {line}" for line in means_lines(section_runs, show))

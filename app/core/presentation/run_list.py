@@ -54,34 +54,34 @@ class ListedRun:
     """Comparison with the baseline; None if there is none, or if it measured something else."""
 
 
-def runs_table(listed: Sequence[ListedRun], *, whole: bool) -> Table:
+def runs_table(listed: Sequence[ListedRun], *, full: bool) -> Table:
     """Return one row for each run, with the settings that differ as columns.
 
-    `whole`: with full dates and paths, bandwidth and fio's CPU use; else target and job only if they differ.
+    `full`: with full dates and paths, bandwidth and fio's CPU use; else target and job only if they differ.
     """
     keys = varying_keys([settings_in_force(run.record.start) for run in listed])
     baselines = [run.name for run in listed if run.baseline]
-    figures = [figure for figure in _LIST_FIGURES if whole or figure[0] != "bytes_per_second"]
+    figures = [figure for figure in _LIST_FIGURES if full or figure[0] != "bytes_per_second"]
     directions = _directions_of(listed)
     columns = (
         Column(title="Run", key="id"),
         Column(title="A/B", key="ab", priority=4),
-        Column(title="When" if whole else "Time", key="time"),
+        Column(title="When" if full else "Time", key="time"),
         Column(title="Target", key="target", priority=4, shrinks=True),
         Column(title="Job", key="job", priority=3, shrinks=True),
         *(_direction_column(direction, *figure) for figure in figures[:1] for direction in directions),
         Column(title="Over time", key="spark", priority=1),
         Column(title="Mean of repeats", key="mean", priority=6),
         *(_direction_column(direction, *figure) for figure in figures[1:] for direction in directions),
-        *((Column(title="fio CPU", key="cpu", align=Align.RIGHT),) if whole else ()),
+        *((Column(title="fio CPU", key="cpu", align=Align.RIGHT),) if full else ()),
         *(Column(title=key_name(key), key=key, priority=3) for key in keys),
         Column(title=f"Against {baselines[0] if len(baselines) == 1 else 'baseline'}", key="against", priority=1),
         Column(title="Status", key="status"),
         Column(title="", key="simulated", priority=8),
     )
     shown = [key for key, _, _ in figures]
-    table = Table(columns=columns, rows=tuple(_listed_row(run, keys, shown, directions, whole=whole) for run in listed))
-    alike = () if whole else _alike(listed)
+    table = Table(columns=columns, rows=tuple(_listed_row(run, keys, shown, directions, full=full) for run in listed))
+    alike = () if full else _alike(listed)
     return table.only(*(column.key for column in columns if column.key not in alike))
 
 
@@ -113,7 +113,7 @@ def _directions_of(listed: Sequence[ListedRun]) -> tuple[str, ...]:
 
 
 def _listed_row(
-    listed: ListedRun, keys: Sequence[str], shown: Sequence[str], directions: Sequence[str], *, whole: bool
+    listed: ListedRun, keys: Sequence[str], shown: Sequence[str], directions: Sequence[str], *, full: bool
 ) -> Row:
     run = listed.record
     where = run.start.target
@@ -124,14 +124,14 @@ def _listed_row(
         cells=(
             listed.name,
             experiment_place_text(run),
-            units.moment(run.start.at)[:16] if whole else units.clock(run.start.at),
-            where if whole or len(where) <= _LONGEST_TARGET else f"…{where[1 - _LONGEST_TARGET :]}",
+            units.moment(run.start.at)[:16] if full else units.clock(run.start.at),
+            where if full or len(where) <= _LONGEST_TARGET else f"…{where[1 - _LONGEST_TARGET :]}",
             run.start.workload,
             *figures[0],
             Cell(listed.spark, Tone.DIM),
             repeats_mean_text(run, listed.repeats),
             *(text for pair in figures[1:] for text in pair),
-            *(("" if cpu is None else units.percent(cpu),) if whole else ()),
+            *(("" if cpu is None else units.percent(cpu),) if full else ()),
             *(run_setting_cell(run.start, key) for key in keys),
             Cell("baseline", Tone.ACCENT) if listed.baseline else listed.against or "",
             _status(listed),
@@ -168,10 +168,7 @@ def repeats_mean_text(run: RunRecord, replicates: Replicates) -> str:
 def against_cell(
     baseline: RunRecord, run: RunRecord, replicates: Replicates, experiments: Sequence[ExperimentRecord] = ()
 ) -> Cell | None:
-    """Return the headline against the baseline, `↓ slower -18.4 %`, each side with its repeats.
-
-    None for another job or target.
-    """
+    """Return the headline of all repeats against the baseline, `↓ slower -18.4 %`; None for another job or target."""
     if run.start.target != baseline.start.target or filled_fields(run.start.job_texts) != filled_fields(
         baseline.start.job_texts
     ):

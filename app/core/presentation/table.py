@@ -123,8 +123,8 @@ class Table:
 
     def only(self, *keys: str) -> Table:
         """Return the same rows with these columns, in this order."""
-        places = {column.key: at for at, column in enumerate(self.columns)}
-        return _with_columns(self, [places[key] for key in keys])
+        indexes = {column.key: at for at, column in enumerate(self.columns)}
+        return _with_columns(self, [indexes[key] for key in keys])
 
 
 @dataclass(frozen=True, slots=True)

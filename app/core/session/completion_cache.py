@@ -53,7 +53,7 @@ def save_completion_cache(file: Path, machine: MachineBackends, inventory: Inven
     settings = {target: values for target, values in earlier_settings.items() if target in things}
     settings |= {
         str(target): _settings(machine.settings(target), readings)
-        for target, readings in machine.read_so_far.items()
+        for target, readings in machine.last_readings.items()
         if str(target) in things
     }
     text = json.dumps({"boot": _boot_id(), "things": things, "settings": settings}, separators=(",", ":"))

@@ -84,7 +84,7 @@ class SettingsDrift(DriftWatch):
     async def _last_readings(self, target: Target) -> Mapping[str, Reading]:
         """Return the settings of a target as last read. Raises NotFoundError when they were never read."""
         await asyncio.sleep(0)  # the file may name thousands of targets; keep the TUI responsive
-        readings = self._workbench.hardware.machine.read_so_far.get(target)
+        readings = self._workbench.hardware.machine.last_readings.get(target)
         if readings is None:
             raise NotFoundError(f"{target} was not read yet.")
         return readings

@@ -198,4 +198,4 @@ def record(session: Recorder, checked: CheckResult) -> None:
 
 async def check_session(session: Recorder, machine: MachineBackends) -> None:
     """Check the machine as the session knows it; no program runs."""
-    record(session, evaluate(await gather(machine.host, session.session.inventory, dict(machine.read_so_far))))
+    record(session, evaluate(await gather(machine.host, session.session.inventory, dict(machine.last_readings))))

@@ -39,7 +39,7 @@ class CheckFindings(CheckTracker):
         machine, inventory = self._workbench.hardware.machine, self._workbench.session.inventory
         if self._snapshot is None or self._snapshot.inventory is not inventory:
             self._snapshot = await gather(machine.host, inventory, {})
-        self.checked = evaluate(replace(self._snapshot, readings=dict(machine.read_so_far)))
+        self.checked = evaluate(replace(self._snapshot, readings=dict(machine.last_readings)))
         record(self._workbench, self.checked)
 
     def facts(self, address: str) -> tuple[Facts, ...]:

@@ -17,7 +17,7 @@ from app.core.session.trusted_file import next_step
 from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.model import Controller
-from backends.pci import bus_cards, find_unreported
+from backends.pci import bus_controllers, find_unreported
 from backends.protocol import InventoryBackend
 from backends.text import clean
 from backends.values import dataclass
@@ -245,7 +245,7 @@ _BUS = "PCI bus"
 
 async def _unreported(host: Host, backends: Mapping[str, InventoryBackend]) -> list[tuple[str, DoctorItem]]:
     """Return an item, with its vendor, for each storage controller on the bus that no tool reports."""
-    cards = await bus_cards(host)
+    cards = await bus_controllers(host)
     if not cards:
         return []
     controllers: list[Controller] = []

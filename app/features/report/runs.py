@@ -79,9 +79,7 @@ def _means(group: Sequence[RunRecord], shown: Sequence[tuple[str, str, MetricKin
 def every_run_table(runs: Sequence[RunRecord]) -> ReportTable:
     """Return one row per run, with the settings that differ as columns."""
     replicates = Replicates(runs)
-    return report_table(
-        runs_table([ListedRun(record=run, name=run.id, repeats=replicates) for run in runs], whole=True)
-    )
+    return report_table(runs_table([ListedRun(record=run, name=run.id, repeats=replicates) for run in runs], full=True))
 
 
 def common_settings(runs: Sequence[RunRecord]) -> str:

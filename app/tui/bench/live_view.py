@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from app.core.presentation.comparison import ab_progress
-from app.core.presentation.device import target_texts, telling_settings
+from app.core.presentation.device import informative_settings, target_texts
 from app.core.presentation.run import cpu_line, steady_text
 from app.core.session.event_types import SteadyPlan
 from app.core.session.events import RunTarget
@@ -231,7 +231,7 @@ def target_line(inventory: Inventory, targets: Sequence[RunTarget], values: Mapp
     parts = [target_texts(inventory, target.device, target.target) for target in targets]
     if len(parts) > 1:
         parts = [(f"{len(parts)} targets", ", ".join(name for name, *_ in parts))]
-    return _JOIN.join((*parts[0], *telling_settings(values, named=wide)))
+    return _JOIN.join((*parts[0], *informative_settings(values, named=wide)))
 
 
 def job_line(profile: str | None, title: str, plan: SteadyPlan | None) -> str:

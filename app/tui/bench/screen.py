@@ -246,7 +246,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             [values_in_force(await bench.hardware.readings_of(target.device)) for target in self._targets()]
         )
         advice = await bench.jobs.preview_advice(self.request())
-        missing = await bench.jobs.why_not()
+        missing = await bench.jobs.readiness_error()
         self._why_not = "" if missing is None else f"r cannot run it: {join_sentences(missing.message, missing.hint)}"
         if self._why_not and bench.session.active is None and self.shown is None and not self.pending:
             self.show_message(self._why_not)

@@ -182,7 +182,7 @@ class DevicesScreen(ListDetailScreen):
             if device is not None and not isinstance(device, Controller) and self._is_tuning_outdated(device):
                 try:
                     with machine.using_last_scan():
-                        cells = tuning_cells(await machine.settings_at_hand(device, inventory))
+                        cells = tuning_cells(await machine.quick_settings(device, inventory))
                 except Exception:  # Selecting the device shows the reason.
                     cells = UNREAD
                 self._tuned[device.target] = cells

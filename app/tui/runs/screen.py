@@ -51,7 +51,7 @@ class RunsScreen(WorkbenchScreen):
         ascii = self.workbench_app.ascii
         self._sparks = Sparks(ascii_only=ascii)
         with Pane("Runs", id="runs-list"):
-            yield KeyedTable(columns(runs_table((), whole=False)), id="runs")
+            yield KeyedTable(columns(runs_table((), full=False)), id="runs")
             yield Static("", id="runs-hint", markup=False)
         yield RunPreview(ascii=ascii, may_read=self._may_read)
 
@@ -76,7 +76,7 @@ class RunsScreen(WorkbenchScreen):
         runs = self._all_runs(session)
         listed = self._list_runs(session, runs)
         table, pane = self.query_one(KeyedTable), self.query_one("#runs-list", Pane)
-        shown = without_empty_columns(runs_table(listed, whole=False))
+        shown = without_empty_columns(runs_table(listed, full=False))
         table.empty = self._empty_text() if not listed else ""
         table.columns = columns(shown)
         table.rows = tuple(replace(row, marked=row.key in self._marked) for row in rows(shown))

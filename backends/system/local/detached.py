@@ -42,11 +42,13 @@ async def start_detached(
     if unit and (before := _in_a_unit(unit)):
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # then start it as without systemd
             answer = await asyncio.to_thread(
-                _start_unit, before, (*self_exec_argv(module, as_told=True), STAY), order, seconds
+                _start_unit, before, (*self_exec_argv(module, with_pythonpath=True), STAY), order, seconds
             )
             if answer is not None:
                 return answer
-    return await asyncio.to_thread(_start_detached, self_exec_argv(module, as_told=True), order, seconds, keep, errors)
+    return await asyncio.to_thread(
+        _start_detached, self_exec_argv(module, with_pythonpath=True), order, seconds, keep, errors
+    )
 
 
 def _in_a_unit(unit: str) -> tuple[str, ...]:

@@ -270,14 +270,14 @@ def find_volume(
     node = picture.tree.nodes.get(lv_facts.kernel or "")
     if node is None:  # its content cannot be checked, so it is not removed
         return ArrayMatch(
-            state=ArrayMatchState.WHOLE,
+            state=ArrayMatchState.COMPLETE,
             sentence=f"{text}. It is not active (`lvchange --activate y {lv_facts.address}`).",
             target=target_of(lv_facts.address),
             locks=(lock_of(array.uuids[0]),),
             uuids=uuids,
         )
     return ArrayMatch(
-        state=ArrayMatchState.WHOLE,
+        state=ArrayMatchState.COMPLETE,
         sentence=f"{text}.",
         target=target_of(lv_facts.address),
         device=node.device,

@@ -224,7 +224,7 @@ async def find_made(host: Host, tool: str, array: CreatedArray) -> ArrayMatch:
     running = [top.name for top in tops if _is_running(top) and top.name not in parts.marked_inner]
     top = tops[0].name if is_complete else None
     return ArrayMatch(
-        state=ArrayMatchState.WHOLE if is_complete else ArrayMatchState.PARTLY,
+        state=ArrayMatchState.COMPLETE if is_complete else ArrayMatchState.PARTIAL,
         sentence=(
             f"{node_path(top)} is it: UUID {array.uuids[0]}, {array.level.name} of these {len(array.members)} drives."
             if top is not None

@@ -32,7 +32,7 @@ from backends.guard import require_free
 from backends.host import Host
 from backends.identity import Identity, Signature
 from backends.model import Inventory, Problem, Target, Task
-from backends.protocol import Told, placeholder_inventory
+from backends.protocol import InventoryListener, placeholder_inventory
 from backends.settings import Reading, Setting
 from backends.text import clean
 from backends.topology import Topology, scan_topology
@@ -81,7 +81,7 @@ class MegaRaid:
         """Return all controllers, read in parallel. A controller that cannot be read becomes a problem."""
         return await self.inventory_in_parts(lambda _part, _inventory: None)
 
-    async def inventory_in_parts(self, report: Told) -> Inventory:
+    async def inventory_in_parts(self, report: InventoryListener) -> Inventory:
         """Return the inventory, and report each controller at once as a placeholder and again when it has answered."""
         units = await self._units.search_cards()
         search = self._units.search

@@ -17,7 +17,15 @@ from backends.array_planning import (
     spans_of,
 )
 from backends.change import ChangeStep
-from backends.controller_arrays import PARTS, CardArray, CardArrays, CardDrive, find_on_card, lasting_id, not_told_apart
+from backends.controller_arrays import (
+    PARTS,
+    ControllerArray,
+    ControllerArrays,
+    ControllerDrive,
+    ambiguity_reason,
+    find_on_controller,
+    lasting_id,
+)
 from backends.errors import BlockedError, InvalidValueError
 from backends.health import FOREIGN, reasons_against
 from backends.model import Level, State
@@ -84,7 +92,7 @@ def drive_exclusion_reasons(contents: CardSnapshot, drive: PhysicalDrive) -> tup
     if drive.jobs:
         reasons.append(f"{drive.jobs[0].kind} is under way on it")
     reasons += [reason for reason in reasons_against(drive.health) if reason not in reasons]
-    if not reasons and (serial_reason := not_told_apart(drive.serial, (drive.serial for drive in contents.drives))):
+    if not reasons and (serial_reason := ambiguity_reason(drive.serial, (drive.serial for drive in contents.drives))):
         reasons.append(serial_reason)
     return tuple(reasons)
 
@@ -198,31 +206,33 @@ def find_made(
 
     `contents`: the controller, just read. `prefix` and `lock`: its address, and the name of its lock between processes.
     """
-    card = CardArrays(
+    card = ControllerArrays(
         drives=tuple(_drive(drive) for drive in contents.drives),
         arrays=tuple(_array(volume, contents, dialect, picture, prefix) for volume in contents.volumes),
         cut=contents.cut,
         kind="virtual drive",
-        named_at_birth=dialect.names_on_create,
+        named_at_creation=dialect.names_on_create,
         lock=lock,
     )
-    return find_on_card(array, card)
+    return find_on_controller(array, card)
 
 
-def _drive(drive: PhysicalDrive) -> CardDrive:
+def _drive(drive: PhysicalDrive) -> ControllerDrive:
     part_of = ""
     if drive.foreign:
         part_of = "carries a foreign configuration"
     elif drive.group is not None or drive.state in PARTS:
         part_of = f"is {clean(drive.state_raw or drive.state.value, 40)}"
-    return CardDrive(place=drive.place, serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
+    return ControllerDrive(place=drive.place, serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
 
 
-def _array(volume: VirtualDrive, contents: CardSnapshot, dialect: Dialect, picture: Topology, prefix: str) -> CardArray:
+def _array(
+    volume: VirtualDrive, contents: CardSnapshot, dialect: Dialect, picture: Topology, prefix: str
+) -> ControllerArray:
     group_drives = [drive for drive in contents.drives if drive.group is not None and drive.group == volume.group]
     added = next((drive for drive in group_drives if drive.place not in volume.drives), None)
     commands = dialect.flatten(dialect.delete(contents.card.number, volume.number))
-    return CardArray(
+    return ControllerArray(
         called=f"virtual drive {volume.number}",
         target=volume_target(prefix, volume.number),
         drives=volume.drives,

@@ -20,7 +20,7 @@ from backends.errors import BlockedError
 from backends.host import Host, WriteDenied
 from backends.identity import Identity
 from backends.model import Drive, Inventory, Problem, Target
-from backends.protocol import PersistRule, Told
+from backends.protocol import InventoryListener, PersistRule
 from backends.settings import Reading, Setting, check_value
 from backends.settings_backend import Settable
 from backends.topology import Node, read_tree
@@ -51,7 +51,7 @@ class ScsiBackend(Settable[View]):
         """Return all disks with their health, sorted by name."""
         return await self.inventory_in_parts(lambda name, part: None)
 
-    async def inventory_in_parts(self, report: Told) -> Inventory:
+    async def inventory_in_parts(self, report: InventoryListener) -> Inventory:
         """Report the inventory first without, then with health, which drives may report slowly. Return it."""
         disks = await self._disks()
         if not disks:

@@ -29,7 +29,7 @@ from backends.errors import InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Host
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target, Task
-from backends.protocol import Told, placeholder_inventory
+from backends.protocol import InventoryListener, placeholder_inventory
 from backends.settings import Reading, Setting
 from backends.system.caching import uncached
 from backends.text import clean
@@ -73,7 +73,7 @@ class SmartArray:
         """Return all controllers. A controller that cannot be read becomes a problem."""
         return await self.inventory_in_parts(lambda _part, _inventory: None)
 
-    async def inventory_in_parts(self, report: Told) -> Inventory:
+    async def inventory_in_parts(self, report: InventoryListener) -> Inventory:
         """Return the inventory, and report each controller at once as a placeholder and again when it has answered."""
         picture: Topology | None = None
         read: dict[str, Inventory] = {}

@@ -17,7 +17,15 @@ from backends.array_planning import (
     spans_of,
 )
 from backends.change import ChangeStep
-from backends.controller_arrays import PARTS, CardArray, CardArrays, CardDrive, find_on_card, lasting_id, not_told_apart
+from backends.controller_arrays import (
+    PARTS,
+    ControllerArray,
+    ControllerArrays,
+    ControllerDrive,
+    ambiguity_reason,
+    find_on_controller,
+    lasting_id,
+)
 from backends.errors import BlockedError, InvalidValueError
 from backends.model import Level, State
 from backends.raid import PARITY, PARITY_IN_SPANS
@@ -81,7 +89,7 @@ def drive_exclusion_reasons(text: CardText, drive: BayDrive, tool: ArrayTool) ->
     elif not tool.is_free(drive):
         card_state = ", ".join(filter(None, (drive.use_raw, drive.state_raw)))
         reasons.append(f"the card calls it {card_state or 'nothing that is known'}")
-    if not reasons and (serial_reason := not_told_apart(drive.serial, (drive.serial for drive in text.drives))):
+    if not reasons and (serial_reason := ambiguity_reason(drive.serial, (drive.serial for drive in text.drives))):
         reasons.append(serial_reason)
     return tuple(reasons)
 
@@ -171,11 +179,11 @@ def find_made(
     """
     nodes = tuple(picture.tree.nodes.values())
 
-    def card_array(volume: LogicalDrive) -> CardArray:
+    def card_array(volume: LogicalDrive) -> ControllerArray:
         group_drives = [drive for drive in text.drives if volume.array is not None and drive.array == volume.array]
         added = next((drive for drive in group_drives if drive.place not in volume.drives), None)
         has_all_members = volume.width in (None, len(volume.drives))
-        return CardArray(
+        return ControllerArray(
             called=f"logical drive {volume.number}",
             target=volume_target(prefix, volume.number),
             drives=volume.drives if has_all_members else (),
@@ -190,23 +198,23 @@ def find_made(
             remove=tuple(ChangeStep(argv=line) for line in tool.delete(text, volume.number)),
         )
 
-    card = CardArrays(
+    card = ControllerArrays(
         drives=tuple(_drive(drive) for drive in text.drives),
         arrays=tuple(card_array(volume) for volume in text.volumes),
         cut=f"{text.cut}." if text.cut else "",
         kind="logical drive",
         lock=tool.lock_name,
     )
-    return find_on_card(array, card)
+    return find_on_controller(array, card)
 
 
-def _drive(drive: BayDrive) -> CardDrive:
+def _drive(drive: BayDrive) -> ControllerDrive:
     part_of = ""
     if drive.array is not None:
         part_of = f"is in array {clean(drive.array, 40)}"
     elif drive.state in PARTS:
         part_of = f"is {clean(drive.state_raw or drive.state.value, 40)}"
-    return CardDrive(place=drive.place, serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
+    return ControllerDrive(place=drive.place, serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
 
 
 def _lasting(text: CardText, volume: LogicalDrive) -> str:

@@ -19,7 +19,15 @@ from backends.array_planning import (
     spans_of,
 )
 from backends.change import ChangeStep
-from backends.controller_arrays import PARTS, CardArray, CardArrays, CardDrive, find_on_card, lasting_id, not_told_apart
+from backends.controller_arrays import (
+    PARTS,
+    ControllerArray,
+    ControllerArrays,
+    ControllerDrive,
+    ambiguity_reason,
+    find_on_controller,
+    lasting_id,
+)
 from backends.errors import BlockedError, InvalidValueError
 from backends.host import PromptReply
 from backends.model import Drive, Level
@@ -112,7 +120,7 @@ def _drive_exclusion_reasons(port: Row, spares: set[str], serials: list[str | No
         return (f"it is in unit {unit}",)
     if port["Status"] != "OK":
         return (f"the card calls it {port['Status'] or 'nothing that is known'}",)
-    twice = not_told_apart(port.get("Serial"), serials)
+    twice = ambiguity_reason(port.get("Serial"), serials)
     return (twice,) if twice else ()
 
 
@@ -272,10 +280,10 @@ def find_made(
     """
     cut = next((problem.message for problem in card.cut.values()), "")
 
-    def card_array(row: Row) -> CardArray:
+    def card_array(row: Row) -> ControllerArray:
         unit, unit_details = row["Unit"], units[row["Unit"]]
         listed = tuple(port["Place"] for port, _ in inventory_drives(card) if port["Unit"] == unit)
-        return CardArray(
+        return ControllerArray(
             called=f"unit {unit.removeprefix('u')}",
             target=unit_target(card.name, unit),
             drives=unit_details.ports if set(unit_details.ports) == set(listed) else (),
@@ -292,9 +300,9 @@ def find_made(
             remove=(ChangeStep(argv=(program, f"/{card.name}/{unit}", "del")),),
         )
 
-    return find_on_card(
+    return find_on_controller(
         array,
-        CardArrays(
+        ControllerArrays(
             drives=tuple(_drive(card, port, drive) for port, drive in inventory_drives(card)),
             arrays=tuple(card_array(row) for row in card.units),
             cut=cut,
@@ -317,13 +325,13 @@ def _node(row: Row, unit_details: UnitDetails, picture: Topology, cards: int) ->
     return node if serial == unit_details.serial else None
 
 
-def _drive(card: ThreewareCard, port: Row, drive: Drive) -> CardDrive:
+def _drive(card: ThreewareCard, port: Row, drive: Drive) -> ControllerDrive:
     part_of = ""
     if port["Unit"] != "-" and all(row["Unit"] != port["Unit"] for row in card.units):
         part_of = f"is in unit {clean(port['Unit'], 20)}"
     elif drive.state in PARTS:
         part_of = f"is {clean(port['Status'], 40)}"
-    return CardDrive(place=port["Place"], serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
+    return ControllerDrive(place=port["Place"], serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
 
 
 def _lasting_id(card: ThreewareCard, row: Row, unit_details: UnitDetails) -> str:

@@ -74,7 +74,7 @@ BOTH = {"sda": OWN[0], "sdb": OWN[0]}
 
 async def test_what_was_made_is_whole_and_taken_apart_outside_in() -> None:
     result = await found(MIRROR, BOTH, array("raid1", ("sda", "sdb"), "md100"))
-    assert (result.state, str(result.target), result.device) == (ArrayMatchState.WHOLE, "md:md100", "/dev/md100")
+    assert (result.state, str(result.target), result.device) == (ArrayMatchState.COMPLETE, "md:md100", "/dev/md100")
     assert (result.looked_at, len(result.locks)) == (("/dev/md100",), 2)
     assert lines(result) == ["--stop /dev/md100", "--zero-superblock /dev/sda /dev/sdb"]
 
@@ -101,7 +101,7 @@ async def test_of_parts_only_its_own_are_taken_apart(
     marks: dict[str, str], parts: tuple[dict[str, str], ...], steps: list[str]
 ) -> None:
     result = await found(MIRROR, marks, *parts)
-    assert (result.state, lines(result)) == (ArrayMatchState.PARTLY, steps)
+    assert (result.state, lines(result)) == (ArrayMatchState.PARTIAL, steps)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ async def test_drives_are_known_by_serial_number_under_other_names() -> None:
         uuids=OWN[:1],
     )
     result = await found(moved, BOTH, array("raid1", ("sda", "sdb"), "md100"))
-    assert (result.state, lines(result)[1]) == (ArrayMatchState.WHOLE, "--zero-superblock /dev/sda /dev/sdb")
+    assert (result.state, lines(result)[1]) == (ArrayMatchState.COMPLETE, "--zero-superblock /dev/sda /dev/sdb")
 
 
 async def test_a_disk_that_cannot_be_asked_is_no_blank_one() -> None:
@@ -191,7 +191,7 @@ OUTER_MARKS = {"md101": OUTER, "md102": OUTER}
 
 async def test_of_a_nested_array_the_outer_one_goes_first() -> None:
     result = await found(NESTED, MARKS | OUTER_MARKS, *INNER, array("raid0", ("md101", "md102"), "md100"))
-    assert (result.state, result.looked_at) == (ArrayMatchState.WHOLE, ("/dev/md100",))
+    assert (result.state, result.looked_at) == (ArrayMatchState.COMPLETE, ("/dev/md100",))
     assert lines(result) == [
         "--stop /dev/md100",
         "--zero-superblock /dev/md101 /dev/md102",
@@ -203,7 +203,7 @@ async def test_of_a_nested_array_the_outer_one_goes_first() -> None:
 
 async def test_inner_arrays_without_the_outer_one_are_parts_and_looked_at() -> None:
     result = await found(NESTED, MARKS, *INNER)
-    assert (result.state, result.looked_at) == (ArrayMatchState.PARTLY, ("/dev/md101", "/dev/md102"))
+    assert (result.state, result.looked_at) == (ArrayMatchState.PARTIAL, ("/dev/md101", "/dev/md102"))
     assert lines(result)[:2] == ["--stop /dev/md101", "--stop /dev/md102"]
 
 

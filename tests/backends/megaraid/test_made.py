@@ -79,7 +79,7 @@ async def test_what_was_made_is_found_whole_and_deleted_without_a_trace(tool: st
     assert (none.state, none.remove, none.device) == (ArrayMatchState.ABSENT, (), None)
     await bench.take(plan.steps)
     found = await bench.find(array)
-    assert found.state is ArrayMatchState.WHOLE, found.sentence
+    assert found.state is ArrayMatchState.COMPLETE, found.sentence
     number = bench.volume.number
     assert str(found.target) == f"megaraid:/c{bench.number}/v{number}"
     assert (found.device, found.looked_at) == (f"/dev/{bench.volume.device}", (f"/dev/{bench.volume.device}",))
@@ -99,7 +99,7 @@ async def test_its_number_is_not_what_it_is_known_by(tool: str) -> None:
     array = await bench.made()
     bench.volume.number = 7
     found = await bench.find(array)
-    assert (found.state, str(found.target)) == (ArrayMatchState.WHOLE, f"megaraid:/c{bench.number}/v7")
+    assert (found.state, str(found.target)) == (ArrayMatchState.COMPLETE, f"megaraid:/c{bench.number}/v7")
     assert ("v7" if tool == "storcli" else "-L7") in found.remove[0].shown()
 
 
@@ -111,7 +111,7 @@ async def test_drives_that_sit_in_other_places_are_the_same_drives(tool: str) ->
     for disk in moved:
         disk.slot += 20
     bench.volume.places = tuple(disk.place for disk in moved)
-    assert (await bench.find(array)).state is ArrayMatchState.WHOLE
+    assert (await bench.find(array)).state is ArrayMatchState.COMPLETE
 
 
 @BOTH
@@ -130,7 +130,7 @@ async def test_another_array_of_the_same_name_and_level_is_never_taken_for_it(to
     again = await bench.plan()
     await bench.take(again.steps)
     found = await bench.find(again.created_array())
-    assert found.state is ArrayMatchState.WHOLE
+    assert found.state is ArrayMatchState.COMPLETE
     assert str(bench.volume.number) in found.remove[0].shown()
     assert set(bench.volume.places) == set(first.split(","))
 
@@ -140,7 +140,7 @@ async def test_an_array_of_megacli_that_never_got_its_name_is_a_part_of_it() -> 
     plan = await bench.plan()
     await bench.take(plan.steps[:1])
     found = await bench.find(plan.created_array())
-    assert (found.state, found.target) == (ArrayMatchState.PARTLY, None)
+    assert (found.state, found.target) == (ArrayMatchState.PARTIAL, None)
     assert "bears no name yet" in found.sentence
     await bench.take(found.remove)
     assert (await bench.find(plan.created_array())).state is ArrayMatchState.ABSENT
@@ -154,7 +154,7 @@ async def test_one_without_a_name_that_was_there_before_is_not() -> None:
     before = (await planned(bench.host, Level.RAID0, MEGACLI[5:6])).before
     assert before == (" ".join(sorted(member.serial or "" for member in array.members)),)
     found = await bench.find(replace(array, before=before))
-    assert (seen, found.state, found.remove) == (ArrayMatchState.PARTLY, ArrayMatchState.UNKNOWN, ())
+    assert (seen, found.state, found.remove) == (ArrayMatchState.PARTIAL, ArrayMatchState.UNKNOWN, ())
     assert "was there before" in found.sentence
 
 
@@ -280,7 +280,7 @@ async def judged(contents: CardSnapshot, array: CreatedArray = ARRAY) -> ArrayMa
 
 async def test_without_a_disk_nobody_can_see_what_lies_on_it_so_it_stays() -> None:
     found = await judged(WHOLE)
-    assert (found.state, found.device, found.remove) == (ArrayMatchState.WHOLE, None, ())
+    assert (found.state, found.device, found.remove) == (ArrayMatchState.COMPLETE, None, ())
     assert found.sentence.endswith("The kernel has no disk for it.")
 
 
@@ -365,7 +365,7 @@ async def test_a_refusal_is_told_in_the_tools_words_and_ends_it(tool: str) -> No
     bench.card.disks[1].state = "jbod"
     with pytest.raises(ToolFailedError, match="does not have the appropriate attributes"):
         await bench.take(plan.steps)
-    assert (await bench.find(plan.created_array())).state is not ArrayMatchState.WHOLE
+    assert (await bench.find(plan.created_array())).state is not ArrayMatchState.COMPLETE
 
 
 async def test_a_name_is_not_given_to_an_array_that_came_between() -> None:
@@ -376,7 +376,7 @@ async def test_a_name_is_not_given_to_an_array_that_came_between() -> None:
         await bench.take(plan.steps)
     assert [volume.name for volume in bench.card.volumes] == ["", ""]
     found = await bench.find(plan.created_array())
-    assert (found.state, "-L1" in found.remove[0].shown()) == (ArrayMatchState.PARTLY, True)
+    assert (found.state, "-L1" in found.remove[0].shown()) == (ArrayMatchState.PARTIAL, True)
 
 
 async def test_the_number_of_what_was_deleted_binds_nothing_that_is_made_later() -> None:

@@ -174,7 +174,7 @@ async def test_what_is_made_is_listed_and_deleted_without_a_trace(maker: Maker, 
     assert made.strip_bytes in (64 << 10, None)
     assert len(await bench.free()) == len(free) - count
     found = await bench.find(array)
-    assert (found.state, str(found.target), found.device) == (ArrayMatchState.WHOLE, address, made.device), (
+    assert (found.state, str(found.target), found.device) == (ArrayMatchState.COMPLETE, address, made.device), (
         found.sentence
     )
     assert found.looked_at == (made.device,)
@@ -335,7 +335,7 @@ async def test_groups_with_a_parity_of_their_own_are_made_found_and_deleted(
     assert (made.level, made.spans, made.data_drives) == (level, *listed)
     assert made.size_bytes == pytest.approx(plan.size_bytes, rel=0.01)
     found = await bench.find(array)
-    assert found.state is ArrayMatchState.WHOLE, found.sentence
+    assert found.state is ArrayMatchState.COMPLETE, found.sentence
     other = await bench.find(replace(array, spans=3))
     assert (other.state, other.remove, "2 spans, not 3" in other.sentence) == (ArrayMatchState.UNKNOWN, (), True)
     await bench.take(found.remove)
@@ -387,7 +387,7 @@ async def test_arcconf_without_legs_divides_them_in_two_as_its_usage_says() -> N
     told = " ".join(plan.steps[0].argv)
     assert " legs 2 " in told
     await bench.host.run(Command(argv=tuple(told.replace(" legs 2 ", " ").split()), mutates=True))
-    assert (await bench.find(plan.created_array())).state is ArrayMatchState.WHOLE
+    assert (await bench.find(plan.created_array())).state is ArrayMatchState.COMPLETE
 
 
 async def test_its_letter_and_number_are_not_what_it_is_known_by() -> None:
@@ -400,7 +400,7 @@ async def test_its_letter_and_number_are_not_what_it_is_known_by() -> None:
     (card,) = bench.host.rack.smart["ssacli"]
     assert [volume.group for volume in card.volumes] == ["A"]
     found = await bench.find(array)
-    assert (found.state, str(found.target)) == (ArrayMatchState.WHOLE, "smartarray:/slot0/ld2")
+    assert (found.state, str(found.target)) == (ArrayMatchState.COMPLETE, "smartarray:/slot0/ld2")
 
 
 async def test_with_a_spare_of_its_own_it_is_not_deleted() -> None:
@@ -529,4 +529,4 @@ async def test_an_old_answer_after_a_kill_is_not_taken_for_nothing_there() -> No
     await builder.find_made(plan.created_array())
     await bench.host.run(Command(argv=plan.steps[0].argv, mutates=True))
     assert "1" in bench.host.rack.late  # the next answer is that of before
-    assert (await builder.find_made(plan.created_array())).state is ArrayMatchState.WHOLE
+    assert (await builder.find_made(plan.created_array())).state is ArrayMatchState.COMPLETE

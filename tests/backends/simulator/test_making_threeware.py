@@ -104,7 +104,7 @@ async def test_one_line_makes_it_and_its_capacity_is_told(
     assert (plan.data_drives, plan.cost) == (size, count - size)
     await builder(host).run_making(plan.request.drives[0].controller, plan.steps)
     found = await standing(host, plan.created_array())
-    assert (found.state, found.device) == (ArrayMatchState.WHOLE, "/dev/" + str(card_of(host).units[1].device))
+    assert (found.state, found.device) == (ArrayMatchState.COMPLETE, "/dev/" + str(card_of(host).units[1].device))
     assert abs((await unit(host)).size_bytes or 0) == pytest.approx(plan.size_bytes, rel=0.01)
     before, named = await unit(host), card_of(host).units[1]
     assert (named.name, named.write) == ("rb-1", "nocache" not in line)
@@ -284,7 +284,7 @@ async def test_the_disk_of_another_unit_is_not_looked_at_for_it() -> None:
     _, array = await made(host)
     host.rack.threeware[0].units[1].serial = "ANOTHERUNIT"
     found = await standing(Changed(host, "/c2/u1 show all", lambda text: text.replace("ANOTHERUNIT", "ITSOWN")), array)
-    assert (found.state, found.device, found.remove) == (ArrayMatchState.WHOLE, None, ())
+    assert (found.state, found.device, found.remove) == (ArrayMatchState.COMPLETE, None, ())
     assert "The kernel has no disk for it" in found.sentence
 
 
@@ -318,7 +318,7 @@ async def test_a_question_in_other_words_is_not_answered_and_nothing_is_deleted(
     with pytest.raises(ToolFailedError, match=r"does not say that it is done, but: (Deleting|Unit)") as caught:
         await builder(host).run_making(plan.request.drives[0].controller, found.remove)
     assert f"By hand: {TOOL} /c2/u1 del" in (caught.value.hint or "")
-    assert (await standing(host, array)).state is ArrayMatchState.WHOLE
+    assert (await standing(host, array)).state is ArrayMatchState.COMPLETE
 
 
 async def test_nothing_is_asked_that_only_making_needs_when_devices_are_listed() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from app.core.benchmark.device_access import DeviceAccess
 from app.core.benchmark.runner import BenchmarkRequest
-from app.core.benchmark.scratch_manager import LocalScratchManager, SimulatedScratchManager, scratching_on
+from app.core.benchmark.scratch_manager import LocalScratchManager, SimulatedScratchManager, scratch_manager_for
 from app.core.fio.job import Job
 from app.core.session.events import RunStarted
 from app.core.session.paths import Paths
@@ -69,17 +69,17 @@ async def test_no_such_device(gate: DeviceAccess) -> None:
 
 
 def test_files_are_imagined_where_the_machine_is(host: SimulatedHost) -> None:
-    assert not scratching_on(host).real
-    assert isinstance(scratching_on(LocalHost()), LocalScratchManager)
+    assert not scratch_manager_for(host).real
+    assert isinstance(scratch_manager_for(LocalHost()), LocalScratchManager)
 
 
 async def test_an_imagined_file_lies_on_what_is_mounted_there(host: SimulatedHost) -> None:
     scratching = SimulatedScratchManager(host)
     plan = await scratching.plan("/srv/vm", None, writes=True)
     assert (str(plan.path), plan.size, plan.own, plan.fill) == ("/srv/vm/raidbench-scratch.dat", 1 << 30, True, True)
-    assert await scratching.beneath(plan) == await host.read("/sys/block/sdd/sdd1/dev")
+    assert await scratching.filesystem_number(plan) == await host.read("/sys/block/sdd/sdd1/dev")
     other = await scratching.plan("/tmp/new.dat", 4096, writes=False)
-    assert await scratching.beneath(other) == await host.read("/sys/block/sda/sda2/dev")
+    assert await scratching.filesystem_number(other) == await host.read("/sys/block/sda/sda2/dev")
 
 
 @pytest.mark.parametrize("where", ["/no/such/folder/file", "/dev/sdq", "/proc/x", "/sys/y"])

@@ -74,7 +74,7 @@ async def test_what_is_made_is_listed_found_and_removed_without_a_trace(level: L
     assert listed.strip_bytes == (None if level is Level.RAID1 else 64 << 10)
     found = await bench.find(plan.created_array())
     assert (found.state, found.device, found.looked_at) == (
-        ArrayMatchState.WHOLE,
+        ArrayMatchState.COMPLETE,
         listed.device,
         (listed.device,),
     ), found.sentence
@@ -144,7 +144,7 @@ async def test_a_signature_of_a_former_volume_is_wiped_and_nothing_waits_for_an_
     )
     assert (asked.returncode, "Wipe it? [y/n]" in asked.stdout) == (5, True)
     array = await bench.made()
-    assert (await bench.find(array)).state is ArrayMatchState.WHOLE
+    assert (await bench.find(array)).state is ArrayMatchState.COMPLETE
     assert bench.group.former == {}
 
 
@@ -252,7 +252,7 @@ async def test_one_that_is_not_active_is_its_own_and_nothing_is_said_to_remove_i
     array = await bench.made()
     told = [replace(one, columns={**one.columns, "lv_active": ""}) for one in (await ask_lvs(bench.host)).volumes]
     found = find_volume(array, told, await ask_pvs(bench.host), await scan_topology(bench.host), "/usr/sbin/lvremove")
-    assert (found.state, found.device, found.remove) == (ArrayMatchState.WHOLE, None, ())
+    assert (found.state, found.device, found.remove) == (ArrayMatchState.COMPLETE, None, ())
     assert "It is not active (`lvchange --activate y data/rb-1`)." in found.sentence
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.benchmark.scratch_manager import LocalScratchManager, scratching_on
+from app.core.benchmark.scratch_manager import LocalScratchManager, scratch_manager_for
 from backends.errors import RefusedError
 from backends.exclusive_open import claim, claim_on
 from backends.host import THIS_MACHINE, Capabilities
@@ -71,7 +71,7 @@ def elsewhere() -> FakeHost:
 
 async def test_no_scratch_file_is_made_for_another_machine(elsewhere: FakeHost, tmp_path: Path) -> None:
     with pytest.raises(RefusedError, match="No scratch file can be held on fake"):
-        await scratching_on(elsewhere).plan(str(tmp_path), 1 << 20, writes=True)
+        await scratch_manager_for(elsewhere).plan(str(tmp_path), 1 << 20, writes=True)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -84,4 +84,4 @@ def test_a_wrapped_host_can_what_it_can_unwrapped(wrapper: type[ReadOnlyHost]) -
     host = wrapper(LocalHost())
     assert host.capabilities == THIS_MACHINE
     assert claim_on(host) is claim
-    assert isinstance(scratching_on(host), LocalScratchManager)
+    assert isinstance(scratch_manager_for(host), LocalScratchManager)

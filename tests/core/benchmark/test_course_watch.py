@@ -23,7 +23,7 @@ class Course:
         """What is told of an interval that ends at this second of its phase, the files reading so by then."""
         self.host.files |= {ACTION if name == "action" else CACHE: text for name, text in texts.items()}
         self.seconds += 1.0
-        return [event_text(one) for one in await self.watch.look(Sample(at=at, seconds=1.0, phase=phase))]
+        return [event_text(one) for one in await self.watch.poll(Sample(at=at, seconds=1.0, phase=phase))]
 
 
 @pytest.fixture
@@ -89,14 +89,14 @@ async def test_while_fio_is_silent_time_goes_on(course: Course) -> None:
     await course.see(5.0)
     course.host.files[ACTION] = "check"
     course.seconds += 3.0
-    assert [event_text(one) for one in await course.watch.look()] == ["A check of md0 began at 0:18"]
+    assert [event_text(one) for one in await course.watch.poll()] == ["A check of md0 began at 0:18"]
 
 
 async def test_the_kernel_is_asked_once_a_second_however_many_intervals_there_are(course: Course) -> None:
     await course.see(5.0)
     course.host.files[ACTION] = "check"
     course.seconds += 0.25
-    assert await course.watch.look(Sample(at=5.25, seconds=0.25, phase=Phase.MEASURING)) == ()
+    assert await course.watch.poll(Sample(at=5.25, seconds=0.25, phase=Phase.MEASURING)) == ()
 
 
 async def test_what_happened_after_the_last_interval_is_there_at_the_end(course: Course) -> None:

@@ -71,7 +71,7 @@ async def ended(host: Host, *devices: WatchedDevice, by: Callable[[], None], bli
     """The figures of a run in the middle of which something happens."""
     watching = watch(host, *devices, blind_after=blind_after)
     async with watching:
-        assert not watching._stop.is_set(), watching._found
+        assert not watching._stop.is_set(), watching._reasons
         by()
         await asyncio.wait_for(watching._stop.wait(), LONG)
     return watching.explain(RunResult(status=RunStatus.STOPPED, reason="Stopped by the user"))
@@ -168,7 +168,7 @@ async def test_the_table_of_a_layer_below_counts_and_that_of_a_neighbour_does_no
     watching = watch(host, beside_it)
     async with watching:
         pass
-    assert watching._found == ()
+    assert watching._reasons == ()
 
 
 async def test_what_changes_by_itself_in_a_table_is_no_change(host: Host) -> None:
@@ -179,7 +179,7 @@ async def test_what_changes_by_itself_in_a_table_is_no_change(host: Host) -> Non
     watching = watch(host, device)
     async with watching:
         pass
-    assert watching._found == ()
+    assert watching._reasons == ()
 
 
 async def test_an_event_is_followed_by_a_look_at_once(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,7 +241,7 @@ async def test_an_answer_in_time_lets_the_run_go_on(host: Host, how: str) -> Non
             await asyncio.sleep(0.6)
             host.tools, host.silent = dict(good), False
             watching._answered = watching._clock()  # the answer that comes now
-        assert not watching._stop.is_set(), watching._found
+        assert not watching._stop.is_set(), watching._reasons
 
 
 async def test_a_slow_answer_counts_from_the_time_it_was_asked_for(host: Host) -> None:
@@ -255,7 +255,7 @@ async def test_a_slow_answer_counts_from_the_time_it_was_asked_for(host: Host) -
 
     watching._tables = tables  # type: ignore[method-assign]
     await watching._compare_tables()
-    assert (watching._answered, watching._found) == (100.0, ())
+    assert (watching._answered, watching._reasons) == (100.0, ())
 
 
 async def test_a_watch_that_breaks_ends_the_run(host: Host) -> None:
@@ -279,7 +279,7 @@ async def test_a_disk_without_device_mapper_asks_no_program(host: Host) -> None:
     before = host.asked
     async with watching:
         await asyncio.sleep(0.2)
-    assert (host.asked, watching._found) == (before, ())
+    assert (host.asked, watching._reasons) == (before, ())
 
 
 async def test_fifteen_seconds_are_the_limit() -> None:
@@ -405,7 +405,7 @@ async def test_what_is_built_beside_it_on_the_same_disk_is_no_reason_to_end(host
     watching = watch(host, device)
     async with watching:
         await until(lambda: "dm-2" in " ".join(watching._signs))
-    assert watching._found == ()
+    assert watching._reasons == ()
 
 
 async def test_a_mount_of_the_same_part_of_the_disk_ends_the_run(host: Host) -> None:
@@ -431,7 +431,7 @@ async def test_swap_on_the_same_part_of_the_disk_ends_the_run(host: Host) -> Non
         await until(lambda: "dm-2" in " ".join(watching._signs))  # judged, and free so far
         host.files["/proc/swaps"] = swaps
         await asyncio.wait_for(watching._stop.wait(), LONG)
-    assert "/dev/mapper/c, active swap" in " ".join(watching._found)
+    assert "/dev/mapper/c, active swap" in " ".join(watching._reasons)
 
 
 async def test_a_loop_device_set_up_on_the_disk_below_ends_the_run(host: Host) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.benchmark.abort_conditions import HEAT, AbortMonitor, Look
+from app.core.benchmark.abort_conditions import HEAT, AbortMonitor, ConditionCheck
 from app.core.session.results import RunResult, RunStatus
 from backends.errors import StorageError
 
@@ -17,7 +17,7 @@ HOT = ("nvme0n1 has 84 °C (warns at 80 °C)",)
 STOPPED = RunResult(status=RunStatus.STOPPED)
 
 
-def looks(*answers: tuple[str, ...] | Exception) -> Look:
+def looks(*answers: tuple[str, ...] | Exception) -> ConditionCheck:
     """What is seen, look after look."""
     left: Iterator[tuple[str, ...] | Exception] = iter(answers)
 
@@ -30,7 +30,7 @@ def looks(*answers: tuple[str, ...] | Exception) -> Look:
     return look
 
 
-async def ended(look: Look | None, figures: RunResult = STOPPED) -> RunResult:
+async def ended(look: ConditionCheck | None, figures: RunResult = STOPPED) -> RunResult:
     """The figures of a run that goes on until it is told to stop."""
     stop = asyncio.Event()
     async with AbortMonitor(WATCHED, look, stop) as heat:

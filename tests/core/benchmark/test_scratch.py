@@ -60,7 +60,7 @@ async def left_by_a_crash(path: Path) -> Path:
     """A file that raidbench was writing when it was killed."""
     file = ScratchFile(plan_scratch(str(path), MIB, writes=True))
     await file.open()
-    file._let_go()
+    file._release()
     return path
 
 

@@ -40,7 +40,7 @@ async def leftover(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     await file.open()
     os.pwrite(file._file, os.urandom(SIZE), 0)
     if request.param == "after a kill":
-        file._let_go()
+        file._release()
     else:
         await file.close(keep=True)
     path = tmp_path / "left.dat"
@@ -360,7 +360,7 @@ path = Path(sys.argv[1])
 async def go():
     file = ScratchFile(plan_scratch(str(path), 1 << 20, writes=True))
     await file.open()
-    file._let_go()
+    file._release()
     print("made", flush=True)
     sys.stdin.readline()
     print(str(await remove_scratch(path)), path.exists(), flush=True)

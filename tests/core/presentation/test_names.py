@@ -107,7 +107,7 @@ def test_a_set_up_with_a_name_of_its_own_keeps_it(row: str) -> None:
 
 def test_the_column_of_a_setting_is_headed_by_its_name() -> None:
     runs = replay([*sessions.run("r1"), *sessions.run("r2", settings={"read_ahead_kb": "64"})]).runs
-    table = runs_table([ListedRun(record=run, name=run.id, repeats=Replicates(runs)) for run in runs], whole=False)
+    table = runs_table([ListedRun(record=run, name=run.id, repeats=Replicates(runs)) for run in runs], full=False)
     at = [column.title for column in table.columns].index("Kernel read-ahead")
     assert [text_of(row.cells[at]) for row in table.rows] == ["128 KiB", "64 KiB"]
 
@@ -121,7 +121,7 @@ def test_what_was_in_force_is_told_by_name_and_unit() -> None:
 def test_read_ahead_of_a_card_and_of_the_kernel_are_told_apart() -> None:
     first, other = {"read_ahead": "none", "read_ahead_kb": "128"}, {"read_ahead": "adaptive", "read_ahead_kb": "64"}
     runs = replay([*sessions.run("r1", settings=first), *sessions.run("r2", settings=other)]).runs
-    table = runs_table([ListedRun(record=run, name=run.id, repeats=Replicates(runs)) for run in runs], whole=True)
+    table = runs_table([ListedRun(record=run, name=run.id, repeats=Replicates(runs)) for run in runs], full=True)
     row = dict(zip((column.title for column in table.columns), map(text_of, table.rows[1].cells), strict=True))
     assert (row["Read-ahead"], row["Kernel read-ahead"]) == ("adaptive", "64 KiB")
 
@@ -145,6 +145,6 @@ def test_what_was_set_without_being_in_force_is_not_told_as_in_force() -> None:
 def test_runs_that_differ_only_in_what_was_in_force_have_a_column_of_it() -> None:
     (run,) = replay(sessions.run("r2", settings={"write_cache": "write-back"})).runs
     runs = (fallen_back(), run)
-    table = runs_table([ListedRun(record=one, name=one.id, repeats=Replicates(runs)) for one in runs], whole=True)
+    table = runs_table([ListedRun(record=one, name=one.id, repeats=Replicates(runs)) for one in runs], full=True)
     at = [column.title for column in table.columns].index("Write cache")
     assert [text_of(row.cells[at]) for row in table.rows] == ["write-through, set: write-back", "write-back"]

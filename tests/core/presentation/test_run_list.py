@@ -21,7 +21,7 @@ def made(*, target: str = "block:sda", job: dict[str, str] | None = None, iops: 
 
 def headings(*runs: RunRecord, whole: bool = False) -> set[str]:
     listed = [ListedRun(record=run, name=run.id, repeats=Replicates(runs)) for run in runs]
-    return {column.title for column in runs_table(listed, whole=whole).columns}
+    return {column.title for column in runs_table(listed, full=whole).columns}
 
 
 def title(*runs: RunRecord) -> str:
@@ -52,7 +52,7 @@ def test_the_whole_table_has_every_column() -> None:
 
 
 def test_the_time_is_never_left_out() -> None:
-    columns = runs_table([], whole=False).columns
+    columns = runs_table([], full=False).columns
     assert next(column for column in columns if column.key == "time").priority == 0
 
 

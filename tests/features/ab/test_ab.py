@@ -515,7 +515,7 @@ class Counting(FakeHost):
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.core.benchmark.idle_wait.LOOK_SECONDS", 0.001)
+    monkeypatch.setattr("app.core.benchmark.idle_wait.POLL_SECONDS", 0.001)
 
 
 async def test_a_device_at_rest_is_not_waited_for(at_once: None) -> None:

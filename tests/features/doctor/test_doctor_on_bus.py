@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.features.doctor.engine import DoctorItem, examine
-from backends.host import MADE_UP
+from backends.host import SIMULATED_MACHINE
 from backends.model import Controller, Inventory, Problem, Scope, Target
 from tests.backends.fakes import FakeHost
 from tests.core.changes.test_trials import paths
@@ -43,7 +43,7 @@ async def told(folder: Path, cards: Cards) -> list[DoctorItem]:
         files |= {f"{place}/class": "0x010400", f"{place}/vendor": "0x1000", f"{place}/device": "0x0016"}
         links[f"{place}/driver"] = "/sys/bus/pci/drivers/megaraid_sas"
     host = FakeHost(files, links=links)
-    host.reached = replace(MADE_UP, opens_devices=False)
+    host.reached = replace(SIMULATED_MACHINE, opens_devices=False)
     found = await examine(host, paths(folder), {"megaraid": cards, "areca": Cards()})
     return [one for one in found if one.name in ("vendors", "megaraid")]
 

@@ -14,7 +14,7 @@ from app.core.session.paths import Paths
 from app.features.doctor import engine
 from app.features.doctor.engine import DoctorItem, DoctorStatus
 from backends.errors import RaidbenchError, RefusedError, StorageError
-from backends.host import MADE_UP, THIS_MACHINE, Capabilities, Host
+from backends.host import SIMULATED_MACHINE, THIS_MACHINE, Capabilities, Host
 from backends.system.local import LocalHost
 from tests.core.changes.test_trials import paths
 
@@ -88,7 +88,7 @@ async def test_the_helper_rehearses_its_own_watchdog(tmp_path: Path, rehearsals:
 
 
 async def test_where_nothing_is_watched_nothing_is_started(tmp_path: Path, rehearsals: Rehearsals) -> None:
-    found = await finding(tmp_path, capabilities=MADE_UP)
+    found = await finding(tmp_path, capabilities=SIMULATED_MACHINE)
     assert (found.grade, "no watchdog" in found.detail, rehearsals.of) == (DoctorStatus.OK, True, [])
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from app.core.benchmark.device_stats.sampler import PATH as DISKSTATS
 from app.features.watch.cli import IDLE_SECONDS
-from backends.host import MADE_UP
+from backends.host import SIMULATED_MACHINE
 from backends.simulator.host import SimulatedHost
 from tests.cli.conftest import Cli
 
@@ -112,7 +112,9 @@ def test_a_device_that_others_keep_busy_for_more_than_half_a_second_of_ten_is_no
         return result
 
     with monkeypatch.context() as patched:
-        patched.setattr("backends.simulator.host.MADE_UP", replace(MADE_UP, live=True))  # others use its disks, too
+        patched.setattr(
+            "backends.simulator.host.SIMULATED_MACHINE", replace(SIMULATED_MACHINE, live=True)
+        )  # others use its disks, too
         patched.setattr(SimulatedHost, "read", reading)
         patched.setattr("app.features.watch.cli.asyncio.sleep", ten_seconds_later)
         done = cli(*LINUX, "watch", "--baseline", saved)

@@ -90,7 +90,7 @@ class ArrayBuilder:
                     made = await self._wait_for_node(self._entry(array.name))
             except RaidbenchError as error:
                 raise _unknown_result_error(array.name, "was made", trouble, error) from error
-            if made.state is ArrayMatchState.WHOLE:
+            if made.state is ArrayMatchState.COMPLETE:
                 self.journal.write_stage(array.name, ArrayStage.MADE, made.uuids)
                 made = replace(made, differs=await self._policy_differences(plan, made))
                 text = " ".join(
@@ -111,7 +111,7 @@ class ArrayBuilder:
         """Delete the own parts of an array that was not created completely; return the error that reports it."""
         array = entry.array
         why = "its tool said that it did" if trouble is None else trouble.message
-        if made.state is ArrayMatchState.PARTLY:
+        if made.state is ArrayMatchState.PARTIAL:
             try:
                 await self._require_empty(made)
                 made = await self._remove(builder, entry, made, lock)
@@ -177,7 +177,7 @@ class ArrayBuilder:
             if note:
                 self.journal.write_stage(name, ArrayStage.GONE)
             raise NotFoundError(f"{name} is gone already. {match.sentence}")
-        if match.state is not ArrayMatchState.WHOLE:
+        if match.state is not ArrayMatchState.COMPLETE:
             hint = "`raidbench recover` takes apart what is left of one that was cut short."
             raise RefusedError(f"{name} is not deleted: {match.sentence}", hint=_with_steps(hint, match))
         if not match.remove:
@@ -208,9 +208,9 @@ class ArrayBuilder:
         name = entry.array.name
         if match.state is ArrayMatchState.ABSENT:
             self.journal.write_stage(name, ArrayStage.GONE)
-        elif match.state is ArrayMatchState.WHOLE:
+        elif match.state is ArrayMatchState.COMPLETE:
             self.journal.write_stage(name, ArrayStage.MADE, match.uuids)
-        elif match.state is ArrayMatchState.PARTLY and remove:
+        elif match.state is ArrayMatchState.PARTIAL and remove:
             builder = self._builder(entry.array.controller)
             with self._locked(match.locks, "taking apart", name) as lock:
                 again = await self.find(entry)
@@ -361,7 +361,7 @@ class ArrayBuilder:
         end = time.monotonic() + NODE_SECONDS
         while True:
             match = await self.find(entry)
-            if match.state is not ArrayMatchState.WHOLE or match.device is not None or time.monotonic() > end:
+            if match.state is not ArrayMatchState.COMPLETE or match.device is not None or time.monotonic() > end:
                 return match
             await asyncio.sleep(_LOOK_AGAIN)
 

@@ -71,7 +71,7 @@ class SimulatedTransport:
         """Return a connection to a host, see `Transport`."""
         kind = CrashingProgram if host == self._dies else InteractiveProcess
         environment = {"RAIDBENCH_STATE_DIR": str(self._folders[host])}
-        return kind((*self_exec_argv("app", as_told=True), *self._command), environment=environment)
+        return kind((*self_exec_argv("app", with_pythonpath=True), *self._command), environment=environment)
 
 
 class CrashingProgram(InteractiveProcess):

@@ -58,7 +58,7 @@ async def _read(
         text = f"ssh: connect to host {first} port 22: No route to host"
         return RawResponse(host=first, status=255, err=text), hosts
     _make(RackFile(Paths.below(folder, rack).state / STATE_FILE, make=MACHINES[rack]), plant)
-    argv = (*self_exec_argv("app", as_told=True), "--demo", rack, *order.words[1:])
+    argv = (*self_exec_argv("app", with_pythonpath=True), "--demo", rack, *order.words[1:])
     environment = {name: value for name, value in os.environ.items() if name in ("PYTHONPATH", "HOME")}
     command = Command(
         argv=argv, timeout=order.seconds, env={**environment, "RAIDBENCH_STATE_DIR": str(folder), "LC_ALL": "C.UTF-8"}

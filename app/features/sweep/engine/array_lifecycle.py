@@ -135,7 +135,7 @@ class ArrayLifecycle:
         drives = (await self._drives(making))[: array.members]
         if array.is_single_drive:
             match = ArrayMatch(
-                state=ArrayMatchState.WHOLE,
+                state=ArrayMatchState.COMPLETE,
                 sentence=f"{drives[0].place} is measured as it is.",
                 target=drives[0].drive,
                 device=drives[0].place,
@@ -245,7 +245,7 @@ class ArrayLifecycle:
             match = await bench.arrays.resolve(entry, remove=True)
             if match.state is ArrayMatchState.ABSENT:
                 return
-            if match.state is not ArrayMatchState.WHOLE:
+            if match.state is not ArrayMatchState.COMPLETE:
                 raise RefusedError(match.sentence, hint="`raidbench recover` shows it.")
         await bench.arrays.delete(name, typed=name)
         await bench.hardware.probe()
