@@ -32,7 +32,7 @@ _ENCODED = JSONEncoder(allow_nan=False).encode
 
 GRACE = 0.5
 """Seconds in which a question ignores input, so that it can be read. The dialogs of the screens have the same delay."""
-_LOOK = 0.5
+_POLL_S = 0.5
 
 
 class BrokenPipeOutputError(Exception):
@@ -256,7 +256,7 @@ def _answer_arrives(seconds: float | None) -> bool:
     """
     if seconds is not None:
         return bool(select.select([sys.stdin], [], [], seconds)[0])
-    while not select.select([sys.stdin], [], [], _LOOK)[0]:
+    while not select.select([sys.stdin], [], [], _POLL_S)[0]:
         pass
     return True
 

@@ -244,7 +244,7 @@ async def open_session(bench: Workbench, folder: Path | None = None, *, fresh: b
 
 
 async def open_checked_session(bench: Workbench, *, fresh: bool = False) -> None:
-    """Open a session as `open_session` does, and record the findings of the check before anything is measured."""
+    """Open a session like `open_session`, and record the findings of the check in it. Raises StorageError."""
     await open_session(bench, fresh=fresh)
     if (check_session := action("check.session")) is not None:
         await check_session(bench, bench.hardware.machine)

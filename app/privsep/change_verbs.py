@@ -29,19 +29,19 @@ from backends.registry import MachineBackends
 from backends.self_exec import persistent_argv
 from backends.system.local import LocalHost
 
-MOST_LOCKS = 256
+MAX_LOCKS = 256
 """Most locks at a time."""
 
-MOST_WATCHDOGS = 16
+MAX_WATCHDOGS = 16
 """Most sets of trials of one conversation; each set has its own watchdog."""
 
 _Key = tuple[str, str]
 """Session and id of a change."""
 
-_Locked = tuple[Change, tuple[HeldLock, ...]]
+_LockedChange = tuple[Change, tuple[HeldLock, ...]]
 """A change and the locks under which it was planned."""
 
-_DECIDED = (
+_COMPARED_FIELDS = (
     "target",
     "key",
     "before",
@@ -69,14 +69,14 @@ class HelperChanges:
         self._journal = Journal(paths.journal, uid=uid)
         self._locks: dict[str, tuple[ExitStack, HeldLock]] = {}
         self._sets: dict[str, Mapping[str, Change]] = {}
-        self._planned: dict[tuple[str, str, str], _Locked] = {}
-        self._intended: dict[_Key, _Locked] = {}
+        self._planned: dict[tuple[str, str, str], _LockedChange] = {}
+        self._intended: dict[_Key, _LockedChange] = {}
         self._armed: set[tuple[str, float]] = set()
         self._applying: list[tuple[HeldLock, ...]] = []
 
     def lock(self, name: str, what: str) -> Mapping[str, Any]:
         """Acquire a lock. Raises RefusedError if the watchdog of another user's trial will need it."""
-        if name in self._locks or len(self._locks) >= MOST_LOCKS:
+        if name in self._locks or len(self._locks) >= MAX_LOCKS:
             raise RequestDeniedError("lock: it is held already, or too many are.")
         with ExitStack() as stack:
             held = stack.enter_context(hold_lock(self._paths.locks, name, what))
@@ -231,7 +231,7 @@ class HelperChanges:
         if not any(map(self._may_decide, self._trials_of_set(session, until))):
             raise RequestDeniedError("arm: nothing was announced that ends then.")
         self._armed = {(folder, end) for folder, end in self._armed if end > boot_clock()}
-        if (session, until) in self._armed or len(self._armed) >= MOST_WATCHDOGS:
+        if (session, until) in self._armed or len(self._armed) >= MAX_WATCHDOGS:
             raise RequestDeniedError("arm: it is armed, or too many are.")
         self._armed.add((session, until))
         try:
@@ -340,7 +340,7 @@ def _difference(shown: Change, planned: Change) -> str:
     """Return the first field that differs from the shown change, "" for none. The spelling of a step is ignored."""
     if not same_steps(shown.writes, planned.writes):
         return "steps"
-    return next((name for name in _DECIDED if getattr(shown, name) != getattr(planned, name)), "")
+    return next((name for name in _COMPARED_FIELDS if getattr(shown, name) != getattr(planned, name)), "")
 
 
 def _target(text: str, scope: str) -> Target:

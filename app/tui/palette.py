@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _LETTER, _FOLLOWS, _BEGINS, _NAMED = 1.0, 1.5, 2.0, 0.5
 """Score of a matched letter, and bonuses if it follows the previous one, begins a word, or is in the name itself."""
 
-_ENOUGH = 0.6
+_MIN_SCORE = 0.6
 """Least share of the best possible score; a lower one is a coincidence."""
 
 
@@ -73,7 +73,7 @@ def fit(letters: str, text: str, named_at: int = 0) -> Fit:
         return NONE
     worth, places = max(paths.values())
     nearness = worth / (len(wanted) * (_LETTER + _BEGINS + _NAMED))
-    return Fit(nearness, places) if nearness >= _ENOUGH else NONE
+    return Fit(nearness, places) if nearness >= _MIN_SCORE else NONE
 
 
 def _places(text: str, letter: str) -> list[int]:
@@ -157,8 +157,8 @@ class CommandsProvider(Provider):
         return [*map(self._command, ordered), *self._settings()]
 
     def _command(self, command: CommandSpec) -> PaletteEntry:
-        screens = " and ".join((SCREENS | SHEETS).get(name, "") for name in command.screens[:_MOST_SCREENS])
-        screens = "" if len(command.screens) > _MOST_SCREENS else screens
+        screens = " and ".join((SCREENS | SHEETS).get(name, "") for name in command.screens[:_MAX_SCREENS])
+        screens = "" if len(command.screens) > _MAX_SCREENS else screens
         return PaletteEntry(screens, command.label, command.shown_keys, command.help, partial(self._run, command))
 
     def _settings(self) -> Iterator[PaletteEntry]:
@@ -190,7 +190,7 @@ class CommandsProvider(Provider):
 _SKIPPED = ("app.palette", "app.back", "devices.choose", "devices.back", "runs.figures")
 """Commands that make sense only as keys."""
 
-_MOST_SCREENS = 2
+_MAX_SCREENS = 2
 """Most screens that a line names. A command with more of them counts as general."""
 
 

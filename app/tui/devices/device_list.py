@@ -31,7 +31,7 @@ from widgets.table_layout import plain
 
 # -- rows of devices and settings -------------------------------------------------------------------------------------
 
-SHOWN = ("setting", "now", "staged", "risk", "effect")
+SETTING_COLUMNS = ("setting", "now", "staged", "risk", "effect")
 """Columns of the settings table. The legal values are in the list that Enter opens."""
 
 

@@ -42,16 +42,16 @@ if TYPE_CHECKING:
     from app.tui.feature_hooks import FileDifference
     from backends.change import Change
 
-THREE = 170
+THREE_PANES = 170
 """Columns from which the facts are shown next to the settings."""
 
-A_FEW = 32
+BATCH = 32
 """Devices whose settings are read between two updates of the list."""
 
-REST = 0.15
+REST_S = 0.15
 """Seconds that the cursor rests before its device is shown. Repeated arrow keys only redraw the list."""
 
-SOON = 0.05
+SOON_S = 0.05
 """Seconds within which most settings are read. Only a longer wait is shown."""
 
 
@@ -59,7 +59,7 @@ class DevicesScreen(ListDetailScreen):
     """The devices of this machine. The filter and the pane of facts are created when they are needed."""
 
     NAME: ClassVar[str] = "devices"
-    HORIZONTAL_BREAKPOINTS = [*ListDetailScreen.HORIZONTAL_BREAKPOINTS, (THREE, "-three")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [*ListDetailScreen.HORIZONTAL_BREAKPOINTS, (THREE_PANES, "-three")]  # noqa: RUF012
 
     def __init__(self) -> None:
         super().__init__()
@@ -91,8 +91,8 @@ class DevicesScreen(ListDetailScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         """Show the facts next to the settings if there is room for three panes."""
-        if self.detail.facts_apart != (event.size.width >= THREE):
-            self.detail.facts_apart = event.size.width >= THREE
+        if self.detail.facts_apart != (event.size.width >= THREE_PANES):
+            self.detail.facts_apart = event.size.width >= THREE_PANES
             self.detail.show_tab(self.detail.tab)
             if self.detail.facts_apart and not self.query("#facts-pane"):
                 self.call_later(self._open_facts)
@@ -187,7 +187,7 @@ class DevicesScreen(ListDetailScreen):
                 except Exception:  # Selecting the device shows the reason.
                     cells = UNREAD
                 self._tuned[device.target] = cells
-            if number % A_FEW == 0:
+            if number % BATCH == 0:
                 self._tuned = dict(self._tuned)
                 self._fill()
                 await asyncio.sleep(0)
@@ -215,7 +215,7 @@ class DevicesScreen(ListDetailScreen):
 
     async def _show_row_at_rest(self) -> None:
         """Show the device under the cursor once the cursor rests."""
-        await asyncio.sleep(REST)
+        await asyncio.sleep(REST_S)
         self._show_row()
 
     def _show_row(self) -> None:
@@ -296,7 +296,7 @@ class DevicesScreen(ListDetailScreen):
         parts: list[TargetSettings] = []
         why = ""
         anew = self.panel.of != str(device.target)
-        waiting = self.set_timer(SOON, partial(self._show_read, device, ()), pause=not anew)
+        waiting = self.set_timer(SOON_S, partial(self._show_read, device, ()), pause=not anew)
         try:
             if isinstance(machine.backend(device.target), CachedReadings) and (anew or not self.panel.parts):
                 self._show_read(device, await parts_of(bench, inventory, device, machine.kept))
