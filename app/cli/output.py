@@ -240,7 +240,8 @@ def _answer(question: str, seconds: float | None = None) -> str:
     sys.stderr.write(question)
     sys.stderr.flush()
     time.sleep(GRACE)
-    _flush_input()
+    with contextlib.suppress(OSError, ValueError, termios.error):
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
     sys.stderr.write(": ")
     sys.stderr.flush()
     if _answer_arrives(seconds):
@@ -259,11 +260,6 @@ def _answer_arrives(seconds: float | None) -> bool:
     while not select.select([sys.stdin], [], [], _POLL_S)[0]:
         pass
     return True
-
-
-def _flush_input() -> None:
-    with contextlib.suppress(OSError, ValueError, termios.error):
-        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 @contextlib.contextmanager

@@ -202,9 +202,8 @@ def report_trials(undecided: UndecidedTrials) -> None:
 
 def _warn_of_arrays(folder: Path) -> None:
     """Report the arrays whose creation or deletion was interrupted, by the journal in this folder."""
-    if not os.path.exists(
-        folder / ARRAYS
-    ):  # Skip the import if there is no file. A user cannot see files in root's folder.
+    # Skip the import if there is no file. A user cannot see files in root's folder.
+    if not os.path.exists(folder / ARRAYS):
         return
     from app.core.changes.arrays.array_journal import ArrayJournal
 

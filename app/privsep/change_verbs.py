@@ -80,9 +80,8 @@ class HelperChanges:
             raise RequestDeniedError("lock: it is held already, or too many are.")
         with ExitStack() as stack:
             held = stack.enter_context(hold_lock(self._paths.locks, name, what))
-            for trial in self._journal.trials_within(
-                LONGEST_WAIT
-            ):  # Check under the lock, so that no trial starts meanwhile.
+            # Check under the lock, so that no trial starts meanwhile.
+            for trial in self._journal.trials_within(LONGEST_WAIT):
                 if not self._may_decide(trial) and name in map(lock_name, trial.change.locks):
                     raise undecided_trial_error(trial)
             self._locks[name] = stack.pop_all(), held
@@ -114,9 +113,8 @@ class HelperChanges:
         """
         shown = _parse_change(change)
         locks = self._locks_of(shown)
-        for trial in trials_elsewhere(
-            self._paths.locks, self._journal
-        ):  # The caller sees the trials of this journal itself.
+        # The caller sees the trials of this journal itself.
+        for trial in trials_elsewhere(self._paths.locks, self._journal):
             if trial.change.shares_lock(shown):
                 raise undecided_trial_error(trial)
         differs = ""
@@ -126,7 +124,7 @@ class HelperChanges:
             planned = with_values_before(planned, before)
             differs = _difference(shown, planned)
             if not differs:
-                self._planned[_plan_key(planned)] = planned, locks
+                self._planned[str(planned.target), planned.key, planned.after] = planned, locks
                 return {}
         raise RefusedError(
             f"{shown.label} of {shown.target} would now be changed otherwise than was shown ({differs}).",
@@ -191,9 +189,8 @@ class HelperChanges:
             lock.note_inherited_lock(pid, program)
 
         del self._intended[session, id]
-        custody.set(
-            ProcessTracking(lock=lock.descriptor, begins=begins)
-        )  # valid in this task and in the tasks that it starts
+        # Valid in this task and in the tasks that it starts.
+        custody.set(ProcessTracking(lock=lock.descriptor, begins=begins))
         self._applying.append(locks)
         try:
             await self._machine.setter(change.target).apply(change)
@@ -330,10 +327,6 @@ def _parse_change(data: Mapping[str, Any]) -> Change:
     if not _TARGET(str(change.target)):
         raise RequestDeniedError("plan: that is no change.")
     return change
-
-
-def _plan_key(change: Change) -> tuple[str, str, str]:
-    return str(change.target), change.key, change.after
 
 
 def _difference(shown: Change, planned: Change) -> str:

@@ -198,9 +198,8 @@ def match_entry(query: str, entry: PaletteEntry) -> Fit:
     """Return how well an entry matches the query: its name by letters, or its help by beginnings of words."""
     named = fit(query, entry.title, len(entry.title) - len(entry.name))
     if named.nearness > 0:
-        return replace(
-            named, nearness=named.nearness - len(entry.title) / 10_000
-        )  # prefer the shorter one of equal matches
+        # Prefer the shorter one of equal matches.
+        return replace(named, nearness=named.nearness - len(entry.title) / 10_000)
     help_words = re.findall(r"[^\W_]+", entry.help.casefold())
     wanted = query.casefold().split()
     if wanted and all(any(word.startswith(beginning) for word in help_words) for beginning in wanted):

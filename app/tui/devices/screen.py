@@ -242,9 +242,8 @@ class DevicesScreen(ListDetailScreen):
         device = self._selected_device()
         if first or not anew or device is None:
             self._show_facts(anew=anew)
-        if (
-            device is not None
-        ):  # Keep the old settings until the new ones are read, so that no outcome is next to an old value.
+        # Keep the old settings until the new ones are read, so that no outcome is next to an old value.
+        if device is not None:
             # A partial: a coroutine that a newer worker replaces before it starts would never be awaited.
             self.run_worker(partial(self._read, device, moved), group="read", exclusive=True)  # type: ignore[arg-type]
         elif self._selected is not None:
