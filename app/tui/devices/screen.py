@@ -64,9 +64,7 @@ class DevicesScreen(ListDetailScreen):
     def __init__(self) -> None:
         super().__init__()
         self._inventory: Inventory | None = None
-        self._shown: str | None = (
-            None  # address of the shown device; differs from the cursor's row while the cursor moves
-        )
+        self._shown: str | None = None  # of the shown device; not that of the row while the cursor moves
         self._is_first_start = False
         self._tuned: dict[Target, TuningCells] = {}
         self._why_empty = ""
