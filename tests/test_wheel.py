@@ -124,7 +124,7 @@ def test_the_installed_program_has_its_plans(installed: Installed) -> None:
 
 
 def test_the_installed_program_knows_what_to_install_and_what_it_is(installed: Installed) -> None:
-    code = "from app.core.distro_packages import called; print(*called('apk', 'nvme'))"
+    code = "from app.core.distro_packages import package_names; print(*package_names('apk', 'nvme'))"
     told = json.loads(installed.run("raidbench", "--version", "--json").stdout)["program"]
     assert (installed.run("python", "-c", code).stdout, told["form"]) == ("nvme-cli\n", "wheel")
 

@@ -106,9 +106,9 @@ async def test_with_a_door_its_disk_systems_are_there(tmp_path: Path) -> None:
 NOTHING = """
 import sys
 from pathlib import Path
-from app.core.https_hosts import opened
+from app.core.https_hosts import with_configured_systems
 from backends.system.local import LocalHost
-opened(LocalHost(), Path(sys.argv[1]))
+with_configured_systems(LocalHost(), Path(sys.argv[1]))
 print(*sorted({"backends.system.https", "http.client"} & set(sys.modules)))
 """
 

@@ -28,10 +28,10 @@ def test_a_break_changes_a_decision_that_is_there_and_puts_it_back(one: Break) -
 
 def test_a_decision_is_wrong_wherever_it_was_imported() -> None:
     there, imported = vars(pair_design), vars(sample_groups)
-    right = there["asked_again"]
+    right = there["repeated_looks"]
     with broken(named("what was asked before is asked again at twice the level")):
-        assert imported["asked_again"] is there["asked_again"] is not right
-    assert imported["asked_again"] is there["asked_again"] is right
+        assert imported["repeated_looks"] is there["repeated_looks"] is not right
+    assert imported["repeated_looks"] is there["repeated_looks"] is right
 
 
 @pytest.mark.parametrize(

@@ -451,3 +451,24 @@ def test_a_run_that_failed_by_itself_is_no_side() -> None:
     assert b.end is not None
     failed = replace(b, end=replace(b.end, figures=RunResult(status=RunStatus.FAILED)))
     assert compare_experiment(replace(session, runs=(a, failed)), "e1") is None
+
+
+@loop_over(
+    ("job_a", "job_b", "repeated"),
+    [
+        ({"bs": "4k"}, {"bs": "4k"}, True),
+        ({"bs": "4k"}, {"bs": "8k"}, False),
+        ({}, {}, False),
+        ({"bs": "4k"}, {}, False),
+        ({"bs": "4k", "bssplit": "4k/50:8k/50"}, {"bs": "4k"}, False),
+        ({"bs": "4k"}, {"bs": "4k", "bsrange": "4k-8k"}, False),
+        ({"bs": "4k", "bs_write": "8k"}, {"bs": "4k", "bs_write": "8k"}, False),
+    ],
+)
+def test_bytes_repeat_the_verdict_of_the_i_os_only_where_all_i_os_have_one_known_size(
+    job_a: dict[str, str], job_b: dict[str, str], repeated: bool
+) -> None:
+    rw = {"rw": "randread"}
+    rows = compared([*sessions.run("r1", job=rw | job_a)], [*sessions.run("r2", job=rw | job_b, iops=1500)]).rows
+    (row,) = [row for row in rows if row.figure.key == "bytes_per_second"]
+    assert (row.same_as == "iops") is repeated

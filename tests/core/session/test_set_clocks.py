@@ -300,6 +300,18 @@ def test_a_drift_is_seen_through_a_clock_that_was_set_back() -> None:
     assert trend.size > 0  # it grows, while the times run backwards
 
 
+@loop_over("missing", [None, 0.0])
+def test_no_drift_is_seen_where_a_run_has_no_result(missing: float | None) -> None:
+    letters = "ABBA" * 6
+    session = runs_at(*(1000.0 + 100 * number for number in range(len(letters))), letters=letters)
+    a, b = (tuple(run for run, one in zip(session.runs, letters, strict=True) if one == side) for side in "AB")
+
+    def value(run: RunRecord) -> float | None:
+        return missing if run is session.runs[3] else 100.0 * 1.01**run.number
+
+    assert [*disturbances(ComparisonSides(a=a, b=b, interleaved=True), value)] == []
+
+
 def test_a_change_never_ended_before_it_began() -> None:
     session = replay([STARTED, replace(intended(), at=5000.0), replace(ended("verified"), at=2.0)])
     (line,) = [line for line in change_facts(session.changes[0]).facts if line.label == "Ended"]
