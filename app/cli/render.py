@@ -17,7 +17,7 @@ DIM_MARK = "*"
 """Mark of a row that is for information only. Colours cannot show that everywhere."""
 
 _MAX_TEXT = 1000
-"""Most characters of one text."""
+"""Maximum number of characters of one text."""
 
 _GAP = "  "
 _MIN_WIDTH = 8

@@ -34,7 +34,7 @@ PSEUDONYMS = (
     "One of them is redacted: its serial numbers, hosts and the like are pseudonyms, and differ for that alone."
 )
 _MAX_SESSIONS = 50
-"""Most sessions that are read to compare runs of two sessions."""
+"""Maximum number of sessions that are read to compare runs of two sessions."""
 
 
 @click.command("runs")

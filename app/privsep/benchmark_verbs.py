@@ -23,7 +23,7 @@ from backends.system.local.unprivileged import UnprivilegedProcess, nobodys_numb
 from backends.text import clean
 
 MAX_RUNS = 4
-"""Most fio processes at a time: one run, and those that are ending."""
+"""Maximum number of fio processes at a time: one run, and those that are ending."""
 
 SIGNALS = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}
 """Signals that can end a run."""

@@ -30,10 +30,10 @@ from backends.self_exec import persistent_argv
 from backends.system.local import LocalHost
 
 MAX_LOCKS = 256
-"""Most locks at a time."""
+"""Maximum number of locks at a time."""
 
 MAX_WATCHDOGS = 16
-"""Most sets of trials of one conversation; each set has its own watchdog."""
+"""Maximum number of sets of trials of one conversation; each set has its own watchdog."""
 
 _Key = tuple[str, str]
 """Session and id of a change."""

@@ -20,7 +20,7 @@ from backends.system.local import LocalHost
 from backends.system.local.programs import is_owned_by_root
 
 MAX_CLAIMS = 64
-"""Most devices open at a time."""
+"""Maximum number of devices open at a time."""
 
 
 class DeviceClaims:

@@ -13,10 +13,10 @@ from backends.model import Scope
 Check = Callable[[Any], bool]
 
 MAX_PATHS = 4096
-"""Most files in one request."""
+"""Maximum number of files in one request."""
 
 MAX_READ_S = 600.0
-"""Most seconds that a program may be given to answer."""
+"""Maximum seconds that a program may be given to answer."""
 
 
 class RequestDeniedError(Exception):

@@ -23,7 +23,7 @@ SHOWN_S: Final[dict[SeverityLevel, float]] = {"information": 1.5, "warning": 2.0
 """Seconds that a notice stays whatever is typed. After that, the next key removes it."""
 
 MAX_LINES: Final = 4
-"""Most lines for notices. The log has their full text."""
+"""Maximum lines for notices. The log has their full text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

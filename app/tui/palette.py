@@ -191,7 +191,7 @@ _SKIPPED = ("app.palette", "app.back", "devices.choose", "devices.back", "runs.f
 """Commands that make sense only as keys."""
 
 _MAX_SCREENS = 2
-"""Most screens that a line names. A command with more of them counts as general."""
+"""Maximum number of screens that a line names. A command with more of them counts as general."""
 
 
 def match_entry(query: str, entry: PaletteEntry) -> Fit:

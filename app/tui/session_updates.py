@@ -96,7 +96,7 @@ class SessionApp(App[int]):
     """The present session."""
 
     def __init__(self, workbench: Workbench, fps: float) -> None:
-        """`fps`: most redraws per second while a job runs."""
+        """`fps`: maximum redraws per second while a job runs."""
         super().__init__()
         self.workbench = workbench
         """The workbench."""

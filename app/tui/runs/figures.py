@@ -40,7 +40,7 @@ WIDTH = 10
 """Cells of a sparkline."""
 
 MAX_SPARKS = 40
-"""Most runs whose sparklines are read for the list, newest first. Each takes up to a second."""
+"""Maximum number of runs whose sparklines are read for the list, newest first. Each takes up to a second."""
 
 Place = tuple[Path, RunRecord]
 """A run and the folder of its session."""
@@ -80,7 +80,7 @@ class Sparks:
 # -- all results of one run -------------------------------------------------------------------------------------------
 
 RAW_LIMIT = 64 * 1024
-"""Most bytes of fio's output that `r` shows, from its end."""
+"""Maximum bytes of fio's output that `r` shows, from its end."""
 
 
 class FiguresScreen(OverlayScreen):
@@ -156,7 +156,7 @@ class FiguresScreen(OverlayScreen):
 # -- earlier sessions -------------------------------------------------------------------------------------------------
 
 MAX_EARLIER_SESSIONS = 50
-"""Most earlier sessions that are read."""
+"""Maximum number of earlier sessions that are read."""
 
 
 def earlier_sessions(bench: Workbench) -> dict[Path, Session]:
