@@ -35,7 +35,7 @@ class Conversation:
         self._tasks: set[asyncio.Task[None]] = set()
         self._over = asyncio.Event()
 
-    async def hold(self) -> None:
+    async def serve(self) -> None:
         """Serve requests until the connection closes; then cancel reads, finish changes, and release everything."""
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._listen, args=(loop,), name="requests", daemon=True).start()
