@@ -5,21 +5,21 @@ from __future__ import annotations
 import gc
 import sys
 
-_MANY = 20_000
+_THRESHOLD = 20_000
 """Objects between two garbage collections. With Python's default of 700, imports spend a tenth of the start in them."""
 
-_IMPORTED = 60_000
+_START_THRESHOLD = 60_000
 """The threshold during the start: more objects than a command imports, none of which is garbage."""
 
 
 def raise_gc_threshold() -> None:
     """Run the garbage collector less often."""
-    gc.set_threshold(_MANY, 20, 20)
+    gc.set_threshold(_THRESHOLD, 20, 20)
 
 
 def collect_later() -> None:
     """Run no garbage collection until the imports are done."""
-    gc.set_threshold(_IMPORTED, 20, 20)
+    gc.set_threshold(_START_THRESHOLD, 20, 20)
 
 
 def import_asyncio() -> None:

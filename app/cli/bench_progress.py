@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from app.core.workbench import Workbench
 
 REDRAW_S = 0.2
-_PLAIN = 5.0
+_PLAIN_S = 5.0
 _CLEAR = "\r\x1b[K"
-_LONGEST_NAME = 20
+_MAX_NAME = 20
 """Characters of a section name in the progress line."""
-_SUMMED_UP = ("iops", "latency_p50_ns", "latency_p99_ns")
+_MEAN_METRICS = ("iops", "latency_p50_ns", "latency_p99_ns")
 """Metrics whose mean over several runs is shown."""
 
 
@@ -121,7 +121,7 @@ class RunProgressPrinter:
 
     def _show_progress(self, active: ActiveRun | None) -> None:
         now = time.monotonic()
-        if self._silent or active is None or now - self._last < (REDRAW_S if self._line.able else _PLAIN):
+        if self._silent or active is None or now - self._last < (REDRAW_S if self._line.able else _PLAIN_S):
             return
         self._last = now
         (self._line.draw if self._line.able else say)(self._name + progress_text(active, time.time()))
@@ -160,7 +160,7 @@ def _figures(sample: Sample) -> list[str]:
     if sample.phase in (Phase.LAYOUT, Phase.FILLING):
         return [units.rate(sum(direction.bytes_per_second for direction in both))]
     running = [row for row in sample.sections if row.transfers]
-    texts = [f"{shorten(row.name, _LONGEST_NAME, '..')} {', '.join(_rates(row))}" for row in running] or _rates(sample)
+    texts = [f"{shorten(row.name, _MAX_NAME, '..')} {', '.join(_rates(row))}" for row in running] or _rates(sample)
     texts += [units.rate(sum(direction.bytes_per_second for direction in both))]
     if main.p99_ns is not None:
         texts.append(f"p99 {units.latency(main.p99_ns)}")
@@ -197,7 +197,7 @@ def print_summary(
     `advice_keys`: keys of the advice that was already shown before the run.
     """
     lines(table_lines(figures_table(records)))
-    lines(means_lines(records, lambda figure: figure.key in _SUMMED_UP))
+    lines(means_lines(records, lambda figure: figure.key in _MEAN_METRICS))
     last = records[-1]
     below = f"Members of {clean(last.start.location, 100)}"
     lines(fitted_lines(member_table(last.figures.members, below), terminal_width()))

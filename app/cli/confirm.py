@@ -111,19 +111,13 @@ def require_confirmation(
             f"--confirm says {clean(typed, 60)}, but {_label_sentences(labels)}",
             hint=f"Nothing was done. Mean it with {_confirm_option(word)}.",
         )
-    level = confirmation_level(risk)
-    if level is ConfirmationLevel.HARMLESS:
-        confirm_harmless(action, yes=yes)
-        return word
-    risky = level is ConfirmationLevel.RISKY
-    if typed is not None and (yes or not risky):
-        return word
-    if not can_ask():
-        raise _no_terminal_error(f"--yes {_confirm_option(word)}" if risky else _confirm_option(word), labels)
-    say_lines(label.sentence for label in labels)
-    question = f"{action}, with the risk above? Type yes" if risky else f"{action}, and lose what is there? Type {word}"
-    if ask(question) != ("yes" if risky else word):
-        raise _declined_error()
+    match confirmation_level(risk):
+        case ConfirmationLevel.HARMLESS:
+            confirm_harmless(action, yes=yes)
+        case ConfirmationLevel.RISKY if not (yes and typed is not None):
+            _confirm_risky(labels, action, word)
+        case ConfirmationLevel.DESTRUCTIVE if typed is None:
+            _confirm_destructive(labels, action, word)
     return word
 
 
@@ -133,6 +127,22 @@ def _label_sentences(labels: Sequence[DeviceLabel]) -> str:
 
 def _confirm_option(word: str) -> str:
     return f"--confirm {quote(word)}"
+
+
+def _confirm_risky(labels: Sequence[DeviceLabel], action: str, word: str) -> None:
+    if not can_ask():
+        raise _no_terminal_error(f"--yes {_confirm_option(word)}", labels)
+    say_lines(label.sentence for label in labels)
+    if ask(f"{action}, with the risk above? Type yes") != "yes":
+        raise _declined_error()
+
+
+def _confirm_destructive(labels: Sequence[DeviceLabel], action: str, word: str) -> None:
+    if not can_ask():
+        raise _no_terminal_error(_confirm_option(word), labels)
+    say_lines(label.sentence for label in labels)
+    if ask(f"{action}, and lose what is there? Type {word}") != word:
+        raise _declined_error()
 
 
 def _no_terminal_error(options: str, labels: Sequence[DeviceLabel] = ()) -> RefusedError:

@@ -71,7 +71,7 @@ def figure_lines(figures: RunResult) -> list[str]:
 
 # -- `log`: past and new events ---------------------------------------------------------------------------------------
 
-_EVERY = 0.5
+_POLL_S = 0.5
 
 
 @click.command("log")
@@ -169,4 +169,4 @@ def _follow(file: Path, choice: EventChoice, as_json: bool) -> int:
                     data(line.decode("utf-8", "replace"))
                 else:
                     lines(event_lines(event))
-            time.sleep(_EVERY)
+            time.sleep(_POLL_S)

@@ -283,7 +283,7 @@ def is_typed(context: click.Context, name: str) -> bool:
     return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
-_OWN: Mapping[str, tuple[str, ...]] = {
+_OPTION_GROUPS: Mapping[str, tuple[str, ...]] = {
     "What is measured": ("profile", "jobfile", "section", "on", "null", "target", "seed", "keep", "list", "resume"),
     "How long, and how much": ("repeat", "fills", "min-runtime"),
     "Steady state": ("until-steady", "steady-cap", "end-when-steady", "steady-round"),
@@ -303,9 +303,9 @@ class GroupedCommand(click.Command):
         """Write one section for each group that has options."""
         from app.core.fio.fields import GROUPS
 
-        first, *others = _OWN
+        first, *others = _OPTION_GROUPS
         job = [(heading, f"--{key.replace('_', '-')}") for heading, keys in GROUPS.items() for key in keys]
-        own = [(heading, f"--{name}") for heading, names in _OWN.items() for name in names]
+        own = [(heading, f"--{name}") for heading, names in _OPTION_GROUPS.items() for name in names]
         heading_of = {name: heading for heading, name in (*job, *own)}
         headings = dict.fromkeys((first, *GROUPS, *others, _REST))
         records_of: dict[str, list[tuple[str, str]]] = {heading: [] for heading in headings}

@@ -32,7 +32,7 @@ _ENCODED = JSONEncoder(allow_nan=False).encode
 
 GRACE = 0.5
 """Seconds in which a question ignores input, so that it can be read. The dialogs of the screens have the same delay."""
-_LOOK = 0.5
+_POLL_S = 0.5
 
 
 class BrokenPipeOutputError(Exception):
@@ -240,7 +240,8 @@ def _answer(question: str, seconds: float | None = None) -> str:
     sys.stderr.write(question)
     sys.stderr.flush()
     time.sleep(GRACE)
-    _flush_input()
+    with contextlib.suppress(OSError, ValueError, termios.error):
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
     sys.stderr.write(": ")
     sys.stderr.flush()
     if _answer_arrives(seconds):
@@ -256,14 +257,9 @@ def _answer_arrives(seconds: float | None) -> bool:
     """
     if seconds is not None:
         return bool(select.select([sys.stdin], [], [], seconds)[0])
-    while not select.select([sys.stdin], [], [], _LOOK)[0]:
+    while not select.select([sys.stdin], [], [], _POLL_S)[0]:
         pass
     return True
-
-
-def _flush_input() -> None:
-    with contextlib.suppress(OSError, ValueError, termios.error):
-        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 @contextlib.contextmanager

@@ -16,11 +16,11 @@ from widgets.text_utils.text import shorten, width_of
 DIM_MARK = "*"
 """Mark of a row that is for information only. Colours cannot show that everywhere."""
 
-_LONGEST = 1000
-"""Most characters of one text."""
+_MAX_TEXT = 1000
+"""Maximum number of characters of one text."""
 
 _GAP = "  "
-_NARROWEST = 8
+_MIN_WIDTH = 8
 
 _COLOURS = {Tone.GOOD: "green", Tone.ATTENTION: "yellow", Tone.BAD: "red", Tone.DIM: "dim", Tone.STAGED: "cyan"}
 """Colours of the tones; other tones have none."""
@@ -78,12 +78,12 @@ def _banner(row: Row, width: int | None) -> str:
 @lru_cache(maxsize=2048)
 def _cell(cell: str | Cell) -> Cell:
     """Return the cell with its sign. Cached, because most texts of a long table occur several times."""
-    return Cell(clean(cell, _LONGEST)) if isinstance(cell, str) else Cell(with_sign(cell), cell.tone)
+    return Cell(clean(cell, _MAX_TEXT)) if isinstance(cell, str) else Cell(with_sign(cell), cell.tone)
 
 
 def with_sign(cell: Cell) -> str:
     """Return a cell's text after its sign: `● optimal`, `▲ degraded`."""
-    text = clean(cell.text, _LONGEST)
+    text = clean(cell.text, _MAX_TEXT)
     return text if cell.mark is None else f"{cell.mark.value.char} {text}"
 
 
@@ -106,7 +106,7 @@ def fact_lines(shown: Facts) -> list[str]:
     """Return labels and values, one fact a line."""
     wide = max((len(fact.label) + 2 for fact in shown.facts if fact.label), default=0)
     rows = [
-        f"  {clean(fact.label):<{wide}}{paint(clean(fact.value, _LONGEST), _COLOURS.get(fact.tone, ''))}".rstrip()
+        f"  {clean(fact.label):<{wide}}{paint(clean(fact.value, _MAX_TEXT), _COLOURS.get(fact.tone, ''))}".rstrip()
         for fact in shown.facts
     ]
     return [*([paint(clean(shown.heading), "bold")] if shown.heading else []), *rows]
@@ -196,7 +196,7 @@ def _fit(widths: list[int], columns: Sequence[Column], width: int | None) -> lis
         return widths
     fitted = list(widths)
     while _span(fitted) > width:
-        cut = [at for at, column in enumerate(columns) if (column.shrinks or column.most) and fitted[at] > _NARROWEST]
+        cut = [at for at, column in enumerate(columns) if (column.shrinks or column.most) and fitted[at] > _MIN_WIDTH]
         if not cut:
             break
         fitted[max(cut, key=lambda at: (fitted[at] > (columns[at].most or 0), fitted[at]))] -= 1

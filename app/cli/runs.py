@@ -33,8 +33,8 @@ from backends.text import clean
 PSEUDONYMS = (
     "One of them is redacted: its serial numbers, hosts and the like are pseudonyms, and differ for that alone."
 )
-_MOST_EARLIER = 50
-"""Most sessions that are read to compare runs of two sessions."""
+_MAX_SESSIONS = 50
+"""Maximum number of sessions that are read to compare runs of two sessions."""
 
 
 @click.command("runs")
@@ -102,7 +102,7 @@ def _earlier_repeats(run: RunRecord, *excluded: LoadedSession) -> Iterator[tuple
         for past_run in reversed(past)
         if past_run.job == job and past_run.session not in excluded_names
     )
-    for name in list(names)[:_MOST_EARLIER]:
+    for name in list(names)[:_MAX_SESSIONS]:
         with contextlib.suppress(RaidbenchError):
             yield store.load(root / name).session.runs
 

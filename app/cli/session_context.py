@@ -202,9 +202,8 @@ def report_trials(undecided: UndecidedTrials) -> None:
 
 def _warn_of_arrays(folder: Path) -> None:
     """Report the arrays whose creation or deletion was interrupted, by the journal in this folder."""
-    if not os.path.exists(
-        folder / ARRAYS
-    ):  # Skip the import if there is no file. A user cannot see files in root's folder.
+    # Skip the import if there is no file. A user cannot see files in root's folder.
+    if not os.path.exists(folder / ARRAYS):
         return
     from app.core.changes.arrays.array_journal import ArrayJournal
 
@@ -244,7 +243,7 @@ async def open_session(bench: Workbench, folder: Path | None = None, *, fresh: b
 
 
 async def open_checked_session(bench: Workbench, *, fresh: bool = False) -> None:
-    """Open a session as `open_session` does, and record the findings of the check before anything is measured."""
+    """Open a session like `open_session`, and record the findings of the check in it. Raises StorageError."""
     await open_session(bench, fresh=fresh)
     if (check_session := action("check.session")) is not None:
         await check_session(bench, bench.hardware.machine)

@@ -88,7 +88,7 @@ def _serve(connection: socket.socket) -> None:
     async def serve_requests() -> None:
         conversation = Conversation(connection, RequestDispatcher(paths=_paths(), uid=uid, gid=gid))
         conversation.greet()
-        await conversation.hold()
+        await conversation.serve()
 
     asyncio.run(serve_requests())
 

@@ -22,8 +22,8 @@ from backends.system.local.programs import resolve_root_owned
 from backends.system.local.unprivileged import UnprivilegedProcess, find_unused_id, start_unprivileged
 from backends.text import clean
 
-MOST_RUNS = 4
-"""Most fio processes at a time: one run, and those that are ending."""
+MAX_RUNS = 4
+"""Maximum number of fio processes at a time: one run, and those that are ending."""
 
 SIGNALS = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}
 """Signals that can end a run."""
@@ -56,7 +56,7 @@ class GuardedRuns:
         steady state, None to not wait. `interval`: milliseconds between two documents. `fio`: the caller's fio, by
         which it knows the supported options.
         """
-        if len(self._runs) >= MOST_RUNS:
+        if len(self._runs) >= MAX_RUNS:
             raise RequestDeniedError("measure: too many programs are reading.")
         wanted = _join_job(job, more or [])
         if wanted.writes:

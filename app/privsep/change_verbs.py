@@ -29,19 +29,19 @@ from backends.registry import MachineBackends
 from backends.self_exec import persistent_argv
 from backends.system.local import LocalHost
 
-MOST_LOCKS = 256
-"""Most locks at a time."""
+MAX_LOCKS = 256
+"""Maximum number of locks at a time."""
 
-MOST_WATCHDOGS = 16
-"""Most sets of trials of one conversation; each set has its own watchdog."""
+MAX_WATCHDOGS = 16
+"""Maximum number of sets of trials of one conversation; each set has its own watchdog."""
 
 _Key = tuple[str, str]
 """Session and id of a change."""
 
-_Locked = tuple[Change, tuple[HeldLock, ...]]
+_LockedChange = tuple[Change, tuple[HeldLock, ...]]
 """A change and the locks under which it was planned."""
 
-_DECIDED = (
+_COMPARED_FIELDS = (
     "target",
     "key",
     "before",
@@ -69,20 +69,19 @@ class HelperChanges:
         self._journal = Journal(paths.journal, uid=uid)
         self._locks: dict[str, tuple[ExitStack, HeldLock]] = {}
         self._sets: dict[str, Mapping[str, Change]] = {}
-        self._planned: dict[tuple[str, str, str], _Locked] = {}
-        self._intended: dict[_Key, _Locked] = {}
+        self._planned: dict[tuple[str, str, str], _LockedChange] = {}
+        self._intended: dict[_Key, _LockedChange] = {}
         self._armed: set[tuple[str, float]] = set()
         self._applying: list[tuple[HeldLock, ...]] = []
 
     def lock(self, name: str, what: str) -> Mapping[str, Any]:
         """Acquire a lock. Raises RefusedError if the watchdog of another user's trial will need it."""
-        if name in self._locks or len(self._locks) >= MOST_LOCKS:
+        if name in self._locks or len(self._locks) >= MAX_LOCKS:
             raise RequestDeniedError("lock: it is held already, or too many are.")
         with ExitStack() as stack:
             held = stack.enter_context(hold_lock(self._paths.locks, name, what))
-            for trial in self._journal.trials_within(
-                LONGEST_WAIT
-            ):  # Check under the lock, so that no trial starts meanwhile.
+            # Check under the lock, so that no trial starts meanwhile.
+            for trial in self._journal.trials_within(LONGEST_WAIT):
                 if not self._may_decide(trial) and name in map(lock_name, trial.change.locks):
                     raise undecided_trial_error(trial)
             self._locks[name] = stack.pop_all(), held
@@ -114,9 +113,8 @@ class HelperChanges:
         """
         shown = _parse_change(change)
         locks = self._locks_of(shown)
-        for trial in trials_elsewhere(
-            self._paths.locks, self._journal
-        ):  # The caller sees the trials of this journal itself.
+        # The caller sees the trials of this journal itself.
+        for trial in trials_elsewhere(self._paths.locks, self._journal):
             if trial.change.shares_lock(shown):
                 raise undecided_trial_error(trial)
         differs = ""
@@ -126,7 +124,7 @@ class HelperChanges:
             planned = with_values_before(planned, before)
             differs = _difference(shown, planned)
             if not differs:
-                self._planned[_plan_key(planned)] = planned, locks
+                self._planned[str(planned.target), planned.key, planned.after] = planned, locks
                 return {}
         raise RefusedError(
             f"{shown.label} of {shown.target} would now be changed otherwise than was shown ({differs}).",
@@ -191,9 +189,8 @@ class HelperChanges:
             lock.note_inherited_lock(pid, program)
 
         del self._intended[session, id]
-        custody.set(
-            ProcessTracking(lock=lock.descriptor, begins=begins)
-        )  # valid in this task and in the tasks that it starts
+        # Valid in this task and in the tasks that it starts.
+        custody.set(ProcessTracking(lock=lock.descriptor, begins=begins))
         self._applying.append(locks)
         try:
             await self._machine.setter(change.target).apply(change)
@@ -231,7 +228,7 @@ class HelperChanges:
         if not any(map(self._may_decide, self._trials_of_set(session, until))):
             raise RequestDeniedError("arm: nothing was announced that ends then.")
         self._armed = {(folder, end) for folder, end in self._armed if end > boot_clock()}
-        if (session, until) in self._armed or len(self._armed) >= MOST_WATCHDOGS:
+        if (session, until) in self._armed or len(self._armed) >= MAX_WATCHDOGS:
             raise RequestDeniedError("arm: it is armed, or too many are.")
         self._armed.add((session, until))
         try:
@@ -332,15 +329,11 @@ def _parse_change(data: Mapping[str, Any]) -> Change:
     return change
 
 
-def _plan_key(change: Change) -> tuple[str, str, str]:
-    return str(change.target), change.key, change.after
-
-
 def _difference(shown: Change, planned: Change) -> str:
     """Return the first field that differs from the shown change, "" for none. The spelling of a step is ignored."""
     if not same_steps(shown.writes, planned.writes):
         return "steps"
-    return next((name for name in _DECIDED if getattr(shown, name) != getattr(planned, name)), "")
+    return next((name for name in _COMPARED_FIELDS if getattr(shown, name) != getattr(planned, name)), "")
 
 
 def _target(text: str, scope: str) -> Target:

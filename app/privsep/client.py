@@ -27,7 +27,7 @@ PROGRAM = "app.privsep"
 SILENT_SECONDS = 30.0
 """Seconds that a helper may take to start without a password prompt."""
 
-WITHOUT = "Settings can be seen and planned, not changed, and raw devices not be read."
+WITHOUT_ROOT = "Settings can be seen and planned, not changed, and raw devices not be read."
 """The consequences of having no root privileges."""
 
 
@@ -41,13 +41,13 @@ def helper(*, ask: bool) -> Connection:
     """Start a helper and return its connection. `ask`: a password can be typed. Raises RefusedError, saying why not."""
     tools = privilege_tools(ask=ask)
     if not tools:
-        raise RefusedError(f"There is no sudo here to ask for what needs root. {WITHOUT}", hint="Log in as root.")
+        raise RefusedError(f"There is no sudo here to ask for what needs root. {WITHOUT_ROOT}", hint="Log in as root.")
     reason = ""
     for tool in tools:
         connection, reason = _start_with(tool)
         if connection is not None:
             return connection
-    raise RefusedError(f"{reason} {WITHOUT}", hint="Allow it in sudoers, or log in as root.")
+    raise RefusedError(f"{reason} {WITHOUT_ROOT}", hint="Allow it in sudoers, or log in as root.")
 
 
 def _start_with(tool: PrivilegeTool) -> tuple[Connection | None, str]:

@@ -19,8 +19,8 @@ from backends.identity import Identity, Signature
 from backends.system.local import LocalHost
 from backends.system.local.programs import is_owned_by_root
 
-MOST_HOLDS = 64
-"""Most devices open at a time."""
+MAX_CLAIMS = 64
+"""Maximum number of devices open at a time."""
 
 
 class DeviceClaims:
@@ -64,7 +64,7 @@ class DeviceClaims:
         files of other users.
         """
         device = _device(device)
-        if len(self._claims) >= MOST_HOLDS:
+        if len(self._claims) >= MAX_CLAIMS:
             raise RequestDeniedError("hold: too many devices are held.")
         identity = None if meant is None else Identity(**_require_fields(Identity, "identity", meant))
         intent = Intent.WRITE if writing else Intent.READ

@@ -12,11 +12,11 @@ from backends.model import Scope
 
 Check = Callable[[Any], bool]
 
-MOST_PATHS = 4096
-"""Most files in one request."""
+MAX_PATHS = 4096
+"""Maximum number of files in one request."""
 
-LONGEST_READ = 600.0
-"""Most seconds that a program may be given to answer."""
+MAX_READ_S = 600.0
+"""Maximum seconds that a program may be given to answer."""
 
 
 class RequestDeniedError(Exception):
@@ -110,12 +110,12 @@ RESULTS = ("verified", "differs", "failed", "restored", "kept", "conflict", "gon
 
 FIELDS: Mapping[str, Mapping[str, Check]] = {
     "hello": {"version": integer(1, 1), "read_only": flag, "firmware": flag},
-    "read": {"paths": nonempty_list(_PATH, MOST_PATHS)},
+    "read": {"paths": nonempty_list(_PATH, MAX_PATHS)},
     "follow": {"path": _PATH},
     "run": {
         "argv": nonempty_list(text(r".{1,8192}"), 64),
-        "seconds": seconds(LONGEST_READ),
-        "stall": optional(seconds(LONGEST_READ)),
+        "seconds": seconds(MAX_READ_S),
+        "stall": optional(seconds(MAX_READ_S)),
     },
     "reachable": {},
     "ask": {

@@ -12,7 +12,7 @@ import threading
 from app.privsep.dispatcher import ReplyFrame, RequestDispatcher
 from backends.system.privsep.connection import HEAD, REQUEST_LIMIT, MalformedError, length_of, pack
 
-AT_A_TIME = 64
+MAX_REQUESTS = 64
 """Requests in progress; the next one is read when one of them is answered."""
 
 _CREDENTIALS = struct.Struct("3i")
@@ -30,12 +30,12 @@ class Conversation:
     def __init__(self, sock: socket.socket, dispatcher: RequestDispatcher) -> None:
         self._socket = sock
         self._dispatcher = dispatcher
-        self._room = threading.BoundedSemaphore(AT_A_TIME)
+        self._room = threading.BoundedSemaphore(MAX_REQUESTS)
         self._sending = threading.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._over = asyncio.Event()
 
-    async def hold(self) -> None:
+    async def serve(self) -> None:
         """Serve requests until the connection closes; then cancel reads, finish changes, and release everything."""
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._listen, args=(loop,), name="requests", daemon=True).start()

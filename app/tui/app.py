@@ -35,7 +35,7 @@ from app.tui.options import ScreenOptions
 from app.tui.session_updates import SessionApp
 from app.tui.stylesheet import NarrowedStylesheet
 from app.tui.suspension import suspend_refusal
-from app.tui.theme import OWN, theme_of
+from app.tui.theme import PREFIX, theme_of
 from app.tui.trials import Trials
 from backends.errors import NotFoundError, RaidbenchError, StorageError
 from backends.text import clean, clean_lines
@@ -239,7 +239,7 @@ class WorkbenchApp(SessionApp):
         from widgets.choice_list import ChoiceDialog, ChoiceItem
 
         choices = tuple(ChoiceItem(value=name, label=name, help=help) for name, help in THEMES.items())
-        dialog = ChoiceDialog("Theme", choices, self.theme.removeprefix(OWN))
+        dialog = ChoiceDialog("Theme", choices, self.theme.removeprefix(PREFIX))
         self.push_screen(dialog, lambda name: None if name is None else self.choose_theme(name))
 
     @property

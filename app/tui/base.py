@@ -16,7 +16,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from app.core.session.state import Session
-from app.tui.commands import SCREENS, SHEETS, TYPED_INTO, commands_of
+from app.tui.commands import INPUT_FIELD, SCREENS, SHEETS, commands_of
 from app.tui.header import HeaderLines
 from app.tui.header_text import TALL
 from app.tui.notices import NoticeLine
@@ -38,7 +38,7 @@ TYPING = ("devices.filter", "log.search", "log.note", "bench.open")
 """Commands after which the user types on. They act before the next key is handled, or it would be a command too."""
 
 
-_SHOWN = {"escape": "esc", "question_mark": "?"}
+_KEY_NAMES = {"escape": "esc", "question_mark": "?"}
 
 
 def dialog_keys(dialog: Screen[object]) -> tuple[tuple[str, str], ...]:
@@ -46,7 +46,7 @@ def dialog_keys(dialog: Screen[object]) -> tuple[tuple[str, str], ...]:
     key_of: dict[str, str] = {}
     for key, active in dialog.active_bindings.items():
         if active.node is dialog and active.enabled and active.binding.show and active.binding.description:
-            key_of.setdefault(active.binding.description, _SHOWN.get(key, key))
+            key_of.setdefault(active.binding.description, _KEY_NAMES.get(key, key))
     pairs = [(key.replace("ctrl+", "^"), label) for label, key in key_of.items()]
     return tuple(sorted(pairs, key=lambda pair: pair[0] == "esc"))
 
@@ -162,7 +162,7 @@ class WorkbenchScreen(SparseScreen[None]):
     def place(self) -> str:
         """The pane whose keys the footer shows: the one with the focus, or an input field."""
         pane = pane_of(self.focused)
-        return TYPED_INTO if isinstance(self.focused, Input) else (pane.id or "") if pane is not None else ""
+        return INPUT_FIELD if isinstance(self.focused, Input) else (pane.id or "") if pane is not None else ""
 
     def show_keys(self) -> None:
         """Update the footer."""

@@ -32,10 +32,10 @@ class CommandSpec:
     @property
     def shown_keys(self) -> str:
         """Keys as people write them. A command without keys is reached through the palette."""
-        return " ".join(_SHOWN.get(key, key) for key in self.keys or ("ctrl+p",))
+        return " ".join(_KEY_NAMES.get(key, key) for key in self.keys or ("ctrl+p",))
 
 
-_SHOWN = {
+_KEY_NAMES = {
     "question_mark": "?",
     "slash": "/",
     "plus": "+",
@@ -528,12 +528,12 @@ SHEETS = {
 """Screens that are opened from another one, by name."""
 
 
-TYPED_INTO = "field"
+INPUT_FIELD = "field"
 """Replaces the pane while an input field has the focus, because letters are typed into it."""
 
 _FIELD_KEYS = (("enter", "Done"), ("esc", "Clear"))
 
-_ALWAYS = ("app.help", "app.quit")
+_FOOTER_END = ("app.help", "app.quit")
 """Commands that every footer ends with."""
 
 
@@ -563,9 +563,9 @@ def footer_keys(screen: str, pane: str, width: int, keymap: Mapping[str, str] = 
         return keymap.get(command.id, command.shown_keys.split()[0]), command.label
 
     commands = footer_of(screen, pane)
-    last = [pair(command) for command in commands if command.id in _ALWAYS]
-    wanted = [pair(command) for command in commands if command.id not in _ALWAYS]
-    if pane == TYPED_INTO:
+    last = [pair(command) for command in commands if command.id in _FOOTER_END]
+    wanted = [pair(command) for command in commands if command.id not in _FOOTER_END]
+    if pane == INPUT_FIELD:
         wanted, last = list(_FIELD_KEYS), []
     room = width - sum(_cells(key) for key in last)
     chosen: list[tuple[str, str]] = []

@@ -13,7 +13,7 @@ from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual._xterm_parser import XTermParser
 
 _ESC: Final = "\x1b"
-_WORDS: Final = (f"{_ESC}b", f"{_ESC}f")
+_WORD_MOVES: Final = (f"{_ESC}b", f"{_ESC}f")
 """Move by a word in a field, as in readline."""
 
 _CHARACTERS: Final = frozenset(
@@ -35,7 +35,7 @@ class EscapeParser(XTermParser):
         self._typing = typing
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
-        if sequence in _CHARACTERS or (sequence in _WORDS and not self._typing()):
+        if sequence in _CHARACTERS or (sequence in _WORD_MOVES and not self._typing()):
             sequence, alt = sequence[1:], True
         if not alt:
             yield from super()._sequence_to_key_events(sequence)

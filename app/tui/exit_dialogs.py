@@ -24,7 +24,7 @@ from widgets.text_utils import units
 if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
 
-_OVER = "over"
+_WITHDRAWN = "over"
 """Result of a question that was withdrawn because the job has ended."""
 
 
@@ -50,7 +50,7 @@ class ExitDialogs:
             )
             self._app.run_worker(self._withdraw(question), group="withdraw", exclusive=True)
             answer = await self._app.push_screen_wait(question)
-            if answer == _OVER:
+            if answer == _WITHDRAWN:
                 self._app.notify_transient("The job has ended meanwhile: its figures are on Bench, q leaves.")
             if answer != "stop":
                 return
@@ -71,7 +71,7 @@ class ExitDialogs:
         """Close the question about a job once the job has ended, because it would only catch keys."""
         await self._workbench.jobs.wait_idle()
         if question.is_current:
-            question.dismiss(_OVER)
+            question.dismiss(_WITHDRAWN)
 
     async def _ask_about_changes(self, changes: tuple[ChangeRecord, ...]) -> bool:
         """Ask about changed settings; return whether to continue leaving."""

@@ -20,10 +20,10 @@ TALL = 30
 _BETWEEN = "  "
 _DOT = " · "
 
-_LESS_THAN_NAMES = 5
+_BELOW_NAMES = 5
 """Rank from which a segment is left out before the names of the screens are."""
 
-_MOST_HOST = 32
+_MAX_HOST = 32
 """Cells that are reserved for the host name."""
 
 
@@ -64,7 +64,7 @@ def header_line(content: HeaderContent, present: str, width: int, lines: int, y:
     if y == 1:
         return _fill_line(_tabs(content, present, lines), _trouble(content), width, "bar")
     room = width - 2 - len(_BETWEEN)
-    state = _fit(content.state, room - min(_MOST_HOST, _width(_host(content), "")), _BETWEEN)
+    state = _fit(content.state, room - min(_MAX_HOST, _width(_host(content), "")), _BETWEEN)
     machine = _fit(content.machine, room - _width(state, _BETWEEN), _DOT)
     return _fill_line(_join(machine, _DOT), _join(state, _BETWEEN), width, "")
 
@@ -72,9 +72,9 @@ def header_line(content: HeaderContent, present: str, width: int, lines: int, y:
 def _single_line(content: HeaderContent, present: str, width: int) -> tuple[HeaderSegment, ...]:
     """Return host, screens and state in one line. Screens that are not in front lose their names first."""
     room = width - 2 - 2 * len(_BETWEEN)
-    host = _fit(_host(content), _MOST_HOST, "")
+    host = _fit(_host(content), _MAX_HOST, "")
     room -= _width(host, "")
-    wanted_width = _width([piece for piece in content.state if piece.rank < _LESS_THAN_NAMES], _BETWEEN)
+    wanted_width = _width([piece for piece in content.state if piece.rank < _BELOW_NAMES], _BETWEEN)
     tabs = _tabs(content, present, 1)
     if _width(tabs, "") + wanted_width > room:  # One space between the tabs is enough if this keeps their names.
         tabs = [piece if piece.kind == "present" else replace(piece, text=piece.text[1:]) for piece in tabs]

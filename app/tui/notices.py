@@ -19,11 +19,11 @@ from widgets.cached_styles import StyleCachedWidget
 from widgets.text_utils.text import clean as plain
 from widgets.text_utils.text import pad, shorten, wrap
 
-STAYS: Final[dict[SeverityLevel, float]] = {"information": 1.5, "warning": 2.0, "error": 6.0}
+SHOWN_S: Final[dict[SeverityLevel, float]] = {"information": 1.5, "warning": 2.0, "error": 6.0}
 """Seconds that a notice stays whatever is typed. After that, the next key removes it."""
 
-MOST_LINES: Final = 4
-"""Most lines for notices. The log has their full text."""
+MAX_LINES: Final = 4
+"""Maximum lines for notices. The log has their full text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class Notices:
     def drop_read(self) -> None:
         """Remove notices that were shown long enough: a user who types has read them."""
         now = self._clock()
-        self._visible = [(since, notice) for since, notice in self._visible if now - since < STAYS[notice.severity]]
+        self._visible = [(since, notice) for since, notice in self._visible if now - since < SHOWN_S[notice.severity]]
 
 
 _COMMANDS = re.compile(r"`([^`]+)`")
@@ -154,7 +154,7 @@ class NoticeLine(StyleCachedWidget):
         if not self.notices:
             return [("hint", shorten(plain(self.hint), room))] if self.hint else []
         hint = [("hint", shorten(plain(self.hint), room))] if self.stays and self.hint else []
-        most = MOST_LINES - len(hint)
+        most = MAX_LINES - len(hint)
         lines = [(notice.severity, line) for notice in self.notices for line in wrap(_join_lines(notice.text), room)]
         if len(lines) <= most:
             return [*lines, *hint]

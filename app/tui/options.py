@@ -20,7 +20,7 @@ class ScreenOptions:
     ascii: bool = False
     """Draw without UTF-8."""
     fps: float = 4.0
-    """Most redraws per second while a job runs."""
+    """Maximum redraws per second while a job runs."""
     theme: str = "dark"
     """One of `THEMES`."""
     recorded: bool = False

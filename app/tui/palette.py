@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _LETTER, _FOLLOWS, _BEGINS, _NAMED = 1.0, 1.5, 2.0, 0.5
 """Score of a matched letter, and bonuses if it follows the previous one, begins a word, or is in the name itself."""
 
-_ENOUGH = 0.6
+_MIN_SCORE = 0.6
 """Least share of the best possible score; a lower one is a coincidence."""
 
 
@@ -73,7 +73,7 @@ def fit(letters: str, text: str, named_at: int = 0) -> Fit:
         return NONE
     worth, places = max(paths.values())
     nearness = worth / (len(wanted) * (_LETTER + _BEGINS + _NAMED))
-    return Fit(nearness, places) if nearness >= _ENOUGH else NONE
+    return Fit(nearness, places) if nearness >= _MIN_SCORE else NONE
 
 
 def _places(text: str, letter: str) -> list[int]:
@@ -157,8 +157,8 @@ class CommandsProvider(Provider):
         return [*map(self._command, ordered), *self._settings()]
 
     def _command(self, command: CommandSpec) -> PaletteEntry:
-        screens = " and ".join((SCREENS | SHEETS).get(name, "") for name in command.screens[:_MOST_SCREENS])
-        screens = "" if len(command.screens) > _MOST_SCREENS else screens
+        screens = " and ".join((SCREENS | SHEETS).get(name, "") for name in command.screens[:_MAX_SCREENS])
+        screens = "" if len(command.screens) > _MAX_SCREENS else screens
         return PaletteEntry(screens, command.label, command.shown_keys, command.help, partial(self._run, command))
 
     def _settings(self) -> Iterator[PaletteEntry]:
@@ -190,17 +190,16 @@ class CommandsProvider(Provider):
 _SKIPPED = ("app.palette", "app.back", "devices.choose", "devices.back", "runs.figures")
 """Commands that make sense only as keys."""
 
-_MOST_SCREENS = 2
-"""Most screens that a line names. A command with more of them counts as general."""
+_MAX_SCREENS = 2
+"""Maximum number of screens that a line names. A command with more of them counts as general."""
 
 
 def match_entry(query: str, entry: PaletteEntry) -> Fit:
     """Return how well an entry matches the query: its name by letters, or its help by beginnings of words."""
     named = fit(query, entry.title, len(entry.title) - len(entry.name))
     if named.nearness > 0:
-        return replace(
-            named, nearness=named.nearness - len(entry.title) / 10_000
-        )  # prefer the shorter one of equal matches
+        # Prefer the shorter one of equal matches.
+        return replace(named, nearness=named.nearness - len(entry.title) / 10_000)
     help_words = re.findall(r"[^\W_]+", entry.help.casefold())
     wanted = query.casefold().split()
     if wanted and all(any(word.startswith(beginning) for word in help_words) for beginning in wanted):

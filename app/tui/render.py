@@ -23,7 +23,7 @@ TONES: dict[view.Tone, Tone] = {
 MARKS: dict[view.StatusSymbol, str] = {mark: mark.value.char for mark in view.StatusSymbol}
 """Signs of the marks."""
 
-LEAST = 12
+MIN_WIDTH = 12
 """Width to which a shrinkable column is cut before another one is left out."""
 
 _ALIGNS: dict[view.Align, Align] = {view.Align.LEFT: "left", view.Align.RIGHT: "right"}
@@ -37,7 +37,7 @@ def columns(shown: view.Table) -> tuple[TableColumn, ...]:
             label=column.title,
             align=_ALIGNS[column.align],
             priority=column.priority,
-            least=LEAST if column.shrinks else None,
+            least=MIN_WIDTH if column.shrinks else None,
             most=column.most or None,
         )
         for column in shown.columns

@@ -96,7 +96,7 @@ class SessionApp(App[int]):
     """The present session."""
 
     def __init__(self, workbench: Workbench, fps: float) -> None:
-        """`fps`: most redraws per second while a job runs."""
+        """`fps`: maximum redraws per second while a job runs."""
         super().__init__()
         self.workbench = workbench
         """The workbench."""
@@ -166,9 +166,8 @@ class SessionApp(App[int]):
 
             self._alarms = RunAlerts()
         for text in self._alarms.update(session.active):
-            if (
-                text in self._alarms.lasting
-            ):  # shown until the condition or the run ends, then replaced by a notice with its duration
+            # Shown until the condition or the run ends, then replaced by a notice with its duration.
+            if text in self._alarms.lasting:
                 self.notify_transient(text, severity="error")
             else:
                 self.notify(text, severity="error")

@@ -43,7 +43,7 @@ class TrialLine(StyleCachedWidget):
         keys = [
             (keymap.get(spec.id, spec.shown_keys), spec.label)
             for spec in COMMANDS
-            if self.decidable and spec.id in _DECIDING
+            if self.decidable and spec.id in _TRIAL_COMMANDS
         ]
         right = [
             Segment(text, style) for shown, label in keys for text, style in ((f" {shown} ", key), (label, text_style))
@@ -54,7 +54,7 @@ class TrialLine(StyleCachedWidget):
         return Strip(line).adjust_cell_length(self.size.width, text_style)
 
 
-_DECIDING = ("app.keep-trial", "app.take-back")
+_TRIAL_COMMANDS = ("app.keep-trial", "app.take-back")
 
 
 class KeyLine(StyleCachedWidget):

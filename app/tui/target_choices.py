@@ -10,7 +10,7 @@ from backends.sizes import size_words
 from widgets.choice_list import ChoiceItem
 
 _NAME, _KIND, _USE = 24, 10, 16
-"""Most cells of a name, a kind and a use. The dialog has 72."""
+"""Maximum number of cells of a name, a kind and a use. The dialog has 72."""
 
 
 def measurable_devices(inventory: Inventory) -> tuple[Array | Drive, ...]:

@@ -9,7 +9,7 @@ from textual.theme import Theme
 
 from backends.values import dataclass
 
-OWN: Final = "raidbench-"
+PREFIX: Final = "raidbench-"
 """Prefix of our theme names among Textual's themes."""
 
 
@@ -92,7 +92,7 @@ class ThemeColours:
     def theme(self, name: str, *, dark: bool = True, ansi: bool = False) -> Theme:
         """Return the colours as a Textual theme."""
         return Theme(
-            name=OWN + name,
+            name=PREFIX + name,
             primary=self.accent,
             secondary=self.baseline,
             warning=self.attention,

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
     from backends.change import Change
 
-AFTER = 5.0
+GRACE_S = 5.0
 """Seconds after the deadline in which the watchdog may finish."""
 
-_LOOK_AGAIN = 0.5
+_POLL_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,8 +249,8 @@ class Trials:
     async def wait_until_decided(self) -> None:
         """Wait until the trials of this session are decided and their outcome is recorded."""
         deadline = max((trial.until or 0.0 for trial in self._workbench.changes.trials()), default=0.0)
-        while self._deciding or (self._workbench.changes.trials() and deadline - boot_clock() > -AFTER):
-            await asyncio.sleep(_LOOK_AGAIN)
+        while self._deciding or (self._workbench.changes.trials() and deadline - boot_clock() > -GRACE_S):
+            await asyncio.sleep(_POLL_S)
         if not any(record.is_on_trial for record in self._workbench.changes.undoable()):
             return  # It was decided already.
         try:

@@ -47,14 +47,14 @@ def command_files() -> list[Path]:
 _ASKED = """
 import sys
 from app.cli import output
-answer = output.ask(sys.argv[1]) if sys.argv[2] == "ask" else output.ask_within(sys.argv[1], 60.0)
+answer = output.ask(sys.argv[1]) if sys.argv[2] == "ask" else output.ask_with_timeout(sys.argv[1], 60.0)
 print(answer)
 """
 
 COMMANDS: dict[str, tuple[tuple[str, ...], str]] = {
     "confirm_harmless": (("set", "megaraid:/c0/v1", "read_ahead=read-ahead"), "y"),
-    "_dangerous": (("set", "megaraid:/c0/v1", "write_cache=always-write-back"), "yes"),
-    "_destroying": (("bench", "/dev/sdc", "--rw", "randwrite", "--runtime", "1", "--ramp", "0"), "a66d13"),
+    "_confirm_risky": (("set", "megaraid:/c0/v1", "write_cache=always-write-back"), "yes"),
+    "_confirm_destructive": (("bench", "/dev/sdc", "--rw", "randwrite", "--runtime", "1", "--ramp", "0"), "a66d13"),
 }
 """A command for each way of confirming (app/cli/confirm.py), and the answer that would let it go ahead."""
 
@@ -76,7 +76,7 @@ def _asks(node: ast.AST) -> tuple[str, str]:
     if not isinstance(node, ast.Call):
         return "", ""
     names = [one.id for one in (node.func, *node.args[:1]) if isinstance(one, ast.Name)]
-    by = next((name for name in names if name in ("ask", "ask_within")), "")
+    by = next((name for name in names if name in ("ask", "ask_with_timeout")), "")
     words = next((one for one in node.args if isinstance(one, ast.Constant | ast.JoinedStr)), None)
     return (by, ast.unparse(words).strip("f'\"")) if by and words is not None else ("", "")
 

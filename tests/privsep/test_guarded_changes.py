@@ -200,7 +200,7 @@ async def test_a_watchdog_is_rehearsed_where_root_keeps_its_things(
 
 
 def test_a_lock_is_held_once_and_so_many_at_most(helper: Helper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(change_verbs, "MOST_LOCKS", 2)
+    monkeypatch.setattr(change_verbs, "MAX_LOCKS", 2)
     helper.changes.lock("one", "changing")
     with pytest.raises(RequestDeniedError, match="held already, or too many are"):
         helper.changes.lock("one", "changing")

@@ -235,7 +235,7 @@ paths = Paths(sessions=folder, journal=folder / "journal", locks=folder / "locks
 async def talk():
     conversation = Conversation(socket.socket(fileno=0), Slow(paths=paths, uid=0, gid=0))
     conversation.greet()
-    await conversation.hold()
+    await conversation.serve()
 asyncio.run(talk())
 """
     mine, its = socket.socketpair()

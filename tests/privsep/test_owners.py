@@ -386,7 +386,7 @@ async def test_a_watchdog_is_armed_once_and_not_without_number(tmp_path: Path, m
             done.append(await jane.changes.arm(SESSION, until))
         except RequestDeniedError as error:
             assert "it is armed, or too many are" in str(error)  # noqa: PT017
-    assert len(done) == change_verbs.MOST_WATCHDOGS
+    assert len(done) == change_verbs.MAX_WATCHDOGS
 
 
 # -- one's own, among those of others ---------------------------------------------------------------------------------

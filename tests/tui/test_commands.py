@@ -18,7 +18,7 @@ from app.features.sweep.screen.screen import SweepScreen
 from app.tui.app import WorkbenchApp
 from app.tui.base import WorkbenchScreen
 from app.tui.bench.screen import BenchScreen
-from app.tui.commands import COMMANDS, SCREENS, SHEETS, TYPED_INTO, CommandSpec, commands_of, footer_keys, footer_of
+from app.tui.commands import COMMANDS, INPUT_FIELD, SCREENS, SHEETS, CommandSpec, commands_of, footer_keys, footer_of
 from app.tui.devices.screen import DevicesScreen
 from app.tui.log.screen import LogScreen
 from app.tui.runs.compare import CompareScreen
@@ -120,7 +120,7 @@ def test_a_key_of_the_keymap_is_the_one_that_is_shown() -> None:
 
 
 def test_in_a_field_letters_are_letters() -> None:
-    assert footer("log", TYPED_INTO, 80) == "enter Done  esc Clear"
+    assert footer("log", INPUT_FIELD, 80) == "enter Done  esc Clear"
 
 
 @pytest.mark.long

@@ -11,7 +11,7 @@ from app.core.presentation.attention_list import attention_items
 from app.core.presentation.device_table import WHOLE, DeviceListOptions, devices_table, matching_keys, search_texts
 from app.core.presentation.setting import TuningCells, settings_table
 from app.tui import render
-from app.tui.devices.device_list import SHOWN, next_value
+from app.tui.devices.device_list import SETTING_COLUMNS, next_value
 from app.tui.devices.settings_panel import settings_columns
 from app.tui.devices.staged_changes import confirmation
 from backends.change import Change, ChangeStep
@@ -22,7 +22,7 @@ from backends.settings import Availability, Choice, Reading, Risk, Setting, Span
 from widgets.confirm import Confirmation
 from widgets.table_layout import TableLayout, TableRow, plain
 
-RISK = SHOWN.index("risk")
+RISK = SETTING_COLUMNS.index("risk")
 CONTROLLER = Target(backend="mega", address="/c0", scope=Scope.CONTROLLER)
 SCHEDULER = Setting(key="scheduler", label="Scheduler", help="Order of requests.")
 CHOICES = (
@@ -229,7 +229,7 @@ def row(reading: Reading, staged: str | None = None, outcome: str | None = None)
     values = {} if staged is None else {SCHEDULER.key: staged}
     outcomes = {} if outcome is None else {SCHEDULER.key: view.Cell(outcome)}
     table = settings_table((SCHEDULER,), {SCHEDULER.key: reading}, Scope.DRIVE, staged=values, outcomes=outcomes)
-    return render.rows(table.only(*SHOWN))[0]
+    return render.rows(table.only(*SETTING_COLUMNS))[0]
 
 
 def cells(of: TableRow) -> list[str]:
@@ -260,7 +260,7 @@ def test_a_setting_that_cannot_be_changed_is_dim() -> None:
 def test_risk_and_staged_value_are_whole_beside_a_long_present_value(width: int) -> None:
     table = settings_table((SCHEDULER,), {SCHEDULER.key: Reading(now="x" * 50, choices=CHOICES)}, Scope.DRIVE)
     layout = TableLayout(settings_columns())
-    layout.measure(render.rows(table.only(*SHOWN)))
+    layout.measure(render.rows(table.only(*SETTING_COLUMNS)))
     placed = {one.column.key: one.width for one in layout.place(width)}
     assert (placed["risk"], placed["staged"]) == (len("power loss"), len("Staged"))
 

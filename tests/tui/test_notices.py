@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from textual.pilot import Pilot
 
-from app.tui.notices import MOST_LINES, STAYS, Notice, NoticeLine, Notices
+from app.tui.notices import MAX_LINES, SHOWN_S, Notice, NoticeLine, Notices
 from backends.errors import RaidbenchError
 from tests.tui.stage import Table, app_of, notices, opened, text_of
 from tests.widgets.stage import Clock
@@ -54,12 +54,12 @@ async def test_on_a_tall_terminal_the_line_is_always_there_so_that_nothing_moves
 async def test_the_longest_is_cut_before_it_takes_the_screen(pilot: Pilot[int]) -> None:
     pilot.app.notify("words without end " * 100)
     await pilot.pause()
-    assert (pilot.app.screen.query_one(NoticeLine).size.height, "…" in above_the_footer(pilot)) == (MOST_LINES, True)
+    assert (pilot.app.screen.query_one(NoticeLine).size.height, "…" in above_the_footer(pilot)) == (MAX_LINES, True)
 
 
 async def test_the_next_key_takes_away_what_was_read(pilot: Pilot[int], clock: Clock) -> None:
     pilot.app.notify("Read me.")
-    clock.advance(STAYS["information"])
+    clock.advance(SHOWN_S["information"])
     await pilot.press("down")
     await pilot.pause()
     assert "Read me." not in text_of(pilot)
@@ -67,7 +67,7 @@ async def test_the_next_key_takes_away_what_was_read(pilot: Pilot[int], clock: C
 
 async def test_a_key_that_was_on_its_way_takes_nothing_away(pilot: Pilot[int], clock: Clock) -> None:
     pilot.app.notify("Read me.")
-    clock.advance(STAYS["information"] / 2)
+    clock.advance(SHOWN_S["information"] / 2)
     await pilot.press("down")
     await pilot.pause()
     assert above_the_footer(pilot) == "Read me."
@@ -75,7 +75,7 @@ async def test_a_key_that_was_on_its_way_takes_nothing_away(pilot: Pilot[int], c
 
 async def test_an_error_stays_longer(pilot: Pilot[int], clock: Clock) -> None:
     pilot.app.notify("Bad.", severity="error")
-    clock.advance(STAYS["information"])
+    clock.advance(SHOWN_S["information"])
     await pilot.press("down")
     await pilot.pause()
     assert above_the_footer(pilot) == "Bad."

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.core.themes import THEMES
-from app.tui.theme import DARK, LIGHT, OWN, TERMINAL, theme_of
+from app.tui.theme import DARK, LIGHT, PREFIX, TERMINAL, theme_of
 from tests.tui.stage import Table, answer, opened, set_table, text_of, until
 from widgets.choice_list import ChoiceDialog
 
@@ -25,16 +25,18 @@ from widgets.choice_list import ChoiceDialog
     ],
 )
 def test_auto_is_what_the_terminal_says_of_itself(environment: dict[str, str], colours: str, name: str) -> None:
-    assert theme_of("auto", environment, colours).name == OWN + name
+    assert theme_of("auto", environment, colours).name == PREFIX + name
 
 
 @pytest.mark.parametrize("name", ["dark", "light", "terminal"])
 def test_what_is_named_is_taken_whatever_the_terminal_says(name: str) -> None:
-    assert theme_of(name, {"COLORFGBG": "0;15"}, "standard").name == OWN + name
+    assert theme_of(name, {"COLORFGBG": "0;15"}, "standard").name == PREFIX + name
 
 
 def test_every_name_has_a_theme() -> None:
-    assert {theme_of(name, {}, None).name for name in THEMES} == {OWN + name for name in ("dark", "light", "terminal")}
+    assert {theme_of(name, {}, None).name for name in THEMES} == {
+        PREFIX + name for name in ("dark", "light", "terminal")
+    }
 
 
 def test_the_terminals_own_theme_names_no_colour_that_it_does_not_have() -> None:
@@ -54,12 +56,12 @@ async def test_the_palette_leads_to_another_theme(table: Table) -> None:
         await pilot.press("ctrl+p", *"theme", "enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
         await answer(pilot, "down", "enter")
-        assert pilot.app.theme == OWN + "light"
+        assert pilot.app.theme == PREFIX + "light"
 
 
 async def test_the_theme_that_was_asked_for_is_there_from_the_first_paint(table: Table) -> None:
     app = replace(table, options=replace(table.options, theme="light")).app()
-    assert app.theme == OWN + "light"
+    assert app.theme == PREFIX + "light"
     assert app.stylesheet._variables["background"].lower() == LIGHT.ground
 
 

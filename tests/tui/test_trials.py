@@ -44,7 +44,7 @@ def unwatched() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SessionChanges, "_arm", armed)
-        patch.setattr(trials, "_LOOK_AGAIN", 0.0)
+        patch.setattr(trials, "_POLL_S", 0.0)
         yield
 
 

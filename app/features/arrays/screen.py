@@ -39,7 +39,7 @@ from widgets.text_utils.units import plural
 if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
 
-OFFERED: tuple[int | None, ...] = (None, *STRIPS)
+STRIP_CHOICES: tuple[int | None, ...] = (None, *STRIPS)
 """Strip sizes to choose from, in bytes; None for the default of the array creator."""
 
 ASKING = "Asking every drive what lies on it ..."
@@ -184,7 +184,7 @@ class NewArrayScreen(WorkbenchScreen):
 
     def action_strip(self, step: int) -> None:
         """Choose the next or previous strip size."""
-        self._strip = OFFERED[(OFFERED.index(self._strip) + step) % len(OFFERED)]
+        self._strip = STRIP_CHOICES[(STRIP_CHOICES.index(self._strip) + step) % len(STRIP_CHOICES)]
         self._draw()
 
     def action_spans(self, step: int) -> None:

@@ -21,7 +21,7 @@ Points = tuple[tuple[float, float | None], ...]
 LATENCIES = ("p50_ns", "p99_ns", "p99_9_ns", "max_ns")
 """Latencies of an interval that are drawn and counted."""
 
-_ABOUT = 1e-3
+_TOLERANCE_S = 1e-3
 """Tolerance in seconds for sums of intervals."""
 
 
@@ -154,7 +154,7 @@ class Curves:
                 for at, value in self.points(name)
                 if value is not None
                 and at > self.measured_from
-                and not any(_ABOUT < at - since < seconds + _ABOUT for since, seconds in stalls)
+                and not any(_TOLERANCE_S < at - since < seconds + _TOLERANCE_S for since, seconds in stalls)
             ]
             self._deviations[name] = statistics.stdev(values) if len(values) > 1 else 0.0
         return self._deviations[name]

@@ -36,11 +36,11 @@ WIDE_BAR, NARROW_BAR = 20, 10
 SUMMARY = 4
 """Rows of a summary: smallest, median, largest, and the outlier."""
 
-_WORDS = ("model", "role")
+_TEXT_COLUMNS = ("model", "role")
 
 _BAD = ("faulty", "gone", "removed")
 
-_ODD = 1.0 - 1.0 / UNEVEN
+_DEVIATION = 1.0 - 1.0 / UNEVEN
 """Distance from the median at which a member counts as deviating."""
 
 Figure = Callable[[MemberStats], float | None]
@@ -61,7 +61,9 @@ def member_table(
     """
     rows = _rows(members, most, _MemberRows(members, bar, ascii))
     kept = [
-        at for at, column in enumerate(COLUMNS) if column.key not in _WORDS or any(plain(row.cells[at]) for row in rows)
+        at
+        for at, column in enumerate(COLUMNS)
+        if column.key not in _TEXT_COLUMNS or any(plain(row.cells[at]) for row in rows)
     ]
     shown = tuple(replace(row, cells=tuple(row.cells[at] for at in kept)) for row in rows)
     return tuple(COLUMNS[at] for at in kept), shown
@@ -170,7 +172,7 @@ def find_deviating(members: Sequence[MemberStats], depth: int) -> MemberStats | 
     if lost is not None or len(plain) < 2 or (_sum([iops(member) for member in plain]) or 0.0) < ENOUGH_IOPS:
         return lost
     odd = find_outlier(plain)
-    return odd if _oddness(odd, plain) >= _ODD else None
+    return odd if _oddness(odd, plain) >= _DEVIATION else None
 
 
 def find_outlier(disks: Sequence[MemberStats]) -> MemberStats:

@@ -45,7 +45,7 @@ _PART = 24
 _Recorded = tuple[Path, str, str]
 """Key of curves on disk: session folder, run, and part ("" for the complete run)."""
 
-_KEPT = 8
+_CACHE_SIZE = 8
 """Runs whose curves are cached, because reading those of an hour takes seconds."""
 
 
@@ -234,7 +234,7 @@ class RunGraphs(Vertical):
         self.app.call_from_thread(self._take_run, wanted, run, session, read_curves(run, folder, part))
 
     def _take_run(self, wanted: _Recorded, run: RunRecord, session: Session | None, curves: Curves) -> None:
-        while len(self._cache) >= _KEPT:
+        while len(self._cache) >= _CACHE_SIZE:
             del self._cache[next(iter(self._cache))]
         self._cache[wanted] = curves
         if self._requested is None or self._requested[:2] != wanted[:2] or not self.is_mounted:

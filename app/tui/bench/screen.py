@@ -298,9 +298,8 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         def request() -> BenchmarkRequest:
             wanted = self.request()
             job, name = wanted.job, wanted.profile
-            if (
-                not job.writes or job.sections
-            ):  # Reading does not precondition a drive, and several sections do not become steady together.
+            # Reading does not precondition a drive, and several sections do not become steady together.
+            if not job.writes or job.sections:
                 job, name = replace(profile(WORKLOAD).job, size=job.size), WORKLOAD
             plan = self.workbench_app.options.steady
             precondition = precondition_request(wanted.where, wanted.name, job, plan, profile=name)

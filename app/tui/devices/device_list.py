@@ -30,7 +30,7 @@ from widgets.table_layout import plain
 
 # -- rows of devices and settings -------------------------------------------------------------------------------------
 
-SHOWN = ("setting", "now", "staged", "risk", "effect")
+SETTING_COLUMNS = ("setting", "now", "staged", "risk", "effect")
 """Columns of the settings table. The legal values are in the list that Enter opens."""
 
 
@@ -219,9 +219,8 @@ class DeviceList(KeyedTable):
         self.pin_cursor()
         key = row.key.removesuffix(OTHERS)
         keeps = key in self.listing.closed and not row.key.endswith(OTHERS)
-        opens_itself = any(
-            item.key == key for item in attention_items(self._inventory)
-        )  # Findings of the check do not expand a branch, only device states do.
+        # Findings of the check do not expand a branch, only device states do.
+        opens_itself = any(item.key == key for item in attention_items(self._inventory))
         opened = self.listing.opened if keeps and opens_itself else self.listing.opened | {key}
         self.listing = replace(self.listing, opened=opened, closed=self.listing.closed - {key})
         self._rearrange()

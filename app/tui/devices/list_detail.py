@@ -17,7 +17,7 @@ from backends.model import Array, Device
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
 
-BESIDE = 118
+TWO_PANES = 118
 """Columns from which the device is shown next to the list. The list gets three fifths, enough for the settings of a
 device."""
 
@@ -26,7 +26,7 @@ class ListDetailScreen(WorkbenchScreen):
     """Base class of the screens that list devices, of this or another host."""
 
     AUTO_FOCUS = "#devices"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (BESIDE, "-beside")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (TWO_PANES, "-beside")]  # noqa: RUF012
 
     def body(self) -> ComposeResult:
         """Compose the list and the selected device."""
@@ -75,7 +75,7 @@ class ListDetailScreen(WorkbenchScreen):
     @property
     def _shows_one_pane(self) -> bool:
         """Whether only the list or the device fits."""
-        return self.size.width < BESIDE
+        return self.size.width < TWO_PANES
 
     # Textual calls the handlers of every class in the MRO, so a handler must not call super().
 

@@ -41,16 +41,16 @@ if TYPE_CHECKING:
     from app.tui.feature_hooks import FileDifference
     from backends.change import Change
 
-THREE = 170
+THREE_PANES = 170
 """Columns from which the facts are shown next to the settings."""
 
-A_FEW = 32
+BATCH = 32
 """Devices whose settings are read between two updates of the list."""
 
-REST = 0.15
+REST_S = 0.15
 """Seconds that the cursor rests before its device is shown. Repeated arrow keys only redraw the list."""
 
-SOON = 0.05
+SOON_S = 0.05
 """Seconds within which most settings are read. Only a longer wait is shown."""
 
 
@@ -58,14 +58,12 @@ class DevicesScreen(ListDetailScreen):
     """The devices of this machine. The filter and the pane of facts are created when they are needed."""
 
     NAME: ClassVar[str] = "devices"
-    HORIZONTAL_BREAKPOINTS = [*ListDetailScreen.HORIZONTAL_BREAKPOINTS, (THREE, "-three")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [*ListDetailScreen.HORIZONTAL_BREAKPOINTS, (THREE_PANES, "-three")]  # noqa: RUF012
 
     def __init__(self) -> None:
         super().__init__()
         self._inventory: Inventory | None = None
-        self._shown: str | None = (
-            None  # address of the shown device; differs from the cursor's row while the cursor moves
-        )
+        self._shown: str | None = None  # of the shown device; not that of the row while the cursor moves
         self._is_first_start = False
         self._tuned: dict[Target, TuningCells] = {}
         self._why_empty = ""
@@ -90,8 +88,8 @@ class DevicesScreen(ListDetailScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         """Show the facts next to the settings if there is room for three panes."""
-        if self.detail.facts_apart != (event.size.width >= THREE):
-            self.detail.facts_apart = event.size.width >= THREE
+        if self.detail.facts_apart != (event.size.width >= THREE_PANES):
+            self.detail.facts_apart = event.size.width >= THREE_PANES
             self.detail.show_tab(self.detail.tab)
             if self.detail.facts_apart and not self.query("#facts-pane"):
                 self.call_later(self._open_facts)
@@ -186,7 +184,7 @@ class DevicesScreen(ListDetailScreen):
                 except Exception:  # Selecting the device shows the reason.
                     cells = UNREAD
                 self._tuned[device.target] = cells
-            if number % A_FEW == 0:
+            if number % BATCH == 0:
                 self._tuned = dict(self._tuned)
                 self._fill()
                 await asyncio.sleep(0)
@@ -214,7 +212,7 @@ class DevicesScreen(ListDetailScreen):
 
     async def _show_row_at_rest(self) -> None:
         """Show the device under the cursor once the cursor rests."""
-        await asyncio.sleep(REST)
+        await asyncio.sleep(REST_S)
         self._show_row()
 
     def _show_row(self) -> None:
@@ -241,9 +239,8 @@ class DevicesScreen(ListDetailScreen):
         device = self._selected_device()
         if first or not anew or device is None:
             self._show_facts(anew=anew)
-        if (
-            device is not None
-        ):  # Keep the old settings until the new ones are read, so that no outcome is next to an old value.
+        # Keep the old settings until the new ones are read, so that no outcome is next to an old value.
+        if device is not None:
             # A partial: a coroutine that a newer worker replaces before it starts would never be awaited.
             self.run_worker(partial(self._read, device, moved), group="read", exclusive=True)  # type: ignore[arg-type]
         elif self._selected is not None:
@@ -295,7 +292,7 @@ class DevicesScreen(ListDetailScreen):
         parts: list[TargetSettings] = []
         why = ""
         anew = self.panel.of != str(device.target)
-        waiting = self.set_timer(SOON, partial(self._show_read, device, ()), pause=not anew)
+        waiting = self.set_timer(SOON_S, partial(self._show_read, device, ()), pause=not anew)
         try:
             if isinstance(machine.backend(device.target), CachedReadings) and (anew or not self.panel.parts):
                 self._show_read(device, await parts_of(bench, inventory, device, machine.read_cached))

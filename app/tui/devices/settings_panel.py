@@ -15,7 +15,7 @@ from app.core.presentation.setting import COLUMNS, effective_reason_text, legal_
 from app.core.presentation.table import Cell, Table
 from app.core.workbench import Workbench
 from app.tui import render
-from app.tui.devices.device_list import SHOWN, next_value
+from app.tui.devices.device_list import SETTING_COLUMNS, next_value
 from backends.errors import RaidbenchError
 from backends.model import KERNEL, Device, Inventory, Scope, Target
 from backends.protocol import SingleSettingReader
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
     from app.tui.feature_hooks import FileDifference
 
-LEAST = {"setting": 20, "now": 16, "wanted": 10, "staged": 10}
+MIN_WIDTHS = {"setting": 20, "now": 16, "wanted": 10, "staged": 10}
 """Width to which these columns shrink before another one is left out. The start of a label is enough to recognise it,
 and `▲ write-through` fits."""
 
@@ -69,11 +69,11 @@ class SettingPosition:
     """Its reading."""
 
 
-def settings_columns(keys: Sequence[str] = SHOWN) -> tuple[TableColumn, ...]:
+def settings_columns(keys: Sequence[str] = SETTING_COLUMNS) -> tuple[TableColumn, ...]:
     """Return the columns of the table of settings."""
     columns = render.columns(Table(columns=COLUMNS).only(*keys))
     return tuple(
-        replace(column, least=LEAST.get(column.key), priority=PRIORITY.get(column.key, 0)) for column in columns
+        replace(column, least=MIN_WIDTHS.get(column.key), priority=PRIORITY.get(column.key, 0)) for column in columns
     )
 
 
@@ -84,7 +84,7 @@ def shown_columns(*, staged: bool, effect: bool, wanted: bool = False) -> tuple[
     `wanted`: whether the state file has another value for a setting.
     """
     left_out = {"staged": not staged, "effect": not effect}
-    shown = [key for key in SHOWN if not left_out.get(key)]
+    shown = [key for key in SETTING_COLUMNS if not left_out.get(key)]
     if wanted:
         shown.insert(shown.index("now") + 1, "wanted")
     return tuple(shown)

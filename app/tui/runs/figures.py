@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 WIDTH = 10
 """Cells of a sparkline."""
 
-MOST = 40
-"""Most runs whose sparklines are read for the list, newest first. Each takes up to a second."""
+MAX_SPARKS = 40
+"""Maximum number of runs whose sparklines are read for the list, newest first. Each takes up to a second."""
 
 Place = tuple[Path, RunRecord]
 """A run and the folder of its session."""
@@ -63,7 +63,7 @@ class Sparks:
 
     def missing(self, runs: Iterable[Place]) -> list[Place]:
         """Return the finished runs without a sparkline, newest first."""
-        newest = sorted(runs, key=lambda run: run[1].start.at, reverse=True)[:MOST]
+        newest = sorted(runs, key=lambda run: run[1].start.at, reverse=True)[:MAX_SPARKS]
         return [(where, run) for where, run in newest if run.end is not None and (where, run.id) not in self._cache]
 
     def read(self, runs: Iterable[Place], may_continue: Callable[[], bool], report: Callable[[], None]) -> None:
@@ -80,7 +80,7 @@ class Sparks:
 # -- all results of one run -------------------------------------------------------------------------------------------
 
 RAW_LIMIT = 64 * 1024
-"""Most bytes of fio's output that `r` shows, from its end."""
+"""Maximum bytes of fio's output that `r` shows, from its end."""
 
 
 class FiguresScreen(OverlayScreen):
@@ -155,14 +155,14 @@ class FiguresScreen(OverlayScreen):
 
 # -- earlier sessions -------------------------------------------------------------------------------------------------
 
-EARLIER_SESSIONS = 50
-"""Most earlier sessions that are read."""
+MAX_EARLIER_SESSIONS = 50
+"""Maximum number of earlier sessions that are read."""
 
 
 def earlier_sessions(bench: Workbench) -> dict[Path, Session]:
     """Return earlier sessions by folder, oldest first. An unreadable session is skipped. Blocks."""
     sessions: dict[Path, Session] = {}
-    for folder in reversed(session_folders(bench.paths)[:EARLIER_SESSIONS]):
+    for folder in reversed(session_folders(bench.paths)[:MAX_EARLIER_SESSIONS]):
         if folder != bench.folder:
             with suppress(RaidbenchError):
                 sessions[folder] = load(folder).session
@@ -176,5 +176,5 @@ def runs_by_name(sessions: Mapping[Path, Session]) -> dict[str, Place]:
 
 def count_earlier_sessions(bench: Workbench) -> int:
     """Return how many earlier sessions have runs on disk."""
-    earlier = [folder for folder in session_folders(bench.paths)[:EARLIER_SESSIONS] if folder != bench.folder]
+    earlier = [folder for folder in session_folders(bench.paths)[:MAX_EARLIER_SESSIONS] if folder != bench.folder]
     return sum(any((folder / "runs").glob("*")) for folder in earlier)

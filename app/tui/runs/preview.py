@@ -26,7 +26,7 @@ from widgets.text_utils import units
 PAUSE = 0.25
 """Seconds that the cursor rests on a run before its curves are read."""
 
-_KEPT = 16
+_CACHE_SIZE = 16
 
 
 class RunPreview(Pane):
@@ -110,7 +110,7 @@ class RunPreview(Pane):
 
     def _take(self, run: RunRecord, folder: Path, curves: Curves) -> None:
         key = (folder, run.id)
-        while len(self._cache) >= _KEPT:
+        while len(self._cache) >= _CACHE_SIZE:
             del self._cache[next(iter(self._cache))]
         self._cache[key] = curves
         if key == self._shown and self.is_mounted:

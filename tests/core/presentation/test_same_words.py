@@ -16,7 +16,7 @@ from app.core.session.state import replay
 from app.features.report.blocks import DefinitionList, ReportTable
 from app.features.report.model import report_of
 from app.tui import render
-from app.tui.devices.device_list import SHOWN, list_rows
+from app.tui.devices.device_list import SETTING_COLUMNS, list_rows
 from app.tui.devices.staged_changes import confirmation
 from backends.change import Change
 from backends.device_label import device_label_of
@@ -65,7 +65,7 @@ TUNED = {VOLUME: TuningCells(write_cache=Cell("back"))}
 
 
 def screen_table() -> str:
-    rows = render.rows(settings_table((STRIP,), {STRIP.key: READING}, Scope.ARRAY).only(*SHOWN))
+    rows = render.rows(settings_table((STRIP,), {STRIP.key: READING}, Scope.ARRAY).only(*SETTING_COLUMNS))
     return "  ".join(plain(cell) for cell in rows[0].cells)
 
 
