@@ -299,8 +299,10 @@ class BenchmarkRunner:
         folder = Path("runs") / run_id
         workdir = self._folder / folder
         make_folder(workdir)
-        kept = ready.request.keep or not self._scratching.real
-        self._emit(run_started(run_id, ready, settings, kept=kept, simulated=self._recorder.simulated))
+        keeps_scratch = ready.request.keep or not self._scratching.real
+        self._emit(
+            run_started(run_id, ready, settings, keeps_scratch=keeps_scratch, simulated=self._recorder.simulated)
+        )
         if watch is not None:
             self._emit(LiveEvent(at=time.time(), id=run_id, progress=AdviceGiven(advice=watch.first())))
         figures = RunResult(status=RunStatus.FAILED, reason="raidbench was interrupted.")
