@@ -50,9 +50,9 @@ _QUIET = frozenset(("noprompt", "quiet", "nolog", "-nolog", "-silent", "nologs")
 """Options by which tools ask nothing, or write no log of their own (storcli, MegaCli, arcconf, tw_cli)."""
 
 
-def same_steps(these: Sequence[ChangeStep], those: Sequence[ChangeStep]) -> bool:
+def same_steps(first: Sequence[ChangeStep], second: Sequence[ChangeStep]) -> bool:
     """Return whether two lists of steps do the same, whatever their spelling."""
-    return [step.meaning for step in these] == [step.meaning for step in those]
+    return [step.meaning for step in first] == [step.meaning for step in second]
 
 
 _BY_NAME = "block-"

@@ -105,13 +105,13 @@ def find_on_controller(array: CreatedArray, card: ControllerArrays) -> ArrayMatc
         return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=str(reason))
     text = f"{card_array.target} is {array.level.name} of these very {len(drives)} drives"
     text += ", and bears no name yet" if nameless else f", with the name {array.name}"
-    standing = ArrayMatchState.PARTIAL if nameless else ArrayMatchState.COMPLETE
+    state = ArrayMatchState.PARTIAL if nameless else ArrayMatchState.COMPLETE
     target = None if nameless else card_array.target
     if card_array.node is None:  # without a node its content cannot be checked, so it is not deleted
         sentence = f"{text}. The kernel has no disk for it."
-        return ArrayMatch(state=standing, sentence=sentence, target=target, locks=(card.lock,))
+        return ArrayMatch(state=state, sentence=sentence, target=target, locks=(card.lock,))
     return ArrayMatch(
-        state=standing,
+        state=state,
         sentence=f"{text}.",
         target=target,
         device=card_array.node.device,

@@ -36,28 +36,28 @@ FORMATS: Mapping[FileFormat, int] = {kept: _RAISED.get(kept, 1) for kept in File
 """Versions that this program writes, which are the newest that it reads."""
 
 
-def is_newer(kept: FileFormat, number: object) -> bool:
+def is_newer(file_format: FileFormat, number: object) -> bool:
     """Return whether only a newer program reads a format."""
-    return isinstance(number, int) and number > FORMATS[kept]
+    return isinstance(number, int) and number > FORMATS[file_format]
 
 
-def require_known(kept: FileFormat, number: object, program: object, subject: str) -> None:
+def require_known(file_format: FileFormat, number: object, program: object, subject: str) -> None:
     """Raise NewerError for a format that only a newer program reads, ValueError for an invalid number.
 
     `program`: version that wrote it, if known. `subject`: subject of the error sentence.
     """
     if not isinstance(number, int) or number < 1:
         raise ValueError(f"format {number!r}")
-    if is_newer(kept, number):
-        raise newer_error(kept, number, program, subject)
+    if is_newer(file_format, number):
+        raise newer_error(file_format, number, program, subject)
 
 
-def newer_error(kept: FileFormat, number: object, program: object, subject: str) -> NewerError:
+def newer_error(file_format: FileFormat, number: object, program: object, subject: str) -> NewerError:
     """Return the error for a format that this program is too old for."""
     named = isinstance(program, str) and program
     by = f"raidbench {clean(program, 40)}" if isinstance(program, str) and program else "a newer raidbench"
     return NewerError(
         f"{subject} was written by {by}; this is {program_version()}.",
         hint=f"Use {f'{by} or newer' if named else by}.",
-        evidence=f"{kept} format {number}, read up to {FORMATS[kept]}",
+        evidence=f"{file_format} format {number}, read up to {FORMATS[file_format]}",
     )

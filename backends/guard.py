@@ -99,7 +99,7 @@ _UNCHECKED = ("unknown", "unseen")
 """Kinds of use which only say that a check was not possible."""
 
 
-_ROOM = "Give it more room first, or write less of it: a smaller --size."
+_FREE_SPACE_HINT = "Give it more room first, or write less of it: a smaller --size."
 """Hint if the written data does not fit into thin-provisioned space."""
 
 
@@ -118,7 +118,7 @@ def judge(facts: DeviceFacts, intent: Intent, area: WriteRange = WHOLE) -> Guard
         kinds = [kind for kind, text in doubts.items() if any(text in use.detail for use in facts.uses)]
         kinds += [use.kind for use in facts.uses]
         hint = next((text for kind, text in _HINTS.items() if kind in kinds), _default_hint(facts))
-        hint = hint if reasons else _ROOM
+        hint = hint if reasons else _FREE_SPACE_HINT
         reasons += tight
         return GuardResult(device=facts.device, ok=False, refused=tuple(dict.fromkeys(reasons)), hint=hint)
     assert facts.identity is not None  # without an identity it was refused above

@@ -72,14 +72,14 @@ def _controllers(inventory: Inventory) -> Inventory:
         if controller.target.backend == BUS and controller.pci in managed
     }
     moved = {bus.target: managed[pci].target for pci, bus in on_bus.items()}
-    kept = tuple(
+    controllers = tuple(
         _managed(controller, on_bus.get(controller.pci or ""))
         for controller in inventory.controllers
         if controller.target not in moved
     )
     return replace(
         inventory,
-        controllers=kept,
+        controllers=controllers,
         arrays=tuple(_behind(array, moved) for array in inventory.arrays),
         drives=tuple(_behind(drive, moved) for drive in inventory.drives),
     )

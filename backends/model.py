@@ -52,7 +52,7 @@ class Level(StrEnum):
     VDO = "vdo"
     """A volume in a VDO pool."""
     SNAPSHOT = "snapshot"
-    """The former state of another volume, as long as the store of later changes has space."""
+    """The former state of another volume, kept while the store of its changes has space."""
     RAIDZ1 = "raidz1"
     RAIDZ2 = "raidz2"
     RAIDZ3 = "raidz3"

@@ -63,8 +63,8 @@ class PartialInventory:
     def _stray(self, address: str | None) -> bool:
         """Return whether a disk is behind that controller and not yet reported there."""
         twins = self.inventory.twins
-        loose = (drive for drive in self.inventory.drives if drive.controller is None and drive.target not in twins)
-        return any(address in self.ways.get(drive.device or "", ()) for drive in loose)
+        drives = (drive for drive in self.inventory.drives if drive.controller is None and drive.target not in twins)
+        return any(address in self.ways.get(drive.device or "", ()) for drive in drives)
 
 
 class PartialInventoryListener:

@@ -296,8 +296,8 @@ def lazy_backend(path: str) -> Callable[[Host], InventoryBackend]:
     """Return a function that creates the backend `package.module:Class` and imports its module on first use."""
 
     def backend(host: Host) -> InventoryBackend:
-        made: InventoryBackend = load_object(path)(host)
-        return made
+        instance: InventoryBackend = load_object(path)(host)
+        return instance
 
     return backend
 

@@ -159,7 +159,7 @@ class Redactor:
         pseudonym = self._issued.get(bare)
         attempt = 0
         while pseudonym is None:
-            candidate = self._made(bare, attempt)
+            candidate = self._candidate(bare, attempt)
             if candidate not in self._taken and candidate not in self._identifiers and candidate != bare:
                 pseudonym = self._issued[bare] = candidate
                 self._taken.add(candidate)
@@ -168,7 +168,7 @@ class Redactor:
                 pseudonym = self._issued[bare] = f"{candidate}{attempt}"
         return _spelled_like(value, pseudonym)
 
-    def _made(self, bare: str, attempt: int) -> str:
+    def _candidate(self, bare: str, attempt: int) -> str:
         import hashlib  # loads a library of megabytes
 
         if attempt > 500:
@@ -193,9 +193,9 @@ def _bare(text: str) -> str:
     return "".join(char.lower() if len(char.lower()) == 1 else char for char in chars)
 
 
-def _spelled_like(value: str, made: str) -> str:
+def _spelled_like(value: str, pseudonym: str) -> str:
     """Return the pseudonym with the separators and the case of `value`; the rest is appended."""
-    rest = iter(made)
+    rest = iter(pseudonym)
     spelled = []
     for char in _PARTS.findall(value):
         if len(char) == 1 and char.isalnum():

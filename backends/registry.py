@@ -158,20 +158,20 @@ class Backends(Mapping[str, InventoryBackend]):
         """Use `vendors` on `host`."""
         self._host = host
         self._vendors = {vendor.name: vendor for vendor in vendors}
-        self._made: dict[str, InventoryBackend] = {}
+        self._backends: dict[str, InventoryBackend] = {}
         self.drivers: Mapping[str, tuple[str, ...]] = {vendor.name: vendor.drivers for vendor in self._vendors.values()}
         """Kernel drivers of each vendor's controllers."""
 
     def __getitem__(self, name: str) -> InventoryBackend:
         """Return the backend of a vendor; if it cannot be created, one that reports the problem."""
-        if name not in self._made:
+        if name not in self._backends:
             try:
-                self._made[name] = self._vendors[name].backend(self._host)
+                self._backends[name] = self._vendors[name].backend(self._host)
             except KeyError:
                 raise
             except Exception as error:  # a broken vendor must not affect the others
-                self._made[name] = UnusableBackend(_broken_problem(name, f"{type(error).__name__}: {error}"))
-        return self._made[name]
+                self._backends[name] = UnusableBackend(_broken_problem(name, f"{type(error).__name__}: {error}"))
+        return self._backends[name]
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the vendors' names."""
@@ -183,7 +183,7 @@ class Backends(Mapping[str, InventoryBackend]):
 
     async def present(self) -> Mapping[str, InventoryBackend]:
         """Return the backends that may have devices on this host; no other one is created for that."""
-        asked = [vendor for vendor in self._vendors.values() if vendor.name not in self._made]
+        asked = [vendor for vendor in self._vendors.values() if vendor.name not in self._backends]
         answers = await asyncio.gather(*(vendor.present(self._host) for vendor in asked), return_exceptions=True)
         absent = {vendor.name for vendor, answer in zip(asked, answers, strict=True) if answer is False}
         return {name: self[name] for name in self._vendors if name not in absent}

@@ -26,7 +26,7 @@ def clean(text: str, limit: int = 128) -> str:
         return _shortened(head.strip(), limit)
     if text.isascii() and text.isprintable():  # table rows with runs of blanks
         return _shortened(_BLANKS.sub(" ", text)[: limit + 1].strip(), limit)
-    kept: list[str] = []
+    chars: list[str] = []
     marks = 0
     for char in text:
         category = unicodedata.category(char)
@@ -43,12 +43,12 @@ def clean(text: str, limit: int = 128) -> str:
                 continue
         else:
             marks = 0
-        if kept and char == kept[-1] and char in " �":
+        if chars and char == chars[-1] and char in " �":
             continue
-        kept.append(char)
-        if len(kept) > limit:
+        chars.append(char)
+        if len(chars) > limit:
             break
-    return _shortened("".join(kept).strip(), limit)
+    return _shortened("".join(chars).strip(), limit)
 
 
 def _shortened(line: str, limit: int) -> str:

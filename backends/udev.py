@@ -49,14 +49,14 @@ class RuleFile:
 
         Every other line stays byte for byte. Raises BlockedError if an added line would become part of another rule.
         """
-        mine = re.compile(re.escape(self.line(match, ())).encode() + f"(?:, {self.action})+".encode() + rb"\r*\n?")
-        kept: list[bytes] = []
+        pattern = re.compile(re.escape(self.line(match, ())).encode() + f"(?:, {self.action})+".encode() + rb"\r*\n?")
+        lines: list[bytes] = []
         continued = removed = False
         for line in _LINES.findall(content):
-            if not continued and mine.fullmatch(line):
+            if not continued and pattern.fullmatch(line):
                 removed = True
                 continue
-            kept.append(line)
+            lines.append(line)
             continued = _is_continued(line, continued)
         if actions:
             if continued:
@@ -64,17 +64,17 @@ class RuleFile:
                     f"{self.path} ends in a rule that goes on after a backslash, so no line can be added.",
                     hint="Complete the last rule of that file.",
                 )
-            if kept and not kept[-1].endswith(b"\n"):
-                kept[-1] += b"\n"
-            kept.append(self.line(match, actions).encode() + b"\n")
+            if lines and not lines[-1].endswith(b"\n"):
+                lines[-1] += b"\n"
+            lines.append(self.line(match, actions).encode() + b"\n")
         elif not removed:
             return content
         header = self.header.encode()
-        if all(line.rstrip(b"\r\n") in (b"", header) for line in kept):
+        if all(line.rstrip(b"\r\n") in (b"", header) for line in lines):
             return b""
-        if actions and all(line.rstrip(b"\r\n") != header for line in kept):
-            kept.insert(0, header + b"\n")
-        return b"".join(kept)
+        if actions and all(line.rstrip(b"\r\n") != header for line in lines):
+            lines.insert(0, header + b"\n")
+        return b"".join(lines)
 
     async def rule(
         self, host: Host, device: str, match: Collection[str], actions: Collection[str], keys: Iterable[str]

@@ -77,24 +77,24 @@ async def restore_settings(bench: Workbench) -> tuple[str, ...]:
     recorded.
     """
     folder = bench.require_recording()
-    left: list[str] = []
+    failures: list[str] = []
     for record in open_experiments(bench.session):
-        standing = {change.id for change in _changes_in_force(bench.session, record)}
+        change_ids = {change.id for change in _changes_in_force(bench.session, record)}
         failed = [
             sentence
             for change in bench.changes.undoable()
-            if change.id in standing and (sentence := await _undo_failure(bench, change))
+            if change.id in change_ids and (sentence := await _undo_failure(bench, change))
         ]
-        left += failed
+        failures += failed
         if record.end is None and not failed:
             bench.emit(
                 ExperimentEnded(
                     at=time.time(), id=record.id, status=RunStatus.STOPPED, restored=True, reason=_REASON, sentence=""
                 )
             )
-    if not left:
+    if not failures:
         EXPERIMENT.remove(folder)
-    return tuple(left)
+    return tuple(failures)
 
 
 async def _undo_failure(bench: Workbench, record: ChangeRecord) -> str:

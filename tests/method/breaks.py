@@ -73,7 +73,7 @@ BREAKS: Sequence[Break] = (
     Break(
         what="all pauses are of one length",
         where="app.core.benchmark.idle_wait:random_pause",
-        old="least + random.random() * LONGER * run_seconds",
+        old="least + random.random() * RANDOM_SHARE * run_seconds",
         new="least",
         noticed_by=("periods",),
     ),

@@ -82,12 +82,12 @@ class AbortMonitor:
 
 # -- write limit: a tenth of a drive, unless the user named a run time or size ----------------------------------------
 
-SHARE = 0.1
+WRITE_SHARE = 0.1
 """Share of a drive's capacity after which a run is stopped."""
 
-WAY_ROUND = "A job with a run time or a size of its own may write more."
+OVERRIDE_HINT = "A job with a run time or a size of its own may write more."
 
-_LASTING = frozenset({Media.HDD, Media.VIRTUAL, Media.RAM})
+_NOT_WORN = frozenset({Media.HDD, Media.VIRTUAL, Media.RAM})
 """Media that writing does not wear. Unknown media count as wearing."""
 
 
@@ -122,7 +122,7 @@ class WriteLimit:
         if not self._reached or figures.status is not RunStatus.STOPPED:
             return figures
         reason = f"Stopped: {size_words(round(max(self._reached)))} are written, a tenth of the drive."
-        return replace(figures, reason=reason, hint=WAY_ROUND)
+        return replace(figures, reason=reason, hint=OVERRIDE_HINT)
 
 
 def write_limit_of(ready: RunPlan, site: ResolvedTarget, inventory: Inventory) -> int | None:
@@ -138,7 +138,7 @@ def write_limit_of(ready: RunPlan, site: ResolvedTarget, inventory: Inventory) -
     is_agreed = is_named or ready.request.length_agreed or ready.request.fills > 0
     if not ready.destructive or site.judgement is None or is_agreed:
         return None
-    return round(SHARE * site.size) if wears_out(inventory, site.disk or site.judgement.device) else None
+    return round(WRITE_SHARE * site.size) if wears_out(inventory, site.disk or site.judgement.device) else None
 
 
 def drives_below(inventory: Inventory, device: str) -> tuple[Drive, ...]:
@@ -152,14 +152,14 @@ def drives_below(inventory: Inventory, device: str) -> tuple[Drive, ...]:
 def wears_out(inventory: Inventory, device: str) -> bool:
     """Return whether writing to a device wears its media."""
     below = drives_below(inventory, device)
-    return not below or any(drive.media not in _LASTING for drive in below)
+    return not below or any(drive.media not in _NOT_WORN for drive in below)
 
 
 # -- free space of thin-provisioned storage ---------------------------------------------------------------------------
 
 # Thin pools, snapshot stores, filesystems.
 
-ROOM = AbortCondition(
+FREE_SPACE = AbortCondition(
     name="room",
     every=1.0,
     reason="Stopped for room",

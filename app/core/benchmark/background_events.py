@@ -38,7 +38,7 @@ class BackgroundEventWatch:
         self._before: Mapping[str, str] = {}
         self._next = 0.0
         self._settled = 0.0
-        self._at, self._heard = 0.0, 0.0
+        self._at, self._last_sample_at = 0.0, 0.0
 
     async def open(self) -> None:
         """Read the initial state, before the job starts: what is true from the beginning is no event."""
@@ -49,11 +49,11 @@ class BackgroundEventWatch:
         """Return the events since the last call. `sample`: the interval that ended; None while fio reports nothing."""
         now = self._clock()
         if sample is not None:
-            self._at, self._heard = self._second_of(sample), now
+            self._at, self._last_sample_at = self._second_of(sample), now
         if not self._paths or now < self._next:
             return ()
         self._next = now + EVERY_S
-        return await self._poll(self._at if sample is not None else self._at + now - self._heard)
+        return await self._poll(self._at if sample is not None else self._at + now - self._last_sample_at)
 
     async def end(self) -> tuple[RunEvent, ...]:
         """Return all events up to now."""

@@ -15,7 +15,7 @@ from backends.topology.tree import number
 from backends.values import dataclass
 from widgets.text_utils import units
 
-SPARED = {"raid1": None, "raid4": 1, "raid5": 1, "raid6": 2}
+REDUNDANCY = {"raid1": None, "raid4": 1, "raid5": 1, "raid6": 2}
 """Members that an md array of a level can lose; None for all but one. Levels that are not listed are unknown."""
 
 _LOST = {
@@ -25,7 +25,7 @@ _LOST = {
 }
 """Texts about a lost member, by its role at the end of the run (`MemberStats.role`)."""
 
-_WELL = ("running", "live")
+_WORKING = ("running", "live")
 """Values of device/state for a working disk (drivers/scsi/scsi_sysfs.c, drivers/nvme/host/sysfs.c)."""
 
 _LEAVING = ("cancel", "deleted", "deleting", "deleting (no IO)", "dead", "transport-offline")
@@ -56,10 +56,10 @@ class DeviceHealth:
     @property
     def broken(self) -> bool:
         """Return whether more members are missing than the level can lose."""
-        if self.level not in SPARED or not self.missing:
+        if self.level not in REDUNDANCY or not self.missing:
             return False
-        spared = SPARED[self.level]
-        most = spared if spared is not None else (self.members or 0) - 1
+        redundancy = REDUNDANCY[self.level]
+        most = redundancy if redundancy is not None else (self.members or 0) - 1
         return self.missing > most
 
 
@@ -147,7 +147,7 @@ def with_device_faults(
 
 
 def _fault_reason(before: DeviceHealth, after: DeviceHealth) -> tuple[str, str] | None:
-    """Return reason and hint by the kernel's device state, else None. fio's error of a removed disk is a race."""
+    """Return reason and hint by the kernel's device state, else None. fio's error number depends on a race."""
     name = before.name
     if after.sequence is None or after.state in _LEAVING:
         return (
@@ -164,7 +164,7 @@ def _fault_reason(before: DeviceHealth, after: DeviceHealth) -> tuple[str, str] 
             f"The array has failed: {name} ({after.level}) misses {after.missing} of its {after.members} members",
             f"mdadm --detail /dev/{name} and the kernel log say why. Do not create it again: that loses what is on it.",
         )
-    if after.state is not None and after.state not in _WELL:
+    if after.state is not None and after.state not in _WORKING:
         return (
             f"The device is {after.state}: the kernel lets no I/O through to {name}",
             f"The kernel log says why. Writing running to /sys/block/{name}/device/state lets I/O through again.",

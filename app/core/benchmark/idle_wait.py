@@ -7,7 +7,7 @@ from random import Random
 
 from backends.host import Host
 
-LONGER = 1 / 3
+RANDOM_SHARE = 1 / 3
 """Random part of a pause as a share of the run, so that periodic activity keeps no step with the runs. Simulated with a
 sine of 10 % where runs scatter by 1 %: without the random part four pairs are false in 14 % of experiments, with it
 in 12 %. A random part of a whole run makes it 11 % and takes a third more time. From eight pairs on the difference
@@ -16,7 +16,7 @@ is negligible."""
 POLL_SECONDS = 1.0
 """Seconds between two reads of the counters."""
 
-PATIENCE_SECONDS = 30.0
+MAX_WAIT_SECONDS = 30.0
 """Maximum seconds to wait for an idle device after the pause."""
 
 _READS, _WRITES, _IN_FLIGHT = 0, 4, 8
@@ -26,16 +26,16 @@ _READS, _WRITES, _IN_FLIGHT = 0, 4, 8
 
 def random_pause(random: Random, least: float, run_seconds: float) -> float:
     """Return the seconds before a run: `least` plus a random part of the run's length, also if `least` is 0."""
-    return least + random.random() * LONGER * run_seconds
+    return least + random.random() * RANDOM_SHARE * run_seconds
 
 
 def mean_pause(least: float, run_seconds: float) -> float:
     """Return the mean length of such pauses in seconds."""
-    return least + LONGER / 2 * run_seconds
+    return least + RANDOM_SHARE / 2 * run_seconds
 
 
 async def wait_until_idle(
-    host: Host, device: str | None, seconds: float, stop: asyncio.Event, *, patience: float = PATIENCE_SECONDS
+    host: Host, device: str | None, seconds: float, stop: asyncio.Event, *, patience: float = MAX_WAIT_SECONDS
 ) -> bool:
     """Return whether the device became idle: no I/O in flight, and none completed within a second.
 

@@ -82,9 +82,13 @@ class RunMonitor:
                         if advisor is not None and (advice := await advisor.sample(sample)) is not None:
                             self._emit_progress(AdviceGiven(advice=advice))
                     case CpuSampled():
-                        await self._cpu(event, advisor)
+                        is_silent = event.silent_s is not None and event.silent_s > _SILENT_S
+                        if is_silent:
+                            await self._emit_members(advisor)
+                        if advisor is not None and self._phase is Phase.MEASURING:
+                            advisor.cpu(event.fio_percent_of_core, event.host_percent)
                         self._emit_progress(event)
-                        if event.silent_s is not None and event.silent_s > _SILENT_S:
+                        if is_silent:
                             await self._emit_events(event_watch)
                     case SteadyStateUpdated():
                         self._emit_progress(event)
@@ -102,12 +106,6 @@ class RunMonitor:
             if advisor is not None:
                 await advisor.begin()
         self._phase = phase
-
-    async def _cpu(self, event: CpuSampled, advisor: LiveAdvisor | None) -> None:
-        if event.silent_s is not None and event.silent_s > _SILENT_S:  # members are sampled even while fio is silent
-            await self._emit_members(advisor)
-        if advisor is not None and self._phase is Phase.MEASURING:
-            advisor.cpu(event.fio_percent_of_core, event.host_percent)
 
     async def _emit_events(self, event_watch: BackgroundEventWatch | None, sample: Sample | None = None) -> None:
         """Emit the background events since the last call."""

@@ -27,9 +27,11 @@ def make_folder(workdir: Path) -> None:
         ) from error
 
 
-def run_started(run_id: str, ready: RunPlan, settings: Mapping[str, str], *, kept: bool, simulated: bool) -> RunStarted:
-    """Return the event of a run's start. `kept`: whether scratch files outlast the run."""
-    targets = tuple(_run_target(site, kept) for site in ready.sites)
+def run_started(
+    run_id: str, ready: RunPlan, settings: Mapping[str, str], *, keeps_scratch: bool, simulated: bool
+) -> RunStarted:
+    """Return the event of a run's start. `keeps_scratch`: whether scratch files outlast the run."""
+    targets = tuple(_run_target(site, keeps_scratch) for site in ready.sites)
     first = targets[0] if len(targets) == 1 else RunTarget(target=ready.name)
     return RunStarted(
         at=time.time(),
@@ -79,7 +81,7 @@ def _numbers(parts: Sequence[Sequence[JobSection]]) -> dict[str, int]:
     return {section.name: number for number, part in enumerate(parts, 1) for section in part}
 
 
-def _run_target(site: ResolvedTarget, kept: bool) -> RunTarget:
+def _run_target(site: ResolvedTarget, keeps_scratch: bool) -> RunTarget:
     """Return a target as the session stores it."""
-    temporary = site.scratch is not None and site.scratch.own and not kept
+    temporary = site.scratch is not None and site.scratch.own and not keeps_scratch
     return RunTarget(target=site.name, device=site.device, scratch=site.name if temporary else None)

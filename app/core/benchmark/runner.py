@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from app.core.benchmark.abort_conditions import (
+    FREE_SPACE,
     HEAT,
-    ROOM,
     AbortMonitor,
     AllocatedRanges,
     WriteLimit,
@@ -103,7 +103,7 @@ class BenchmarkRunner:
         self._scratching = scratch_manager_for(self._host)
 
     async def readiness_error(self) -> RaidbenchError | None:
-        """Return the error why nothing can be measured here (fio missing or too old); None if it can."""
+        """Return the error that prevents benchmarks (fio missing or too old); None if there is none."""
         try:
             if self._find_fio is not None:
                 await self._find_fio()
@@ -299,8 +299,10 @@ class BenchmarkRunner:
         folder = Path("runs") / run_id
         workdir = self._folder / folder
         make_folder(workdir)
-        kept = ready.request.keep or not self._scratching.real
-        self._emit(run_started(run_id, ready, settings, kept=kept, simulated=self._recorder.simulated))
+        keeps_scratch = ready.request.keep or not self._scratching.real
+        self._emit(
+            run_started(run_id, ready, settings, keeps_scratch=keeps_scratch, simulated=self._recorder.simulated)
+        )
         if watch is not None:
             self._emit(LiveEvent(at=time.time(), id=run_id, progress=AdviceGiven(advice=watch.first())))
         figures = RunResult(status=RunStatus.FAILED, reason="raidbench was interrupted.")
@@ -329,7 +331,7 @@ class BenchmarkRunner:
         cap = WriteLimit([write_limit_of(ready, site, inventory) for site in ready.sites], stop)
         async with (
             AbortMonitor(HEAT, look, stop) as heat,
-            AbortMonitor(ROOM, make_capacity_monitor(self._host, ready), stop) as room,
+            AbortMonitor(FREE_SPACE, make_capacity_monitor(self._host, ready), stop) as room,
             footing_watch(self._host, ready, stop) as footing,
         ):
             figures = await self._run(run, cap)

@@ -95,7 +95,7 @@ class SessionBenchmarks:
         return replace(ready, advice=self.advisor(await self._facts_of(ready)))
 
     async def readiness_error(self) -> RaidbenchError | None:
-        """Return the error why nothing can be measured on this host; None if it can. Tries nothing."""
+        """Return the error that prevents benchmarks on this host; None if there is none. Starts nothing."""
         return await self._measurer(self._record.folder or Path()).readiness_error()
 
     async def preview_advice(self, request: BenchmarkRequest) -> tuple[Advice, ...]:

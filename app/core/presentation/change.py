@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from backends.change import Change, ChangeStep
     from backends.model import Target
 
-_ABOVE = 8
+_MOST_DEPENDENTS = 8
 """Maximum number of dependents that a sentence names."""
 
-NO_WAY_BACK = "cannot be taken back"
+NOT_UNDOABLE = "cannot be taken back"
 """Replaces the undo command of a change that cannot be undone."""
 
 
@@ -147,7 +147,7 @@ def dependents_texts(changes: Iterable[Change]) -> tuple[str, ...]:
 
 def dependents_text(dependents: Sequence[str]) -> str:
     """Return dependents as text, `vg0/db, vg0/mail, mounted on /srv`; of many only the first, with a count."""
-    return units.first_of(dependents, _ABOVE)
+    return units.first_of(dependents, _MOST_DEPENDENTS)
 
 
 def undoable_table(records: Iterable[ChangeRecord]) -> Table:

@@ -24,12 +24,12 @@ def device_events(session: Session, inventory: Inventory, owner: Device) -> Tabl
     names = {str(owner.target)}
     if device is not None:
         names |= {device, *(str(view.target) for view in inventory.at(device))}
-    made = [
+    dated_rows = [
         (record.intent.at, Row(key=record.id, cells=(record.id, units.clock(record.intent.at), *_change(record))))
         for record in session.changes
         if str(record.change.target) in names
     ]
-    made += [
+    dated_rows += [
         (
             run.start.at,
             Row(
@@ -40,7 +40,9 @@ def device_events(session: Session, inventory: Inventory, owner: Device) -> Tabl
         for run in session.runs
         if run.start.target in names or run.start.device in names
     ]
-    return Table(columns=COLUMNS, rows=tuple(row for _, row in sorted(made, key=lambda pair: pair[0], reverse=True)))
+    return Table(
+        columns=COLUMNS, rows=tuple(row for _, row in sorted(dated_rows, key=lambda pair: pair[0], reverse=True))
+    )
 
 
 def _change(record: ChangeRecord) -> tuple[str, Cell]:

@@ -93,19 +93,19 @@ class _TreeBuilder:
             array for array in self._inventory.arrays if array.target not in self._done
         ]  # arrays that contain each other
         top += [self._array(array) for array in left if array.target not in self._done]
-        loose = (drive for drive in self._drives.values() if drive.target not in self._done)
-        return (*top, *map(self._drive, self._sorted(loose)))
+        drives = (drive for drive in self._drives.values() if drive.target not in self._done)
+        return (*top, *map(self._drive, self._sorted(drives)))
 
     def _sorted(self, devices: Iterable[_Part]) -> list[_Part]:
         by_address = sorted(devices, key=lambda array: address_sort_key(array.target))
         return by_address if self._order is None else sorted(by_address, key=self._order)
 
     def _controller(self, controller: Controller) -> DeviceTreeNode:
-        mine = [array for array in self._inventory.arrays if array.controller == controller.target]
-        below = [self._array(array) for array in self._sorted(mine) if array.target not in self._done]
-        here = self._behind.get(controller.target, ())
-        loose = [drive for drive in here if drive.target not in self._done and drive.array not in self._arrays]
-        below += [self._drive(drive) for drive in self._sorted(loose)]
+        arrays = [array for array in self._inventory.arrays if array.controller == controller.target]
+        below = [self._array(array) for array in self._sorted(arrays) if array.target not in self._done]
+        connected = self._behind.get(controller.target, ())
+        drives = [drive for drive in connected if drive.target not in self._done and drive.array not in self._arrays]
+        below += [self._drive(drive) for drive in self._sorted(drives)]
         return DeviceTreeNode(device=controller, below=tuple(below))
 
     def _array(self, array: Array, role: str = "") -> DeviceTreeNode:
@@ -116,8 +116,8 @@ class _TreeBuilder:
         below = [self._array(inner_array, role_of(inner_array, array)) for inner_array in self._sorted(inner_arrays)]
         named = {member: self._drives[member] for member in array.members if member in self._drives}
         named |= {drive.target: drive for drive in self._parts.get(array.target, ())}
-        fresh = [drive for target, drive in named.items() if target not in self._done]
-        below += [self._drive(drive, role_of(drive, array)) for drive in self._sorted(fresh)]
+        drives = [drive for target, drive in named.items() if target not in self._done]
+        below += [self._drive(drive, role_of(drive, array)) for drive in self._sorted(drives)]
         return DeviceTreeNode(device=array, role=role, why=state_reason(array), below=tuple(below))
 
     def _drive(self, drive: Drive, role: str = "") -> DeviceTreeNode:

@@ -284,6 +284,6 @@ def known_noise(bench: Workbench, ready: RunPlan) -> RunNoise | None:
     """Return the scatter of earlier runs of this job on this target; None if too few are known."""
     from app.core.analysis.past_runs.index import load_past_runs
 
-    start = run_started("", ready, {}, kept=False, simulated=bench.simulated)
+    start = run_started("", ready, {}, keeps_scratch=False, simulated=bench.simulated)
     name = device_id_of_run(start, bench.session.inventory, bench.host.name)
     return noise_of_condition((start.simulated, name, job_text(start.job_texts)), load_past_runs(bench.paths).runs)

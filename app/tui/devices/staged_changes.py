@@ -126,7 +126,7 @@ def _planned_change(change: Change, names: Mapping[Target, str]) -> PlannedChang
         before=view.old_text(change),
         after=view.new_text(change),
         effect=f"{effect_text(change.effect, change.target.scope)}, {kept_text(change.persistence)}",
-        undo="; ".join(view.command_lines(change.undo)) or view.NO_WAY_BACK,
+        undo="; ".join(view.command_lines(change.undo)) or view.NOT_UNDOABLE,
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.benchmark.abort_conditions import ROOM, AbortMonitor, ThinCapacityMonitor
+from app.core.benchmark.abort_conditions import FREE_SPACE, AbortMonitor, ThinCapacityMonitor
 from app.core.benchmark.preconditioning import precondition_request
 from app.core.benchmark.run_plan import BenchmarkRequest, NamedTarget
 from app.core.fio.job import Job
@@ -145,7 +145,7 @@ async def test_a_run_is_ended_at_the_margin_of_its_pool() -> None:
     host = pooled(used=10)
     look = ThinCapacityMonitor(host, await capacities_at(host, host.number("dm-3")))
     stop = asyncio.Event()
-    async with AbortMonitor(replace(ROOM, every=0.0), look, stop) as watch:
+    async with AbortMonitor(replace(FREE_SPACE, every=0.0), look, stop) as watch:
         host.states["vgA-pool-tpool"] = host.states["vgA-pool-tpool"].replace("160/1600", "1441/1600")
         await stop.wait()
     told = watch.explain(RunResult(status=RunStatus.STOPPED))
@@ -165,4 +165,4 @@ async def test_one_look_that_tells_nothing_ends_no_run_and_three_do() -> None:
 
 
 def test_it_is_looked_at_every_second() -> None:
-    assert ROOM.every == 1.0
+    assert FREE_SPACE.every == 1.0
