@@ -130,8 +130,7 @@ def members_by_array(inventory: Inventory) -> Mapping[Target, tuple[Array | Driv
 
     Drives that only report their membership themselves come last.
     """
-    things: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    devices = {device.target: device for device in things}
+    devices = {device.target: device for device in inventory.block_devices}
     twins = inventory.twins
     targets = {
         array.target: dict.fromkeys(member for member in array.members if member in devices)
