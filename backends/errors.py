@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class RaidbenchError(Exception):
     """Base of all errors that are reported to the user.
@@ -74,3 +77,13 @@ class AnotherDeviceError(DeviceGoneError):
 
 class StorageError(RaidbenchError):
     """The session folder or the journal cannot be written (full, read-only, no permission)."""
+
+
+@contextmanager
+def storage_errors(failure: str, *, hint: str = "", consequence: str = "") -> Iterator[None]:
+    """Raise StorageError for an OSError inside the block: `failure: reason.`, then a sentence on the consequence."""
+    try:
+        yield
+    except OSError as error:
+        message = f"{failure}: {error.strerror or error}. {consequence}".rstrip()
+        raise StorageError(message, hint=hint, evidence=str(error)) from error

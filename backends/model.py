@@ -394,6 +394,11 @@ class Inventory:
         """Return controllers, arrays and drives, in this order."""
         return (*self.controllers, *self.arrays, *self.drives)
 
+    @property
+    def block_devices(self) -> tuple[Array | Drive, ...]:
+        """Return arrays and drives, in this order."""
+        return (*self.arrays, *self.drives)
+
     def merge(self, other: Inventory) -> Inventory:
         """Return both inventories in one."""
         return Inventory(
@@ -421,8 +426,7 @@ class Inventory:
 
     def at(self, device: str) -> tuple[Array | Drive, ...]:
         """Return all devices at a node: arrays and vendors' drives before the kernel's disk."""
-        nodes: tuple[Array | Drive, ...] = (*self.arrays, *self.drives)
-        here = (node for node in nodes if node.device is not None and node.device == device)
+        here = (node for node in self.block_devices if node.device is not None and node.device == device)
         return tuple(sorted(here, key=lambda node: node.target.backend == KERNEL))
 
     def holding(self, path: str) -> Array | None:

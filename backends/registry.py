@@ -51,6 +51,9 @@ PROGRAMS = "programs"
 EMPTY = Inventory()
 """Inventory before the first scan."""
 
+DeviceReadings = dict[Target, Mapping[str, Reading]]
+"""Readings of each target, by key."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VendorRegistry:
@@ -267,6 +270,21 @@ class MachineBackends:
             return await self.read(target)
         readings = self.last_readings[target] = await backend.readings(target)
         return readings
+
+    async def read_devices(self, inventory: Inventory) -> tuple[DeviceReadings, tuple[Problem, ...]]:
+        """Return the settings of all devices, cached ones if there are any, and the problems of unreadable ones."""
+        problems: list[Problem] = []
+        readings: DeviceReadings = {}
+
+        async def ask(target: Target) -> None:
+            try:
+                readings[target] = await self.read_cached(target)
+            except RaidbenchError as error:
+                problems.append(Problem(where=str(target), message=error.message, hint=error.hint))
+
+        targets = [device.target for device in inventory.devices]
+        await asyncio.gather(*map(ask, targets))
+        return {target: readings[target] for target in targets if target in readings}, tuple(problems)
 
     async def quick_settings(self, device: Device, inventory: Inventory) -> dict[str, tuple[Setting, Reading]]:
         """Return an array's or a drive's settings that can be read without delay, by key: cached ones and the kernel's.

@@ -15,7 +15,6 @@ from app.core.benchmark.provenance import provenance
 from app.core.session.machine import machine_facts
 from app.core.session.redaction import identifiers, is_replaced_everywhere, redactor_of_inventories, spellings
 from backends.errors import RaidbenchError, RefusedError, StorageError
-from backends.model import Array, Drive
 from backends.protocol import LegalValueQuery
 from backends.redaction import Redactor, keyed_values
 from backends.registry import MachineBackends
@@ -48,9 +47,7 @@ async def _capture(folder: Path, *, redact: bool, legal: bool, as_json: bool) ->
     machine = MachineBackends.of(host)
     facts = await machine_facts(host)
     inventory = await machine.probe()
-    targets = [controller.target for controller in inventory.controllers]
-    targets += [array.target for array in inventory.arrays]
-    targets += [drive.target for drive in inventory.drives]
+    targets = [device.target for device in inventory.devices]
     for target in targets:
         try:
             await machine.read(target)
@@ -59,8 +56,7 @@ async def _capture(folder: Path, *, redact: bool, legal: bool, as_json: bool) ->
                 await backend.ask_legal_values(target)
         except RaidbenchError as error:
             say(f"{target}: {clean(error.message, 300)}")
-    blocks: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    for device in dict.fromkeys(device.device for device in blocks if device.device is not None):
+    for device in dict.fromkeys(device.device for device in inventory.block_devices if device.device is not None):
         await provenance(host, inventory, device)
     secrets = set(identifiers(inventory))
     if redact:

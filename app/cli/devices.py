@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -15,8 +14,8 @@ from app.cli.output import document, is_text_wanted, print_json, say
 from app.cli.session_context import host_of, on_workbench, remember_scan, report_trials, warn_of_journal
 from app.core.presentation import json_schema
 from backends.did_you_mean import suggestion_hint
-from backends.errors import InvalidValueError, RaidbenchError
-from backends.model import Array, Controller, Drive, Inventory, Problem, Target, kind_of
+from backends.errors import InvalidValueError
+from backends.model import Inventory, Problem, kind_of
 from backends.settings import Reading
 from backends.text import clean
 
@@ -105,20 +104,10 @@ async def all_settings(
     machine: MachineBackends, inventory: Inventory
 ) -> tuple[json_schema.SettingsOf, tuple[Problem, ...]]:
     """Return the settings of every target (None if it could not be read), and a problem for each of those."""
-    devices: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
-    problems: list[Problem] = []
-
-    async def ask(target: Target) -> list[json_schema.Json] | None:
-        try:
-            readings = await machine.read_cached(target)  # Reading first tells the backend which settings exist.
-            return _settings(machine.settings(target), readings)
-        except RaidbenchError as error:
-            problems.append(Problem(where=str(target), message=error.message, hint=error.hint))
-            return None
-
-    answers = await asyncio.gather(*(ask(device.target) for device in devices))
-    settings_of = {str(device.target): settings for device, settings in zip(devices, answers, strict=True)}
-    return settings_of, tuple(problems)
+    readings, problems = await machine.read_devices(inventory)  # tells the backends, too, which settings exist
+    settings_of: dict[str, list[json_schema.Json] | None] = {str(device.target): None for device in inventory.devices}
+    settings_of |= {str(target): _settings(machine.settings(target), values) for target, values in readings.items()}
+    return settings_of, problems
 
 
 def _settings(declared: tuple[Setting, ...], readings: Mapping[str, Reading]) -> list[json_schema.Json]:

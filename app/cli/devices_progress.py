@@ -157,8 +157,9 @@ async def tunings(
             return None
 
     twins = inventory.twins
-    blocks: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    shown = [device for device in blocks if device.target not in twins and device.target not in excluded]
+    shown = [
+        device for device in inventory.block_devices if device.target not in twins and device.target not in excluded
+    ]
     cells = await asyncio.gather(*map(read_tuning, shown))
     return {
         device.target: tuning_cells

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from app.cli.confirm import confirm_harmless
@@ -21,11 +20,10 @@ if TYPE_CHECKING:
 
 async def install(bench: Workbench, *, dry: bool, yes: bool) -> int:
     """Show the unit, ask, write and enable it. Raises RefusedError, StorageError, ToolFailedError."""
-    environment = {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
     host = _this_machine(bench)
     side = host.root_side
     if side is None:
-        unit = await systemd_units.plan_unit(host, persistent_argv(), bench.changes.journal.file, environment)
+        unit = await systemd_units.plan_unit(host, persistent_argv(), bench.changes.journal.file)
     else:
         unit = systemd_units.BootUnit(**await side.ask("unit", do="plan"))
     say(f"{systemd_units.PATH} {'holds' if unit.there else 'will hold'}:")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -275,8 +274,7 @@ class HelperChanges:
         """Plan, install or remove the systemd unit that reverts unfinished trials at boot."""
         if do == "remove":
             return {"there": await systemd_units.remove_unit(self._host)}
-        kept = {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
-        unit = await systemd_units.plan_unit(self._host, persistent_argv(), self._journal.file, kept)
+        unit = await systemd_units.plan_unit(self._host, persistent_argv(), self._journal.file)
         if do == "install":
             await systemd_units.install_unit(self._host, unit)
         return {"text": unit.text, "there": unit.there}

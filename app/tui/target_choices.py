@@ -1,7 +1,8 @@
-"""Devices that can be measured, as rows of a dialog: each once, with name, size, kind and use."""
+"""Rows of dialogs: devices that can be measured, each once with name, size, kind and use, and workloads."""
 
 from __future__ import annotations
 
+from app.core.fio.profiles import PROFILES
 from app.core.presentation.device import kind_text
 from app.core.presentation.device_table import use_text
 from backends.display_names import name_of
@@ -25,6 +26,16 @@ def target_items(inventory: Inventory) -> tuple[ChoiceItem, ...]:
     devices = measurable_devices(inventory)
     longest = min(_NAME, max((len(name_of(device)) for device in devices), default=0))
     return tuple(_choice(device, longest) for device in devices)
+
+
+def workload_items() -> tuple[ChoiceItem, ...]:
+    """Return the choices of a workload."""
+    return tuple(
+        ChoiceItem(
+            value=profile.name, label=profile.title, help=profile.help, risk="writes" if profile.job.writes else ""
+        )
+        for profile in PROFILES.values()
+    )
 
 
 def _choice(device: Array | Drive, longest: int) -> ChoiceItem:

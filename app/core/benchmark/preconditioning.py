@@ -19,7 +19,7 @@ from app.core.session.json_codec import structure, unstructure
 from app.core.session.paths import private_folder
 from app.core.session.state import RunRecord
 from app.core.session.trusted_file import is_absent
-from backends.errors import StorageError
+from backends.errors import storage_errors
 from backends.formats import FORMATS, FileFormat, is_newer
 from backends.identity import Identity
 
@@ -91,17 +91,12 @@ class PreconditionHistory:
         if key is None:
             return False
         path = self._folder / f"{key}.jsonl"
-        try:
+        failure = f"It cannot be remembered that {written.device} was written"
+        with storage_errors(failure, hint=f"Check {self._folder}."):
             private_folder(self._folder)
             path.touch(mode=0o600)
             with path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps({**unstructure(written), "format": FORMATS[FileFormat.DEVICE]}) + "\n")
-        except OSError as error:
-            raise StorageError(
-                f"It cannot be remembered that {written.device} was written: {error.strerror}.",
-                hint=f"Check {self._folder}.",
-                evidence=str(error),
-            ) from error
         return True
 
     def last_written(self, identity: Identity) -> PreconditionWritten | None:

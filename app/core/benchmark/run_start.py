@@ -11,20 +11,14 @@ from app.core.fio.job import Job
 from app.core.fio.sections import JobSection, groups, phases, planned_starts
 from app.core.session.events import RunSection, RunStarted, RunTarget
 from app.core.session.paths import private_folder
-from backends.errors import StorageError
+from backends.errors import storage_errors
 
 
 def make_folder(workdir: Path) -> None:
     """Create the folder of a run and its parent. Raises StorageError if that fails."""
-    try:
+    with storage_errors("The run's folder cannot be made", hint=f"Check {workdir}."):
         private_folder(workdir.parent)
         private_folder(workdir)
-    except OSError as error:
-        raise StorageError(
-            f"The run's folder cannot be made: {error.strerror or error}.",
-            hint=f"Check {workdir}.",
-            evidence=str(error),
-        ) from error
 
 
 def run_started(

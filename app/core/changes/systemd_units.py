@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -49,11 +50,10 @@ class BootUnit:
     """Whether the file already has that content."""
 
 
-async def plan_unit(host: Host, command: Sequence[str], journal: Path, environment: Mapping[str, str]) -> BootUnit:
+async def plan_unit(host: Host, command: Sequence[str], journal: Path) -> BootUnit:
     """Return the unit that runs `command`, which is this program, with `recover --trials` at boot.
 
-    `environment`: variables that decide where the journal is. Raises RefusedError without systemd or root, or if other
-    users could replace the program.
+    Raises RefusedError without systemd or root, or if other users could replace the program.
     """
     await _require_systemd(host)
     for word in command:
@@ -65,7 +65,7 @@ async def plan_unit(host: Host, command: Sequence[str], journal: Path, environme
     text = unit_text(
         (*command, "recover", "--trials"),
         journal,
-        environment,
+        _state_variables(),
         first_line=_FIRST_LINE,
         description="Take back storage settings that were on trial and that nobody kept",
     )
@@ -138,6 +138,11 @@ async def _systemctl(host: Host, *arguments: str) -> None:
         )
 
 
+def _state_variables() -> dict[str, str]:
+    """Return the variables that decide where the journal is."""
+    return {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
+
+
 def _program(command: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
     """Return the fields of a template for the started program. Raises RefusedError as `unit_word` does."""
     variables = (f"Environment={unit_word(f'{name}={value}')}\n" for name, value in environment.items())
@@ -191,7 +196,6 @@ def units_text(
     description: str,
     calendar: str,
     spread: str,
-    environment: Mapping[str, str],
     well: Sequence[int] = (),
 ) -> str:
     """Return a `service`, a `timer` or `both`, each after a comment with its path.
@@ -202,7 +206,7 @@ def units_text(
     service = _SERVICE.format(
         name=name,
         description=description,
-        **_program(command, environment),
+        **_program(command, _state_variables()),
         more=f"SuccessExitStatus={' '.join(map(str, well))}\n" if well else "",
     )
     timer = _TIMER.format(name=name, description=description, calendar=calendar, spread=spread)

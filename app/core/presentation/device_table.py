@@ -109,8 +109,7 @@ def matching_keys(texts: Mapping[str, str], query: str) -> frozenset[str]:
 
 def keys_by_name(inventory: Inventory, keys: Collection[str], text: str) -> frozenset[str]:
     """Return those of `keys` whose device name contains `text`."""
-    devices: tuple[Device, ...] = (*inventory.arrays, *inventory.drives)
-    names = {str(device.target): name_of(device).lower() for device in devices}
+    names = {str(device.target): name_of(device).lower() for device in inventory.block_devices}
     return frozenset(key for key in keys if text.strip().lower() in names.get(key, ""))
 
 

@@ -127,8 +127,7 @@ class _TreeBuilder:
 
 def members_by_array(inventory: Inventory) -> Mapping[Target, tuple[Array | Drive, ...]]:
     """Return the members of each array; drives that only report their membership themselves come last."""
-    devices: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    by_target = {device.target: device for device in devices}
+    by_target = {device.target: device for device in inventory.block_devices}
     twins = inventory.twins
     targets = {
         array.target: dict.fromkeys(member for member in array.members if member in by_target)

@@ -9,7 +9,7 @@ from pathlib import Path
 from app.core.session import folders as pool
 from app.core.session import store
 from app.core.session.paths import Paths
-from backends.errors import StorageError
+from backends.errors import StorageError, storage_errors
 from backends.values import dataclass
 
 
@@ -22,12 +22,8 @@ class SessionFlag:
 
     def create(self, folder: Path) -> None:
         """Create the file. Raises StorageError if that fails."""
-        try:
+        with storage_errors(f"{folder / self.name} cannot be made"):
             (folder / self.name).touch(mode=0o600)
-        except OSError as error:
-            raise StorageError(
-                f"{folder / self.name} cannot be made: {error.strerror}.", evidence=str(error)
-            ) from error
 
     def exists_in(self, folder: Path) -> bool:
         """Return whether the file exists in a session's folder."""

@@ -13,7 +13,7 @@ from app.core.session.json_codec import structure
 from app.core.session.paths import private_folder
 from app.core.session.trusted_file import open_own, read_own
 from backends.change import Change
-from backends.errors import NewerError, RaidbenchError, RefusedError, StorageError
+from backends.errors import NewerError, RaidbenchError, RefusedError, StorageError, storage_errors
 from backends.helper_interface import HelperClient, decode_error
 from backends.host import Host
 
@@ -111,7 +111,8 @@ FILE = "journals"
 def register_journal(locks: Path, journal: Journal) -> None:
     """Make a journal's trials visible to other journals' processes. Raises StorageError: then no trial may begin."""
     folder = str(journal.file.parent.absolute())
-    try:
+    failure = "That a trial begins cannot be written down for others"
+    with storage_errors(failure, hint=f"Check {locks}.", consequence="Nothing was changed."):
         private_folder(locks)
         if folder in _folders(locks):
             return
@@ -120,12 +121,6 @@ def register_journal(locks: Path, journal: Journal) -> None:
             os.write(descriptor, f"{json.dumps(folder)}\n".encode())
         finally:
             os.close(descriptor)
-    except OSError as error:
-        raise StorageError(
-            f"That a trial begins cannot be written down for others: {error.strerror or error}. Nothing was changed.",
-            hint=f"Check {locks}.",
-            evidence=str(error),
-        ) from error
 
 
 def other_journals(locks: Path, journal: Journal) -> tuple[Journal, ...]:

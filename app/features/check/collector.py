@@ -11,11 +11,9 @@ from collections.abc import Iterable, Mapping
 
 from app.core.benchmark.conditions.collector import governors
 from app.features.check.snapshot import BlockDevice, DiskLink, PciSlot, SystemSnapshot
-from backends.errors import RaidbenchError
 from backends.host import Host
-from backends.model import Array, Controller, Drive, Inventory, Problem, Target
+from backends.model import Inventory, Target
 from backends.pci import DEVICES, SLOT, Link, link_of, node_of
-from backends.registry import MachineBackends
 from backends.settings import Reading
 from backends.text import clean
 from backends.topology import parse_mountinfo
@@ -44,24 +42,6 @@ _SAS_PORT = re.compile(r"(/.*/port-[\d:]{1,20})/end_device-", re.ASCII)
 _RATE = re.compile(r"(\d{1,3}(?:\.\d)?) ?G", re.ASCII)
 
 _MOUNTS, _ONLINE = "/proc/self/mountinfo", "/sys/devices/system/cpu/online"
-
-Readings = dict[Target, Mapping[str, Reading]]
-
-
-async def readings_of(machine: MachineBackends, inventory: Inventory) -> tuple[Readings, tuple[Problem, ...]]:
-    """Return the settings of all devices, cached if the last scan read them, and the problems of unreadable ones."""
-    problems: list[Problem] = []
-    readings: Readings = {}
-    things: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
-
-    async def ask(target: Target) -> None:
-        try:
-            readings[target] = await machine.read_cached(target)
-        except RaidbenchError as error:
-            problems.append(Problem(where=str(target), message=error.message, hint=error.hint))
-
-    await asyncio.gather(*(ask(device.target) for device in things))
-    return {device.target: readings[device.target] for device in things if device.target in readings}, tuple(problems)
 
 
 async def gather(host: Host, inventory: Inventory, readings: Mapping[Target, Mapping[str, Reading]]) -> SystemSnapshot:

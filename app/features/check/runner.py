@@ -9,7 +9,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from app.core.session.events import MachineChecked, RecordedFinding, last_check
-from app.features.check.collector import gather, readings_of
+from app.features.check.collector import gather
 from app.features.check.finding import Finding, RuleResult, Severity, UnknownResult
 from app.features.check.rule_table import RULES
 from app.features.check.snapshot import SystemSnapshot
@@ -80,7 +80,7 @@ async def check(
 
     Writes nothing, makes no load.
     """
-    readings, problems = await readings_of(machine, inventory)
+    readings, problems = await machine.read_devices(inventory)
     snapshot = await gather(machine.host, inventory, readings)
     return evaluate(snapshot, about=about, ignore=ignore, problems=problems)
 

@@ -20,7 +20,7 @@ from app.core.session.results import RunStatus
 from app.core.session.state import RunRecord
 from app.core.session.store import LoadedSession
 from backends.did_you_mean import suggestion_hint
-from backends.errors import InvalidValueError, NewerError, NotFoundError, StorageError
+from backends.errors import InvalidValueError, NewerError, NotFoundError, StorageError, storage_errors
 from backends.formats import FORMATS, FileFormat, require_known
 from backends.input_file import read_input
 from backends.model import Inventory
@@ -75,15 +75,9 @@ class Baselines:
             raise InvalidValueError(
                 f"There is a baseline {baseline.name} already.", hint="--replace puts these runs in its place."
             )
-        try:
+        with storage_errors("The baseline cannot be written", hint=f"Check {self._folder}."):
             private_folder(self._folder)
             replace_file(path, json.dumps(_as_json(baseline), indent=1) + "\n", durable=True)
-        except OSError as error:
-            raise StorageError(
-                f"The baseline cannot be written: {error.strerror or error}.",
-                hint=f"Check {self._folder}.",
-                evidence=str(error),
-            ) from error
 
     def load(self, name: str) -> Baseline:
         """Return a baseline.

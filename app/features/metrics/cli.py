@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -88,7 +87,6 @@ def _units(which: str, file: Path, no_serials: bool) -> str:
         str(file.absolute()),
         *(["--no-serials"] if no_serials else []),
     )
-    environment = {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
     return units_text(
         "raidbench-metrics",
         which,
@@ -96,5 +94,4 @@ def _units(which: str, file: Path, no_serials: bool) -> str:
         description="Metrics of storage settings and health",
         calendar="*:0/5",
         spread="30s",
-        environment=environment,
     )

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.features.check.collector import gather, readings_of
+from app.features.check.collector import gather
 from app.features.check.runner import evaluate
 from app.features.check.snapshot import SystemSnapshot
 from app.features.metrics.definitions import METRICS, PREFIX, MetricsSnapshot
-from backends.errors import RefusedError, StorageError
+from backends.errors import RefusedError, storage_errors
 from backends.host import Host
 from backends.input_file import open_input
 from backends.model import Media, Target
@@ -36,7 +36,7 @@ async def take_snapshot(machine: MachineBackends) -> MetricsSnapshot:
     """Scan all devices once, and return the result. Each controller is queried once."""
     began = time.monotonic()
     inventory = await machine.probe()
-    readings, problems = await readings_of(machine, inventory)
+    readings, problems = await machine.read_devices(inventory)
     snapshot = await gather(machine.host, inventory, readings)
     return MetricsSnapshot(
         inventory=inventory,
@@ -117,12 +117,10 @@ def write(file: Path, text: str) -> None:
     StorageError if it cannot be written.
     """
     shown = clean(str(file), 300)
-    try:
+    with storage_errors(f"{shown} cannot be written"):
         if file.is_symlink() or (file.exists() and not _is_ours(file)):
             raise RefusedError(f"{shown} is there and holds no metrics of raidbench.", hint="Name another file.")
         replace_file(file, text, mode=0o644, exact=True, durable=True)  # the exporter runs as a different user
-    except OSError as error:
-        raise StorageError(f"{shown} cannot be written: {error.strerror}.", evidence=str(error)) from error
 
 
 def _is_ours(file: Path) -> bool:

@@ -19,7 +19,7 @@ from app.features.report.blocks import (
     report_table,
     section,
 )
-from backends.model import Array, Controller, Drive, Inventory, Target
+from backends.model import Inventory, Target
 from backends.sizes import size_words
 from widgets.text_utils import units
 
@@ -79,11 +79,9 @@ def _concerned_targets(session: Session) -> set[Target]:
     names |= {str(record.change.target) for record in session.changes}
     names |= {str(item.start.target) for item in session.experiments}
     inventory = session.inventory
-    devices: tuple[Controller | Array | Drive, ...] = (*inventory.controllers, *inventory.arrays, *inventory.drives)
     arrays = {array.target: array for array in inventory.arrays}
-    blocks: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-    targets = {item.target for item in devices if str(item.target) in names}
-    targets |= {item.target for item in blocks if item.device in names}
+    targets = {item.target for item in inventory.devices if str(item.target) in names}
+    targets |= {item.target for item in inventory.block_devices if item.device in names}
     targets -= set(inventory.twins)  # the kernel's view of a device that is listed already
     waiting = list(targets)
     while waiting:
@@ -91,8 +89,8 @@ def _concerned_targets(session: Session) -> set[Target]:
         fresh = set(array.members) - targets if array is not None else set()
         targets |= fresh
         waiting += fresh
-    above = {item.controller for item in blocks if item.target in targets and item.controller is not None}
-    return targets | above
+    members = (item for item in inventory.block_devices if item.target in targets)
+    return targets | {item.controller for item in members if item.controller is not None}
 
 
 # -- changes, reverts, and all commands that changed something --------------------------------------------------------

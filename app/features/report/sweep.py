@@ -231,5 +231,5 @@ def _knee(curve: LoadCurve) -> tuple[float, float] | None:
     """Return the range of the knee, up to the last point, where the axis ends."""
     if curve.knee is None:
         return None
-    farthest = max((point.reached.mean for point in curve.points if point.reached is not None), default=curve.knee.high)
+    farthest = max((point.iops.mean for point in curve.points if point.iops is not None), default=curve.knee.high)
     return curve.knee.low, min(curve.knee.high, farthest)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,12 +93,12 @@ def watch_command(
 async def _watch(
     bench: Workbench, _: Interruption, file: Path | None, baseline: str | None, ignore: frozenset[str]
 ) -> _WatchResult:
-    from app.features.check.collector import gather, readings_of
+    from app.features.check.collector import gather
     from app.features.check.runner import evaluate
     from app.features.watch import last_watch
 
     inventory = await bench.hardware.probe()
-    readings, problems = await readings_of(bench.hardware.machine, inventory)
+    readings, problems = await bench.hardware.machine.read_devices(inventory)
     kernel = clean(await bench.host.read("/proc/sys/kernel/osrelease") or "", 64)
     now = last_watch.remember(kernel, inventory, readings)
     kept = bench.paths.state / "watched.json"
@@ -256,5 +255,4 @@ def _units(which: str, file: Path | None, baseline: str | None, ignored: tuple[s
         calendar="*-*-* 02:30",
         spread="30min",
         well=(UNDECIDED,),
-        environment={name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ},
     )

@@ -98,22 +98,13 @@ class JobSelectionScreen(WorkbenchScreen):
 
     def action_profile(self) -> None:
         """Choose a profile."""
-        choices = tuple(
-            ChoiceItem(
-                value=workload.name,
-                label=workload.title,
-                help=workload.help,
-                risk="writes" if workload.job.writes else "",
-            )
-            for workload in PROFILES.values()
-        )
 
         def chosen(name: str | None) -> None:
             if name is not None:
                 self.profile, self.job, self.runtime_named = name, profile(name).job, False
                 self.show_job()
 
-        self.app.push_screen(ChoiceDialog("Workload", choices, self.profile), chosen)
+        self.app.push_screen(ChoiceDialog("Workload", target_choices.workload_items(), self.profile), chosen)
 
     def action_edit(self) -> None:
         """Change the fields of the job."""

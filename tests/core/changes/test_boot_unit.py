@@ -41,8 +41,8 @@ class Booted(FakeHost):
             del self.files[path]
 
 
-async def unit(host: FakeHost, *command: str, **environment: str) -> BootUnit:
-    return await plan_unit(host, command or ("/usr/bin/raidbench",), JOURNAL, environment)
+async def unit(host: FakeHost, *command: str) -> BootUnit:
+    return await plan_unit(host, command or ("/usr/bin/raidbench",), JOURNAL)
 
 
 async def test_it_runs_the_recovery_of_trials_once_at_boot() -> None:
@@ -64,8 +64,9 @@ async def test_it_waits_until_udev_has_done_with_the_disks_that_were_found() -> 
     assert "systemd-udev-settle.service" in after.split()
 
 
-async def test_it_looks_where_the_journal_lies() -> None:
-    text = (await unit(Booted(), RAIDBENCH_STATE_DIR="/srv/my state")).text
+async def test_it_looks_where_the_journal_lies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAIDBENCH_STATE_DIR", "/srv/my state")
+    text = (await unit(Booted())).text
     assert '\nEnvironment="RAIDBENCH_STATE_DIR=/srv/my state"\n' in text
 
 

@@ -128,7 +128,6 @@ def units(which: str = "both") -> str:
         description="X",
         calendar="*:0/5",
         spread="30s",
-        environment={"A": "1"},
         well=(5,),
     )
 

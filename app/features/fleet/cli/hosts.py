@@ -135,12 +135,12 @@ def _settings(record: Mapping[str, Any]) -> str:
 
 
 async def _facts(bench: Workbench, *, settings: bool) -> dict[str, Any]:
-    from app.features.check.collector import gather, readings_of
+    from app.features.check.collector import gather
     from app.features.check.runner import evaluate
     from app.features.fleet.hosts.facts import facts_json
 
     inventory = await bench.hardware.probe()
-    readings, problems = await readings_of(bench.hardware.machine, inventory)
+    readings, problems = await bench.hardware.machine.read_devices(inventory)
     checked = evaluate(await gather(bench.host, inventory, readings), problems=problems)
     kernel = clean(await bench.host.read("/proc/sys/kernel/osrelease") or "", 64)
     body = facts_json(inventory, readings, checked, kernel)

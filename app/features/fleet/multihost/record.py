@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import field
 from pathlib import Path
 from typing import TextIO
@@ -18,7 +18,7 @@ from app.core.session.results import DIRECTIONS
 from app.features.fleet.multihost.common_interval import CommonInterval, Span
 from app.features.fleet.multihost.figures import IntervalSum, IoCounts, MultiHostTotals
 from app.features.fleet.multihost.messages import IntervalMessage, parse_counts
-from backends.errors import StorageError
+from backends.errors import storage_errors
 from backends.formats import FORMATS, FileFormat, require_known
 from backends.input_file import read_input
 from backends.text import clean
@@ -104,7 +104,7 @@ class JointFolder:
         self.path = session / "runs" / self.id
         """Path of the folder."""
         self._files: dict[str, TextIO] = {}
-        with _storage_errors(self.path):
+        with _writing(self.path):
             self.path.mkdir(mode=0o700, parents=True)
             for number, host in enumerate(hosts, 1):
                 self._files[host] = open(self.path / f"h{number}.jsonl", "w", encoding="utf-8")  # noqa: SIM115
@@ -114,7 +114,7 @@ class JointFolder:
 
     def add_name(self, name: str) -> None:
         """Record an additional name of a host. Raises StorageError."""
-        with _storage_errors(self.path):
+        with _writing(self.path):
             self._names.write(f"{name}\n")
             self._names.flush()
 
@@ -125,7 +125,7 @@ class JointFolder:
             for name, side in tick.sides.items()
         }
         line = {"begin": round(span[0], 6), "end": round(span[1], 6), "seconds": tick.seconds, **sides}
-        with _storage_errors(self.path):
+        with _writing(self.path):
             self._files[host].write(json.dumps(line, separators=(",", ":")) + "\n")
 
     def sum_within(self, host: str, window: CommonInterval) -> IntervalSum:
@@ -139,7 +139,7 @@ class JointFolder:
     def ticks(self, host: str) -> Iterator[tuple[Span, float, dict[str, IoCounts]]]:
         """Yield the intervals of a host as they were added: time span, length, I/O counts. Raises StorageError."""
         file = self._files[host]
-        with _storage_errors(self.path):
+        with _writing(self.path):
             file.flush()
             with open(file.name, encoding="utf-8") as lines:
                 for line in lines:
@@ -150,7 +150,7 @@ class JointFolder:
     def keep(self, record: JointRecord) -> None:
         """Write the record. Raises StorageError."""
         body = {"format": FORMATS[FileFormat.JOINT], "program": program_version(), **unstructure(record)}
-        with _storage_errors(self.path):
+        with _writing(self.path):
             (self.path / DOCUMENT).write_text(json.dumps(body, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
     def close(self) -> None:
@@ -159,17 +159,8 @@ class JointFolder:
             file.close()
 
 
-@contextmanager
-def _storage_errors(path: Path) -> Iterator[None]:
-    """Raise StorageError for an OSError inside the block."""
-    try:
-        yield
-    except OSError as error:
-        raise StorageError(
-            f"{clean(str(path), 300)} cannot be written: {error.strerror or error}.",
-            hint="What was measured until then lies there.",
-            evidence=str(error),
-        ) from error
+def _writing(path: Path) -> AbstractContextManager[None]:
+    return storage_errors(f"{clean(str(path), 300)} cannot be written", hint="What was measured until then lies there.")
 
 
 _LARGEST = 64 << 20

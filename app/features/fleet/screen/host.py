@@ -26,7 +26,7 @@ from app.tui.devices.settings_panel import (
 from app.tui.header import HeaderLines
 from backends.display_names import addresses, name_of
 from backends.errors import RaidbenchError
-from backends.model import Array, Device, Drive, Inventory, Target
+from backends.model import Device, Inventory, Target
 from widgets.keyed_table import KeyedTable
 
 if TYPE_CHECKING:
@@ -124,8 +124,9 @@ class HostScreen(ListDetailScreen):
     def _take(self, remote_devices: RemoteDevices) -> None:
         inventory = remote_devices.inventory
         self._devices = remote_devices
-        blocks: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
-        self._tuned = {device.target: tuning_cells(settings_by_key(self._parts(device))) for device in blocks}
+        self._tuned = {
+            device.target: tuning_cells(settings_by_key(self._parts(device))) for device in inventory.block_devices
+        }
         self._say_empty("it told of no device" if not (inventory.drives or inventory.arrays) else "no settings here")
         self.devices.show(inventory, self._tuned, ())
         self.note(" · ".join(count_texts(inventory)) or "nothing")

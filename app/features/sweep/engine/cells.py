@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
 from app.core.analysis.reasons import Caveat
-from app.core.analysis.stats import THRESHOLD_PERCENT, LogMeanInterval, MeanInterval, log_mean_interval
+from app.core.analysis.stats import THRESHOLD_PERCENT, LogMeanInterval, MeanInterval, log_mean_interval, mean_interval
 from app.core.analysis.verdict import VerdictResult
 from app.core.session.results import DirectionStats, RunResult, RunStatus
 from app.core.session.state import RunRecord
@@ -99,6 +99,27 @@ def _mean(directions: list[DirectionStats]) -> float | None:
     if any(mean is None for mean, _ in pairs):
         return None
     return sum((mean or 0.0) * count for mean, count in pairs) / sum(count for _, count in pairs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredLoad:
+    """A load of a cell and its results."""
+
+    cell: SweepCell
+    """The cell of its runs."""
+    tried: int
+    """Number of started runs, including failed ones."""
+    scores: tuple[RunScore, ...] = ()
+    """Metrics of the completed runs."""
+
+    @property
+    def iops(self) -> MeanInterval | None:
+        """Mean and interval of the reached I/Os per second; None without a run."""
+        return mean_interval([score.iops for score in self.scores]) if self.scores else None
+
+    def latency(self, figure: LatencyFigure) -> LogMeanInterval | None:
+        """Return the mean and interval over the runs; None if a run has too few I/Os for it."""
+        return latency(self.scores, figure)
 
 
 # -- runs of a cell ---------------------------------------------------------------------------------------------------

@@ -12,13 +12,13 @@ from math import sqrt
 from random import Random
 
 from app.core.analysis.knee import Knee, LoadPoint, knee
-from app.core.analysis.stats import LogMeanInterval, MeanInterval, mean_interval
+from app.core.analysis.stats import LogMeanInterval, MeanInterval
 from app.core.fio.fields import field_text
 from app.core.fio.job import Arrival, field_problems
 from app.core.fio.sizes import parse_size
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Purpose, RateSeries, SweepCell
-from app.features.sweep.engine.cells import CellResult, LatencyFigure, Runs, RunScore, latency, scored_runs
+from app.features.sweep.engine.cells import CellResult, LatencyFigure, MeasuredLoad, Runs, scored_runs
 from app.features.sweep.engine.order import mirrored_rounds
 from app.features.sweep.engine.saturation import SaturationResult, search
 from backends.errors import InvalidValueError
@@ -44,37 +44,22 @@ DEEPER, LEAST_DEPTH, MOST_DEPTH = 4, 64, 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RatePoint:
+class RatePoint(MeasuredLoad):
     """A requested rate and its result."""
 
     percent: int
     """Percent of the saturation."""
     asked: float
     """Requested I/Os per second of all jobs."""
-    cell: SweepCell
-    """The cell of its runs."""
-    tried: int
-    """Number of started runs, including failed ones."""
-    scores: tuple[RunScore, ...] = ()
-    """Metrics of the completed runs."""
-
-    @property
-    def reached(self) -> MeanInterval | None:
-        """Reached I/Os per second; None without a run."""
-        return mean_interval([score.iops for score in self.scores]) if self.scores else None
-
-    def latency(self, figure: LatencyFigure) -> LogMeanInterval | None:
-        """Return the mean and interval over the runs; None if a run has too few I/Os for it."""
-        return latency(self.scores, figure)
 
     @property
     def carried(self) -> bool:
         """Whether the requested rate was reached, within chance; False without a run."""
-        if self.reached is None:
+        if self.iops is None:
             return False
         counted = sum(score.ios for score in self.scores)
         chance = _CHANCE / sqrt(counted) if counted else 0.0
-        return self.reached.mean >= self.asked * (1 - max(MISSING_SHARE, chance))
+        return self.iops.mean >= self.asked * (1 - max(MISSING_SHARE, chance))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +80,7 @@ class LoadCurve:
         pairs = [
             (reached.mean, mean)
             for point in self.points
-            if (reached := point.reached) is not None and (mean := point.latency(figure)) is not None
+            if (reached := point.iops) is not None and (mean := point.latency(figure)) is not None
         ]
         return sorted(pairs, key=lambda pair: pair[0])
 
@@ -170,8 +155,8 @@ def curve_knee(points: Sequence[RatePoint]) -> Knee | None:
     loads = []
     for point in points:
         means = tuple(score.mean_ns for score in point.scores if score.mean_ns)
-        if point.reached is not None and means:
-            loads.append(LoadPoint(rate=point.reached.mean, latencies=means, carried=point.carried))
+        if point.iops is not None and means:
+            loads.append(LoadPoint(rate=point.iops.mean, latencies=means, carried=point.carried))
     return knee(loads)
 
 

@@ -15,7 +15,7 @@ from random import Random
 from app.core.analysis.stats import LogMeanInterval, MeanInterval, mean_interval
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Purpose, Saturation, SweepCell
-from app.features.sweep.engine.cells import LatencyFigure, Runs, RunScore, latency, scored_runs
+from app.features.sweep.engine.cells import LatencyFigure, MeasuredLoad, Runs, scored_runs
 from app.features.sweep.engine.order import mirrored_rounds
 from backends.values import dataclass
 
@@ -33,27 +33,16 @@ FLAT_DOUBLINGS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DepthPoint:
+class DepthPoint(MeasuredLoad):
     """A queue depth and its results."""
 
     depth: int
     """I/Os in flight of each job."""
-    cell: SweepCell
-    """The cell of its runs."""
-    tried: int
-    """Number of started runs, including failed ones."""
-    scores: tuple[RunScore, ...] = ()
-    """Metrics of the completed runs."""
-
-    @property
-    def iops(self) -> MeanInterval | None:
-        """Mean and interval; None without a run."""
-        return mean_interval([score.iops for score in self.scores]) if self.scores else None
 
     @property
     def p99_ns(self) -> LogMeanInterval | None:
         """Mean and interval of the 99th percentiles; None if a run has too few I/Os."""
-        return latency(self.scores, LatencyFigure.P99)
+        return self.latency(LatencyFigure.P99)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -114,7 +114,7 @@ def _curve(curve: LoadCurve) -> Json:
             {
                 **pick(point, "percent", "asked", "carried"),
                 "runs": len(point.scores),
-                "reached": _spread(point.reached),
+                "reached": _spread(point.iops),
                 "latency_ns": {name: _interval(point.latency(figure)) for name, figure in _LATENCIES.items()},
             }
             for point in curve.points

@@ -106,7 +106,7 @@ def _row(point: RatePoint, *, knee: bool) -> Row:
             units.iops(point.asked),
             str(point.percent),
             str(len(point.scores)),
-            units.iops(None if point.reached is None else point.reached.mean),
+            units.iops(None if point.iops is None else point.iops.mean),
             _mean_text(mean),
             _half_interval_text(mean),
             _mean_text(p50),
@@ -134,15 +134,15 @@ def _nearest_point(curve: LoadCurve) -> RatePoint | None:
     knee = curve.knee
     if knee is None:
         return None
-    carried = [point for point in curve.points if point.carried and point.reached is not None]
-    return min(carried, key=lambda point: abs((point.reached.mean if point.reached else 0.0) - knee.rate), default=None)
+    carried = [point for point in curve.points if point.carried and point.iops is not None]
+    return min(carried, key=lambda point: abs((point.iops.mean if point.iops else 0.0) - knee.rate), default=None)
 
 
 def knee_text(curve: LoadCurve, *, complete: bool = True) -> str:
     """Return where the curve has its knee; `complete` means that nothing more will be measured."""
     knee = curve.knee
     if knee is None:
-        carried = [point.reached.mean for point in curve.points if point.carried and point.reached is not None]
+        carried = [point.iops.mean for point in curve.points if point.carried and point.iops is not None]
         if not complete or not carried:
             return "The knee is not known yet." if not complete else "No rate was reached, so there is no knee."
         return f"No knee up to {units.iops(max(carried))} IOPS: latency rises less than the load."
@@ -173,5 +173,5 @@ def curve_heading(of: str) -> str:
 
 
 def _missed_text(point: RatePoint) -> str:
-    missing = (1 - point.reached.mean / point.asked) * 100 if point.reached is not None else 100.0
-    return f"{spread_text(point.reached)} IOPS reached, {missing:.0f} % missing: {SATURATED}"
+    missing = (1 - point.iops.mean / point.asked) * 100 if point.iops is not None else 100.0
+    return f"{spread_text(point.iops)} IOPS reached, {missing:.0f} % missing: {SATURATED}"

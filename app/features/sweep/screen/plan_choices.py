@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 from textual.containers import Horizontal
 
 from app.core.fio.job import Job
-from app.core.fio.profiles import PROFILES, profile
+from app.core.fio.profiles import profile
 from app.features.sweep.engine.builtin_plans import plan_files
 from app.features.sweep.engine.plan import PlanError, SweepPlan
 from app.features.sweep.engine.plan_file import load_plan, parse_plan
@@ -55,16 +55,6 @@ def plan_items() -> tuple[ChoiceItem, ...]:
         plan = load_plan(str(file))
         choices.append(ChoiceItem(value=name, label=f"{name}: {plan.title}", help=plan.about))
     return tuple(choices)
-
-
-def workload_items() -> tuple[ChoiceItem, ...]:
-    """Return the choices of a workload."""
-    return tuple(
-        ChoiceItem(
-            value=profile.name, label=profile.title, help=profile.help, risk="writes" if profile.job.writes else ""
-        )
-        for profile in PROFILES.values()
-    )
 
 
 # -- the present plan -------------------------------------------------------------------------------------------------
@@ -125,7 +115,9 @@ class PlanChoices(Horizontal):
             if name is not None:
                 self._take_job(profile(name).job, name)
 
-        self.workbench_app.push_screen(ChoiceDialog("Workload", workload_items(), self.draft.profile), chosen)
+        self.workbench_app.push_screen(
+            ChoiceDialog("Workload", target_choices.workload_items(), self.draft.profile), chosen
+        )
 
     def edit(self) -> None:
         """Open the dialog for the fields of the job that the axes vary."""
