@@ -148,6 +148,6 @@ def _import_section(file: Path, section: str | None, alone: str) -> ImportedJob:
             hint="Name one with --section NAME; it is run alone, without the others.",
         )
     job = imported.combined_job if section is None else imported.section(section)
-    for note in (*imported.notes, *job.notes):
+    for note in job.notes:
         say(f"Note: {clean(note, 600)}")
     return job

@@ -86,7 +86,7 @@ def judge(text: str, scratch: Scratch, *, runs: bool = False) -> Verdict:
         return Verdict(Kind.DIFFERS, f"fio refuses the file ({theirs.complaint}), raidbench takes it")
     if own.complaint:
         return Verdict(Kind.DIFFERS, f"fio refuses raidbench's own job: {own.complaint}")
-    notes = (*imported.notes, *whole.notes)
+    notes = whole.notes
     if unnoted := list(_unnoted(theirs, own, notes)):
         return Verdict(Kind.DIFFERS, "; ".join(unnoted))
     jobs = [meaning.effective(section) for section in theirs.sections]

@@ -114,13 +114,6 @@ class FioDocument:
         return sum(part.total_ios for part in parts if part)
 
     @property
-    def options(self) -> Mapping[str, str]:
-        """Return the options of the file and of the first job, as fio repeats them; "1" for an option with no value."""
-        first = self._jobs[0] if self._jobs else {}
-        merged = {**_dict(self._data.get("global options")), **_dict(first.get("job options"))}
-        return {clean(str(key), 80): clean(str(value), 400) or "1" for key, value in merged.items()}
-
-    @property
     def cpu_percent_of_core(self) -> float | None:
         """Return user and system CPU time of all workers in percent of one core; None before any I/O.
 

@@ -45,9 +45,6 @@ class ImportedJob:
     """Whether it waits for the jobs above it; fio also starts a new group with it."""
     new_group: bool = False
     """Whether a new group of results starts with it."""
-    raw: Mapping[str, str] = field(default_factory=dict)
-    """All options of the section and of the globals above it, by fio's names without aliases, as written in the file.
-    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +53,6 @@ class Imported:
 
     jobs: tuple[ImportedJob, ...]
     """At least one, in the order of the file."""
-    notes: tuple[str, ...] = ()
-    """Sentences about the file as a whole."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -258,21 +253,19 @@ def _job(
     except InvalidValueError as error:
         problems.append(f"[{section.name}]: {error.message}")
         return None
-    raw = {rules.FIO_NAMES.get(key, key): value for key, (value, _) in options.items()}
     return ImportedJob(
         name=section.name,
         job=job,
         notes=tuple(dict.fromkeys(draft.notes)),
         names_runtime=names_runtime,
-        stonewall=_is_set(raw, "stonewall"),
-        new_group=_is_set(raw, "new_group"),
-        raw=raw,
+        stonewall=_is_set("stonewall", options),
+        new_group=_is_set("new_group", options),
     )
 
 
-def _is_set(raw: Mapping[str, str], key: str) -> bool:
+def _is_set(key: str, options: Mapping[str, tuple[str, int]]) -> bool:
     """Return whether a fio flag is set; a value that is no flag counts as set."""
     try:
-        return parse_flag(raw.get(key, "0"))
+        return parse_flag(options.get(key, ("0", 0))[0])
     except InvalidValueError:
         return True

@@ -186,7 +186,7 @@ class JobSelectionScreen(WorkbenchScreen):
             self.workbench_app.show_error(error, title="Not a job for raidbench")
             return
         self.job, self.profile, self._origin, self.runtime_named = taken.job, None, None, taken.names_runtime
-        for note in (*imported.notes, *taken.notes):
+        for note in taken.notes:
             self.say(note, severity="warning")
         self.show_job()
 

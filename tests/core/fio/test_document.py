@@ -25,7 +25,7 @@ def touch_everything(found: FioDocument) -> None:
         if (part := found.counters(name)) is not None:
             assert part.total_ios >= 0
             assert part.histogram.total >= 0
-    _ = (found.timestamp_ms, found.total_ios, found.options, found.cpu_percent_of_core, found.jobs)
+    _ = (found.timestamp_ms, found.total_ios, found.cpu_percent_of_core, found.jobs)
 
 
 def test_one_direction_is_read_in_full() -> None:

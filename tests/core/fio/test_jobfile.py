@@ -50,7 +50,6 @@ def test_what_the_file_leaves_open_is_fios_default_not_ours() -> None:
 def test_sections_come_in_order_with_the_globals_above_them() -> None:
     found = import_jobfile("[global]\nbs=8k\n[a]\nrw=read\n[global]\niodepth=7\n[b]\nrw=write\nbs=1m\n")
     assert [(job.name, job.job.bs, job.job.iodepth) for job in found.jobs] == [("a", 8192, 1), ("b", 1 << 20, 7)]
-    assert not found.notes
 
 
 def test_a_file_of_several_sections_is_one_job() -> None:
@@ -354,21 +353,6 @@ def test_a_section_says_how_it_follows_the_one_above() -> None:
         (True, False),
         (False, True),
     ]
-    assert third.raw["startdelay"] == "3"
-
-
-def test_the_raw_options_have_fios_names() -> None:
-    (found,) = import_jobfile(
-        "[a]\nrw=randread\ntimeout=9\nramp_time=2\nblocksize=8k\nba=8k\niodepth_batch_submit=4\n"
-    ).jobs
-    assert found.raw == {
-        "rw": "randread",
-        "runtime": "9",
-        "ramp_time": "2",
-        "bs": "8k",
-        "blockalign": "8k",
-        "iodepth_batch": "4",
-    }
 
 
 @pytest.mark.parametrize("name", ["global", "globals", "global two"])
