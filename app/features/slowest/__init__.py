@@ -1,11 +1,14 @@
 """Slowest member: the drives of an array read in turn."""
 
-from app.doors import DoorCommand, FeatureDoor
+from app.doors import DoorCommand, FeatureDoor, HelpGroup
 
 DOOR = FeatureDoor(
     commands={
         "slowest": DoorCommand(
-            "app.features.slowest.cli:slowest_command", "Which member of an array is slower than its siblings.", 120
+            "app.features.slowest.cli:slowest_command",
+            "Find slow or hung members of an array.",
+            HelpGroup.MEASURE,
+            150,
         )
     },
     actions={"show": "app.features.slowest.screen:show_slowest"},
