@@ -1,11 +1,13 @@
-"""Every example of `--help` does what it shows, on a simulated host."""
+"""Every example of `--help`, and every command in the README and the docs, works on a simulated host."""
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -66,21 +68,43 @@ def raidbench(folder: Path, *argv: str, host: str = "linux") -> subprocess.Compl
     )
 
 
-def examples() -> list[str]:
+def help_examples() -> list[str]:
+    return [example for command in ALL.values() for example in getattr(command, "examples", ())]
+
+
+def page_commands(page: Path) -> list[str]:
+    """Return the command lines of the console blocks of a page: lines that begin with `$ raidbench`."""
+    blocks = re.findall(r"^```console\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     return [
-        example
-        for command in ALL.values()
-        for example in getattr(command, "examples", ())
-        if not example.startswith(OVER_SSH)
+        line.removeprefix("$ ") for block in blocks for line in block.splitlines() if line.startswith("$ raidbench")
     ]
 
 
-def test_every_example_works_or_asks_for_a_confirmation(session: Path) -> None:
+def failures(folder: Path, lines: Iterable[str]) -> dict[str, tuple[int, str]]:
+    """Return the command lines that neither work nor ask for a confirmation."""
     failed = {}
-    for example in examples():
-        argv = shlex.split(example)[1:]
-        done = raidbench(session, *argv, *ADDED.get(argv[0], ()), host=OTHER_HOSTS.get(argv[0], "linux"))
+    for line in lines:
+        if line.startswith(OVER_SSH):
+            continue
+        argv = shlex.split(line, comments=True)[1:]
+        done = raidbench(folder, *argv, *ADDED.get(argv[0], ()), host=OTHER_HOSTS.get(argv[0], "linux"))
         asks = done.returncode == 3 and ("--yes" in done.stderr or "--confirm" in done.stderr)
         if done.returncode not in (0, 5) and not asks:
-            failed[example] = (done.returncode, done.stderr[-300:])
-    assert failed == {}
+            failed[line] = (done.returncode, done.stderr[-300:])
+    return failed
+
+
+def test_every_example_of_the_help_works_or_asks_for_a_confirmation(session: Path) -> None:
+    assert failures(session, help_examples()) == {}
+
+
+PAGES = tuple(page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if page_commands(page))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_of_a_page_works_or_asks_for_a_confirmation(session: Path, page: Path) -> None:
+    assert failures(session, page_commands(page)) == {}
+
+
+def test_the_readme_has_commands() -> None:
+    assert len(page_commands(ROOT / "README.md")) >= 5
