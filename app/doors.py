@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import field
+from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -37,6 +38,19 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """Every feature, and the features that it may import. There is no cycle."""
 
 
+class HelpGroup(StrEnum):
+    """The headings of the commands in `--help`, in order."""
+
+    LOOK = "Look"
+    CHANGE = "Change"
+    MEASURE = "Measure"
+    COMPARE = "Compare"
+    ARRAYS = "Arrays"
+    HOSTS = "Many hosts"
+    REPORTS = "Reports"
+    MAINTENANCE = "Maintenance"
+
+
 @dataclass(frozen=True, slots=True)
 class DoorCommand:
     """A command of the command line."""
@@ -44,7 +58,9 @@ class DoorCommand:
     path: str
     """Location of the command: `module:name`."""
     help: str
-    """Its line in `--help`."""
+    """Its line in `--help`, the first line of its docstring."""
+    group: HelpGroup
+    """Its heading in `--help`."""
     rank: int
     """Its position in `--help`, lowest first."""
 

@@ -6,27 +6,28 @@ from pathlib import Path
 
 import click
 
+from app.cli.command import command
 from app.cli.exit_status import DONE
-from app.cli.options import REDACTED
 from app.cli.output import lines, print_json, say
 from app.cli.session_context import loaded_session
+from app.cli.shared_options import force_option, json_option, output_option, redact_option
 from app.core.session.archive import write_archive
 from backends.sizes import size_words
 from backends.text import clean
 from widgets.text_utils import units
 
 
-@click.command("archive")
+@command("archive", "raidbench archive -o night.raidbench", "raidbench compare night.raidbench/r1 r1")
 @click.argument("session", required=False)
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", required=True, help="Write it there.")
-@click.option("--redact", is_flag=True, help=f"Pseudonyms for serial numbers, {REDACTED}.")
-@click.option("--force", is_flag=True, help="Replace FILE if it is there.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@output_option(required=True)
+@redact_option
+@force_option
+@json_option
 def archive_command(session: str | None, output: Path, redact: bool, force: bool, as_json: bool) -> int:
-    """The session as one file with checksums: its log, and all that fio and other programs said.
+    """Pack a session into one file.
 
-    SESSION is a name from `log --list` or a folder; without it the last one. Where a session is named, `compare`,
-    `runs`, `report` and `log` take FILE instead.
+    SESSION is a name from `raidbench log --list` or a folder (default: the last session). FILE holds the log and the
+    output of fio and other programs, with checksums. `compare`, `runs`, `report` and `log` accept FILE as a session.
     """
     made = write_archive(loaded_session(session, whole=True).folder, output, redact=redact, force=force)
     if as_json:

@@ -15,11 +15,13 @@ from app.cli.async_runner import Interruption
 from app.cli.bench_job import JobOptions, job_of, job_options
 from app.cli.bench_progress import RunProgressPrinter, print_summary, say_advice
 from app.cli.bench_target import resolve_target
+from app.cli.command import GroupedCommand, command
 from app.cli.confirm import require_confirmation
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
-from app.cli.options import CONFIRM_HELP, FiniteRange, GroupedCommand, current, gather_options, typed_argv
+from app.cli.options import FiniteRange, current, gather_options, typed_argv
 from app.cli.output import BrokenPipeOutputError, document, lines, print_json, say, say_lines
 from app.cli.session_context import on_workbench, open_checked_session
+from app.cli.shared_options import HOSTS_HELP, confirm_option, dry_run_option, json_option
 from app.cli.steady_options import steady_options
 from app.core.analysis.sample_groups import spreads
 from app.core.benchmark.endurance import wear_texts
@@ -76,44 +78,53 @@ class BenchOptions:
     stagger: float | None
 
 
-@click.command("bench", cls=GroupedCommand)
+@command(
+    "bench",
+    "raidbench bench md:md0",
+    "raidbench bench ./scratch --rw randrw --bs 8k --runtime 30",
+    "raidbench bench sdb sdc --profile seqread-4m --repeat 3",
+    cls=GroupedCommand,
+)
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
-@job_options("Run this section of the job file alone; without it all sections run, as fio runs them.")
+@job_options("Run only this section of the job file (default: all sections, as fio runs them).")
 @steady_options()
-@click.option("--repeat", type=click.IntRange(1, 1000), default=1, metavar="N", help="Run it N times.")
-@click.option("--keep", is_flag=True, help="Leave the scratch file for the next run.")
-@click.option("--dry-run", is_flag=True, help="Only show what would be run, written over and made.")
-@click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
-@click.option("--json", "as_json", is_flag=True, help="The figures as JSON.")
-@click.option("--stream", is_flag=True, help="One JSON line a measured interval, as it comes.")
 @click.option(
-    "--go-on-stdin", is_flag=True, help="With --stream: wait for `go AT` on standard input, as `--hosts` says it."
+    "--repeat", type=click.IntRange(1, 1000), default=1, show_default=True, metavar="N", help="Number of runs."
+)
+@click.option("--keep", is_flag=True, help="Keep the scratch file for the next run.")
+@dry_run_option
+@confirm_option
+@json_option
+@click.option("--stream", is_flag=True, help="Print each measured interval as one JSON line.")
+@click.option(
+    "--go-on-stdin", is_flag=True, help="With --stream: wait for `go TIME` on standard input, as --hosts sends it."
 )
 @click.option(
     "--lease",
     type=click.IntRange(*LEASES),
     metavar="SECONDS",
-    help="With --go-on-stdin or --hosts: so much silence stops the run on a host; 5 unless named.",
+    help="With --go-on-stdin or --hosts: stop the run after this much silence (default: 5).",
 )
-@click.option("--hosts", "nodes", metavar="NODES", help="Measure on all of these at once: `node[1-8],@group`.")
+@click.option("--hosts", "nodes", metavar="NODESET", help=HOSTS_HELP)
 @click.option(
     "--stagger",
     type=FiniteRange(0, 60),
     metavar="SECONDS",
-    help="With --hosts: between the start of one host and the next; 0 unless named.",
+    help="With --hosts: delay between the start of two hosts (default: 0).",
 )
 @gather_options(BenchOptions)
 def bench_command(options: BenchOptions) -> int:
-    """Measure TARGET with fio: an address or device as `devices` lists it, a file, or a folder.
+    """Measure a device, an array or a file with fio.
 
-    A file that does not exist (./scratch) is made, filled, measured and removed. Reading a raw device is harmless;
-    writing to one destroys its data and asks for the end of its serial number first.
+    TARGET is an address or device as `raidbench devices` lists it, a file or a folder. A file that does not exist is
+    created, filled, measured and removed. Reads of a raw device are harmless. Writes destroy its data and need a
+    confirmation.
 
-    Several targets are measured at the same time, by one fio: the figures are those of all together, with a row for
-    each. They must not share a disk.
+    One fio process measures several targets at the same time. The result is for all of them together, with a row for
+    each. The targets must not share a drive.
 
-    The sections of a job file run on TARGET at the same time, and after a stonewall one phase after another. Each has
-    figures of its own.
+    The sections of a job file run on TARGET at the same time. Sections after a stonewall run as the next phase. Each
+    section has its own result.
     """
     config = current().load_config()
     _require_suitable(options)

@@ -50,9 +50,9 @@ class JobOptions:
     """The job fields that were given, as text."""
 
 
-_PROFILE = click.option("--profile", metavar="NAME", help="A workload by name; `raidbench profiles` lists them.")
+_PROFILE = click.option("--profile", metavar="NAME", help="Profile to run. `raidbench profiles` lists them.")
 _JOBFILE = click.option(
-    "--jobfile", type=click.Path(path_type=Path), metavar="FILE", help="A fio job file; its target is ignored."
+    "--jobfile", type=click.Path(path_type=Path), metavar="FILE", help="fio job file to run. Its target is ignored."
 )
 
 
@@ -72,7 +72,7 @@ def job_options(section_help: str | None = None) -> Callable[[Callable[..., Any]
 
         decorated: Callable[..., Any] = gathered
         for field in reversed(FIELDS):
-            metavar = "|".join(field.choices) if field.choices else None
+            metavar = "|".join(field.choices) or field.metavar
             name = f"--{field.key.replace('_', '-')}"
             decorated = click.option(name, f"job_{field.key}", metavar=metavar, help=field.help)(decorated)
         if section_help is not None:

@@ -7,10 +7,12 @@ from pathlib import Path
 import click
 
 from app.cli.async_runner import run
+from app.cli.command import command
 from app.cli.exit_status import DONE
-from app.cli.options import REDACTED, current
+from app.cli.options import current
 from app.cli.output import lines, print_json, say
 from app.cli.session_context import host_of
+from app.cli.shared_options import force_option, json_option, redact_option
 from app.core.benchmark.provenance import provenance
 from app.core.session.machine import machine_facts
 from app.core.session.redaction import identifiers, is_replaced_everywhere, redactor_of_inventories, spellings
@@ -25,16 +27,17 @@ from widgets.text_utils import units
 FILE = "machine.json"
 
 
-@click.command("capture")
+@command("capture", "raidbench capture ./node7", "raidbench --machine ./node7 devices")
 @click.argument("folder", type=click.Path(path_type=Path), metavar="DIR")
-@click.option("--with-legal-values", is_flag=True, help="Ask the tools, too, which values each setting may have.")
-@click.option("--redact", is_flag=True, help=f"Hide more than serial numbers: {REDACTED}.")
-@click.option("--force", is_flag=True, help="Replace an earlier recording.")
-@click.option("--json", "as_json", is_flag=True, help="What was recorded as JSON.")
+@click.option("--with-legal-values", is_flag=True, help="Record the legal values of each setting, too.")
+@redact_option
+@force_option
+@json_option
 def capture_command(folder: Path, with_legal_values: bool, redact: bool, force: bool, as_json: bool) -> int:
-    """Record this machine into DIR: everything raidbench reads, nothing is changed.
+    """Record this machine for a test or a bug report.
 
-    Serial numbers and world wide names are replaced by stand-ins of the same shape.
+    DIR gets everything that raidbench reads. Nothing is changed. Serial numbers and WWNs are replaced by pseudonyms of
+    the same form.
     """
     file = folder / FILE
     if file.exists() and not force:

@@ -5,39 +5,64 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from app.doors import DoorCommand, doors
+from app.doors import DoorCommand, HelpGroup, doors
 
 _CORE: dict[str, DoorCommand] = {
-    "devices": DoorCommand("app.cli.devices:devices_command", "Everything found: controllers, arrays, drives.", 10),
+    "devices": DoorCommand(
+        "app.cli.devices:devices_command", "List controllers, arrays and drives.", HelpGroup.LOOK, 10
+    ),
     "show": DoorCommand(
-        "app.cli.devices:show_command", "Facts and settings of one target, and what may be changed.", 20
+        "app.cli.devices:show_command", "Show the facts and settings of one target.", HelpGroup.LOOK, 20
     ),
-    "set": DoorCommand("app.cli.set_command:set_command", "Change settings, after showing the exact commands.", 50),
-    "undo": DoorCommand("app.cli.undo:undo_command", "Take back changes of the session.", 60),
-    "keep": DoorCommand("app.cli.trial:keep_command", "Keep what is on trial.", 70),
-    "persist": DoorCommand("app.cli.persist:persist_command", "Keep settings after a reboot.", 80),
-    "bench": DoorCommand("app.cli.bench:bench_command", "Measure a device, an array or a scratch file with fio.", 110),
+    "set": DoorCommand(
+        "app.cli.set_command:set_command",
+        "Change settings after a review of the exact commands.",
+        HelpGroup.CHANGE,
+        40,
+    ),
+    "undo": DoorCommand("app.cli.undo:undo_command", "Undo changes of the session.", HelpGroup.CHANGE, 50),
+    "keep": DoorCommand("app.cli.trial:keep_command", "Keep settings that are on trial.", HelpGroup.CHANGE, 60),
+    "persist": DoorCommand("app.cli.persist:persist_command", "Make settings survive a reboot.", HelpGroup.CHANGE, 70),
+    "bench": DoorCommand(
+        "app.cli.bench:bench_command", "Measure a device, an array or a file with fio.", HelpGroup.MEASURE, 100
+    ),
     "precondition": DoorCommand(
-        "app.cli.precondition:precondition_command", "Write a device in full, twice, before it is measured.", 130
+        "app.cli.precondition:precondition_command",
+        "Overwrite a device twice, so that it performs as in use.",
+        HelpGroup.MEASURE,
+        110,
     ),
-    "profiles": DoorCommand("app.cli.profiles:profiles_command", "The workloads by name.", 180),
-    "runs": DoorCommand("app.cli.runs:runs_command", "The runs of the session.", 190),
+    "profiles": DoorCommand(
+        "app.cli.profiles:profiles_command",
+        "List the profiles for `raidbench bench --profile`.",
+        HelpGroup.MEASURE,
+        170,
+    ),
+    "runs": DoorCommand("app.cli.runs:runs_command", "List the runs of the session.", HelpGroup.COMPARE, 180),
     "compare": DoorCommand(
-        "app.cli.runs:compare_command",
-        "Two runs, their repeats or an experiment side by side, and what they show.",
-        200,
+        "app.cli.runs:compare_command", "Compare two runs or show an experiment.", HelpGroup.COMPARE, 190
     ),
-    "log": DoorCommand("app.cli.log:log_command", "The session as it was.", 260),
-    "archive": DoorCommand("app.cli.archive:archive_command", "The session as one file, for another machine.", 280),
-    "recover": DoorCommand("app.cli.recover:recover_command", "Restore what a crash left.", 290),
-    "capture": DoorCommand("app.cli.capture:capture_command", "Record this machine for a test or a bug report.", 320),
-    "keys": DoorCommand("app.cli.reference:keys_command", "The keys of the workbench.", 330),
-    "version": DoorCommand(
-        "app.cli.version_help:version_command", "The version; with --json also Python, form and file formats.", 340
+    "log": DoorCommand("app.cli.log:log_command", "Show the events of a session.", HelpGroup.REPORTS, 260),
+    "archive": DoorCommand("app.cli.archive:archive_command", "Pack a session into one file.", HelpGroup.REPORTS, 270),
+    "recover": DoorCommand(
+        "app.cli.recover:recover_command",
+        "Restore settings after a crash or a lost connection.",
+        HelpGroup.MAINTENANCE,
+        310,
     ),
-    "help": DoorCommand("app.cli.version_help:help_command", "What a command does, and its options.", 350),
+    "capture": DoorCommand(
+        "app.cli.capture:capture_command",
+        "Record this machine for a test or a bug report.",
+        HelpGroup.MAINTENANCE,
+        320,
+    ),
+    "keys": DoorCommand(
+        "app.cli.reference:keys_command", "List the keys of the workbench.", HelpGroup.MAINTENANCE, 330
+    ),
+    "version": DoorCommand("app.cli.version_help:version_command", "Show the version.", HelpGroup.MAINTENANCE, 340),
+    "help": DoorCommand("app.cli.version_help:help_command", "Show the help of a command.", HelpGroup.MAINTENANCE, 350),
     "glossary": DoorCommand(
-        "app.cli.reference:glossary_command", "The words that are used here, and what they mean.", 360
+        "app.cli.reference:glossary_command", "Explain the terms that raidbench uses.", HelpGroup.MAINTENANCE, 360
     ),
 }
 """The commands that belong to no feature."""

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.async_runner import Interruption, run
+from app.cli.command import command
 from app.cli.exit_status import DONE
 from app.cli.options import current, over_hosts
 from app.cli.output import document, is_text_wanted, print_json, say
 from app.cli.session_context import host_of, on_workbench, remember_scan, report_trials, warn_of_journal
+from app.cli.shared_options import json_option
 from app.core.presentation import json_schema
 from backends.did_you_mean import suggestion_hint
 from backends.errors import InvalidValueError
@@ -26,18 +28,26 @@ if TYPE_CHECKING:
     from backends.settings import Setting
 
 
-@click.command("devices")
-@click.option("--json", "as_json", is_flag=True, help="As JSON, with every setting.")
+@command("devices", "raidbench devices", "raidbench devices --columns name,health,size --wide")
+@json_option
 @click.option(
-    "--schema", "version", type=click.Choice(["1", "2"]), default="2", help="Form of the JSON: 1 is the former one."
+    "--schema",
+    "version",
+    type=click.Choice(["1", "2"]),
+    default="2",
+    show_default=True,
+    help="Schema version of the JSON.",
 )
-@click.option("--wide", is_flag=True, help="Every column and every member, whatever the width of the terminal.")
-@click.option("--columns", metavar="NAME,...", help="These columns, in this order; a wrong one names them all.")
+@click.option("--wide", is_flag=True, help="Show every column and member, even if the terminal is narrower.")
+@click.option(
+    "--columns", metavar="NAME,...", help="Columns to show, in this order. An unknown name lists all of them."
+)
 @over_hosts("version", schema=json_schema.DEVICES)
 def devices_command(as_json: bool, version: str, wide: bool, columns: str | None) -> int:
-    """Everything found: controllers, arrays, drives, how they are and how they are tuned.
+    """List controllers, arrays and drives.
 
-    The table of the workbench: members of arrays that are well are told in words.
+    The table shows the state and the main settings of each. Healthy members of an array share one row unless --wide is
+    given.
     """
     from app.core.changes.pending_trials import UndecidedTrials
     from app.core.session.journals import journal_on
@@ -114,14 +124,15 @@ def _settings(declared: tuple[Setting, ...], readings: Mapping[str, Reading]) ->
     return [json_schema.setting(setting, readings[setting.key]) for setting in declared if setting.key in readings]
 
 
-@click.command("show")
+@command("show", "raidbench show md:md0", "raidbench show /dev/sda --json")
 @click.argument("target")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 @over_hosts()
 def show_command(target: str, as_json: bool) -> int:
-    """Facts and settings of TARGET, what may be changed and why not.
+    """Show the facts and settings of one target.
 
-    TARGET is an address as `devices` prints it, or a block device.
+    TARGET is an address as `raidbench devices` prints it, or a block device. Settings that cannot be changed show the
+    reason.
     """
     return on_workbench(_show, target, as_json)
 

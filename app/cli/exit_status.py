@@ -1,4 +1,4 @@
-"""The exit statuses and their meanings, for every command, `--help` and the documentation."""
+"""The exit statuses of all commands, and their descriptions for `--help` and the docs."""
 
 from __future__ import annotations
 
@@ -14,31 +14,30 @@ MISSING = 6
 INTERRUPTED = 130
 
 MEANINGS: Mapping[int, tuple[str, str]] = {
-    DONE: ("done", "also where there was nothing to do"),
-    FAILED: ("failed", "a program, the kernel, a run, the disk"),
+    DONE: ("done", "also if there was nothing to do"),
+    FAILED: ("failed", "a program, the kernel, a run or the disk failed"),
     USAGE: (
-        "wrong usage or a wrong file",
-        "no such command, target, setting, value or run; a configuration, plan or job file that cannot be used; "
+        "wrong usage or invalid file",
+        "unknown command, target, setting, value or run; an invalid configuration, plan or job file; "
         "the workbench without a terminal",
     ),
     REFUSED: (
         "refused",
-        "by the guard, by `--read-only`, because nobody confirmed, because somebody else is at it, or because under "
-        "the name there is another device now",
+        "by the guard or `--read-only`, without a confirmation, because another process holds a lock, or because the "
+        "name now refers to a different device",
     ),
     UNDECIDED: (
-        "not decided or known",
-        "of `baseline check`: nothing can be said yet, or it could not be measured; "
-        "of `watch`: all that is wrong is known from an earlier one",
+        "undecided or already known",
+        "`baseline check` has no verdict yet or could not measure; `watch` found only what an earlier watch reported",
     ),
     FOUND: (
         "worse, findings or drift",
-        "`baseline check` measured it to be worse, `check` found a warning or a fault, "
-        "`watch` found something new or worse or reminds of what is known, "
-        "`apply` left or found a difference, `slowest` found a slow or hung member, `doctor` misses something needed",
+        "`baseline check` measured a loss, `check` found a warning or a fault, `watch` found something new or worse "
+        "or repeats known findings, `apply` left or found a difference, `slowest` found a slow or hung member, "
+        "`doctor` found that something required is missing",
     ),
-    MISSING: ("some hosts missing", "of commands about several hosts: what is told lacks those that did not answer"),
-    INTERRUPTED: ("interrupted", "Ctrl-C, or a signal that asked it to end"),
+    MISSING: ("some hosts missing", "the result of a command for several hosts lacks the hosts that did not answer"),
+    INTERRUPTED: ("interrupted", "Ctrl-C or a termination signal"),
 }
 """A short meaning of each status, and the cases that it covers."""
 

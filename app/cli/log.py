@@ -8,11 +8,13 @@ from pathlib import Path
 
 import click
 
+from app.cli.command import command
 from app.cli.exit_status import DONE
-from app.cli.options import REDACTED, current
+from app.cli.options import current
 from app.cli.output import data, lines, print_json, say
 from app.cli.render import listing
 from app.cli.session_context import loaded_session
+from app.cli.shared_options import json_option, redact_option
 from app.core.presentation.events import RECORDED, EventChoice, EventWords, describe_event
 from app.core.presentation.run import direction_line, measured_directions
 from app.core.presentation.table import Align, Column
@@ -74,19 +76,23 @@ def figure_lines(figures: RunResult) -> list[str]:
 _POLL_S = 0.5
 
 
-@click.command("log")
+@command("log", "raidbench log", "raidbench log --list", "raidbench log --show runs --json")
 @click.option(
     "--show",
     type=click.Choice([choice.value for choice in RECORDED]),
-    help="What is shown: `events` is all but the commands that only read, `all` has these, too. [events; --json: all]",
+    help="Events to show: `events` leaves out read-only commands (default: events; with --json: all).",
 )
-@click.option("--follow", is_flag=True, help="Go on showing what is added, until Ctrl-C.")
-@click.option("--list", "listing", is_flag=True, help="The sessions there are.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON; with --follow one event a line.")
-@click.option("--redact", is_flag=True, help=f"Pseudonyms for serial numbers, {REDACTED}.")
+@click.option("--follow", is_flag=True, help="Show new events as they are added, until Ctrl-C.")
+@click.option("--list", "listing", is_flag=True, help="List the sessions.")
+@json_option
+@redact_option
 @click.argument("session", required=False)
 def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, redact: bool, session: str | None) -> int:
-    """The session as it was: changes, runs, notes, commands. SESSION is a name from --list, a folder or an archive."""
+    """Show the events of a session.
+
+    Events are changes, runs, notes and commands. SESSION is a name from --list, a folder or an archive (default: the
+    last session). With --follow, --json prints one event a line.
+    """
     if redact and (follow or listing):
         raise click.UsageError("--redact is for a session as a whole: neither --list nor --follow.")
     if show and listing:

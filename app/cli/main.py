@@ -12,13 +12,14 @@ from typing import Any
 
 import click
 
+from app.cli.command import option_records
 from app.cli.command_index import COMMANDS
 from app.cli.error_exit import run_guarded
 from app.cli.exit_status import DONE, USAGE, summary_sentence
 from app.cli.options import FiniteRange, Options, draws_signs, gather_options, is_terminal, remember
 from app.cli.output import BrokenPipeOutputError, say
 from app.core.themes import THEMES
-from app.doors import action, import_object, require_action
+from app.doors import HelpGroup, action, import_object, require_action
 from app.startup import import_asyncio
 from backends.did_you_mean import suggestion_hint
 from backends.simulator.profiles import FIRST, HOSTS, STATES
@@ -78,10 +79,19 @@ class CommandGroup(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options before the command, then the commands."""
+        with formatter.section("Options"):
+            formatter.write_dl([record for _, record in option_records(self, ctx)])
+        self.format_commands(ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands for `--help` from the command index."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
+        """Write the commands under the headings of their groups."""
+        width = max(map(len, COMMANDS))
+        for group in HelpGroup:
+            with formatter.section(group):
+                rows = [(name.ljust(width), entry.help) for name, entry in COMMANDS.items() if entry.group is group]
+                formatter.write_dl(rows)
 
     def main(
         self,
@@ -128,46 +138,54 @@ def _prepare_streams() -> None:
     cls=CommandGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=f"Without a command the workbench opens. {summary_sentence()} "
-    'Completion for bash: eval "$(_RAIDBENCH_COMPLETE=bash_source raidbench)"; zsh_source and fish_source likewise.',
+    epilog=f"Without a command, the workbench opens. {summary_sentence()} "
+    'Completion for bash: eval "$(_RAIDBENCH_COMPLETE=bash_source raidbench)"; also zsh_source and fish_source.',
 )
-@click.option("--demo", type=click.Choice(tuple(HOSTS)), help=f"Use a simulated rack: {FIRST} unless another is named.")
+@click.option("--demo", type=click.Choice(tuple(HOSTS)), help=f"Use a simulated host (default: {FIRST}).")
 @click.option(
-    "--demo-speed", type=FiniteRange(0.1, 1000), metavar="N", help="Let the simulated rack's time run N times as fast."
+    "--demo-speed", type=FiniteRange(0.1, 1000), metavar="N", help="Run the time of the simulated host N times as fast."
 )
-@click.option("--demo-reset", is_flag=True, help="Reset the simulated rack first.")
+@click.option("--demo-reset", is_flag=True, help="Reset the simulated host first.")
 @click.option(
     "--demo-state",
     type=click.Choice(tuple(STATES)),
     multiple=True,
-    help="Until told otherwise: "
+    help="Put the simulated host into a state. May be repeated. "
     + "; ".join(f"{name}: {effect}" for name, effect in STATES.items())
-    + ". May be repeated.",
+    + ".",
 )
-@click.option("--demo-reboot", is_flag=True, help="Reboot the simulated host first: what waited for that is in force.")
-@click.option("--machine", type=click.Path(path_type=Path), metavar="DIR", help="Answer from a recorded machine.")
-@click.option("--read-only", is_flag=True, help="Change nothing, whatever is asked for.")
-@click.option("--no-helper", is_flag=True, help="Do without a helper for what needs root: as root all of it is root.")
-@click.option("--session", type=click.Path(path_type=Path), metavar="DIR", help="The session to go on with, or begin.")
-@click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Another configuration file.")
-@click.option("--ascii", is_flag=True, help="ASCII only.")
-@click.option("--no-color", is_flag=True, help="No colours; the NO_COLOR variable does the same.")
 @click.option(
-    "--theme", type=click.Choice(list(THEMES)), help="Colours of the workbench; the configuration keeps them (theme)."
+    "--demo-reboot",
+    is_flag=True,
+    help="Reboot the simulated host first, which activates settings that wait for a reboot.",
+)
+@click.option("--machine", type=click.Path(path_type=Path), metavar="DIR", help="Use a recorded machine.")
+@click.option("--read-only", is_flag=True, help="Change nothing.")
+@click.option("--no-helper", is_flag=True, help="Do not start the root helper. As root, everything runs as root.")
+@click.option("--session", type=click.Path(path_type=Path), metavar="DIR", help="Session to continue or to start.")
+@click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Configuration file to read.")
+@click.option("--ascii", is_flag=True, help="Draw with ASCII characters only.")
+@click.option("--no-color", is_flag=True, help="Use no colours, like the variable NO_COLOR.")
+@click.option(
+    "--theme", type=click.Choice(list(THEMES)), help="Colours of the workbench (also in the configuration: theme)."
 )
 @click.option(
     "--hosts",
     metavar="NODESET",
-    help="Open the workbench on these hosts, asked over ssh: node[1-40], groups as @raid. Commands have their own.",
+    help="Open the workbench with these hosts over SSH: node[1-40], groups as @raid. Commands have their own --hosts.",
 )
 @click.option(
     "--host-timeout",
     type=FiniteRange(min=1),
     metavar="SECONDS",
-    help="With --hosts: time of each host, as behind a command.",
+    help="With --hosts: time limit for each host.",
 )
-@click.option("--host-program", metavar="PATH", help="With --hosts: how raidbench is called there.")
-@click.option("--version", is_flag=True, help="Print the version; with --json also Python, form and file formats.")
+@click.option("--host-program", metavar="PATH", help="With --hosts: command that starts raidbench on the hosts.")
+@click.option(
+    "--version",
+    is_flag=True,
+    help="Show the version. With --json, also Python, the kind of installation and the file formats.",
+)
 @click.option("--json", "as_json", is_flag=True, hidden=True)
 @gather_options(Options)
 def cli(

@@ -27,15 +27,6 @@ if TYPE_CHECKING:
     from app.core.config import Config
     from backends.host import Host
 
-REDACTED = "host and user names, addresses, WWNs, labels, UUIDs, mount points"
-"""The data that `--redact` hides in addition to serial numbers."""
-
-JUDGE_AGAIN_HELP = "Judge experiments by the rule of now, not as they were judged when they ended."
-
-CONFIRM_HELP = "The word that means the device: the end of its serial number or WWN, as the refusal without it says."
-"""Help text of `--confirm` for all commands."""
-
-
 T = TypeVar("T")
 
 
@@ -281,40 +272,3 @@ def typed_argv(context: click.Context, excluded: Collection[str]) -> tuple[list[
 def is_typed(context: click.Context, name: str) -> bool:
     """Return whether a parameter was given on the command line."""
     return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-
-
-_OPTION_GROUPS: Mapping[str, tuple[str, ...]] = {
-    "What is measured": ("profile", "jobfile", "section", "on", "null", "target", "seed", "keep", "list", "resume"),
-    "How long, and how much": ("repeat", "fills", "min-runtime"),
-    "Steady state": ("until-steady", "steady-cap", "end-when-steady", "steady-round"),
-    "How it is judged": ("pairs", "detect", "until", "threshold", "more", "rest"),
-    "Before it begins": ("dry-run", "order", "yes", "confirm"),
-    "On several hosts": ("hosts", "stagger", "go-on-stdin", "lease"),
-}
-"""Options that are not job fields, by their heading in `--help`. Options that are not listed come last."""
-
-_REST = "Other options"
-
-
-class GroupedCommand(click.Command):
-    """A command whose help lists the options in groups."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write one section for each group that has options."""
-        from app.core.fio.fields import GROUPS
-
-        first, *others = _OPTION_GROUPS
-        job = [(heading, f"--{key.replace('_', '-')}") for heading, keys in GROUPS.items() for key in keys]
-        own = [(heading, f"--{name}") for heading, names in _OPTION_GROUPS.items() for name in names]
-        heading_of = {name: heading for heading, name in (*job, *own)}
-        headings = dict.fromkeys((first, *GROUPS, *others, _REST))
-        records_of: dict[str, list[tuple[str, str]]] = {heading: [] for heading in headings}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
-            if record is not None:
-                heading = next((heading_of[name] for name in param.opts if name in heading_of), _REST)
-                records_of[heading].append(record)
-        for heading, records in records_of.items():
-            if records:
-                with formatter.section(heading):
-                    formatter.write_dl(records)

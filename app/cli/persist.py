@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.async_runner import Interruption
+from app.cli.command import command
 from app.cli.confirm import confirm_harmless
 from app.cli.exit_status import DONE
 from app.cli.options import gather_options
 from app.cli.output import lines, print_json, say, say_lines
 from app.cli.session_context import on_workbench, open_session, session_with_changes
 from app.cli.set_command import parse_assignments
+from app.cli.shared_options import dry_run_option, json_option, yes_option
 from backends.errors import NotFoundError
 from backends.model import Target
 from backends.settings import Persistence
@@ -37,18 +39,19 @@ class _PersistOptions:
     as_json: bool
 
 
-@click.command("persist")
+@command("persist", "raidbench persist sda read_ahead_kb=512", "raidbench persist sda --remove")
 @click.argument("target")
 @click.argument("values", nargs=-1, metavar="[KEY=VALUE...]")
-@click.option("--remove", is_flag=True, help="Take the target's settings out of the file again.")
-@click.option("--dry-run", is_flag=True, help="Only show the file.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--json", "as_json", is_flag=True, help="The file and what it keeps as JSON.")
+@click.option("--remove", is_flag=True, help="Remove the target's settings from the file.")
+@dry_run_option
+@yes_option
+@json_option
 @gather_options(_PersistOptions)
 def persist_command(options: _PersistOptions) -> int:
-    """Keep settings of TARGET after a reboot: those named, else those changed in the session and still in force.
+    """Make settings survive a reboot.
 
-    Shows the exact text of the file before it asks.
+    Without KEY=VALUE, these are the settings of TARGET that the session changed and that still apply. The exact text of
+    the file is shown before the question.
     """
     if options.remove and options.values:
         raise click.UsageError("KEY=VALUE or --remove, not both.")

@@ -12,11 +12,13 @@ from app.cli.bench import confirm_run, loss_lines, prepare_run, require_permitte
 from app.cli.bench_job import JobOptions, job_of
 from app.cli.bench_progress import RunProgressPrinter
 from app.cli.bench_target import resolve_target
+from app.cli.command import GroupedCommand, command
 from app.cli.confirm import confirm_harmless
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
-from app.cli.options import CONFIRM_HELP, AskingOptions, GroupedCommand, current, gather_options
+from app.cli.options import AskingOptions, current, gather_options
 from app.cli.output import lines, print_json, say, say_lines
 from app.cli.session_context import on_workbench, open_session
+from app.cli.shared_options import confirm_option, dry_run_option, json_option, yes_option
 from app.cli.steady_options import steady_cap_option, steady_plan, steady_round_option
 from app.core.benchmark.preconditioning import WORKLOAD, precondition_request
 from app.core.benchmark.runner import BenchmarkRequest, RunPlan
@@ -45,22 +47,30 @@ class _PreconditionOptions(AskingOptions):
     steady_round: int | None
 
 
-@click.command("precondition", cls=GroupedCommand)
+@command(
+    "precondition",
+    "raidbench precondition /dev/nvme1n1 --dry-run",
+    "raidbench precondition /dev/nvme1n1 --profile randwrite-4k",
+    cls=GroupedCommand,
+)
 @click.argument("target")
-@click.option("--profile", default=WORKLOAD, show_default=True, metavar="NAME", help="The workload after the fill.")
-@click.option("--size", metavar="BYTES", help="Size of a new scratch file.")
+@click.option(
+    "--profile", default=WORKLOAD, show_default=True, metavar="NAME", help="Profile that runs after the fill."
+)
+@click.option("--size", metavar="SIZE", help="Size of a new scratch file.")
 @steady_cap_option
 @steady_round_option
-@click.option("--dry-run", is_flag=True, help="Only show what would be written and lost.")
-@click.option("--yes", is_flag=True, help="Do not ask about what is harmless: a scratch file.")
-@click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
-@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
+@dry_run_option
+@yes_option
+@confirm_option
+@json_option
 @gather_options(_PreconditionOptions)
 def precondition_command(options: _PreconditionOptions) -> int:
-    """Prepare TARGET for being measured as it will be in use: ALL OF IT IS WRITTEN, TWICE.
+    """Overwrite a device twice, so that it performs as in use.
 
-    In order, in blocks of 128 KiB; then a workload runs until it is steady. A drive that was never written reads what
-    is not there, and writes faster than it ever will again. That it was done is remembered with the device.
+    ALL DATA ON TARGET IS LOST. The fill is sequential in blocks of 128 KiB. Then a workload runs until it is steady. A
+    drive that was never written reads unmapped blocks too fast, and writes faster than it ever will again. raidbench
+    remembers that the device is preconditioned.
     """
     config = current().load_config()
     texts = {} if options.size is None else {"size": options.size}

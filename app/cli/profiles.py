@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import click
-
+from app.cli.command import command
 from app.cli.exit_status import DONE
 from app.cli.output import lines, print_json
 from app.cli.render import listing
+from app.cli.shared_options import json_option
 from app.core.fio.job import JobTarget, TargetKind
 from app.core.fio.profiles import PROFILES
 from app.core.fio.render import render
 
 
-@click.command("profiles")
-@click.option("--json", "as_json", is_flag=True, help="As JSON, each with its fio options.")
+@command("profiles", "raidbench profiles")
+@json_option
 def profiles_command(as_json: bool) -> int:
-    """The workloads by name, for `bench --profile`."""
+    """List the profiles for `raidbench bench --profile`."""
     if as_json:
         listed = [
             {

@@ -10,6 +10,7 @@ import click
 
 from app.cli import confirm, recover_unit
 from app.cli.async_runner import Interruption, run
+from app.cli.command import command
 from app.cli.confirm import step_lines
 from app.cli.error_exit import exit_status
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
@@ -27,6 +28,7 @@ from app.cli.recover_listing import (
 )
 from app.cli.render import with_sign
 from app.cli.session_context import open_session, refuse_read_only, report_trials, workbench
+from app.cli.shared_options import confirm_option, dry_run_option, json_option, yes_option
 from app.core.benchmark.scratch_descriptor import remove_scratch
 from app.core.benchmark.stale_scratch import StaleScratchFile
 from app.core.changes.arrays.array_journal import ArrayJournalEntry
@@ -56,23 +58,28 @@ class _RecoverOptions(AskingOptions):
     unit: str | None
 
 
-@click.command("recover")
-@click.option("--list", "listing", is_flag=True, help="Only show what was left.")
-@click.option("--restore", "answer", flag_value="r", help="Put all old values back, remove all scratch files.")
-@click.option("--keep", "answer", flag_value="k", help="Leave everything as it is and do not ask again.")
-@click.option("--trials", is_flag=True, help="Put back what was on trial when the machine went down; ask nothing.")
-@click.option("--install-unit", "unit", flag_value="install", help="Have systemd do --trials at every boot.")
-@click.option("--remove-unit", "unit", flag_value="remove", help="Do not any more.")
-@click.option("--dry-run", is_flag=True, help="Only show the unit, or what was left and what would put it back.")
-@click.option("--yes", is_flag=True, help="Do not ask about the unit.")
-@click.option("--confirm", "typed", metavar="WORD", help="Make again what was deleted, of the drives of this word.")
-@click.option("--json", "as_json", is_flag=True, help="What was left, and what is left afterwards, as JSON.")
+@command("recover", "raidbench recover", "raidbench recover --restore")
+@click.option("--list", "listing", is_flag=True, help="List what was left behind.")
+@click.option("--restore", "answer", flag_value="r", help="Restore all old values and remove all scratch files.")
+@click.option("--keep", "answer", flag_value="k", help="Keep everything as it is and do not ask again.")
+@click.option("--trials", is_flag=True, help="Revert the trials that a reboot interrupted, without a question.")
+@click.option(
+    "--install-unit",
+    "unit",
+    flag_value="install",
+    help="Install a systemd unit that runs `recover --trials` at every boot.",
+)
+@click.option("--remove-unit", "unit", flag_value="remove", help="Remove that unit.")
+@dry_run_option
+@yes_option
+@confirm_option
+@json_option
 @gather_options(_RecoverOptions)
 def recover_command(options: _RecoverOptions) -> int:
-    """What a crash or a lost connection left: changes, values of sweeps and A/Bs, half-made arrays, scratch files.
+    """Restore settings after a crash or a lost connection.
 
-    Asks about each, unless --restore or --keep answers for all. What was deleted to be made again is made only after
-    its word, typed or given with --confirm.
+    Covers changes, values of sweeps and A/Bs, incomplete arrays and scratch files. Asks about each, unless --restore or
+    --keep answers for all. To re-create a deleted array, type its token or pass it with --confirm.
     """
     trials, unit = options.trials, options.unit
     if sum((options.listing, options.answer is not None, trials, unit is not None)) > 1:

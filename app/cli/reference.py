@@ -6,21 +6,26 @@ import shutil
 
 import click
 
+from app.cli.command import command
 from app.cli.exit_status import DONE
 from app.cli.options import current
 from app.cli.output import lines, paint, print_json, say
 from app.cli.render import listing
+from app.cli.shared_options import json_option
 from app.core.presentation.glossary import terms
 from app.tui.commands import COMMANDS
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
 
 
-@click.command("glossary")
+@command("glossary", "raidbench glossary", "raidbench glossary strip")
 @click.argument("word", required=False)
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 def glossary_command(word: str | None, as_json: bool) -> int:
-    """The words that screens, commands and reports use; those with WORD in them where one is given."""
+    """Explain the terms that raidbench uses.
+
+    With WORD, only the terms that contain it.
+    """
     found_terms = [term for term in terms() if word is None or word.casefold() in term.word.casefold()]
     if not found_terms:
         raise NotFoundError(
@@ -35,12 +40,12 @@ def glossary_command(word: str | None, as_json: bool) -> int:
     return DONE
 
 
-@click.command("keys")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@command("keys", "raidbench keys")
+@json_option
 def keys_command(as_json: bool) -> int:
-    """The keys of the workbench, screen by screen.
+    """List the keys of the workbench.
 
-    The names in the last column are what [keymap] in the configuration file takes.
+    Use the names in the last column for [keymap] in the configuration file.
     """
     keymap = dict(current().load_config().keymap)
     unknown = [name for name in keymap if name not in {spec.id for spec in COMMANDS}]

@@ -8,14 +8,15 @@ from typing import Any
 
 import click
 
+from app.cli.command import command
 from app.cli.exit_status import DONE
-from app.cli.options import JUDGE_AGAIN_HELP, PERCENT, current, over_hosts
+from app.cli.options import current, over_hosts
 from app.cli.output import is_text_wanted, lines, paint, print_json, say, terminal_width
 from app.cli.render import table_lines
 from app.cli.session_context import loaded_session
+from app.cli.shared_options import json_option, judge_again_option, threshold_option
 from app.core.analysis.comparison import Comparison, compare, compare_sections
 from app.core.analysis.sample_groups import Replicates
-from app.core.analysis.stats import THRESHOLD_PERCENT
 from app.core.analysis.stored_verdicts import stored_comparison, without_stored_verdicts
 from app.core.presentation import json_schema, json_schema_compare
 from app.core.presentation.comparison import NO_PAIR, ab_headings, comparison_table, experiment_lines, sides_table
@@ -37,12 +38,15 @@ _MAX_SESSIONS = 50
 """Maximum number of sessions that are read to compare runs of two sessions."""
 
 
-@click.command("runs")
-@click.option("--all", "everything", is_flag=True, help="Earlier sessions, too.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@command("runs", "raidbench runs", "raidbench runs --all --json")
+@click.option("--all", "everything", is_flag=True, help="Include the runs of earlier sessions.")
+@json_option
 @over_hosts()
 def runs_command(everything: bool, as_json: bool) -> int:
-    """The runs of the session, with the settings that differ between them as columns."""
+    """List the runs of the session.
+
+    Settings that differ between the runs are columns.
+    """
     sessions = list(_sessions()) if everything else _session()
     pairs = [(loaded, run) for loaded in sessions for run in loaded.session.runs]
     if as_json:
@@ -127,22 +131,17 @@ def _baseline_cell(loaded: LoadedSession, run: RunRecord, repeats: Replicates) -
     return None if baseline is None else against_cell(baseline, run, repeats, loaded.session.experiments)
 
 
-@click.command("compare")
+@command("compare", "raidbench compare r1 r2", "raidbench compare e1 --json")
 @click.argument("a")
 @click.argument("b", required=False)
-@click.option(
-    "--threshold",
-    type=PERCENT,
-    metavar="PERCENT",
-    help=f"A difference within +-PERCENT is none, {THRESHOLD_PERCENT:g}% if not named; an experiment keeps its own.",
-)
-@click.option("--judge-again", is_flag=True, help=JUDGE_AGAIN_HELP)
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@threshold_option()
+@judge_again_option
+@json_option
 def compare_command(a: str, b: str | None, threshold: float | None, judge_again: bool, as_json: bool) -> int:
-    """Runs A and B side by side, each with its repeats; B's difference in percent of A, and what it shows.
+    """Compare two runs or show an experiment.
 
-    A run is named r3, or SESSION/r3 for one of another session, which may be an archive's file. An experiment of
-    `raidbench ab` is named e1, and stands alone.
+    A and B are runs such as r3, or SESSION/r3 for a run of another session or archive. Their repeats count, too. The
+    difference is in percent of A. An experiment of `raidbench ab` is called e1 and needs no B.
     """
     if b is None:
         if threshold is not None:

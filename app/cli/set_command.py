@@ -9,11 +9,13 @@ import click
 
 from app.cli import confirm
 from app.cli.async_runner import Interruption
+from app.cli.command import command
 from app.cli.confirm import review_lines
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
-from app.cli.options import CONFIRM_HELP, AskingOptions, gather_options
+from app.cli.options import AskingOptions, gather_options
 from app.cli.output import lines, print_json, say, say_lines
 from app.cli.session_context import on_workbench, open_session
+from app.cli.shared_options import confirm_option, dry_run_option, json_option, yes_option
 from app.cli.trial import decide_trial
 from app.core.presentation import change as view
 from app.core.presentation import json_schema
@@ -37,20 +39,25 @@ class _SetOptions(AskingOptions):
     trial: float | None
 
 
-@click.command("set")
+@command("set", "raidbench set sda read_ahead_kb=512 --dry-run", "raidbench set md:md1 read_ahead_kb=4096 --trial 60")
 @click.argument("target")
 @click.argument("values", nargs=-1, required=True, metavar="KEY=VALUE...")
-@click.option("--dry-run", is_flag=True, help="Only show what would be done; needs no root.")
-@click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
-@click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
-@click.option("--trial", type=float, metavar="SECONDS", help="Take it back after 10 to 600 s unless it is kept.")
-@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
+@dry_run_option
+@yes_option
+@confirm_option
+@click.option(
+    "--trial",
+    type=float,
+    metavar="SECONDS",
+    help="Revert the change after 10 to 600 s unless `raidbench keep` confirms it.",
+)
+@json_option
 @gather_options(_SetOptions)
 def set_command(options: _SetOptions) -> int:
-    """Change settings of TARGET, after showing the exact commands.
+    """Change settings after a review of the exact commands.
 
-    Several settings are planned as one set, each as if those before it were set: an array that is re-created gets the
-    other values with it. The first that fails is the last.
+    Several settings are planned as one set. Each is planned as if the ones before it were applied, so a re-created
+    array gets all new values. The set stops at the first failure.
     """
     wanted = parse_assignments(options.values)
     return on_workbench(_set, wanted, options, changes=True, dry=options.dry_run, rights=True)

@@ -18,18 +18,18 @@ steady_cap_option = click.option(
     "--steady-cap",
     type=click.IntRange(1, 7 * 86400),
     metavar="SECONDS",
-    help="How long to wait for the steady state at most; 1800 unless configured.",
+    help="Longest wait for the steady state (default: 1800, or as configured).",
 )
 steady_round_option = click.option(
     "--steady-round",
     type=click.IntRange(1, 3600),
     metavar="SECONDS",
-    help="Length of a round; five rounds are judged together. 10 unless configured.",
+    help="Length of a round. Five rounds are judged together (default: 10, or as configured).",
 )
 _UNTIL = click.option(
-    "--until-steady", is_flag=True, help="Start measuring when IOPS are steady (SNIA's rule), or at the cap."
+    "--until-steady", is_flag=True, help="Start the measurement when IOPS are steady by the SNIA rule, or at the cap."
 )
-_EARLY = click.option("--end-when-steady", is_flag=True, help="End the run as soon as what it measures is steady.")
+_EARLY = click.option("--end-when-steady", is_flag=True, help="End the run as soon as the measured values are steady.")
 
 
 def steady_options(*, early: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-import click
-
 from app.cli.async_runner import Interruption
+from app.cli.command import command
 from app.cli.exit_status import DONE, FAILED
 from app.cli.output import ask_with_timeout, can_ask, lines, print_json, say, say_lines
 from app.cli.session_context import on_workbench
+from app.cli.shared_options import json_option
 from app.core.presentation import change as view
 from app.core.presentation.trials import trial_lines
 from backends.errors import NotFoundError, RefusedError
@@ -46,10 +46,13 @@ async def decide_trial(bench: Workbench, seconds: float) -> bool:
     return True
 
 
-@click.command("keep")
-@click.option("--json", "as_json", is_flag=True, help="What was kept, as JSON.")
+@command("keep", "raidbench keep")
+@json_option
 def keep_command(as_json: bool) -> int:
-    """Keep the settings that are on trial, of every session of this user; as root, of every user."""
+    """Keep settings that are on trial.
+
+    This covers all sessions of this user, or of every user if you are root.
+    """
     return on_workbench(_keep, as_json, changes=True, quiet=True, rights=True)
 
 

@@ -10,12 +10,14 @@ import click
 
 from app.cli import confirm
 from app.cli.async_runner import Interruption
+from app.cli.command import command
 from app.cli.confirm import confirm_harmless, dependent_lines, moved_lines, step_lines
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
-from app.cli.options import CONFIRM_HELP, AskingOptions, gather_options
+from app.cli.options import AskingOptions, gather_options
 from app.cli.output import lines, print_json, report_error, say, say_lines
 from app.cli.render import table_lines, with_sign
 from app.cli.session_context import on_workbench, open_session, session_with_changes
+from app.cli.shared_options import confirm_option, dry_run_option, json_option, yes_option
 from app.core.presentation import change as view
 from app.core.presentation import json_schema
 from app.core.presentation.risk_text import outcome_cell
@@ -39,21 +41,21 @@ class _UndoOptions(AskingOptions):
     everything: bool
 
 
-@click.command("undo")
+@command("undo", "raidbench undo", "raidbench undo --list", "raidbench undo c1")
 @click.argument("change", required=False)
-@click.option("--list", "listing", is_flag=True, help="Show what could be taken back.")
-@click.option("--all", "everything", is_flag=True, help="Take back all changes of the session, newest first.")
-@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
-@click.option("--json", "as_json", is_flag=True, help="The outcome, the plan or the list as JSON.")
+@click.option("--list", "listing", is_flag=True, help="List the changes that can be undone.")
+@click.option("--all", "everything", is_flag=True, help="Undo all changes of the session, newest first.")
+@dry_run_option
+@yes_option
+@confirm_option
+@json_option
 @gather_options(_UndoOptions)
 def undo_command(options: _UndoOptions) -> int:
-    """Take back the last change, the one named CHANGE, or all of the session.
+    """Undo changes of the session.
 
-    The session is the last one that has changes in force. CHANGE may be one that failed, too: a card may have done it
-    after its tool gave up. What destroys data is confirmed by its word, one at a time: with --all it is left out unless
-    there is a terminal to ask on.
+    Without CHANGE, undo the last change of the last session that still has some. CHANGE may be a change that failed: a
+    controller may have applied it after its tool gave up. An undo that destroys data needs its own confirmation. With
+    --all it is skipped unless there is a terminal to ask on.
     """
     change, as_json = options.change, options.as_json
     if change is not None and options.everything:

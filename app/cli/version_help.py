@@ -6,8 +6,10 @@ import sys
 
 import click
 
+from app.cli.command import command
 from app.cli.exit_status import DONE
 from app.cli.output import data, print_json
+from app.cli.shared_options import json_option
 from backends.did_you_mean import suggestion_hint
 from backends.version import program_version
 
@@ -25,19 +27,25 @@ def print_version(as_json: bool) -> None:
     print_json(program=fields)
 
 
-@click.command("version")
-@click.option("--json", "as_json", is_flag=True, help="As JSON, with Python, form and file formats.")
+@command("version", "raidbench version", "raidbench version --json")
+@json_option
 def version_command(as_json: bool) -> int:
-    """The version."""
+    """Show the version.
+
+    With --json, also show Python, the kind of installation and the file formats.
+    """
     print_version(as_json)
     return DONE
 
 
-@click.command("help")
+@command("help", "raidbench help bench", "raidbench help array create")
 @click.argument("args", nargs=-1, metavar="[COMMAND]...")
 @click.pass_context
 def help_command(ctx: click.Context, args: tuple[str, ...]) -> int:
-    """What COMMAND does and its options; without one, all commands."""
+    """Show the help of a command.
+
+    Without COMMAND, list all commands.
+    """
     at = ctx.parent
     assert at is not None
     for word in args:

@@ -46,6 +46,15 @@ class JobField:
         return self.option or self.key
 
     @property
+    def metavar(self) -> str:
+        """The type of its value on the command line; a field whose values are a language of fio's is VALUE."""
+        if self.is_size:
+            return "SIZE"
+        if self.parse is values.parse_number:
+            return "PERCENT" if self.unit == "%" else "N"
+        return {"s": "SECONDS"}.get(self.unit, _METAVARS.get(self.key, "VALUE"))
+
+    @property
     def is_size(self) -> bool:
         """Return whether the value is in bytes."""
         return self.parse is parse_size
@@ -66,6 +75,20 @@ class JobField:
                 return value.value
             case _:
                 return self.format(value)
+
+
+_METAVARS = {
+    "bssplit": "SIZE/PERCENT:...",
+    "bsrange": "SIZE-SIZE",
+    "thinktime": "DURATION",
+    "random_distribution": "DISTRIBUTION",
+    "cpus_allowed": "CPU,...",
+    "numa_cpu_nodes": "NODE,...",
+    "numa_mem_policy": "POLICY",
+    "buffer_pattern": "PATTERN",
+    "extra": "OPTION=VALUE...",
+}
+"""The metavars of fields that are neither sizes nor numbers."""
 
 
 def field_text(key: str, text: str) -> str:
@@ -117,30 +140,30 @@ def _optional(key: str, label: str, about: str, parse: Callable[[str], object], 
     return JobField(key=key, label=label, help=about, parse=parse, optional=True, **more)
 
 
-_OF_ONE = "Hold every job that reads and writes at this many {} per second of its {}; empty for no limit."
+_OF_ONE = "Limit the {1} of each mixed job to this many {0} per second (default: no limit)."
 
 FIELDS: tuple[JobField, ...] = (
     _choice(
         "rw", "Pattern", "Order of the I/O. Trims destroy data.", Pattern, "an I/O pattern", aliases=("readwrite",)
     ),
-    _size("bs", "Block size", "Bytes of one I/O: 4k, 1M.", aliases=("blocksize",)),
+    _size("bs", "Block size", "Block size, such as 4k or 1M.", aliases=("blocksize",)),
     _optional(
         "bssplit",
         "Block size mix",
-        "Several block sizes with their percentages, instead of one: 512/10:4k/60:64k/30.",
+        "Mix of block sizes with percentages, such as 512/10:4k/60:64k/30.",
         values.parse_split,
         format=values.format_split,
     ),
     _size(
         "bs_write",
         "Block size of writes",
-        "Bytes of one write of a job that reads and writes; empty for the same as of reads.",
+        "Block size of writes in a mixed job (default: that of reads).",
         optional=True,
     ),
     _optional(
         "bsrange",
         "Block size range",
-        "Block sizes between two, all equally often, instead of one: 4k-64k.",
+        "Range of block sizes, all equally frequent, such as 4k-64k.",
         values.parse_span,
         format=values.format_span,
         aliases=("blocksize_range",),
@@ -148,17 +171,17 @@ FIELDS: tuple[JobField, ...] = (
     _size(
         "blockalign",
         "Alignment",
-        "Random offsets are multiples of it; fio's default is the smallest block size.",
+        "Alignment of random offsets (default: the smallest block size).",
         optional=True,
         aliases=("ba",),
     ),
-    _count("iodepth", "Queue depth", "I/Os each job keeps in flight."),
-    _count("numjobs", "Jobs", "Threads doing the same at once."),
-    _count("rwmixread", "Read share", "Percent of reads when reading and writing.", unit="%"),
+    _count("iodepth", "Queue depth", "Queue depth of each job."),
+    _count("numjobs", "Jobs", "Number of identical jobs that run in parallel."),
+    _count("rwmixread", "Read share", "Share of reads in a mixed job.", unit="%"),
     JobField(
         key="runtime",
         label="Run time",
-        help="Measured seconds, after the ramp; 0 for no limit of a job that ends by amount.",
+        help="Measured time after the ramp. 0 means no limit for a job that ends by amount.",
         parse=values.parse_seconds,
         unit="s",
         aliases=("timeout",),
@@ -166,27 +189,31 @@ FIELDS: tuple[JobField, ...] = (
     JobField(
         key="ramp",
         label="Ramp",
-        help="Seconds of warm-up that do not count.",
+        help="Warm-up time before the measurement.",
         parse=values.parse_seconds,
         unit="s",
         option="ramp_time",
     ),
-    _size("size", "Region", "Use only this much of the target, from its start; empty for all of it.", optional=True),
-    _count("size_percent", "Region share", "Use only this much of the target.", optional=True, unit="%"),
-    _size("offset", "Start", "Use the target from here on; empty for its start.", optional=True),
-    _count("offset_percent", "Start share", "Use the target from this share of its size on.", optional=True, unit="%"),
-    _choice("ioengine", "I/O engine", "How requests reach the kernel.", Engine, "an I/O engine raidbench uses"),
-    _flag("direct", "Direct I/O", "Go past the page cache; without it memory is measured."),
+    _size("size", "Region", "Size of the used region of the target (default: all of it).", optional=True),
+    _count(
+        "size_percent", "Region share", "Size of the used region in percent of the target.", optional=True, unit="%"
+    ),
+    _size("offset", "Start", "Start of the used region (default: the start of the target).", optional=True),
+    _count(
+        "offset_percent", "Start share", "Start of the used region in percent of the target.", optional=True, unit="%"
+    ),
+    _choice("ioengine", "I/O engine", "fio engine that submits the I/O.", Engine, "an I/O engine raidbench uses"),
+    _flag("direct", "Direct I/O", "Bypass the page cache. Buffered I/O measures memory."),
     _count(
         "rate_iops",
         "IOPS limit",
-        "Hold every job at this many I/Os per second, reads and writes together; empty for as fast as it goes.",
+        "Limit each job to this many I/Os per second, reads and writes together (default: no limit).",
         optional=True,
     ),
     _size(
         "rate",
         "Rate limit",
-        "Hold every job at this many bytes per second, reads and writes together: 20M.",
+        "Limit each job to this many bytes per second, reads and writes together, such as 20M.",
         optional=True,
     ),
     _count("rate_iops_read", "IOPS limit of reads", _OF_ONE.format("I/Os", "reads"), optional=True),
@@ -196,7 +223,7 @@ FIELDS: tuple[JobField, ...] = (
     _optional(
         "arrival",
         "Arrivals",
-        "When the requests of a held rate come: evenly, or at random as from many users (Poisson).",
+        "Arrival of requests at a limited rate: uniform, or random as from many users (poisson).",
         values.parse_arrival,
         choices=tuple(Arrival),
         option="rate_process",
@@ -204,63 +231,65 @@ FIELDS: tuple[JobField, ...] = (
     _optional(
         "thinktime",
         "Think time",
-        "Every job pauses so long after its blocks: 500us, 2ms.",
+        "Pause of each job between its blocks, such as 500us or 2ms.",
         values.parse_microseconds,
         format=values.format_microseconds,
     ),
-    _count("thinktime_blocks", "Think after", "I/Os between two pauses; empty for one.", optional=True),
+    _count("thinktime_blocks", "Think after", "Number of I/Os between two pauses (default: 1).", optional=True),
     _optional(
         "random_distribution",
         "Distribution",
-        "Where random I/Os go: zipf:1.1, pareto:0.9, normal:20, zoned:60/10:40/90; empty for everywhere alike.",
+        "Distribution of random offsets: zipf:1.1, pareto:0.9, normal:20, zoned:60/10:40/90 (default: uniform).",
         values.parse_distribution,
     ),
     _count(
         "percentage_random",
         "Random share",
-        "Percent of the I/Os of a random pattern that are at random; the others follow the one before.",
+        "Share of random offsets in a random pattern. The other I/Os are sequential.",
         optional=True,
         unit="%",
     ),
     _size(
         "offset_increment",
         "Stream distance",
-        "How far apart jobs start; empty to share the target out between sequential jobs.",
+        "Distance between the start offsets of jobs (default: sequential jobs share the target).",
         optional=True,
     ),
     _flag(
         "norandommap",
         "No random map",
-        "Draw random blocks without remembering them; the map of an 8 TiB array takes 270 MB.",
+        "Do not track which blocks were used. The map of an 8 TiB array needs 270 MB.",
     ),
-    _count("randseed", "Random seed", "Same seed, same blocks; empty for other blocks in each run.", optional=True),
-    _count("fsync", "Flush every", "An fsync after so many writes, as databases do; empty for none.", optional=True),
+    _count("randseed", "Random seed", "Seed of the random offsets (default: a new one for each run).", optional=True),
+    _count(
+        "fsync", "Flush every", "Call fsync after this many writes, as databases do (default: never).", optional=True
+    ),
     _count(
         "fdatasync",
         "Data flush every",
-        "The same with fdatasync, which leaves out what a file's times need.",
+        "Call fdatasync after this many writes (default: never). It does not flush file timestamps.",
         optional=True,
     ),
-    _count("number_ios", "End after I/Os", "Every job ends after so many I/Os, or at its run time.", optional=True),
+    _count("number_ios", "End after I/Os", "End each job after this many I/Os, or at its run time.", optional=True),
     _size(
         "io_size",
         "End after bytes",
-        "Every job ends after so many bytes, or at its run time.",
+        "End each job after this many bytes, or at its run time.",
         optional=True,
         aliases=("io_limit",),
     ),
     _count(
         "passes",
         "End after passes",
-        "Every job ends after it moved its region, or the bytes to end after, so many times, or at its run time.",
+        "End each job after this many passes over its region (or --io-size), or at its run time.",
         optional=True,
     ),
-    _optional_flag("hipri", "Polling", "Wait for completions by polling, not by interrupts (io_uring, pvsync2)."),
-    _optional("cpus_allowed", "Processors", "The processors that jobs may run on: 0-3,8.", values.parse_list),
+    _optional_flag("hipri", "Polling", "Poll for completions instead of waiting for interrupts (io_uring, pvsync2)."),
+    _optional("cpus_allowed", "Processors", "CPUs that the jobs may use, such as 0-3,8.", values.parse_list),
     _choice(
         "cpus_allowed_policy",
         "Share them",
-        "All jobs on all of these processors, or each job on one of them.",
+        "Run all jobs on all of these CPUs (shared), or each job on one of them (split).",
         values.CpuPolicy,
         "a way to share processors",
         optional=True,
@@ -268,39 +297,39 @@ FIELDS: tuple[JobField, ...] = (
     _optional(
         "numa_cpu_nodes",
         "NUMA nodes",
-        "Jobs run on the processors of these NUMA nodes: 0, 0-1, all.",
+        "NUMA nodes whose CPUs run the jobs: 0, 0-1, all.",
         values.parse_nodes,
     ),
     _optional(
         "numa_mem_policy",
         "NUMA memory",
-        "Where the buffers of jobs lie: local, bind:0, prefer:1, interleave:0-1.",
+        "Memory policy of the I/O buffers: local, bind:0, prefer:1, interleave:0-1.",
         values.parse_memory_policy,
     ),
     _optional(
         "sync",
         "Synchronous writes",
-        "Open the target with O_SYNC (sync) or O_DSYNC (dsync): a write ends when its data are on stable media.",
+        "Open the target with O_SYNC (sync) or O_DSYNC (dsync), so that a write ends on stable media.",
         values.parse_sync,
         choices=tuple(SyncMode),
     ),
     _count(
         "buffer_compress_percentage",
         "Compressible",
-        "Percent of the written data that compression can remove.",
+        "Share of the written data that compression can remove.",
         optional=True,
         unit="%",
     ),
     _size(
         "buffer_compress_chunk",
         "Compressible chunk",
-        "Bytes over which the compressible share holds; fio's default is 512.",
+        "Size of the block that has the compressible share (default: 512).",
         optional=True,
     ),
     _count(
         "dedupe_percentage",
         "Duplicates",
-        "Percent of the written blocks that are copies of earlier blocks.",
+        "Share of the written blocks that are copies of earlier blocks.",
         optional=True,
         unit="%",
     ),
@@ -315,7 +344,7 @@ FIELDS: tuple[JobField, ...] = (
     _count(
         "dedupe_working_set_percentage",
         "Duplicate set",
-        "Size of the working set of duplicates, percent of the target; fio's default is 5.",
+        "Size of the working set of duplicates in percent of the target (default: 5).",
         optional=True,
         unit="%",
     ),
@@ -324,30 +353,30 @@ FIELDS: tuple[JobField, ...] = (
     _optional_flag(
         "scramble_buffers",
         "Scramble buffers",
-        "Change a few bytes of the buffer before every write; fio's default is yes.",
+        "Change a few bytes of the buffer before every write (default: yes).",
         values.parse_no_or_none,
     ),
     _optional(
         "buffer_pattern",
         "Data pattern",
-        'Write this pattern: 0xdeadbeef, 1234, "text". File names are refused.',
+        'Pattern to write: 0xdeadbeef, 1234 or "text". File names are refused.',
         values.parse_buffer_pattern,
     ),
-    _optional_flag("sqthread_poll", "Submission thread", "Let a kernel thread submit the requests (io_uring)."),
-    _count("sqthread_poll_cpu", "Submission CPU", "Processor of the submission thread (io_uring).", optional=True),
+    _optional_flag("sqthread_poll", "Submission thread", "Submit requests from a kernel thread (io_uring)."),
+    _count("sqthread_poll_cpu", "Submission CPU", "CPU of the submission thread (io_uring).", optional=True),
     _optional_flag("fixedbufs", "Fixed buffers", "Map the I/O buffers into the kernel once (io_uring)."),
-    _optional_flag("registerfiles", "Registered files", "Register the target with the ring once (io_uring)."),
+    _optional_flag("registerfiles", "Registered files", "Register the target file with the ring once (io_uring)."),
     _optional_flag(
         "nonvectored",
         "Non-vectored",
-        "Use non-vectored requests where the kernel has them (io_uring); fio's default is yes.",
+        "Use non-vectored requests if the kernel supports them (io_uring; default: yes).",
         values.parse_no_or_none,
     ),
     _optional_flag("uncached", "Uncached", "Drop the data from the page cache after buffered I/O (io_uring)."),
     _optional(
         "extra",
         "More options",
-        "Rare options of fio, as fio writes them: iodepth_low=8 end_fsync=1.",
+        "More fio options in fio's own syntax: iodepth_low=8 end_fsync=1.",
         parse_extra,
         format=format_extra,
     ),
@@ -362,20 +391,20 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "random_distribution",
         *("percentage_random", "offset_increment", "norandommap", "randseed", "fsync", "fdatasync", "sync"),
     ),
-    "How long, and how much": (
+    "Duration and amount": (
         *("runtime", "ramp", "size", "size_percent", "offset", "offset_percent"),
         *("number_ios", "io_size", "passes"),
     ),
-    "When requests come": (
+    "Rate and arrival": (
         *("rate_iops", "rate", "rate_iops_read", "rate_iops_write", "rate_read", "rate_write"),
         *("arrival", "thinktime", "thinktime_blocks"),
     ),
-    "Engine, processors, memory": (
+    "Engine, CPUs and memory": (
         *("ioengine", "direct", "hipri", "cpus_allowed", "cpus_allowed_policy"),
         *("numa_cpu_nodes", "numa_mem_policy"),
         *("sqthread_poll", "sqthread_poll_cpu", "fixedbufs", "registerfiles", "nonvectored", "uncached", "extra"),
     ),
-    "Data that is written": (
+    "Written data": (
         *("buffer_compress_percentage", "buffer_compress_chunk", "dedupe_percentage", "dedupe_mode"),
         *("dedupe_working_set_percentage", "zero_buffers", "refill_buffers", "scramble_buffers", "buffer_pattern"),
     ),

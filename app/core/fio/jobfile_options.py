@@ -537,7 +537,7 @@ def _leave_out_idle(draft: SectionDraft) -> None:
     rated = any(key.startswith(("rate_iops", "rate")) for key in texts)
     idle = {
         **dict.fromkeys(("blockalign", "random_distribution", "percentage_random"), sequential and "random jobs"),
-        **dict.fromkeys(("fsync", "fdatasync", "sync", *GROUPS["Data that is written"]), reading and "jobs that write"),
+        **dict.fromkeys(("fsync", "fdatasync", "sync", *GROUPS["Written data"]), reading and "jobs that write"),
         "thinktime_blocks": "thinktime" not in texts and "jobs with a thinktime",
         "arrival": not rated and "jobs with a rate",
         "cpus_allowed_policy": "cpus_allowed" not in texts and "jobs with cpus_allowed",

@@ -1,13 +1,14 @@
 """A/B experiments: measure one setting against another value, in pairs of runs."""
 
-from app.doors import DoorCommand, FeatureDoor
+from app.doors import DoorCommand, FeatureDoor, HelpGroup
 
 DOOR = FeatureDoor(
     commands={
         "ab": DoorCommand(
             "app.features.ab.cli:ab_command",
-            "Measure one setting against another value, in pairs, and put it back.",
-            140,
+            "Compare two values of a setting by paired runs.",
+            HelpGroup.MEASURE,
+            120,
         )
     },
     actions={

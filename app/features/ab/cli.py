@@ -13,13 +13,15 @@ from app.cli.bench import confirm_run, require_permitted_job, scratch_size, wear
 from app.cli.bench_job import JobOptions, RequestedJob, job_of, job_options
 from app.cli.bench_progress import RunProgressPrinter
 from app.cli.bench_target import resolve_target
+from app.cli.command import GroupedCommand, command
 from app.cli.confirm import step_lines
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
-from app.cli.options import CONFIRM_HELP, PERCENT, AskingOptions, FiniteRange, GroupedCommand, current, gather_options
+from app.cli.options import PERCENT, AskingOptions, FiniteRange, current, gather_options
 from app.cli.output import lines, paint, print_json, say, say_lines
 from app.cli.render import table_lines
 from app.cli.session_context import loaded_session, on_workbench, open_checked_session, refuse_read_only
 from app.cli.set_command import parse_assignments
+from app.cli.shared_options import confirm_option, dry_run_option, json_option, threshold_option, yes_option
 from app.cli.steady_options import steady_options
 from app.core.analysis.pair_design import STANDARD, UNTIL, one_look
 from app.core.analysis.stats import THRESHOLD_PERCENT
@@ -75,63 +77,64 @@ class _AbOptions(AskingOptions):
     rest: float | None
 
 
-@click.command("ab", cls=GroupedCommand)
+@command(
+    "ab",
+    "raidbench ab md:md0 read_ahead_kb=4096",
+    "raidbench ab sda scheduler=none --profile randread-4k --pairs 6",
+    "raidbench ab --null md:md0",
+    cls=GroupedCommand,
+)
 @click.argument("target")
 @click.argument("setting", metavar="[KEY=VALUE]", required=False)
 @click.option(
     "--null",
     is_flag=True,
-    help=f"Set nothing: the same against itself, {NULL_PAIRS} pairs unless named; tells how far runs lie apart.",
+    help=f"Change nothing and measure the noise of the target (default: {NULL_PAIRS} pairs).",
 )
-@job_options("The section of the job file that is measured: alone, without the others. Needed where it has several.")
+@job_options("Section of the job file to run. Required if the file has several.")
 @steady_options(early=False)
-@click.option("--on", metavar="TARGET", help="Measure this device, file or folder instead of TARGET's own device.")
+@click.option("--on", metavar="TARGET", help="Measure this device, file or folder instead of the device of TARGET.")
 @click.option(
     "--pairs",
     type=click.IntRange(1, 50),
     metavar="N",
-    help="So many runs of each value, judged once, at the end: 3 find large differences only, and do not protect from "
-    f"what comes back at intervals. Unless named, up to 20 pairs are measured and judged after {_USUAL}.",
+    help="Runs of each value, judged once at the end. Three pairs find only large differences and do not protect "
+    f"against periodic load (default: up to 20 pairs, judged after {_USUAL}).",
 )
 @click.option(
     "--detect",
     type=PERCENT,
     metavar="PERCENT",
-    help="As many pairs as find an effect of PERCENT, such as 5%, four times of five, by what runs of this job on this "
-    "target are known to scatter by.",
+    help="Plan enough pairs to find a difference of PERCENT, such as 5%, in four of five experiments. The plan uses "
+    "the known scatter of earlier runs of this job on this target.",
 )
 @click.option(
     "--until",
     type=PERCENT,
     metavar="PERCENT",
-    help="Measure until the difference is known to +-PERCENT, such as 1%, whatever it is; 50 pairs at most.",
+    help="Measure until the difference is known to +-PERCENT, such as 1%, with at most 50 pairs.",
 )
-@click.option(
-    "--threshold",
-    type=PERCENT,
-    metavar="PERCENT",
-    help=f"A difference within +-PERCENT is none, {THRESHOLD_PERCENT:g}% if not named.",
-)
-@click.option("--more", metavar="EXPERIMENT", help="Go on with a stopped experiment, such as e1, by its plan.")
+@threshold_option()
+@click.option("--more", metavar="EXPERIMENT", help="Continue a stopped experiment, such as e1.")
 @click.option(
     "--rest",
     type=FiniteRange(0, 600),
     metavar="SECONDS",
-    help="Idle time before each run, at least; 5 if not named. Up to a third of a run more is drawn, so that what "
-    "comes back at intervals keeps no step with the runs.",
+    help="Minimum idle time before each run (default: 5). A random part of up to a third of a run is added, so that "
+    "periodic load does not match the runs.",
 )
-@click.option("--dry-run", is_flag=True, help="Only show what would be done; needs no root.")
-@click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
-@click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
-@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
+@dry_run_option
+@yes_option
+@confirm_option
+@json_option
 @gather_options(_AbOptions)
 def ab_command(options: _AbOptions) -> int:
-    """Measure a setting of TARGET as it is against VALUE, and say which is faster.
+    """Compare two values of a setting by paired runs.
 
-    Runs are made in pairs; which value comes first in each is drawn, so that neither drift nor order passes for a
-    difference. The setting is put back at the end, also after Ctrl-C or a failure.
+    The present value of KEY is A and VALUE is B. The order within each pair is random, so drift and order do not look
+    like a difference. The old value is restored at the end, also after Ctrl-C or a failure.
 
-    With --null nothing is set: what the same against itself differs by is the noise, and says what pairs can show.
+    With --null, nothing is set. The differences between equal runs are the noise.
     """
     if options.null is (options.setting is not None):
         raise click.UsageError("Name KEY=VALUE, or --null to measure the same against itself.")

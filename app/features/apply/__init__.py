@@ -1,16 +1,20 @@
 """Settings as a file: export, compare and apply."""
 
-from app.doors import DoorCommand, FeatureDoor
+from app.doors import DoorCommand, FeatureDoor, HelpGroup
 
 DOOR = FeatureDoor(
     commands={
         "export": DoorCommand(
-            "app.features.apply.export_cli:export_command", "The settings of the machine as a file.", 90
+            "app.features.apply.export_cli:export_command",
+            "Write the machine's settings to a file.",
+            HelpGroup.CHANGE,
+            80,
         ),
         "apply": DoorCommand(
             "app.features.apply.cli:apply_command",
-            "Make the machine what such a file says, or tell how it differs.",
-            100,
+            "Apply a settings file, or show how the machine differs.",
+            HelpGroup.CHANGE,
+            90,
         ),
     },
     actions={

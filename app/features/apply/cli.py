@@ -10,6 +10,7 @@ import click
 
 from app.cli import confirm
 from app.cli.async_runner import Interruption
+from app.cli.command import command
 from app.cli.confirm import review_lines
 from app.cli.exit_status import DONE, FAILED, FOUND, INTERRUPTED
 from app.cli.options import gather_options
@@ -17,6 +18,7 @@ from app.cli.output import lines, print_json, report_error, say, say_lines
 from app.cli.persist import rule_rows
 from app.cli.render import with_sign
 from app.cli.session_context import on_workbench, open_session, refuse_read_only
+from app.cli.shared_options import dry_run_option, json_option, yes_option
 from app.cli.trial import decide_trial
 from app.core.presentation.risk_text import outcome_cell
 from backends.device_label import confirm_token
@@ -44,20 +46,21 @@ class _ApplyOptions:
     as_json: bool
 
 
-@click.command("apply")
+@command("apply", "raidbench apply site.toml --check", "raidbench apply site.toml")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--check", is_flag=True, help="Only say what differs: exit status 5 where anything does, else 0.")
-@click.option("--diff", is_flag=True, help="The same as lines that go and come.")
-@click.option("--dry-run", is_flag=True, help="Show the commands besides, and change nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask. What risks something has its `confirm` in the file.")
-@click.option("--keep-going", is_flag=True, help="Go on after a step that fails, and take nothing back.")
-@click.option("--json", "as_json", is_flag=True, help="What differs and what came of it, as JSON.")
+@click.option("--check", is_flag=True, help="Only report differences (exit status 5 if there are any, else 0).")
+@click.option("--diff", is_flag=True, help="Like --check, as a diff.")
+@dry_run_option
+@yes_option
+@click.option("--keep-going", is_flag=True, help="Continue after a failed step and undo nothing.")
+@json_option
 @gather_options(_ApplyOptions)
 def apply_command(options: _ApplyOptions) -> int:
-    """Make the machine what FILE says: planned and asked about as one set, read back, journalled, undone as ever.
+    """Apply a settings file, or show how the machine differs.
 
-    The first step that is not verified ends the set and what was done is taken back. Nothing that destroys data is
-    ever done from a file: it is told as a difference. Exit status 5 where something differs still.
+    All changes are planned and confirmed as one set, verified and recorded. The first step that fails ends the set, and
+    the applied steps are undone. Steps that destroy data are never applied from a file, only reported. Risky steps need
+    a `confirm` line in the file. The exit status is 5 if a difference remains.
     """
     looks = options.check or options.diff or options.dry_run
     if not looks:

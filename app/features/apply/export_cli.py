@@ -8,33 +8,34 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.async_runner import Interruption
+from app.cli.command import command
 from app.cli.exit_status import DONE
 from app.cli.options import over_hosts
 from app.cli.output import data, is_text_wanted, print_json, say
 from app.cli.session_context import on_workbench
+from app.cli.shared_options import json_option, output_option
 from backends.text import clean
 
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
 
 
-@click.command("export")
+@command("export", "raidbench export -o site.toml", "raidbench export --by-model -o fleet.toml")
 @click.argument("targets", nargs=-1, metavar="[TARGET...]")
+@output_option()
 @click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write it there; what is there keeps its comments.",
+    "--by-model",
+    is_flag=True,
+    help="Select devices by model and level instead of serial number, for use on other machines.",
 )
-@click.option("--by-model", is_flag=True, help="Name models and levels, not serial numbers: for other machines.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 @over_hosts("output")
 def export_command(targets: tuple[str, ...], output: Path | None, by_model: bool, as_json: bool) -> int:
-    """The settings of TARGETs, or of all, as a file that `raidbench apply` takes, commented with what each means.
+    """Write the machine's settings to a file.
 
-    Over a FILE of settings that is there, its values become those of now: comments, order and what it names besides
-    stay, new things come at its end. With --by-model what all of a model, or all arrays of a level, have alike.
+    The file is input for `raidbench apply`. A comment explains each setting. Without TARGET, the file covers all
+    targets. In an existing FILE the values are updated: comments and order stay, and new settings are appended. With
+    --by-model, the file has the settings that all devices of a model or all arrays of a level share.
     """
     return on_workbench(_export, targets, output, as_json, by_model, quiet=True)
 

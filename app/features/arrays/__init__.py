@@ -1,13 +1,11 @@
 """The feature `arrays`: create and delete arrays."""
 
-from app.doors import DoorCommand, FeatureDoor
+from app.doors import DoorCommand, FeatureDoor, HelpGroup
 
 DOOR = FeatureDoor(
     commands={
         "array": DoorCommand(
-            "app.features.arrays.cli:array_command",
-            "The arrays, the drives that one can be made of, and what makes one.",
-            40,
+            "app.features.arrays.cli:array_command", "List, create and delete arrays.", HelpGroup.ARRAYS, 230
         )
     },
     actions={"create": "app.features.arrays.screen:open_new_array"},

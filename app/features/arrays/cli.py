@@ -9,12 +9,14 @@ import click
 
 from app.cli import confirm
 from app.cli.async_runner import Interruption
+from app.cli.command import Group
 from app.cli.confirm import step_lines
 from app.cli.exit_status import DONE, FAILED, REFUSED
 from app.cli.options import gather_options, policies_of
 from app.cli.output import lines, print_json, say, terminal_width
 from app.cli.render import fact_lines, fitted_lines
 from app.cli.session_context import on_workbench, open_session
+from app.cli.shared_options import confirm_option, dry_run_option, json_option
 from app.core.fio.sizes import parse_size
 from app.core.presentation.table import without_empty_columns
 from app.features.arrays import presentation as view
@@ -48,18 +50,18 @@ class _CreateOptions:
     as_json: bool
 
 
-@click.group("array")
+@click.group("array", cls=Group)
 def array_command() -> None:
-    """The arrays there are, the drives that one can be made of; make one, and delete it again."""
+    """List, create and delete arrays."""
 
 
-@array_command.command("list")
-@click.option("--free", is_flag=True, help="Only the drives that are free.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON, with every reason.")
+@array_command.command("list", examples=("raidbench array list --free",))
+@click.option("--free", is_flag=True, help="List only free drives.")
+@json_option
 def list_command(free: bool, as_json: bool) -> int:
-    """The arrays with their members by serial number, and which drives are free to make one of.
+    """List arrays with their members, and the drives that are free.
 
-    Of every other drive it is said why it is not. Nothing is written.
+    Drives that are not free show the reason. Nothing is written.
     """
     return on_workbench(_list, free, as_json, rights=True)
 
@@ -102,29 +104,48 @@ async def _candidates(
     return await candidates_of(bench.hardware.machine, inventory, names)
 
 
-@array_command.command("create")
+@array_command.command(
+    "create",
+    examples=(
+        "raidbench array create raid5 sdb sdc sdd --name fast --dry-run",
+        "raidbench array create raid10 252:0 252:1 252:2 252:3 --strip 256k",
+    ),
+)
 @click.argument("level", type=click.Choice([level.value for level in LEVELS]), metavar="LEVEL")
 @click.argument("drives", nargs=-1, required=True, metavar="DRIVE...")
-@click.option("--strip", metavar="SIZE", help="Bytes on a drive before the next one follows: 64k, 256k, 1M.")
-@click.option("--spans", type=click.IntRange(1, 8), help="Spans of raid10, raid50 and raid60; pairs, or two.")
-@click.option("--layout", metavar="LAYOUT", help="Layout of a raid10 of md: n2, f2, o2, or with more copies (f3).")
-@click.option("--size", metavar="SIZE", help="In a volume group: what it is to hold (10G); else all that is free.")
-@click.option("--name", metavar="NAME", help="Its name; else one by which it is known again.")
+@click.option("--strip", metavar="SIZE", help="Strip size, such as 64k, 256k or 1M.")
 @click.option(
-    "--set", "policies", metavar="KEY=VALUE", multiple=True, help="A policy of a card's array; may be repeated."
+    "--spans",
+    type=click.IntRange(1, 8),
+    metavar="N",
+    help="Spans of raid10, raid50 and raid60 (default: pairs for raid10, else 2).",
 )
-@click.option("--assume-clean", is_flag=True, help="md: compute no parity; right once every stripe was written.")
-@click.option("--dry-run", is_flag=True, help="Only show what would be done; needs root to see what is on the drives.")
-@click.option("--confirm", "typed", metavar="WORD", help="Mean these drives: the ends of their serial numbers.")
-@click.option("--json", "as_json", is_flag=True, help="The plan as JSON, and what was made.")
+@click.option("--layout", metavar="LAYOUT", help="Layout of an md raid10: n2, f2, o2, or with more copies, such as f3.")
+@click.option(
+    "--size", metavar="SIZE", help="Size of a volume in a volume group, such as 10G (default: all free extents)."
+)
+@click.option("--name", metavar="NAME", help="Name of the array (default: a generated name).")
+@click.option(
+    "--set", "policies", metavar="KEY=VALUE", multiple=True, help="Policy of a controller's array. May be repeated."
+)
+@click.option(
+    "--assume-clean",
+    is_flag=True,
+    help="md: skip the initial sync. Parity is correct after every stripe was written once.",
+)
+@dry_run_option
+@confirm_option
+@json_option
 @gather_options(_CreateOptions)
 def create_command(options: _CreateOptions) -> int:
-    """Make an array of LEVEL of DRIVE..., after showing the exact commands, capacity, full stripe, cost and time.
+    """Create an array after a review of the exact commands.
 
-    DRIVE is an address, a node, a place behind the card (252:3) or a serial number; their order decides the spans. All
-    hang from one card, or are the kernel's: then md makes the array, of raid50 and raid60 the inner ones first.
-    The name of a volume group makes a volume in its free extents, on the physical volumes named after it or on all.
-    What lies on the drives is lost, so their word has to be typed, or given with --confirm.
+    The review also shows capacity, full stripe, cost and time. DRIVE is an address, a device node, an enclosure slot
+    such as 252:3, or a serial number. The order of the drives decides the spans. All drives must be on one controller,
+    or be kernel disks: then md creates the array. ALL DATA ON THE DRIVES IS LOST, so a confirmation is required.
+
+    With the name of a volume group instead of drives, a volume is created in its free extents, on the physical volumes
+    named after it or on all.
     """
     request = ArrayRequest(
         level=Level(options.level),
@@ -181,15 +202,16 @@ async def _create(bench: Workbench, _: Interruption, request: ArrayRequest, opti
     return FAILED if request.policies.keys() & made.differs.keys() else DONE
 
 
-@array_command.command("delete")
+@array_command.command("delete", examples=("raidbench array delete fast --dry-run",))
 @click.argument("name", metavar="NAME")
-@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
-@click.option("--confirm", "typed", metavar="WORD", help="Mean this array: its name once more.")
-@click.option("--json", "as_json", is_flag=True, help="What was deleted, as JSON.")
+@dry_run_option
+@confirm_option
+@json_option
 def delete_command(name: str, dry_run: bool, typed: str | None, as_json: bool) -> int:
-    """Delete the array NAME that `array create` made here, with nothing on it and nothing using it.
+    """Delete an array that `raidbench array create` made here.
 
-    It is known by its UUID, or its name, level and the serial numbers of its drives. No other array is deleted.
+    The array must be empty and unused. It is identified by its UUID, or by name, level and the serial numbers of its
+    drives. No other array is deleted.
     """
     return on_workbench(_delete, name, typed, dry_run, as_json, changes=True, dry=dry_run, rights=not dry_run)
 

@@ -1,11 +1,14 @@
 """Check the configuration for performance and safety problems."""
 
-from app.doors import DoorCommand, FeatureDoor
+from app.doors import DoorCommand, FeatureDoor, HelpGroup
 
 DOOR = FeatureDoor(
     commands={
         "check": DoorCommand(
-            "app.features.check.cli:check_command", "What of the set-up costs speed or safety, without any load.", 30
+            "app.features.check.cli:check_command",
+            "Check the configuration for faults and slow settings.",
+            HelpGroup.LOOK,
+            30,
         )
     },
     actions={

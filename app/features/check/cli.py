@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.async_runner import Interruption
+from app.cli.command import command
 from app.cli.exit_status import DONE, FOUND, NAGIOS
 from app.cli.options import over_hosts
 from app.cli.output import is_text_wanted, lines, paint, print_json, say, say_lines, terminal_width
 from app.cli.render import wrap_text
 from app.cli.session_context import on_workbench
+from app.cli.shared_options import ignore_option, json_option
 from backends.errors import RaidbenchError
 from backends.text import clean
 
@@ -26,27 +28,27 @@ WIDTH = 80
 _COLOURS = {"fault": "red", "warn": "yellow", "note": "dim"}
 
 
-@click.command("check")
+@command("check", "raidbench check", "raidbench check md:md0 --severity fault", "raidbench check --nagios")
 @click.argument("target", required=False)
 @click.option(
     "--severity",
     type=click.Choice(("note", "warn", "fault")),
     default="warn",
     show_default=True,
-    help="From which on findings make the exit status 5.",
+    help="Lowest severity that sets exit status 5.",
 )
-@click.option("--ignore", "ignored", metavar="ID", multiple=True, help="Leave this rule out; may be repeated.")
-@click.option("--nagios", is_flag=True, help="Answer as a monitoring plugin: one line and 0, 1, 2 or 3.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@ignore_option
+@click.option("--nagios", is_flag=True, help="Print one line and exit with 0 to 3, as a Nagios plugin.")
+@json_option
 @over_hosts("nagios")
 def check_command(target: str | None, severity: str, ignored: tuple[str, ...], nagios: bool, as_json: bool) -> int:
-    """Report what in the set-up costs speed or safety, for TARGET and what belongs to it, or for everything.
+    """Check the configuration for faults and slow settings.
 
-    To a controller belong its arrays and drives, to an array its members and its controller, to a drive its controller;
-    to each of them its partitions and filesystems. Findings and problems of anything else are left out.
+    With TARGET, only the findings of TARGET and its related objects are shown: the arrays and drives of a controller,
+    the members and the controller of an array, the controller of a drive, and their partitions and filesystems.
 
-    Each finding names its rule, the evidence and the fix. Nothing is written and no load is made. A question that
-    nothing answers is unknown: neither a fault nor fine.
+    Each finding names its rule, the evidence and the fix. The check is read-only and creates no load. A rule whose data
+    cannot be read is reported as unknown.
     """
     if nagios and as_json:
         raise click.UsageError("--nagios or --json, not both.")

@@ -1,11 +1,14 @@
 """The feature `doctor`: check what raidbench needs on this machine."""
 
-from app.doors import DoorCommand, FeatureDoor
+from app.doors import DoorCommand, FeatureDoor, HelpGroup
 
 DOOR = FeatureDoor(
     commands={
         "doctor": DoorCommand(
-            "app.features.doctor.cli:doctor_command", "What works here, what is missing, what to do.", 300
+            "app.features.doctor.cli:doctor_command",
+            "Check that raidbench has what it needs on this machine.",
+            HelpGroup.MAINTENANCE,
+            300,
         )
     },
 )

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import click
-
 from app.cli.async_runner import run
+from app.cli.command import command
 from app.cli.exit_status import DONE, FOUND
 from app.cli.options import current, over_hosts
 from app.cli.output import is_text_wanted, lines, paint, print_json, say
 from app.cli.session_context import workbench
+from app.cli.shared_options import json_option
 from app.features.doctor.engine import READS_IN_USE, DoctorItem, DoctorStatus, examine
 from backends.host import Host
 from backends.text import clean
 from backends.version import program_version
 
 
-@click.command("doctor")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@command("doctor", "raidbench doctor")
+@json_option
 @over_hosts()
 def doctor_command(as_json: bool) -> int:
-    """What works here, what is missing, what to do. Exit status 5 when something needed is missing."""
+    """Check that raidbench has what it needs on this machine.
+
+    The exit status is 5 if something required is missing.
+    """
     with workbench(quiet=True) as bench:
         doctor_items = run(lambda _: examine(bench.host, bench.paths, bench.hardware.machine.backends))
     doctor_items = (*doctor_items, _reads_in_use(bench.host), _configuration())

@@ -1,13 +1,14 @@
 """Fleet: commands and screens for many hosts at once."""
 
-from app.doors import DoorCommand, FeatureDoor
+from app.doors import DoorCommand, FeatureDoor, HelpGroup
 
 DOOR = FeatureDoor(
     commands={
         "hosts": DoorCommand(
             "app.features.fleet.cli.hosts:hosts_command",
-            "Many hosts: what is not equal among them, and what each needs.",
-            310,
+            "Compare and prepare many hosts over SSH.",
+            HelpGroup.HOSTS,
+            240,
         )
     },
     actions={

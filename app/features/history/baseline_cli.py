@@ -10,13 +10,15 @@ from app.cli.async_runner import Interruption
 from app.cli.bench import measure_runs
 from app.cli.bench_progress import RunProgressPrinter
 from app.cli.bench_target import resolve_target
+from app.cli.command import Group
 from app.cli.error_exit import exit_status
 from app.cli.exit_status import DONE, FAILED, FOUND, INTERRUPTED, UNDECIDED
-from app.cli.options import CONFIRM_HELP, PERCENT, current, gather_options
+from app.cli.options import PERCENT, current, gather_options
 from app.cli.output import document, lines, print_json, report_error, say, terminal_width
 from app.cli.render import table_lines
 from app.cli.runs import find_run
 from app.cli.session_context import loaded_session, on_workbench
+from app.cli.shared_options import confirm_option, json_option
 from app.core.analysis.past_runs.earlier_runs import device_id_of_run, node_of
 from app.core.analysis.past_runs.index import load_past_runs
 from app.core.analysis.regression import LATER_THRESHOLD_PERCENT
@@ -36,20 +38,23 @@ from backends.text import clean
 from backends.values import dataclass
 
 
-@click.group("baseline")
+@click.group("baseline", cls=Group)
 def baseline_command() -> None:
-    """Runs put aside under a name, and the same job measured again and held against them."""
+    """Save runs as a baseline and measure against it later."""
 
 
-@baseline_command.command("save")
+@baseline_command.command(
+    "save", examples=("raidbench baseline save before-update", "raidbench baseline save nightly r3")
+)
 @click.argument("name")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
-@click.option("--replace", is_flag=True, help="In the place of the baseline that has this name.")
-@click.option("--json", "as_json", is_flag=True, help="The baseline as JSON.")
+@click.option("--replace", is_flag=True, help="Replace an existing baseline of this name.")
+@json_option
 def save_command(name: str, runs: tuple[str, ...], replace: bool, as_json: bool) -> int:
-    """Save RUN with its repeats as the baseline NAME; the last run of the session where none is named.
+    """Save a run and its repeats as a baseline.
 
-    A run is named r3, or SESSION/r3 for one of another session. Several runs are taken as they are named.
+    RUN is a run such as r3, or SESSION/r3 for a run of another session (default: the last run of the session). If you
+    name several runs, exactly these are saved.
     """
     loaded, records = _find_runs(runs)
     baseline = baseline_of(name, loaded, records)
@@ -64,10 +69,10 @@ def save_command(name: str, runs: tuple[str, ...], replace: bool, as_json: bool)
     return DONE
 
 
-@baseline_command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@baseline_command.command("list", examples=("raidbench baseline list",))
+@json_option
 def list_command(as_json: bool) -> int:
-    """The baselines there are."""
+    """List the baselines."""
     store = Baselines(current().paths)
     baselines: list[Baseline] = []
     for name in store.names():
@@ -86,11 +91,11 @@ def list_command(as_json: bool) -> int:
     return DONE
 
 
-@baseline_command.command("remove")
+@baseline_command.command("remove", examples=("raidbench baseline remove before-update",))
 @click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 def remove_command(name: str, as_json: bool) -> int:
-    """Remove a baseline; the runs stay where they are."""
+    """Remove a baseline. Its runs stay."""
     Baselines(current().paths).remove(name)
     if as_json:
         print_json(removed=name)
@@ -110,32 +115,33 @@ class CheckOptions:
     as_json: bool = False
 
 
-@baseline_command.command("check")
+@baseline_command.command("check", examples=("raidbench baseline check before-update",))
 @click.argument("name")
 @click.option(
     "--repeats",
     type=click.IntRange(FEWEST_RUNS, 1000),
     metavar="N",
-    help=f"Runs to make: as many as the baseline has unless named, {FEWEST_RUNS} at least.",
+    help=f"Number of runs (default: as many as the baseline has, at least {FEWEST_RUNS}).",
 )
 @click.option(
     "--threshold",
     type=PERCENT,
     default=f"{LATER_THRESHOLD_PERCENT:g}",
     metavar="PERCENT",
-    help=f"How much worse matters; {LATER_THRESHOLD_PERCENT:g} % unless named.",
+    help=f"Smallest loss that matters (default: {LATER_THRESHOLD_PERCENT:g} %).",
 )
-@click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
-@click.option("--worse-is-1", is_flag=True, help="Exit with 1 where it is worse, as before; for one release only.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@confirm_option
+@click.option("--worse-is-1", is_flag=True, help="Exit with 1 instead of 5 if it is worse. Only for this release.")
+@json_option
 @gather_options(CheckOptions)
 def check_command(options: CheckOptions) -> int:
-    """Measure the job of the baseline NAME again, on the same device, and say in a sentence whether it is worse.
+    """Measure the job of a baseline again and report a loss.
 
-    Each check is a session of its own, a night of a chart over all nights since the baseline from the tenth on.
+    The job runs on the same device, in a session of its own. From the tenth check on, all checks since the baseline
+    form a control chart.
 
-    Exit status 0: not worse by the threshold or more; 5: worse, once an episode; 4: not decided, still worse since it
-    was told, or it could not be measured.
+    Exit status: 0 if the loss is below the threshold; 5 if it is worse, once for each episode; 4 if the result is
+    undecided, was reported before, or could not be measured.
     """
     return check_baseline(options)
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from app.cli.command import command
 from app.cli.exit_status import DONE
-from app.cli.options import REDACTED
 from app.cli.output import document, lines, say, terminal_width
 from app.cli.render import table_lines
 from app.cli.run_filters import all_runs, select_runs
 from app.cli.session_context import loaded_session
+from app.cli.shared_options import json_option, redact_option
 from app.core.analysis.past_runs.earlier_runs import Condition, PastRun
 from app.core.analysis.past_runs.series import RunSeries, series_of
 from app.core.presentation.table import without_empty_columns
@@ -33,23 +34,24 @@ _SPAN = re.compile(r"(\d+) ?([hdw])")
 _SECONDS = {"h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0}
 
 
-@click.command("history")
+@command("history", "raidbench history", "raidbench history md:md0 --since 30d --plot")
 @click.argument("target", required=False)
-@click.option("--workload", "--profile", metavar="NAME", help="Only runs of this workload.")
-@click.option("--since", metavar="WHEN", help="Only runs since then: 2026-01-31, or 12h, 30d, 8w for so long ago.")
-@click.option("--plot", is_flag=True, help="Draw the runs of the workload that was measured last.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-@click.option("--redact", is_flag=True, help=f"Pseudonyms for serial numbers, {REDACTED}.")
+@click.option("--workload", "--profile", metavar="NAME", help="Show only runs of this profile.")
+@click.option("--since", metavar="WHEN", help="Show only runs since a date (2026-01-31) or a time ago (12h, 30d, 8w).")
+@click.option("--plot", is_flag=True, help="Draw the runs of the last measured profile.")
+@json_option
+@redact_option
 def history_command(
     target: str | None, workload: str | None, since: str | None, plot: bool, as_json: bool, redact: bool
 ) -> int:
-    """The runs of all sessions, oldest first, with what differs from the run before, and where the level changed.
+    """List the runs of all sessions and where results changed.
 
-    TARGET is an address or device as `devices` lists it, a file, or a serial number or WWN. A device is known by its
-    WWN or serial number, whatever it was called in an earlier session.
+    The oldest run is first. Each row shows the differences from the run before. TARGET is an address or device as
+    `raidbench devices` lists it, a file, a serial number or a WWN. A device is identified by its WWN or serial number,
+    even if its name was different in an earlier session.
 
-    Exit status 5: in one of what is shown a loss began with the last session, as `baseline check` tells it; 4: one that
-    was told goes on.
+    Exit status: 5 if a loss began with the last session, as in `raidbench baseline check`; 4 if a reported loss
+    continues.
     """
     moment = None if since is None else parse_moment(since)
     every_run, also = all_runs()

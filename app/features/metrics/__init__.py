@@ -1,13 +1,14 @@
 """Metrics for a monitoring system: settings, states and findings."""
 
-from app.doors import DoorCommand, FeatureDoor
+from app.doors import DoorCommand, FeatureDoor, HelpGroup
 
 DOOR = FeatureDoor(
     commands={
         "metrics": DoorCommand(
             "app.features.metrics.cli:metrics_command",
-            "Settings, states and findings as figures for a monitoring.",
-            220,
+            "Export settings, states and findings as OpenMetrics.",
+            HelpGroup.REPORTS,
+            290,
         )
     },
 )

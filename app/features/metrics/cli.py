@@ -7,38 +7,32 @@ from pathlib import Path
 import click
 
 from app.cli.async_runner import run
+from app.cli.command import command
 from app.cli.exit_status import DONE
 from app.cli.options import current, over_hosts
 from app.cli.output import data, is_text_wanted, print_json, say
 from app.cli.session_context import host_of
+from app.cli.shared_options import json_option, output_option, unit_option
 from backends.text import clean
 
 TEXTFILE = "/var/lib/prometheus/node-exporter/raidbench.prom"
 """Path that Debian's node_exporter reads (--collector.textfile.directory)."""
 
 
-@click.command("metrics")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there, whole or not at all."
-)
-@click.option("--no-serials", is_flag=True, help="Leave serial numbers and WWNs out of the info series.")
-@click.option(
-    "--unit",
-    type=click.Choice(("both", "service", "timer")),
-    is_flag=False,
-    flag_value="both",
-    help="Print systemd units that write FILE every five minutes.",
-)
+@command("metrics", "raidbench metrics -o raidbench.prom", "raidbench metrics --unit")
+@output_option()
+@click.option("--no-serials", is_flag=True, help="Leave serial numbers and WWNs out of the info metrics.")
+@unit_option
 @click.option("--alerts", is_flag=True, help="Print alerting rules for Prometheus.")
-@click.option("--board", is_flag=True, help="Print a board for Grafana.")
-@click.option("--json", "as_json", is_flag=True, help="The same figures as JSON.")
+@click.option("--board", is_flag=True, help="Print a Grafana dashboard.")
+@json_option
 @over_hosts("output", "unit", "alerts", "board")
 def metrics_command(
     output: Path | None, no_serials: bool, unit: str | None, alerts: bool, board: bool, as_json: bool
 ) -> int:
-    """Settings, states, health, background work and findings as OpenMetrics.
+    """Export settings, states and findings as OpenMetrics.
 
-    For the textfile collector of node_exporter name a FILE that ends in .prom. Nothing listens on any port.
+    For the textfile collector of node_exporter, name a FILE that ends in .prom. The command does not listen on a port.
     """
     if (unit is not None) + alerts + board + as_json > 1:
         raise click.UsageError("--unit, --alerts, --board or --json, not several.")

@@ -1,13 +1,14 @@
 """Plots: runs, experiments and sweeps as pictures."""
 
-from app.doors import DoorCommand, FeatureDoor
+from app.doors import DoorCommand, FeatureDoor, HelpGroup
 
 DOOR = FeatureDoor(
     commands={
         "plot": DoorCommand(
             "app.features.plots.cli:plot_command",
-            "A picture of runs, an A/B, a sweep or all sessions of a target.",
-            240,
+            "Draw runs, an A/B, a sweep or the history of a target.",
+            HelpGroup.COMPARE,
+            220,
         )
     },
     actions={

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from app.cli.command import command
 from app.cli.exit_status import DONE
 from app.cli.options import current, draws_signs, gather_options, is_terminal
 from app.cli.output import lines, print_json, say, terminal_width
 from app.cli.run_filters import all_runs, select_runs
 from app.cli.runs import find_run
 from app.cli.session_context import loaded_session
+from app.cli.shared_options import force_option, json_option, output_option
 from app.core.session import folders
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
@@ -77,29 +79,33 @@ class _PlotOptions:
     as_json: bool
 
 
-@click.command("plot")
+@command("plot", "raidbench plot r1 r2", "raidbench plot e1 --kind box", "raidbench plot md:md0 --kind history")
 @click.argument("names", metavar="RUN|AB|SWEEP|TARGET", nargs=-1, required=True)
 @click.option(
-    "--kind", type=click.Choice([kind.value for kind in StaticPlotKind]), help="By what is named, if left out."
+    "--kind",
+    type=click.Choice([kind.value for kind in StaticPlotKind]),
+    help="Kind of plot (default: by the kind of object).",
 )
 @click.option(
-    "--figure", type=click.Choice(list(_FIGURES)), help="What boxes, curves and a timeline count; iops unless named."
+    "--figure", type=click.Choice(list(_FIGURES)), help="Metric of box plots, curves and timelines (default: iops)."
 )
-@click.option("--log", is_flag=True, help="Ratios: shows the rarest I/Os of a histogram.")
-@click.option("--zero", is_flag=True, help="Axes begin at 0.")
-@click.option("--size", type=Size(), metavar="100x30", help="Columns and rows; 80x20 where no terminal says.")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there, without colours."
+    "--log", is_flag=True, help="Use a logarithmic axis for counts, which shows the rarest I/Os of a histogram."
 )
-@click.option("--force", is_flag=True, help="Replace FILE if it is there.")
-@click.option("--json", "as_json", is_flag=True, help="The points that are drawn, as JSON.")
+@click.option("--zero", is_flag=True, help="Start the axes at 0.")
+@click.option(
+    "--size", type=Size(), metavar="COLUMNSxROWS", help="Size of the plot (default: that of the terminal, else 80x20)."
+)
+@output_option()
+@force_option
+@json_option
 @gather_options(_PlotOptions)
 def plot_command(options: _PlotOptions) -> int:
-    """Draw what was measured: runs over one another, an A/B, a sweep, or all sessions of a target.
+    """Draw runs, an A/B, a sweep or the history of a target.
 
-    A run is named r3, an A/B e1, each of another session SESSION/r3; a sweep by its session, or "sweep" for that of the
-    last one; a target as `devices` lists it. Several runs stand over one another. Without --kind: the timeline of one
-    run, percentiles of several and of an A/B, the curve of a sweep, the history of a target.
+    Name a run (r3), an A/B (e1), a run of another session (SESSION/r3), a sweep by its session ("sweep" for the last
+    one), or a target as `raidbench devices` lists it. Several runs share one plot. The default is the timeline of one
+    run, the percentiles of several runs or an A/B, the curve of a sweep, and the history of a target.
     """
     from app.features.plots.builder import default_kind, picture
     from app.features.plots.request import PlotOptions

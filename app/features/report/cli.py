@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
+from app.cli.command import command
 from app.cli.exit_status import DONE
-from app.cli.options import JUDGE_AGAIN_HELP, REDACTED
 from app.cli.output import data, say
 from app.cli.session_context import loaded_session
+from app.cli.shared_options import force_option, judge_again_option, output_option, redact_option
 from app.core.analysis.stored_verdicts import without_stored_verdicts
 from app.core.session.archive import session_redactor
 from app.features.report.output import ReportFormat, format_of, report_text, write_report
@@ -17,19 +18,19 @@ from backends.errors import InvalidValueError
 from backends.text import clean
 
 
-@click.command("report")
+@command("report", "raidbench report -o report.html", "raidbench report --format csv --samples -o samples.csv")
 @click.argument("session", required=False)
 @click.option(
     "--format",
     "form",
     type=click.Choice([form.value for form in ReportFormat]),
-    help="By the ending of FILE, else md. fio-plot: a folder that fio-plot reads.",
+    help="Format of the report (default: by the suffix of FILE, else md). fio-plot is a folder for fio-plot.",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there.")
-@click.option("--samples", is_flag=True, help="With csv: a row for each interval of each run, not for each run.")
-@click.option("--redact", is_flag=True, help=f"Pseudonyms for serial numbers, {REDACTED}.")
-@click.option("--judge-again", is_flag=True, help=JUDGE_AGAIN_HELP)
-@click.option("--force", is_flag=True, help="Replace FILE if it is there.")
+@output_option()
+@click.option("--samples", is_flag=True, help="With csv: write a row for each interval instead of each run.")
+@redact_option
+@judge_again_option
+@force_option
 def report_command(
     session: str | None,
     form: str | None,
@@ -39,10 +40,11 @@ def report_command(
     judge_again: bool,
     force: bool,
 ) -> int:
-    """The session as a document: machine, devices, commands, figures with intervals, graphs, what is still in force.
+    """Write the session as a report.
 
-    SESSION is a name from `log --list`, a folder or an archive; without it the last one. Markdown has graphs when it is
-    written to a FILE: as SVG in a folder beside it.
+    The report has the machine, devices, commands, results with intervals, graphs, and the changes that still apply.
+    SESSION is a name from `raidbench log --list`, a folder or an archive (default: the last session). With FILE, a
+    Markdown report has graphs as SVG files in a folder next to it.
     """
     loaded = loaded_session(session, whole=True)
     wanted = _form(form, output)

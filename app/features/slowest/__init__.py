@@ -1,11 +1,14 @@
 """The feature `slowest`: find slow or hung members of an array."""
 
-from app.doors import DoorCommand, FeatureDoor
+from app.doors import DoorCommand, FeatureDoor, HelpGroup
 
 DOOR = FeatureDoor(
     commands={
         "slowest": DoorCommand(
-            "app.features.slowest.cli:slowest_command", "Which member of an array is slower than its siblings.", 120
+            "app.features.slowest.cli:slowest_command",
+            "Find slow or hung members of an array.",
+            HelpGroup.MEASURE,
+            150,
         )
     },
     actions={"show": "app.features.slowest.screen:show_slowest"},

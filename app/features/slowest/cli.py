@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.async_runner import Interruption
+from app.cli.command import command
 from app.cli.exit_status import DONE, FOUND, INTERRUPTED
 from app.cli.options import gather_options
 from app.cli.output import lines, print_json, say
 from app.cli.render import table_lines
 from app.cli.session_context import on_workbench, open_session
+from app.cli.shared_options import dry_run_option, json_option, seed_option
 from backends.values import dataclass
 
 if TYPE_CHECKING:
@@ -31,19 +33,27 @@ class _SlowestOptions:
     as_json: bool
 
 
-@click.command("slowest")
+@command("slowest", "raidbench slowest md:md1", "raidbench slowest md:md1 --rounds 20 --dry-run")
 @click.argument("array")
-@click.option("--rounds", type=click.IntRange(3, 50), default=5, show_default=True, help="Times each member is read.")
-@click.option("--seed", type=click.IntRange(0, 2**31), metavar="N", help="Decides the random order.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be read.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(3, 50),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="How often each member is read.",
+)
+@seed_option
+@dry_run_option
+@json_option
 @gather_options(_SlowestOptions)
 def slowest_command(options: _SlowestOptions) -> int:
-    """Read the members of ARRAY, or the drives of a controller, in turn, and say which hangs or is slower than others.
+    """Find slow or hung members of an array.
 
-    Nothing is written. Each is read at random by 4 KiB at queue depth 1, in an order that is drawn anew each round;
-    where the array is in use, for longer and at 5 % of a member's time at most. --dry-run says which difference the
-    rounds can show. A read that takes over 10 s is reported at once. Exit status 5 where a member is slow or hung.
+    ARRAY may also be a controller. Each member is read with random 4 KiB reads at queue depth 1, in a new random order
+    each round. Nothing is written. If the array is in use, reads take at most 5 % of the time of a member. --dry-run
+    shows which difference the rounds can detect. A read that takes over 10 s is reported at once. The exit status is 5
+    if a member is slow or hung.
     """
     return on_workbench(_slowest, options, dry=options.dry_run, rights=not options.dry_run)
 

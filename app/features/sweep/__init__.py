@@ -1,21 +1,26 @@
 """Sweeps: measure many set-ups under many workloads."""
 
-from app.doors import DoorCommand, FeatureDoor
+from app.doors import DoorCommand, FeatureDoor, HelpGroup
 
 DOOR = FeatureDoor(
     commands={
         "sweep": DoorCommand(
             "app.features.sweep.cli.sweep:sweep_command",
-            "Measure many set-ups under many workloads, and put everything back.",
-            150,
+            "Measure every combination of settings and workloads.",
+            HelpGroup.MEASURE,
+            130,
         ),
         "curve": DoorCommand(
             "app.features.sweep.cli.load_curve:curve_command",
-            "Measure throughput against latency, and find the knee.",
-            160,
+            "Measure throughput against latency and find the knee.",
+            HelpGroup.MEASURE,
+            140,
         ),
         "attach": DoorCommand(
-            "app.features.sweep.cli.attach:attach_command", "Show a sweep that runs in the background, or stop it.", 170
+            "app.features.sweep.cli.attach:attach_command",
+            "Follow or stop a sweep that runs in the background.",
+            HelpGroup.MEASURE,
+            160,
         ),
     },
     screens={"sweep": "app.features.sweep.screen.screen:SweepScreen"},

@@ -1,13 +1,14 @@
 """The feature `watch`: report changes since the last watch."""
 
-from app.doors import DoorCommand, FeatureDoor
+from app.doors import DoorCommand, FeatureDoor, HelpGroup
 
 DOOR = FeatureDoor(
     commands={
         "watch": DoorCommand(
             "app.features.watch.cli:watch_command",
-            "What has changed since last time, what is wrong, what drifted.",
-            210,
+            "Report changes, new findings and drift since the last watch.",
+            HelpGroup.REPORTS,
+            280,
         )
     },
 )

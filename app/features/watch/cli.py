@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.async_runner import Interruption
+from app.cli.command import command
 from app.cli.exit_status import DONE, FOUND, UNDECIDED
 from app.cli.options import current
 from app.cli.output import data, lines, print_json, prose_to_stderr, say
 from app.cli.session_context import on_workbench
+from app.cli.shared_options import ignore_option, json_option, unit_option
 from backends.errors import NotFoundError, RefusedError
 from backends.text import clean
 from backends.values import dataclass
@@ -49,28 +51,22 @@ class _WatchResult:
     """Which findings and differences are new, worse or known."""
 
 
-@click.command("watch")
+@command("watch", "raidbench watch site.toml --baseline nightly", "raidbench watch --unit")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
-@click.option(
-    "--baseline", metavar="NAME", help="Measure this one, too, where its device is idle; it has to be read-only."
-)
-@click.option("--ignore", "ignored", metavar="ID", multiple=True, help="Leave this rule of the check out.")
-@click.option(
-    "--unit",
-    type=click.Choice(("both", "service", "timer")),
-    is_flag=False,
-    flag_value="both",
-    help="Print systemd units that do this every night.",
-)
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--baseline", metavar="NAME", help="Also measure this read-only baseline if its device is idle.")
+@ignore_option
+@unit_option
+@json_option
 def watch_command(
     file: Path | None, baseline: str | None, ignored: tuple[str, ...], unit: str | None, as_json: bool
 ) -> int:
-    """What a night has to tell: what has changed since the last watch, then `check`, then what differs from FILE.
+    """Report changes, new findings and drift since the last watch.
 
-    With --baseline that is measured again where its device is idle; where it is busy that is said and is no night. Exit
-    status 5: a warning, fault or difference is new or worse, or the baseline is worse. 4: all of them are known from an
-    earlier watch. Once a week known ones are reported as a reminder, with exit status 5.
+    FILE is a settings file: differences from it are drift. With --baseline, the baseline is measured again if its
+    device is idle. A busy device is reported and not measured.
+
+    Exit status: 5 if a warning, fault or difference is new or worse, or the baseline is worse; 4 if all of them are
+    known from an earlier watch. Once a week, known ones are reported again with exit status 5.
     """
     if unit is not None:
         data(_units(unit, file, baseline, ignored).rstrip("\n"))

@@ -31,13 +31,13 @@ def rack_name(host: str) -> str:
 
 SOUND = "sound"
 STATES: Mapping[str, str] = {
-    "slow": "vendors' tools take 0.5 to 8 s to answer",
-    "locked": "another ssacli runs, and somebody else is changing the disk system",
-    "battery-failed": "no battery keeps a cache",
-    "cache-problem": "the Smart Array's cache has a problem, and the card takes no changes",
-    "old-tool": "arcconf does not know the newer card",
-    "hung": "a disk of the rack linux answers after 60 s",
-    "slow-disk": "another disk of the rack linux takes 30 % longer",
+    "slow": "vendor tools take 0.5 to 8 s to answer",
+    "locked": "another ssacli runs, and another client changes the disk system",
+    "battery-failed": "all cache batteries have failed",
+    "cache-problem": "the Smart Array cache has a fault, and the controller refuses changes",
+    "old-tool": "arcconf does not support the newer controller",
+    "hung": "a drive of the host linux answers after 60 s",
+    "slow-disk": "another drive of the host linux is 30 % slower",
     SOUND: "none of these",
 }
 """Simulated faults and their descriptions."""

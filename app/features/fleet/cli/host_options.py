@@ -10,6 +10,7 @@ import click
 
 from app.cli.options import FiniteRange, is_typed, typed_argv
 from app.cli.output import with_text
+from app.cli.shared_options import HOSTS_HELP
 from app.features.fleet.ssh.command import PROGRAM, SECONDS
 
 _OWN = ("hosts", "host_timeout", "host_program", "host_stream", "with_text_width", "as_json")
@@ -66,7 +67,7 @@ def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
 
 
 _STREAM: Callable[[Function], Function] = click.option(
-    "--stream", "host_stream", is_flag=True, help="With --hosts: one JSON line a host, as it comes."
+    "--stream", "host_stream", is_flag=True, help="With --hosts: print one JSON line for each host as it answers."
 )
 
 _WITH_TEXT: Callable[[Function], Function] = click.option(
@@ -88,7 +89,7 @@ def host_options(*, required: bool) -> tuple[Callable[[Function], Function], ...
         named = click.option(
             "--hosts",
             metavar="NODESET",
-            help="Ask these hosts over ssh instead: node[1-40], groups as @raid; !node7 leaves one out.",
+            help=HOSTS_HELP,
         )
     return (
         named,
@@ -96,10 +97,10 @@ def host_options(*, required: bool) -> tuple[Callable[[Function], Function], ...
             "--host-timeout",
             type=FiniteRange(min=1),
             metavar="SECONDS",
-            help=f"Time of each host, {SECONDS:g} if not named.",
+            help=f"Time limit for each host (default: {SECONDS:g}).",
         ),
         click.option(
-            "--host-program", metavar="PATH", help=f"How raidbench is called there, `{PROGRAM}` if not named."
+            "--host-program", metavar="PATH", help=f"Command that starts raidbench on the hosts (default: {PROGRAM})."
         ),
     )
 

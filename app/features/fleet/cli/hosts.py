@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli.async_runner import run
+from app.cli.command import Group
 from app.cli.exit_status import DONE, FOUND
 from app.cli.output import lines, paint, print_json, say
 from app.cli.session_context import workbench
+from app.cli.shared_options import json_option
 from app.features.fleet.cli.host_options import host_options
 from app.features.fleet.cli.prepare import prepare_command
 from backends.errors import RefusedError
@@ -23,24 +25,29 @@ if TYPE_CHECKING:
 _NAMED, _TIMEOUT, _PROGRAM = host_options(required=True)
 
 
-@click.group("hosts")
+@click.group("hosts", cls=Group)
 def hosts_command() -> None:
-    """Many hosts, asked over ssh: node[1-40], groups as @raid; !node7 leaves one out."""
+    """Compare and prepare many hosts over SSH.
+
+    A NODESET is node[1-40], or a group such as @raid; !node7 excludes a host.
+    """
 
 
-@hosts_command.command("diff")
+@hosts_command.command(
+    "diff", examples=("raidbench hosts diff node[1-8]", "raidbench hosts diff @raid --export site.toml")
+)
 @_NAMED
-@click.option("--against", metavar="HOST", help="Compare with this host, not with the most of each role.")
+@click.option("--against", metavar="HOST", help="Compare with this host instead of the majority of each role.")
 @click.option(
     "--export",
     "file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write what more than half of them are set to there, or HOST is: for `raidbench apply`.",
+    help="Write the settings of the majority, or of the host of --against, to FILE for `raidbench apply`.",
 )
 @_TIMEOUT
 @_PROGRAM
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 def diff_command(
     hosts: str,
     against: str | None,
@@ -49,10 +56,11 @@ def diff_command(
     host_program: str | None,
     as_json: bool,
 ) -> int:
-    """What is not equal among hosts of one role: hardware, firmware, settings in force, system, findings of the check.
+    """Show how hosts of one role differ.
 
-    Hosts with the same models of controllers and drives, as many of each, and the same levels have one role. What the
-    most have is named. Exit status 5 where something differs, 6 where a host is missing.
+    Compares hardware, firmware, effective settings, the system and findings of the check. Hosts have the same role if
+    they have the same number of controllers and drives of the same models, and the same RAID levels. The value of the
+    majority is shown. The exit status is 5 if something differs and 6 if a host is missing.
     """
     from app.features.fleet.cli.query import collect_into, combined_status, gather, print_losses
     from app.features.fleet.hosts.difference_rows import comparison_json, difference_rows, role_heading
@@ -112,11 +120,16 @@ def _write_majority(documents: Sequence[Mapping[str, Any]], file: Path) -> None:
 hosts_command.add_command(prepare_command)
 
 
-@hosts_command.command("facts")
-@click.option("--settings", is_flag=True, help="With --json: what `export --by-model --json` tells, too.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@hosts_command.command("facts", examples=("raidbench hosts facts --json",))
+@click.option(
+    "--settings", is_flag=True, help="With --json: include the output of `raidbench export --by-model --json`."
+)
+@json_option
 def facts_command(settings: bool, as_json: bool) -> int:
-    """What `hosts diff` compares of this machine, without what is its own, such as serial numbers."""
+    """Print the facts of this host that `raidbench hosts diff` compares.
+
+    Facts that are unique to a host, such as serial numbers, are left out.
+    """
     if settings and not as_json:
         raise click.UsageError("--settings stands beside --json.")
     with workbench(quiet=True) as bench:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from app.cli.command import command
 from app.cli.exit_status import DONE, FOUND
 from app.cli.options import current
 from app.cli.output import lines, paint, print_json, say
+from app.cli.shared_options import dry_run_option, json_option, yes_option
 from app.features.fleet.cli.host_options import host_options
 from app.features.fleet.ssh.command import SECONDS
 from backends.sizes import size_words
@@ -27,19 +29,19 @@ if TYPE_CHECKING:
 _NAMED, _TIMEOUT, _PROGRAM = host_options(required=True)
 
 
-@click.command("prepare")
+@command("prepare", "raidbench hosts prepare node[1-8] --dry-run")
 @_NAMED
 @click.option(
     "--file",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="PATH",
-    help="The one file to copy; the one that this raidbench was started from if not named.",
+    help="Standalone binary to copy (default: the running one).",
 )
-@click.option("--dry-run", is_flag=True, help="Show what would be copied to whom; copy nothing.")
-@click.option("--yes", is_flag=True, help="Copy without being asked.")
+@dry_run_option
+@yes_option
 @_TIMEOUT
 @_PROGRAM
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@json_option
 def prepare_command(
     hosts: str,
     file: Path | None,
@@ -49,11 +51,11 @@ def prepare_command(
     host_program: str | None,
     as_json: bool,
 ) -> int:
-    """Copy the one file to hosts that have no raidbench, and say what each host needs: rights, fio, what is missing.
+    """Copy raidbench to hosts and show what each host lacks.
 
-    The copy lies in ~/.local/lib/raidbench of whom ssh logs in as, and is called where no raidbench is in the PATH
-    there. What arrives is checked by its SHA-256 before it is put into its place. Nothing else is changed. Exit status
-    5 where something needed is missing, 6 where a host is.
+    The standalone binary goes to ~/.local/lib/raidbench of the SSH user. It is used on hosts without raidbench in the
+    PATH. Its SHA-256 is verified before it is installed. Nothing else is changed. The exit status is 5 if something
+    required is missing on a host, and 6 if a host is missing.
     """
     from app.features.fleet.cli.query import collect_into, combined_status, gather, print_losses
     from app.features.fleet.hosts.deployment import CopyState

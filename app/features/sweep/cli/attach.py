@@ -8,10 +8,12 @@ from pathlib import Path
 import click
 
 from app.cli.bench_progress import REDRAW_S, LiveLine, progress_text
+from app.cli.command import command
 from app.cli.exit_status import FAILED
 from app.cli.options import current
 from app.cli.output import say
 from app.cli.session_context import loaded_session
+from app.cli.shared_options import json_option
 from app.core.presentation.labels import cell_with_labels
 from app.core.session import folders, store
 from app.core.session.event_types import PhaseChanged, SampleTaken
@@ -30,14 +32,14 @@ from widgets.text_utils import units
 _EVERY = 0.3
 
 
-@click.command("attach")
+@command("attach", "raidbench attach", "raidbench attach --stop")
 @click.argument("session", required=False)
-@click.option("--stop", is_flag=True, help="Ask it to stop; the settings are put back first.")
-@click.option("--json", "as_json", is_flag=True, help="What it found, as JSON.")
+@click.option("--stop", is_flag=True, help="Stop the sweep. The settings are restored first.")
+@json_option
 def attach_command(session: str | None, stop: bool, as_json: bool) -> int:
-    """Show the sweep of SESSION, the last one that has a sweep unless it is named, until it is over.
+    """Follow or stop a sweep that runs in the background.
 
-    Ctrl-C leaves it running.
+    Without SESSION, this is the last session that has a sweep. Ctrl-C ends the display and leaves the sweep running.
     """
     folder = _folder(session)
     if stop:

@@ -7,7 +7,9 @@ from dataclasses import replace
 import click
 
 from app.cli.bench_job import JobOptions, job_options
-from app.cli.options import CONFIRM_HELP, GroupedCommand, current, gather_options
+from app.cli.command import GroupedCommand, command
+from app.cli.options import current, gather_options
+from app.cli.shared_options import confirm_option, detach_option, dry_run_option, json_option, seed_option, yes_option
 from app.core.fio.profiles import profile as profile_named
 from app.features.sweep.cli.sweep import StartOptions, start
 from app.features.sweep.engine.plan_file import load_plan
@@ -29,25 +31,25 @@ class _CurveOptions(StartOptions):
     repeats: int
 
 
-@click.command("curve", cls=GroupedCommand)
+@command("curve", "raidbench curve md:md0", "raidbench curve sda --rw randread --bs 8k", cls=GroupedCommand)
 @click.argument("target")
 @job_options()
 @click.option(
-    "--repeats", type=click.IntRange(3, 100), default=3, metavar="N", help="Runs of each load; 3 unless named."
+    "--repeats", type=click.IntRange(3, 100), default=3, metavar="N", show_default=True, help="Runs of each load."
 )
-@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
-@click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
-@click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
-@click.option("--detach", is_flag=True, help="Run it in the background; `raidbench attach` shows it.")
-@click.option("--seed", type=click.IntRange(0, 2**31), metavar="N", help="Decides the random orders.")
-@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
+@dry_run_option
+@yes_option
+@confirm_option
+@detach_option
+@seed_option
+@json_option
 @gather_options(_CurveOptions)
 def curve_command(options: _CurveOptions) -> int:
-    """Measure throughput against latency of TARGET, and find the knee.
+    """Measure throughput against latency and find the knee.
 
-    The queue depth is raised until more brings nothing. Then the target is asked for rates from a tenth of that to
-    slightly more than all of it, with requests that come at random and wait for none before. It is a sweep: it outlives
-    its terminal, `raidbench attach` shows it, `raidbench sweep --resume` goes on with it.
+    First the queue depth is raised until throughput stops growing. Then open-loop loads run at rates from a tenth of
+    that throughput to slightly above it, with random arrival times. A curve is a sweep: it survives the end of its
+    terminal, `raidbench attach` shows it, and `raidbench sweep --resume` continues it.
     """
     for key in _CHOSEN_FIELDS:
         if key in options.job.texts:

@@ -13,8 +13,9 @@ import click
 
 from app.cli import confirm
 from app.cli.async_runner import Interruption
+from app.cli.command import GroupedCommand, command
 from app.cli.exit_status import DONE, INTERRUPTED
-from app.cli.options import CONFIRM_HELP, AskingOptions, GroupedCommand, current, gather_options, policies_of
+from app.cli.options import AskingOptions, current, gather_options, policies_of
 from app.cli.output import lines, print_json, say, say_lines
 from app.cli.render import listing
 from app.cli.session_context import (
@@ -24,6 +25,7 @@ from app.cli.session_context import (
     refuse_read_only,
     require_its_machine,
 )
+from app.cli.shared_options import confirm_option, detach_option, dry_run_option, json_option, seed_option, yes_option
 from app.core.presentation.noise_text import noise_json
 from app.core.presentation.risk_text import ConfirmationLevel, confirmation_level
 from app.core.session.flag_files import STOP, is_being_written
@@ -77,35 +79,53 @@ class _SweepOptions(StartOptions):
     handed_over: bool
 
 
-@click.command("sweep", cls=GroupedCommand)
+@command(
+    "sweep",
+    "raidbench sweep --list",
+    "raidbench sweep articles-a --dry-run",
+    "raidbench sweep articles-a --detach",
+    cls=GroupedCommand,
+)
 @click.argument("plan", required=False)
-@click.option("--target", "targets", multiple=True, metavar="[ROLE=]ADDRESS", help="What a target of the plan is.")
-@click.option("--level", "levels", metavar="LEVEL,...", help="Make arrays of these levels, and measure each.")
-@click.option("--drives", metavar="DRIVE,...", help="What they are made of, as `raidbench array create` takes them.")
-@click.option("--members", type=click.IntRange(1, 256), metavar="N", help="How many drives of --pool.")
-@click.option("--pool", metavar="WORDS", help='Free drives by their words: "unassigned ssd of c1", "hdd of kernel".')
-@click.option("--strip", metavar="SIZE,...", help="Strips of the arrays.")
-@click.option("--layout", metavar="LAYOUT,...", help="Layouts of raid10: n2, f2, o2; md's alone.")
-@click.option("--spans", metavar="N,...", help="Spans of raid10, raid50, raid60; or `every` number that fits.")
-@click.option("--set", "birth", metavar="KEY=VALUE", multiple=True, help="A policy of a card's arrays at birth.")
-@click.option("--assume-clean", is_flag=True, help="md: a pass over the whole array makes parity right, not a resync.")
-@click.option("--dry-run", is_flag=True, help="Only show steps, order, time, what changes and what is lost.")
-@click.option("--order", is_flag=True, help="With --dry-run: every step in its order.")
-@click.option("--yes", is_flag=True, help="Do not ask about what is harmless.")
-@click.option("--confirm", "typed", metavar="WORD", help=CONFIRM_HELP)
-@click.option("--detach", is_flag=True, help="Run it in the background; `raidbench attach` shows it.")
-@click.option("--resume", metavar="SESSION", help="Go on with the sweep of a session.")
-@click.option("--seed", type=click.IntRange(0, 2**31), metavar="N", help="Decides the random orders.")
-@click.option("--list", "listing", is_flag=True, help="The plans that come with raidbench.")
+@click.option(
+    "--target",
+    "targets",
+    multiple=True,
+    metavar="[ROLE=]ADDRESS",
+    help="Device for a role of the plan. May be repeated.",
+)
+@click.option("--level", "levels", metavar="LEVEL,...", help="Create arrays of these levels and measure each.")
+@click.option("--drives", metavar="DRIVE,...", help="Drives of these arrays, as in `raidbench array create`.")
+@click.option("--members", type=click.IntRange(1, 256), metavar="N", help="Number of drives from --pool.")
+@click.option("--pool", metavar="SELECTION", help='Select free drives: "unassigned ssd of c1", "hdd of kernel".')
+@click.option("--strip", metavar="SIZE,...", help="Strip sizes of the arrays.")
+@click.option("--layout", metavar="LAYOUT,...", help="Layouts of an md raid10: n2, f2, o2.")
+@click.option("--spans", metavar="N,...", help="Spans of raid10, raid50 and raid60, or `every` possible number.")
+@click.option(
+    "--set", "birth", metavar="KEY=VALUE", multiple=True, help="Policy of a controller's array. May be repeated."
+)
+@click.option(
+    "--assume-clean",
+    is_flag=True,
+    help="md: skip the initial sync. Parity is correct after every stripe was written once.",
+)
+@dry_run_option
+@click.option("--order", is_flag=True, help="With --dry-run: show every step in order.")
+@yes_option
+@confirm_option
+@detach_option
+@click.option("--resume", metavar="SESSION", help="Continue the sweep of a session.")
+@seed_option
+@click.option("--list", "listing", is_flag=True, help="List the built-in plans.")
 @click.option("--handed-over", is_flag=True, hidden=True, help="Requests to stop made meanwhile count.")
-@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON.")
+@json_option
 @gather_options(_SweepOptions)
 def sweep_command(options: _SweepOptions) -> int:
-    """Measure every combination of PLAN, a TOML file or the name of one that --list shows.
+    """Measure every combination of settings and workloads.
 
-    Steps are ordered so that slow settings change least, the rest is drawn at random. Whatever happens, the settings
-    are put back: at the end, after Ctrl-C, and after a crash when the sweep is resumed. It outlives its terminal:
-    when that is closed it goes on, and `raidbench attach` shows it.
+    PLAN is a TOML file or the name of a plan that --list shows. Slow settings change as rarely as possible. The rest of
+    the order is random. The settings are restored at the end, after Ctrl-C, and after a crash when the sweep is
+    resumed. A sweep survives the end of its terminal; `raidbench attach` shows it.
     """
     if options.listing:
         return _list(options.as_json)

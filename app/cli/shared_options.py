@@ -1,0 +1,84 @@
+"""Options that several commands have, each with one text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from app.cli.options import PERCENT
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+HOSTS_HELP = "Run on these hosts over SSH: node[1-40], groups as @raid; !node7 excludes a host."
+
+json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+dry_run_option: Decorator = click.option("--dry-run", is_flag=True, help="Show the plan and change nothing.")
+
+yes_option: Decorator = click.option("--yes", is_flag=True, help="Do not ask before harmless steps.")
+
+confirm_option: Decorator = click.option(
+    "--confirm",
+    "typed",
+    metavar="TOKEN",
+    help="Confirm a dangerous step. The refusal shows the token, such as the end of a serial number.",
+)
+
+redact_option: Decorator = click.option(
+    "--redact",
+    is_flag=True,
+    help="Replace serial numbers, host and user names, addresses, WWNs, labels, UUIDs and mount points by pseudonyms.",
+)
+
+force_option: Decorator = click.option("--force", is_flag=True, help="Overwrite an existing file or folder.")
+
+seed_option: Decorator = click.option(
+    "--seed", type=click.IntRange(0, 2**31), metavar="N", help="Seed of the random order."
+)
+
+detach_option: Decorator = click.option(
+    "--detach", is_flag=True, help="Run in the background. `raidbench attach` shows the progress."
+)
+
+judge_again_option: Decorator = click.option(
+    "--judge-again", is_flag=True, help="Judge experiments by the current rules, not by those of their time."
+)
+
+ignore_option: Decorator = click.option(
+    "--ignore", "ignored", metavar="ID", multiple=True, help="Skip this rule. May be repeated."
+)
+
+unit_option: Decorator = click.option(
+    "--unit",
+    type=click.Choice(("both", "service", "timer")),
+    is_flag=False,
+    flag_value="both",
+    help="Print systemd units that run this command regularly.",
+)
+
+
+def output_option(*, required: bool = False) -> Decorator:
+    """Return the option `--output`."""
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        required=required,
+        help="Write to FILE, completely or not at all.",
+    )
+
+
+def threshold_option() -> Decorator:
+    """Return the option `--threshold` of an A/B comparison."""
+    from app.core.analysis.stats import THRESHOLD_PERCENT  # only commands that compare pay for the statistics
+
+    return click.option(
+        "--threshold",
+        type=PERCENT,
+        metavar="PERCENT",
+        help=f"Smallest difference that matters (default: {THRESHOLD_PERCENT:g} %; an ended experiment keeps its own).",
+    )
