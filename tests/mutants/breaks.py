@@ -103,8 +103,8 @@ BREAKS = (
     Break(
         name="what is in use is looked for by the UUID of what lies on a device",
         module="backends/topology/facts.py",
-        line="    if probe:\n        picture = with_signatures(",
-        broken="    if False:\n        picture = with_signatures(",
+        line="    if probe:\n        by_name = grouped(",
+        broken="    if False:\n        by_name = grouped(",
         tests=("tests/backends/topology/test_clones.py",),
         rows=("A33",),
     ),
