@@ -153,7 +153,7 @@ class LineChart(Selectable):
 
     def has_nothing(self, data: ChartData) -> bool:
         """Return True if there are no points yet."""
-        return not any(_has_value(series) for series in data.series)
+        return not any(value is not None and value == value for series in data.series for _, value in series.points)
 
     def _update(self) -> None:
         """Draw the data and repaint changed cells."""
@@ -262,15 +262,11 @@ class LineChart(Selectable):
         segments, room = self._legend_segments(right, width - used - _EDGE)
         line = ("-" if self.ascii else "─") * max(0, room)
         title = Text("".join(text for _, text, _ in left), self.get_component_rich_style("line-chart--title"))
-        title = Text.assemble(title, (f" {line}", Style(color=self._edge_color.rich_color)))
+        edge = self.background_colors[1] + self.styles.border_top[1]
+        title = Text.assemble(title, (f" {line}", Style(color=edge.rich_color)))
         for text, style, _ in segments:
             title.append(text, style)
         self.border_title = Content.from_rich_text(title, console=self.app.console)
-
-    @property
-    def _edge_color(self) -> Color:
-        """Colour of the frame on its background."""
-        return self.background_colors[1] + self.styles.border_top[1]
 
     def _series_style(self, color: str) -> Style:
         """Return the style of a colour or theme variable, or the text colour if it is invalid."""
@@ -344,10 +340,6 @@ class LineChart(Selectable):
             style = self.get_component_rich_style(f"line-chart--{name}") if name else self.rich_style
             self._styles_by_code[code] = style
         return style
-
-
-def _has_value(series: Series) -> bool:
-    return any(value is not None and value == value for _, value in series.points)
 
 
 def _empty_label(_value: float) -> str:

@@ -124,10 +124,6 @@ class MdArray:
         """Members whose data must be reconstructed: the last one of a new RAID 5 until it has recovered."""
         return int(self.work == "recover")
 
-    def members_flagged(self, flag: str) -> set[str]:
-        """Return the names of members with a flag."""
-        return {member.name for member in self.members if flag in member.flags}
-
     def begin(self, work: str, now: float) -> None:
         """Start background work."""
         self.work, self.began = work, now

@@ -323,8 +323,7 @@ class Rack:
         striped = array.level == "raid10" and array.arrangement != "near" and alike
         if striped or len(drives) != 2 or array.level not in ("raid1", "raid10"):
             return performance.md_target(array, drives[0].model, SOFTWARE.get(self.name))
-        spared = array.members_flagged("write_mostly") if array.level == "raid1" else set[str]()
-        kept = [member.name not in spared for member in array.members]
+        kept = [array.level != "raid1" or "write_mostly" not in member.flags for member in array.members]
         return WorkloadTarget(
             card=None,
             drive=drives[1],

@@ -68,11 +68,6 @@ class FioJob:
         return self.writes and self.text("rw") not in ("trim", "randtrim")
 
     @property
-    def syncs(self) -> bool:
-        """True if each write waits for stable media."""
-        return self.text("sync", "0") not in ("0", "none")
-
-    @property
     def runtime(self) -> float | None:
         """Maximum measured seconds, or None for a job that only an amount ends."""
         return seconds(self.text("runtime")) if "runtime" in self.options else None
