@@ -81,11 +81,6 @@ class Candidate:
         """Return whether only its free extents are used, so that other content on it stays."""
         return self.free_extents is not None
 
-    @property
-    def of_kernel(self) -> bool:
-        """Return whether a kernel driver makes arrays of it, not a controller."""
-        return self.controller is None or self.shared
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayRequest:
@@ -356,7 +351,8 @@ def require_shape(request: ArrayRequest) -> int:
     if count < _LEAST[level]:
         raise InvalidValueError(f"{level.name} takes at least {_LEAST[level]} drives, and {count} are named.")
     require_name(request)
-    copies = count if level is Level.RAID1 and request.drives[0].of_kernel else 2
+    of_kernel = request.drives[0].controller is None or request.drives[0].shared
+    copies = count if level is Level.RAID1 and of_kernel else 2
     data = raid.data_drives(level, count, spans=spans_of(level, count, request.spans), copies=copies)
     if not data:
         raise InvalidValueError(f"{level.name} cannot be made of {count} drives.", hint="Its drives come in pairs.")

@@ -17,7 +17,7 @@ from backends.errors import InvalidValueError, RefusedError
 from backends.guard import require
 from backends.sizes import size_words
 from backends.text import clean
-from backends.topology.thin_capacity import WHOLE, WriteRange, affected_capacities
+from backends.topology.thin_capacity import WHOLE, WriteRange
 from backends.values import dataclass
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class ResolvedTarget:
     @property
     def capacity_sources(self) -> tuple[ThinCapacity, ...]:
         """Return the thin-provisioned capacity that the run takes space from; () if it only reads."""
-        return affected_capacities(self.all_rooms, self.area)
+        return tuple(room for room in self.all_rooms if room.need(self.area))
 
     @property
     def all_rooms(self) -> tuple[ThinCapacity, ...]:
