@@ -75,7 +75,7 @@ _LOCK_TRIES = 3
 
 @dataclass(kw_only=True)
 class ChangeExecutor:
-    """Applies changes one at a time. What it is about to do is on disk before the first command."""
+    """Applies changes one at a time. Every intent is on disk before the first command."""
 
     backends: Mapping[str, InventoryBackend | SettingsBackend]
     """Backends of the host, by name."""
