@@ -102,7 +102,7 @@ class SessionChanges:
             self._armed = until
 
     async def _end_in_time(self, until: float) -> str:
-        """Do in this process what the watchdog of a real machine does in a process of its own."""
+        """Do in this process what the watchdog of a real machine does in a separate process."""
         from app.core.changes.watchdog import watch
 
         return await watch(self._record.paths, str(self._record.folder), until, self._hardware.machine.backends)

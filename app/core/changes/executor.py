@@ -75,7 +75,7 @@ _LOCK_TRIES = 3
 
 @dataclass(kw_only=True)
 class ChangeExecutor:
-    """Applies changes one at a time. What it is about to do is on disk before the first command."""
+    """Applies changes one at a time. Every intent is on disk before the first command."""
 
     backends: Mapping[str, InventoryBackend | SettingsBackend]
     """Backends of the host, by name."""
@@ -488,7 +488,12 @@ class ChangeExecutor:
         except UnknownSettingError:  # the device exists
             raise
         except (NotFoundError, DeviceGoneError) as error:
-            return self._record_device_gone(record, await self.with_recovery_hint(change, error))
+            hinted = await self.with_recovery_hint(change, error)
+            if change.persistence is not Persistence.LOST_AT_REBOOT:
+                raise hinted from error
+            # A setting of the kernel disappeared with its device; any other one still has to be reverted.
+            message = f"the device is gone, and the setting with it: {hinted.message}"
+            return self._record_nothing_left(record, "gone", None, message)
 
     async def _undo(
         self,
@@ -630,17 +635,6 @@ class ChangeExecutor:
             return error
         first = await backend.remains(change)
         return error if first is None else type(error)(error.message, hint=first, evidence=error.evidence)
-
-    def _record_device_gone(self, record: ChangeRecord, error: RaidbenchError) -> ChangeEnded:
-        """Record that a setting of the kernel disappeared with its device.
-
-        Raises the error for any other setting, which still has to be reverted.
-        """
-        if record.change.persistence is not Persistence.LOST_AT_REBOOT:
-            raise error
-        return self._record_nothing_left(
-            record, "gone", None, f"the device is gone, and the setting with it: {error.message}"
-        )
 
     def _record_nothing_left(self, record: ChangeRecord, result: str, now: str | None, message: str) -> ChangeEnded:
         """Record in session and journal that there is nothing to undo."""
