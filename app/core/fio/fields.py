@@ -36,8 +36,6 @@ class JobField:
     """Unit of a bare number; "" if it is obvious, or part of the text."""
     option: str = ""
     """fio's name of the field; "" if it is `key`."""
-    aliases: tuple[str, ...] = ()
-    """fio's aliases of the field."""
 
     @property
     def fio(self) -> str:
@@ -77,16 +75,8 @@ def unit_of(key: str) -> str:
     return FIELDS_BY_KEY[key].unit
 
 
-def _size(key: str, label: str, about: str, *, optional: bool = False, aliases: tuple[str, ...] = ()) -> JobField:
-    return JobField(
-        key=key,
-        label=label,
-        help=about,
-        parse=parse_size,
-        format=values.format_bytes,
-        optional=optional,
-        aliases=aliases,
-    )
+def _size(key: str, label: str, about: str, *, optional: bool = False) -> JobField:
+    return JobField(key=key, label=label, help=about, parse=parse_size, format=values.format_bytes, optional=optional)
 
 
 def _count(key: str, label: str, about: str, *, optional: bool = False, unit: str = "") -> JobField:
@@ -114,9 +104,8 @@ FIELDS: tuple[JobField, ...] = (
         help="Order of the I/O. Trims destroy data.",
         parse=values.one_of(Pattern, "an I/O pattern"),
         choices=tuple(Pattern),
-        aliases=("readwrite",),
     ),
-    _size("bs", "Block size", "Bytes of one I/O: 4k, 1M.", aliases=("blocksize",)),
+    _size("bs", "Block size", "Bytes of one I/O: 4k, 1M."),
     JobField(
         key="bssplit",
         label="Block size mix",
@@ -138,14 +127,12 @@ FIELDS: tuple[JobField, ...] = (
         parse=values.parse_span,
         format=values.format_span,
         optional=True,
-        aliases=("blocksize_range",),
     ),
     _size(
         "blockalign",
         "Alignment",
         "Random offsets are multiples of it; fio's default is the smallest block size.",
         optional=True,
-        aliases=("ba",),
     ),
     _count("iodepth", "Queue depth", "I/Os each job keeps in flight."),
     _count("numjobs", "Jobs", "Threads doing the same at once."),
@@ -156,7 +143,6 @@ FIELDS: tuple[JobField, ...] = (
         help="Measured seconds, after the ramp; 0 for no limit of a job that ends by amount.",
         parse=values.parse_seconds,
         unit="s",
-        aliases=("timeout",),
     ),
     JobField(
         key="ramp",
@@ -251,7 +237,6 @@ FIELDS: tuple[JobField, ...] = (
         "End after bytes",
         "Every job ends after so many bytes, or at its run time.",
         optional=True,
-        aliases=("io_limit",),
     ),
     _count(
         "passes",
