@@ -19,6 +19,11 @@ class RaidbenchError(Exception):
         self.hint = hint
         self.evidence = evidence
 
+    @property
+    def full_text(self) -> str:
+        """Return the sentence and the next step."""
+        return " ".join(filter(None, (self.message, self.hint)))
+
 
 class ToolMissingError(RaidbenchError):
     """A required program is not installed or may not be executed."""

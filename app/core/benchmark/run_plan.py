@@ -178,6 +178,11 @@ class RunPlan:
     provenance: Mapping[str, str] = field(default_factory=dict)
     """Provenance, read when the run begins; empty before."""
 
+    def require_allowed(self) -> None:
+        """Raise RefusedError if the run is refused."""
+        if self.refused:
+            raise RefusedError(" ".join(self.refused), hint=self.hint)
+
     @property
     def only(self) -> ResolvedTarget:
         """Return the only target. Raises ValueError if there are several."""

@@ -302,7 +302,7 @@ class ChangeExecutor:
         try:
             await self._run_steps(backend, change_id, change)
         except RaidbenchError as error:
-            message = " ".join(filter(None, (error.message, error.hint)))
+            message = error.full_text
             surprise = error if isinstance(error, DeviceGoneError) else None
         except (Exception, asyncio.CancelledError) as error:  # record as failure, then re-raise
             message = f"raidbench failed while setting it: {type(error).__name__}: {error}".rstrip(": ")

@@ -37,8 +37,6 @@ class JobField:
     """Unit of a bare number; "" if it is obvious, or part of the text."""
     option: str = ""
     """fio's name of the field; "" if it is `key`."""
-    aliases: tuple[str, ...] = ()
-    """fio's aliases of the field."""
 
     @property
     def fio(self) -> str:
@@ -78,7 +76,7 @@ def unit_of(key: str) -> str:
     return FIELDS_BY_KEY[key].unit
 
 
-def _size(key: str, label: str, about: str, *, optional: bool = False, aliases: tuple[str, ...] = ()) -> JobField:
+def _size(key: str, label: str, about: str, *, optional: bool = False) -> JobField:
     return JobField(
         key=key,
         label=label,
@@ -86,7 +84,6 @@ def _size(key: str, label: str, about: str, *, optional: bool = False, aliases: 
         parse=parse_size,
         format=values.format_bytes,
         optional=optional,
-        aliases=aliases,
     )
 
 
@@ -120,10 +117,8 @@ def _optional(key: str, label: str, about: str, parse: Callable[[str], object], 
 _OF_ONE = "Hold every job that reads and writes at this many {} per second of its {}; empty for no limit."
 
 FIELDS: tuple[JobField, ...] = (
-    _choice(
-        "rw", "Pattern", "Order of the I/O. Trims destroy data.", Pattern, "an I/O pattern", aliases=("readwrite",)
-    ),
-    _size("bs", "Block size", "Bytes of one I/O: 4k, 1M.", aliases=("blocksize",)),
+    _choice("rw", "Pattern", "Order of the I/O. Trims destroy data.", Pattern, "an I/O pattern"),
+    _size("bs", "Block size", "Bytes of one I/O: 4k, 1M."),
     _optional(
         "bssplit",
         "Block size mix",
@@ -143,14 +138,12 @@ FIELDS: tuple[JobField, ...] = (
         "Block sizes between two, all equally often, instead of one: 4k-64k.",
         values.parse_span,
         format=values.format_span,
-        aliases=("blocksize_range",),
     ),
     _size(
         "blockalign",
         "Alignment",
         "Random offsets are multiples of it; fio's default is the smallest block size.",
         optional=True,
-        aliases=("ba",),
     ),
     _count("iodepth", "Queue depth", "I/Os each job keeps in flight."),
     _count("numjobs", "Jobs", "Threads doing the same at once."),
@@ -161,7 +154,6 @@ FIELDS: tuple[JobField, ...] = (
         help="Measured seconds, after the ramp; 0 for no limit of a job that ends by amount.",
         parse=values.parse_seconds,
         unit="s",
-        aliases=("timeout",),
     ),
     JobField(
         key="ramp",
@@ -247,7 +239,6 @@ FIELDS: tuple[JobField, ...] = (
         "End after bytes",
         "Every job ends after so many bytes, or at its run time.",
         optional=True,
-        aliases=("io_limit",),
     ),
     _count(
         "passes",

@@ -112,7 +112,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
         try:
             plan = await plan_array(bench.hardware.machine, request, assume_clean=axis.assume_clean)
         except (InvalidValueError, ToolFailedError) as error:
-            refused.append((shape, f"{error.message} {error.hint}".strip()))
+            refused.append((shape, error.full_text))
             continue
         if members is not None and len(request.drives) < members:
             raise PlanError(f"{level.value} is to be made of {members} drives, and {len(drives)} are named.")
