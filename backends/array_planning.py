@@ -15,6 +15,7 @@ from backends.change import ChangeStep
 from backends.errors import InvalidValueError, RefusedError
 from backends.identity import Identity, Signature
 from backends.model import Level, Media, Target
+from backends.sizes import size_words
 from backends.text import clean
 from backends.values import dataclass
 
@@ -83,19 +84,32 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArrayRequest:
-    """An array that the user asks for."""
+class ArrayShape:
+    """An array as planned, independent of its drives."""
 
     level: Level
     """RAID level."""
-    drives: tuple[Candidate, ...]
-    """Drives in order; the order decides which drives form a span."""
     strip_bytes: int | None = None
     """Strip size in bytes; None for a level without strips, and for the maker's default."""
     spans: int | None = None
     """Number of spans of RAID 10, 50 and 60; None for the default."""
     layout: str | None = None
     """Layout of md's RAID 10 in mdadm's spelling (`f2`); None for the default and for all others."""
+
+    @property
+    def options_text(self) -> str:
+        """Return what is not the default, each after a comma: `, 3 spans, strip 64 KiB`."""
+        spans = "" if self.spans is None else f", {self.spans} spans"
+        layout = "" if self.layout is None else f", layout {self.layout}"
+        return spans + layout + ("" if self.strip_bytes is None else f", strip {size_words(self.strip_bytes)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayRequest(ArrayShape):
+    """An array that the user asks for."""
+
+    drives: tuple[Candidate, ...]
+    """Drives in order; the order decides which drives form a span."""
     size_bytes: int | None = None
     """Size of a volume in a volume group; None for all free space of these drives."""
     name: str

@@ -87,6 +87,12 @@ PERCENT = Percent()
 Function = Callable[..., int]
 
 
+def unit_option(help: str) -> Callable[[Function], Function]:
+    """Return the option that prints systemd units, which a clock starts."""
+    kinds = click.Choice(("both", "service", "timer"))
+    return click.option("--unit", type=kinds, is_flag=False, flag_value="both", help=help)
+
+
 def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
     """Return a decorator that lets a command with `--json` run on many hosts; no change without the feature `fleet`.
 

@@ -40,13 +40,9 @@ class NamedTarget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkRequest:
+class BenchmarkRequest(NamedTarget):
     """A benchmark that the user asks for."""
 
-    where: str
-    """A block device node, or a file or folder for a scratch file."""
-    name: str
-    """Display name: an address, a device, the file's path."""
     job: Job
     """Job to run."""
     profile: str | None = None

@@ -189,7 +189,7 @@ class ChangeExecutor:
     async def _replan_in_set(self, shown: Change, made: Sequence[tuple[Change, ChangeEnded]]) -> Change:
         """Return a change of a set, planned after the changes before it. Raises RefusedError if its steps differ."""
         done = {change.key for change, _ in made if change.target == shown.target}
-        moved = _moved_by([ended for _, ended in made], shown.target, shown.key)
+        moved = moved_values([ended for _, ended in made], shown.target, shown.key)
         if not done and not moved:
             return shown
         with cached_since(time.monotonic()):
@@ -211,7 +211,7 @@ class ChangeExecutor:
         latest = dict(made)
         now = await self._read_values([change for change, _ in made.values()])
         for setting, (change, _) in made.items():
-            if now[setting] == change.after or now[setting] not in _moved_by(ends, *setting):
+            if now[setting] == change.after or now[setting] not in moved_values(ends, *setting):
                 continue
             again = await self._backend(change.target).plan(change.target, change.key, change.requested)
             ended = await self.apply(again.as_in_set(change, moved=True), until=until)
@@ -714,8 +714,8 @@ class _LockedRevert:
     """Whether one of the settings to restore has another value now."""
 
 
-def _moved_by(ends: Iterable[ChangeEnded], target: Target, key: str) -> tuple[str | None, ...]:
-    """Return the values to which side effects of earlier changes of a set moved a setting."""
+def moved_values(ends: Iterable[ChangeEnded], target: Target, key: str) -> tuple[str | None, ...]:
+    """Return the values to which side effects of changes moved a setting."""
     moved = (setting for ended in ends for setting in ended.moved or () if setting.explained)
     return tuple(setting.now for setting in moved if (setting.target, setting.key) == (target, key))
 

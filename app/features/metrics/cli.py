@@ -8,7 +8,7 @@ import click
 
 from app.cli.async_runner import run
 from app.cli.exit_status import DONE
-from app.cli.options import current, over_hosts
+from app.cli.options import current, over_hosts, unit_option
 from app.cli.output import data, is_text_wanted, print_json, say
 from app.cli.session_context import host_of
 from backends.text import clean
@@ -22,13 +22,7 @@ TEXTFILE = "/var/lib/prometheus/node-exporter/raidbench.prom"
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it there, whole or not at all."
 )
 @click.option("--no-serials", is_flag=True, help="Leave serial numbers and WWNs out of the info series.")
-@click.option(
-    "--unit",
-    type=click.Choice(("both", "service", "timer")),
-    is_flag=False,
-    flag_value="both",
-    help="Print systemd units that write FILE every five minutes.",
-)
+@unit_option("Print systemd units that write FILE every five minutes.")
 @click.option("--alerts", is_flag=True, help="Print alerting rules for Prometheus.")
 @click.option("--board", is_flag=True, help="Print a board for Grafana.")
 @click.option("--json", "as_json", is_flag=True, help="The same figures as JSON.")

@@ -11,7 +11,7 @@ import click
 
 from app.cli.async_runner import Interruption
 from app.cli.exit_status import DONE, FOUND, UNDECIDED
-from app.cli.options import current
+from app.cli.options import current, unit_option
 from app.cli.output import data, lines, print_json, prose_to_stderr, say
 from app.cli.session_context import on_workbench
 from backends.errors import NotFoundError, RefusedError
@@ -55,13 +55,7 @@ class _WatchResult:
     "--baseline", metavar="NAME", help="Measure this one, too, where its device is idle; it has to be read-only."
 )
 @click.option("--ignore", "ignored", metavar="ID", multiple=True, help="Leave this rule of the check out.")
-@click.option(
-    "--unit",
-    type=click.Choice(("both", "service", "timer")),
-    is_flag=False,
-    flag_value="both",
-    help="Print systemd units that do this every night.",
-)
+@unit_option("Print systemd units that do this every night.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def watch_command(
     file: Path | None, baseline: str | None, ignored: tuple[str, ...], unit: str | None, as_json: bool

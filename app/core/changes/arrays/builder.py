@@ -39,7 +39,6 @@ from backends.host import ProcessTracking, WriteDenied, completed_when_cancelled
 from backends.identity import new_content
 from backends.model import Target
 from backends.protocol import ArrayCreator
-from backends.sizes import size_words
 from backends.system.caching import uncached
 from backends.text import clean
 
@@ -422,10 +421,7 @@ def _unknown_result_error(
 def _array_text(plan: ArrayPlan) -> str:
     request = plan.request
     serials = ", ".join(drive.serial or drive.place for drive in request.drives)
-    strip = "" if request.strip_bytes is None else f", strip {size_words(request.strip_bytes)}"
-    spans = "" if request.spans is None else f", {request.spans} spans"
-    layout = "" if request.layout is None else f", layout {request.layout}"
-    return f"{request.level.value} of {len(request.drives)} drives ({clean(serials, 1000)}){spans}{layout}{strip}"
+    return f"{request.level.value} of {len(request.drives)} drives ({clean(serials, 1000)}){request.options_text}"
 
 
 def _with_steps(hint: str, match: ArrayMatch) -> str:
