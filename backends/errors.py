@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+from typing import TypeVar
+
+T = TypeVar("T")
+
 
 class RaidbenchError(Exception):
     """Base of all errors that are reported to the user.
@@ -74,3 +79,11 @@ class AnotherDeviceError(DeviceGoneError):
 
 class StorageError(RaidbenchError):
     """The session folder or the journal cannot be written (full, read-only, no permission)."""
+
+
+async def result_or_error(work: Awaitable[T]) -> T | RaidbenchError:
+    """Return the result of `work`, or the error that it raised."""
+    try:
+        return await work
+    except RaidbenchError as error:
+        return error

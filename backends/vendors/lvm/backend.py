@@ -27,7 +27,7 @@ from backends.change_steps import (
     setting_of,
     validated_old_value,
 )
-from backends.errors import BlockedError, RaidbenchError, ToolFailedError, ToolTimeoutError
+from backends.errors import BlockedError, RaidbenchError, ToolFailedError, ToolTimeoutError, result_or_error
 from backends.host import STALL, Command, Host
 from backends.identity import Identity
 from backends.model import Array, Inventory, Problem, Target, Task
@@ -49,7 +49,7 @@ from backends.vendors.lvm.inventory import (
     plain_arrays,
     tasks_of,
 )
-from backends.vendors.lvm.lvs import SECONDS, WHOLE_TABLE, LvsAnswer, ask_lvs, error_sentence
+from backends.vendors.lvm.lvs import SECONDS, WHOLE_TABLE, ask_lvs, error_sentence
 from backends.vendors.lvm.plans import change_of, require_own_step
 from backends.vendors.lvm.readings import (
     LOW_WATERMARK,
@@ -74,7 +74,7 @@ class Lvm:
     async def inventory(self) -> Inventory:
         """Return all user-created volumes; if LVM does not answer, those of device-mapper by name."""
         # Both may wait for the same disk.
-        picture, lvs_answer = await asyncio.gather(scan_topology(self._host), self._ask())
+        picture, lvs_answer = await asyncio.gather(scan_topology(self._host), result_or_error(ask_lvs(self._host)))
         if isinstance(lvs_answer, RaidbenchError):
             problem = Problem(where=NAME, message=lvs_answer.message, hint=lvs_answer.hint)
             return Inventory(arrays=plain_arrays(picture, lvs_answer.message), problems=(problem,))
@@ -176,12 +176,6 @@ class Lvm:
             if array.why not in ("", "not active"):
                 problems.append(Problem(where=str(array.target), message=f"{array.target}: {array.why}."))
         return tuple(problems)
-
-    async def _ask(self) -> LvsAnswer | RaidbenchError:
-        try:
-            return await ask_lvs(self._host)
-        except RaidbenchError as error:
-            return error
 
     async def _read_tables(self) -> tuple[Mapping[str, LoadedTable], str]:
         """Return the kernel's tables, and why they are incomplete. Empty if dmsetup is missing or does not answer."""
