@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from backends.array_planning import ArrayMatch, ArrayPlan, ArrayRequest, Candidate, CreatedArray
 from backends.change import Change, ChangeStep, disk_lock
@@ -107,7 +108,8 @@ class Lvm:
         changes = []
         for key in _order_keys(view, values):
             setting = setting_of(settings_of(view.traits), target, key)
-            request = requested_value(target, setting, readings(view)[key], values[key], wanted_value(view))
+            legal = partial(wanted_value, view)
+            request = requested_value(target, setting, readings(view)[key], values[key], legal)
             changes.append(_plan_change(view, request))
             view = _with_value(view, key, request.value)
         return tuple(changes)
