@@ -46,7 +46,7 @@ class RemoteSettingsPanel(SettingsPanel):
         """Return nothing: the settings file is about this machine."""
         return {}
 
-    def _changeable(self) -> SettingPosition | None:
+    def _require_changeable(self) -> SettingPosition | None:
         self._app.notify_transient(
             "Nothing is set on other hosts from here: `raidbench` there does, or Ansible on many."
         )
