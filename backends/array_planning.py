@@ -15,6 +15,7 @@ from backends.change import ChangeStep
 from backends.errors import InvalidValueError, RefusedError
 from backends.identity import Identity, Signature
 from backends.model import Level, Media, Target
+from backends.sizes import size_words
 from backends.text import clean
 from backends.values import dataclass
 
@@ -81,26 +82,34 @@ class Candidate:
         """Return whether only its free extents are used, so that other content on it stays."""
         return self.free_extents is not None
 
-    @property
-    def of_kernel(self) -> bool:
-        """Return whether a kernel driver makes arrays of it, not a controller."""
-        return self.controller is None or self.shared
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArrayRequest:
-    """An array that the user asks for."""
+class ArrayShape:
+    """An array as planned, independent of its drives."""
 
     level: Level
     """RAID level."""
-    drives: tuple[Candidate, ...]
-    """Drives in order; the order decides which drives form a span."""
     strip_bytes: int | None = None
     """Strip size in bytes; None for a level without strips, and for the maker's default."""
     spans: int | None = None
     """Number of spans of RAID 10, 50 and 60; None for the default."""
     layout: str | None = None
     """Layout of md's RAID 10 in mdadm's spelling (`f2`); None for the default and for all others."""
+
+    @property
+    def options_text(self) -> str:
+        """Return what is not the default, each after a comma: `, 3 spans, strip 64 KiB`."""
+        spans = "" if self.spans is None else f", {self.spans} spans"
+        layout = "" if self.layout is None else f", layout {self.layout}"
+        return spans + layout + ("" if self.strip_bytes is None else f", strip {size_words(self.strip_bytes)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayRequest(ArrayShape):
+    """An array that the user asks for."""
+
+    drives: tuple[Candidate, ...]
+    """Drives in order; the order decides which drives form a span."""
     size_bytes: int | None = None
     """Size of a volume in a volume group; None for all free space of these drives."""
     name: str
@@ -356,7 +365,8 @@ def require_shape(request: ArrayRequest) -> int:
     if count < _LEAST[level]:
         raise InvalidValueError(f"{level.name} takes at least {_LEAST[level]} drives, and {count} are named.")
     require_name(request)
-    copies = count if level is Level.RAID1 and request.drives[0].of_kernel else 2
+    of_kernel = request.drives[0].controller is None or request.drives[0].shared
+    copies = count if level is Level.RAID1 and of_kernel else 2
     data = raid.data_drives(level, count, spans=spans_of(level, count, request.spans), copies=copies)
     if not data:
         raise InvalidValueError(f"{level.name} cannot be made of {count} drives.", hint="Its drives come in pairs.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import field, replace
 
 from backends.identity import Identity, Signature
@@ -48,11 +47,6 @@ class ChangeStep:
 
 _QUIET = frozenset(("noprompt", "quiet", "nolog", "-nolog", "-silent", "nologs"))
 """Options by which tools ask nothing, or write no log of their own (storcli, MegaCli, arcconf, tw_cli)."""
-
-
-def same_steps(first: Sequence[ChangeStep], second: Sequence[ChangeStep]) -> bool:
-    """Return whether two lists of steps do the same, whatever their spelling."""
-    return [step.meaning for step in first] == [step.meaning for step in second]
 
 
 _BY_NAME = "block-"

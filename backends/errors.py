@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class RaidbenchError(Exception):
@@ -18,6 +21,11 @@ class RaidbenchError(Exception):
         self.message = message
         self.hint = hint
         self.evidence = evidence
+
+    @property
+    def full_text(self) -> str:
+        """Return the sentence and the next step."""
+        return " ".join(filter(None, (self.message, self.hint)))
 
 
 class ToolMissingError(RaidbenchError):
@@ -87,3 +95,11 @@ def storage_errors(failure: str, *, hint: str = "", consequence: str = "") -> It
     except OSError as error:
         message = f"{failure}: {error.strerror or error}. {consequence}".rstrip()
         raise StorageError(message, hint=hint, evidence=str(error)) from error
+
+
+async def result_or_error(work: Awaitable[T]) -> T | RaidbenchError:
+    """Return the result of `work`, or the error that it raised."""
+    try:
+        return await work
+    except RaidbenchError as error:
+        return error

@@ -57,7 +57,7 @@ def faults_of(drive: Drive, health: Health | None = None) -> tuple[HealthFault, 
         HealthFault.PREDICTS_FAILURE: is_failing(reported),
         HealthFault.LOCKED: reported.locked,
         HealthFault.MEDIA_ERRORS: reported.media_errors,
-        HealthFault.FOREIGN: is_foreign(drive, reported),
+        HealthFault.FOREIGN: reported.foreign or drive.state is State.FOREIGN,
         HealthFault.HOT: reported.temperature is not None and limit is not None and reported.temperature >= limit,
         HealthFault.WORN: (reported.wear_percent or 0) >= WORN,
         HealthFault.OTHER_ERRORS: (reported.other_errors or 0) >= OTHER_ERRORS,
@@ -68,11 +68,6 @@ def faults_of(drive: Drive, health: Health | None = None) -> tuple[HealthFault, 
 def is_failing(health: Health) -> bool:
     """Return whether the drive or its controller predicts a failure, by its word or by a counter."""
     return bool(health.predicts_failure or health.predictive_errors)
-
-
-def is_foreign(drive: Drive, health: Health) -> bool:
-    """Return whether the drive holds the configuration of another controller."""
-    return bool(health.foreign) or drive.state is State.FOREIGN
 
 
 def warmest(drive: Drive, health: Health) -> float | None:

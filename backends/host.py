@@ -78,8 +78,6 @@ class Command:
     """Whether it changes the machine; read-only hosts refuse it and it is never killed."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Additions to the clean environment (LC_ALL=C, PATH)."""
-    cwd: str | None = None
-    """Working directory; None means a private empty one."""
     secret: tuple[str, ...] = ()
     """Words never shown or logged (activation keys)."""
     reply: PromptReply | None = None

@@ -161,10 +161,6 @@ class BusController:
     vendor: str | None
     """Backend that would list it; None if none is known."""
 
-    def reported_by(self, backends: Iterable[str]) -> bool:
-        """Return whether one of these backends lists the controller's devices."""
-        return any(name != KERNEL_LIST or self.vendor in (KERNEL_LIST, None) for name in backends)
-
     @property
     def advice(self) -> str:
         """Return how to get it listed."""
@@ -207,7 +203,7 @@ def find_unreported(cards: Sequence[BusController], controllers: Iterable[Contro
             backends_at[address].add(controller.target.backend)
     left = []
     for card in cards:
-        if card.reported_by(backends_at[card.address]):
+        if any(name != KERNEL_LIST or card.vendor in (KERNEL_LIST, None) for name in backends_at[card.address]):
             continue
         if card.vendor is not None and nameless[card.vendor] > 0:
             nameless[card.vendor] -= 1

@@ -283,11 +283,11 @@ async def always(_host: Host) -> bool:
     return True
 
 
-def present_if_found(pattern: str) -> Callable[[Host], Awaitable[bool]]:
-    """Return a test for a vendor whose machines have a path that matches `pattern`."""
+def present_if_found(pattern: str = "", *, programs: Sequence[str] = ()) -> Callable[[Host], Awaitable[bool]]:
+    """Return a test for a vendor whose machines have one of `programs` or a path that matches `pattern`."""
 
     async def present(host: Host) -> bool:
-        return bool(await host.list(pattern))
+        return bool((programs and host.which(programs)) or (pattern and await host.list(pattern)))
 
     return present
 

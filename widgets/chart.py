@@ -153,7 +153,7 @@ class LineChart(Selectable):
 
     def has_nothing(self, data: ChartData) -> bool:
         """Return True if there are no points yet."""
-        return not any(_has_value(series) for series in data.series)
+        return not any(value is not None and value == value for series in data.series for _, value in series.points)
 
     def _update(self) -> None:
         """Draw the data and repaint changed cells."""
@@ -338,10 +338,6 @@ class LineChart(Selectable):
             style = self.get_component_rich_style(f"line-chart--{name}") if name else self.rich_style
             self._styles_by_code[code] = style
         return style
-
-
-def _has_value(series: Series) -> bool:
-    return any(value is not None and value == value for _, value in series.points)
 
 
 def _empty_label(_value: float) -> str:

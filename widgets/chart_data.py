@@ -14,11 +14,6 @@ WAITING: Final = "waiting for the first sample"
 """Default text in a graph without points."""
 
 
-def plain_format(value: float) -> str:
-    """Return a value as a short number, the default format of ticks."""
-    return f"{value:g}"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
     """One line of a graph."""
@@ -91,7 +86,7 @@ class ChartData:
     """Label of the shaded range."""
     x_max: float | None = None
     """Total seconds of the job, which fix the axis; None if unknown."""
-    y_format: Callable[[float], str] = plain_format
+    y_format: Callable[[float], str] = "{:g}".format
     """Function that returns the label of a tick. Pass the same function every time."""
     close: bool = False
     """True if a linear vertical axis need not include zero. The legend says so."""

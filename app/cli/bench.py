@@ -39,7 +39,7 @@ from app.core.session.results import RunStatus, Sample
 from app.core.session.state import RunRecord
 from app.core.workbench import Workbench
 from app.doors import require_action
-from backends.errors import InvalidValueError, RefusedError, StorageError
+from backends.errors import InvalidValueError, StorageError
 from backends.settings import Risk
 from backends.sizes import size_words
 from backends.text import clean
@@ -317,8 +317,7 @@ async def measure_runs(
 async def prepare_run(bench: Workbench, request: BenchmarkRequest) -> RunPlan:
     """Return the plan of a run. Raises RefusedError if the run is refused, and everything that preparing raises."""
     ready = await bench.jobs.prepare(request)
-    if ready.refused:
-        raise RefusedError(" ".join(ready.refused), hint=ready.hint)
+    ready.require_allowed()
     return ready
 
 
@@ -345,8 +344,7 @@ def loss_lines(ready: RunPlan) -> list[str]:
 
 def confirm_run(ready: RunPlan, typed: str | None) -> str | None:
     """Show the data that would be lost and return the confirmation token. Raises RefusedError if declined."""
-    if ready.refused:
-        raise RefusedError(" ".join(ready.refused), hint=ready.hint)
+    ready.require_allowed()
     if current().read_only:
         require_reading(ready)
     if not ready.destructive:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from app.cli.confirm import step_lines
 from app.cli.session_context import interrupted_experiments, interrupted_sweeps
@@ -18,14 +17,12 @@ from app.core.presentation import json_schema
 from app.core.session.journal import UnresolvedChange
 from app.core.workbench import Workbench
 from backends.array_planning import ArrayMatchState
-from backends.errors import RaidbenchError
+from backends.errors import RaidbenchError, result_or_error
 from backends.sizes import size_words
 from backends.system.local.files import left_folders
 from backends.text import clean
 from backends.values import dataclass
 from widgets.text_utils import units
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +88,7 @@ async def intent_rows(bench: Workbench, intent: UnresolvedChange) -> list[str]:
     change = intent.change
     lines = [f"change {intent.id}, {units.moment(intent.at)}: {clean(view.change_text(change), 300)}"]
     lines += filter(None, (still_running_text(intent), clean(await bench.changes.recovery_hint(change) or "", 600)))
-    back = await _result_or_error(bench.changes.plan_revert(change))
+    back = await result_or_error(bench.changes.plan_revert(change))
     if isinstance(back, RaidbenchError):
         return [*lines, *_error_lines(back)]
     return [*lines, "to put it back:", *step_lines(back.writes)] if back.before != back.after else lines
@@ -111,7 +108,7 @@ async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
     ]
     if (program := entry.left_running) is not None:
         return [*lines, f"{clean(program, 100)} still works on it."]
-    match = await _result_or_error(bench.arrays.find(entry))
+    match = await result_or_error(bench.arrays.find(entry))
     if isinstance(match, RaidbenchError):
         return [*lines, *_error_lines(match)]
     lines.append(clean(match.sentence, 600))
@@ -121,7 +118,7 @@ async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
 
 
 async def _array(bench: Workbench, entry: ArrayJournalEntry) -> dict[str, Any]:
-    match = await _result_or_error(bench.arrays.find(entry))
+    match = await result_or_error(bench.arrays.find(entry))
     return {
         "name": entry.array.name,
         "session": entry.session,
@@ -132,14 +129,6 @@ async def _array(bench: Workbench, entry: ArrayJournalEntry) -> dict[str, Any]:
         "words": match.message if isinstance(match, RaidbenchError) else match.sentence,
         "remove": [] if isinstance(match, RaidbenchError) else [step.shown() for step in match.remove],
     }
-
-
-async def _result_or_error(work: Awaitable[T]) -> T | RaidbenchError:
-    """Return the result of `work`, or the error that it raised."""
-    try:
-        return await work
-    except RaidbenchError as error:
-        return error
 
 
 async def file_rows(left: StaleScratchFile) -> list[str]:
@@ -161,7 +150,7 @@ async def _file(left: StaleScratchFile) -> dict[str, Any]:
 
 
 async def _intent(bench: Workbench, intent: UnresolvedChange) -> dict[str, Any]:
-    back = await _result_or_error(bench.changes.plan_revert(intent.change))
+    back = await result_or_error(bench.changes.plan_revert(intent.change))
     return {
         "id": intent.id,
         "session": intent.session,

@@ -102,7 +102,7 @@ async def _undo_failure(bench: Workbench, record: ChangeRecord) -> str:
     try:
         ended = await bench.changes.undo(record.id)
     except RaidbenchError as error:
-        return " ".join(filter(None, (error.message, error.hint)))
+        return error.full_text
     if ended.is_reverted:
         return ""
     why = (ended.message or ended.result).rstrip(".")

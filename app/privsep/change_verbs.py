@@ -18,7 +18,7 @@ from app.core.session.json_codec import structure, unstructure
 from app.core.session.locks import HeldLock, hold_lock, lock_name
 from app.core.session.paths import Paths
 from app.privsep.request_schema import FIELDS, RequestDeniedError
-from backends.change import Change, same_steps
+from backends.change import Change
 from backends.errors import BlockedError, RefusedError
 from backends.helper_interface import encode_error
 from backends.host import Command, ProcessTracking, custody
@@ -329,7 +329,7 @@ def _parse_change(data: Mapping[str, Any]) -> Change:
 
 def _difference(shown: Change, planned: Change) -> str:
     """Return the first field that differs from the shown change, "" for none. The spelling of a step is ignored."""
-    if not same_steps(shown.writes, planned.writes):
+    if [step.meaning for step in shown.writes] != [step.meaning for step in planned.writes]:
         return "steps"
     return next((name for name in _COMPARED_FIELDS if getattr(shown, name) != getattr(planned, name)), "")
 

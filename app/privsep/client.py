@@ -61,7 +61,7 @@ def _start_with(tool: PrivilegeTool) -> tuple[Connection | None, str]:
         return None, f"{tool.name} did not answer."
     except RefusedError as error:
         process.wait()
-        message = " ".join(filter(None, (error.message, error.hint)))
+        message = error.full_text
         texts = {
             _REFUSED: message,
             _UNCONNECTED: f"{tool.name} keeps the root helper from its connection (log_input in sudoers does that).",

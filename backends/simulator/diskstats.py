@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
@@ -9,7 +10,7 @@ from backends.model import Level
 from backends.raid import PARITY
 from backends.simulator.cache_model import cache_flow, region_of, write_out_rate
 from backends.simulator.caches import CacheCounts
-from backends.simulator.mirror import busy_share, in_flight, mirror_loads
+from backends.simulator.mirror import in_flight, mirror_loads
 from backends.simulator.queueing_model import IoPattern, PredictedPerformance, WorkloadTarget
 from backends.simulator.service_demand import parity_operations
 from backends.simulator.volume import SPANNED
@@ -173,7 +174,7 @@ class DiskCounts:
                 (read_bytes * disk.reads if disk.read_bytes is None else disk_reads * disk.read_bytes) / _SECTOR,
                 disk_writes,
                 (written * disk.writes if disk.write_bytes is None else disk_writes * disk.write_bytes) / _SECTOR,
-                busy_share(disk.queued) * seconds * 1000,
+                (1 - math.exp(-disk.queued)) * seconds * 1000,  # random arrivals: time with at least one in flight
                 disk.queued * seconds * 1000,
             ]
             self.totals[disk.name] = _add_rows(self.totals.get(disk.name), added)

@@ -138,8 +138,7 @@ class SimulatedHost(SyntheticHost):
         """Start fio on a simulated device. Raises ToolMissingError for any other program."""
         if command.argv[0] != SYSTEM_PATHS["fio"]:
             raise ToolMissingError(f"{command.argv[0]} runs on and on, which only fio does on the simulated host.")
-        folder = Path(command.cwd) if command.cwd is not None else Path()
-        text = _job_text(folder / command.argv[-1])
+        text = _job_text(command.argv[-1])
         with self._file.edit() as rack:
             rack.runs += 1
             return start_fio(
@@ -347,7 +346,7 @@ def _parent_folders(folder: str) -> list[str]:
     return folders
 
 
-def _job_text(path: Path) -> str | None:
+def _job_text(path: str) -> str | None:
     """Return the text of the job file that the core wrote, or None if it cannot be read."""
     try:
         with open(path, "rb") as file:

@@ -106,8 +106,3 @@ def in_flight(loads: tuple[MirrorLoad, MirrorLoad], iops: float, population: flo
     slow = int(loads[1].busy_us >= loads[0].busy_us)
     free = min(population, iops * loads[1 - slow].alone_us / 1e6) if loads[1 - slow].busy_us else 0.0
     return (free, population - free) if slow else (population - free, free)
-
-
-def busy_share(queued: float) -> float:
-    """Return the share of time with at least one request in flight, for random arrivals and a mean of `queued`."""
-    return 1 - math.exp(-queued)

@@ -96,7 +96,7 @@ def unit_target(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> Wo
     """Return a unit of a 3ware controller as a target."""
     return WorkloadTarget(
         card=CARDS[card.model],
-        drive=DRIVES[card.model_of(unit)],
+        drive=DRIVES[next(port.model for port in card.ports if port.number == unit.ports[0])],
         level=unit.level,
         drives=len(unit.ports),
         spans=unit.groups,

@@ -15,7 +15,7 @@ from backends.json_text import indented_json
 from backends.simulator import tw_cli
 from backends.simulator.fio.document import VERSION
 from backends.simulator.kernel.tree import SimulatedSysfs
-from backends.simulator.lvm.answer import dmsetup_output, lvmconfig_output, lvs_output, pvs_output
+from backends.simulator.lvm.answer import dmsetup_output, lvs_output, pvs_output
 from backends.simulator.lvm.changes import lvchange_output, lvconvert_output
 from backends.simulator.lvm.creation import lvcreate_output, lvremove_output
 from backends.simulator.mdadm import mdadm_output
@@ -221,7 +221,7 @@ PROGRAMS: Mapping[str, VendorProgram] = {
             "pvs": pvs_output,
             "lvcreate": lvcreate_output,
             "lvremove": lvremove_output,
-            "lvmconfig": lvmconfig_output,
+            "lvmconfig": lambda _rack, args: SimulatedOutput(text="", code=5 if args else 0),  # only defaults apply
             "lvchange": lvchange_output,
             "lvconvert": lvconvert_output,
             "dmsetup": dmsetup_output,

@@ -239,7 +239,8 @@ def write_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
         width = (layout.drives + layout.degraded) / layout.spans
         moved, pattern = _cache_lines(layout, work, size) if layout.write_back else (size, work)
         read_us, write_us = (_operation_us(layout, pattern, moved / parts, read=read) for read in (True, False))
-        efficiency = card.parity_efficiency if card is not None and not _has_fast_path(layout) else 1.0
+        fast = layout.fastpath and not layout.write_back and not layout.read_ahead  # the I/O policy concerns only reads
+        efficiency = card.parity_efficiency if card is not None and not fast else 1.0
         if layout.software is not None:
             efficiency = layout.software.again
         # Read-modify-write: reads old data and old parity, and writes both.
@@ -305,11 +306,6 @@ def parity_operations(layout: WorkloadTarget, work: IoPattern) -> tuple[float, f
     full = math.fsum(_full_stripes(layout, work, size) * share for size, share in work.sizes)
     again = (1 + parity) * (1 - full)
     return 1 + layout.degraded * _degraded_work(layout), again, again + full * width / max(1.0, width - parity)
-
-
-def _has_fast_path(layout: WorkloadTarget) -> bool:
-    """Return True if writes take the fast path. The I/O policy concerns only reads."""
-    return layout.fastpath and not layout.write_back and not layout.read_ahead
 
 
 def _full_stripes(layout: WorkloadTarget, work: IoPattern, size: int) -> float:

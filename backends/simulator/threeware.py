@@ -164,10 +164,6 @@ class SimulatedThreeware:
         """Return True if writes are cached now, which needs a ready battery or none."""
         return unit.write and self.battery in ("-", "OK")
 
-    def model_of(self, unit: SimulatedUnit) -> str:
-        """Return the model of a unit's drives."""
-        return next(port.model for port in self.ports if port.number == unit.ports[0])
-
     def make(self, kind: str, ports: tuple[int, ...], new: SimulatedUnit, now: float) -> SimulatedUnit:
         """Create a unit on free drives and return it. `new`: its strip size, groups, name and policies.
 

@@ -21,7 +21,7 @@ from backends.output_file import make_folder, new_file
 from backends.redaction import Redactor
 from backends.system.streams import Pace, Recordings
 from backends.system.synthetic import SyntheticHost
-from backends.system.wrapped import HostWrapper
+from backends.system.wrapped import ReadOnlyHost
 from backends.text import clean
 from backends.version import program_version
 
@@ -29,7 +29,7 @@ FORMAT = FORMATS[FileFormat.MACHINE]
 """Version of the machine folder."""
 
 
-class RecordingHost(HostWrapper):
+class RecordingHost(ReadOnlyHost):
     """Records every answer of the wrapped host except free filesystem space; `save` writes the machine folder."""
 
     def __init__(self, inner: Host) -> None:
@@ -42,11 +42,12 @@ class RecordingHost(HostWrapper):
         self._which: dict[str, str | None] = {}
         self._writable: dict[str, str | None] = {}
 
+    def _refuse(self, action: str) -> RefusedError:
+        return RefusedError("A recording changes nothing.")
+
     async def run(self, command: Command) -> Completed:
         """Run a read-only command and record its result. Raises RefusedError for a mutating one."""
-        if command.mutates:
-            raise RefusedError("A recording changes nothing.")
-        done = await self._inner.run(command)
+        done = await super().run(command)
         self._commands["\0".join(command.argv)] = {
             "argv": list(command.argv),
             "returncode": done.returncode,
@@ -58,14 +59,6 @@ class RecordingHost(HostWrapper):
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
         """Raise RefusedError: streams are not recorded."""
         raise RefusedError("A recording runs nothing that goes on.")
-
-    async def write(self, path: str, text: str) -> None:
-        """Raise RefusedError: a recording changes nothing."""
-        raise RefusedError("A recording changes nothing.")
-
-    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
-        """Raise RefusedError: a recording changes nothing."""
-        raise RefusedError("A recording changes nothing.")
 
     async def read_whole(self, path: str) -> bytes | None:
         """Read a file and record it as text."""

@@ -202,11 +202,6 @@ class SameDataDevice:
     presence_reason: str = ""
     """Reason why its presence alone is a use, a clause that follows `text`; "" if only its own uses count."""
 
-    @property
-    def can_be_claimed(self) -> bool:
-        """Return whether the device can be opened exclusively unless another program has claimed it."""
-        return bool(self.nodes) and not self.member and not self.claimed
-
     def translate_use(self, use: Use, program: str = "") -> Use | None:
         """Return a use of the other device as a use of this one; None if it does not concern this one."""
         if self.member and (use.kind not in _ACROSS or program in _KEEPERS):

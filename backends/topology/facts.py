@@ -126,7 +126,7 @@ async def gather_facts(
     unknown += [*_hidden_backing_reasons(picture, node, related), *picture.unreported_reasons(node.name)]
     lower = dict.fromkeys(picture.tree.disk_of(member.name) for relation in related for member in relation.nodes)
     unknown += indistinct_reasons(picture.tree.nodes[name] for name in lower if name in picture.tree.nodes)
-    claimable = [relation for relation in related if relation.can_be_claimed]
+    claimable = [relation for relation in related if relation.nodes and not relation.member and not relation.claimed]
     uses = [*picture.uses(node.name), *await _openers(host, picture, node, ignore)]
     if claim is None:
         unknown.append("whether it can be opened exclusively was not tested")

@@ -59,11 +59,6 @@ _PLACING = {"flakey": "linear"}
 """Targets that place data like another target: dm-flakey differs from dm-linear only by its errors (dm-flakey.c)."""
 
 
-def layers_in(footing: Footing) -> tuple[str, ...]:
-    """Return the kernel names of the layers in a footing."""
-    return tuple(dict.fromkeys(key.rpartition(" ")[0] for key in footing))
-
-
 async def read_quick(host: Host, layers: Collection[str]) -> dict[str, str]:
     """Return the part of a footing that any user can read from sysfs without starting a program."""
     facts: dict[str, str] = {}

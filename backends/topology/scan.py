@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
-from backends.errors import RaidbenchError
+from backends.errors import RaidbenchError, result_or_error
 from backends.host import STALL, Command, Host
 from backends.identity import Signature
 from backends.text import clean
@@ -213,10 +213,9 @@ async def _signatures(host: Host, tree: Tree) -> dict[str, tuple[Signature, ...]
     if not any(node.udev for node in tree.nodes.values()):
         tool = host.which(("lsblk",))
         if tool is not None:
-            try:
-                done = await host.run(Command(argv=(tool, "-J", "-b", "-O"), timeout=20, stall=STALL))
-            except RaidbenchError as error:
-                return error
+            done = await result_or_error(host.run(Command(argv=(tool, "-J", "-b", "-O"), timeout=20, stall=STALL)))
+            if isinstance(done, RaidbenchError):
+                return done
             rows = parse_lsblk(done.stdout)
     contents: dict[str, tuple[Signature, ...]] = {}
     for node in tree.nodes.values():

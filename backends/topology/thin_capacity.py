@@ -134,11 +134,6 @@ def refusals(shown: str, rooms: Iterable[ThinCapacity], area: WriteRange) -> tup
     return tuple(sentences)
 
 
-def affected_capacities(rooms: Iterable[ThinCapacity], area: WriteRange) -> tuple[ThinCapacity, ...]:
-    """Return the storage that writing to the area allocates from, to be monitored during the run."""
-    return tuple(room for room in rooms if room.need(area))
-
-
 def low_capacity_reasons(rooms: Iterable[ThinCapacity]) -> tuple[str, ...]:
     """Return clauses about storage whose free space has reached the reserve or is unknown. No I/O."""
     clauses = []

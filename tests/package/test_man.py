@@ -65,7 +65,7 @@ def test_the_short_way_to_the_help_is_told() -> None:
 def test_every_key_of_the_configuration_is_told(key: str) -> None:
     rows = PAGES["man5/raidbench.toml.5"].splitlines()
     [at] = [at for at, row in enumerate(rows) if re.match(rf"\\fB{key}( =|\\fR)", row)]
-    assert man.field_docs()[key].split(";")[0].split("`")[0] in rows[at + 1].replace("\\-", "-")
+    assert roff.escape(man.field_docs()[key].split(";")[0].split("`")[0]) in rows[at + 1]
 
 
 def test_what_a_key_takes_stands_on_the_page_as_a_wrong_value_is_refused() -> None:

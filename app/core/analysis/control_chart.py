@@ -39,7 +39,7 @@ LEARNING = 10
 """Nights, including the baseline, before there is a chart; fewer do not show the scatter well enough."""
 
 ALLOWANCE = 0.6
-"""Least allowance, as a score; only what is further below is added up."""
+"""Least allowance, as a score; only the loss beyond it is added up."""
 
 LIMIT = 5.5
 """Sum at which an alarm is raised."""

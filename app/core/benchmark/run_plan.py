@@ -17,7 +17,7 @@ from backends.errors import InvalidValueError, RefusedError
 from backends.guard import require
 from backends.sizes import size_words
 from backends.text import clean
-from backends.topology.thin_capacity import WHOLE, WriteRange, affected_capacities
+from backends.topology.thin_capacity import WHOLE, WriteRange
 from backends.values import dataclass
 
 if TYPE_CHECKING:
@@ -40,13 +40,9 @@ class NamedTarget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkRequest:
+class BenchmarkRequest(NamedTarget):
     """A benchmark that the user asks for."""
 
-    where: str
-    """A block device node, or a file or folder for a scratch file."""
-    name: str
-    """Display name: an address, a device, the file's path."""
     job: Job
     """Job to run."""
     profile: str | None = None
@@ -102,7 +98,7 @@ class ResolvedTarget:
     @property
     def capacity_sources(self) -> tuple[ThinCapacity, ...]:
         """Return the thin-provisioned capacity that the run takes space from; () if it only reads."""
-        return affected_capacities(self.all_rooms, self.area)
+        return tuple(room for room in self.all_rooms if room.need(self.area))
 
     @property
     def all_rooms(self) -> tuple[ThinCapacity, ...]:
@@ -177,6 +173,11 @@ class RunPlan:
     """Position of the run in an experiment."""
     provenance: Mapping[str, str] = field(default_factory=dict)
     """Provenance, read when the run begins; empty before."""
+
+    def require_allowed(self) -> None:
+        """Raise RefusedError if the run is refused."""
+        if self.refused:
+            raise RefusedError(" ".join(self.refused), hint=self.hint)
 
     @property
     def only(self) -> ResolvedTarget:

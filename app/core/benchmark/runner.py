@@ -317,7 +317,7 @@ class BenchmarkRunner:
             if watch is not None:  # the results are complete if this is cancelled
                 figures = replace(figures, advice=await watch.end(figures))
         except RaidbenchError as error:
-            reason = " ".join(filter(None, (error.message, error.hint)))
+            reason = error.full_text
             figures = RunResult(status=RunStatus.FAILED, reason=reason)
         finally:
             self._emit(RunEnded(at=time.time(), id=run_id, figures=figures, folder=str(folder)))

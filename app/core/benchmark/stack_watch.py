@@ -23,7 +23,7 @@ from backends.text import clean
 from backends.topology import kernel_name, node_path, scan_topology
 from backends.topology.device_mapper import TABLE as TABLES
 from backends.topology.device_mapper import dmsetup_output, is_mapped, segments_by_name
-from backends.topology.footing import TABLE, Footing, changes, holder_signs, layers_in, read_quick, table_text
+from backends.topology.footing import TABLE, Footing, changes, holder_signs, read_quick, table_text
 from backends.topology.mounts import parse_mountinfo
 from backends.values import dataclass
 
@@ -95,7 +95,7 @@ class FootingWatch:
         self._host = host
         self._devices = tuple(devices)
         self._before: dict[str, str] = {key: text for device in devices for key, text in device.footing.items()}
-        self._layers = layers_in(self._before)
+        self._layers = tuple(dict.fromkeys(key.rpartition(" ")[0] for key in self._before))
         self._mapped = tuple(layer for layer in self._layers if is_mapped(layer))
         self._writing = any(device.writing for device in devices)
         self._stop = stop

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
-from app.core.changes.executor import ChangeExecutor
+from app.core.changes.executor import ChangeExecutor, moved_values
 from app.core.changes.pending_trials import Undecided, UndecidedTrials
 from app.core.changes.revert import (
     PendingValueState,
@@ -102,7 +102,7 @@ class SessionChanges:
             self._armed = until
 
     async def _end_in_time(self, until: float) -> str:
-        """Do in this process what the watchdog of a real machine does in a process of its own."""
+        """Do in this process what the watchdog of a real machine does in a separate process."""
         from app.core.changes.watchdog import watch
 
         return await watch(self._record.paths, str(self._record.folder), until, self._hardware.machine.backends)
@@ -292,15 +292,10 @@ class SessionChanges:
 
     def _values_led_to(self, record: ChangeRecord) -> frozenset[str]:
         """Return the values to which side effects of later changes of this session moved a change's setting."""
-        changed_setting = record.change.target, record.change.key
         since = self._record.session.changes[self._record.session.changes.index(record) + 1 :]
         ends = (later.end for later in since if later.in_force and later.end is not None)
-        moved = (setting for end in ends for setting in end.moved or () if setting.explained)
-        return frozenset(
-            setting.now
-            for setting in moved
-            if (setting.target, setting.key) == changed_setting and setting.now is not None
-        )
+        moved = moved_values(ends, record.change.target, record.change.key)
+        return frozenset(value for value in moved if value is not None)
 
     async def restore_value(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
         """Restore the old value of a change and its side effects, as `ChangeExecutor.restore_value` does."""

@@ -75,7 +75,7 @@ _LOCK_TRIES = 3
 
 @dataclass(kw_only=True)
 class ChangeExecutor:
-    """Applies changes one at a time. What it is about to do is on disk before the first command."""
+    """Applies changes one at a time. Every intent is on disk before the first command."""
 
     backends: Mapping[str, InventoryBackend | SettingsBackend]
     """Backends of the host, by name."""
@@ -189,7 +189,7 @@ class ChangeExecutor:
     async def _replan_in_set(self, shown: Change, made: Sequence[tuple[Change, ChangeEnded]]) -> Change:
         """Return a change of a set, planned after the changes before it. Raises RefusedError if its steps differ."""
         done = {change.key for change, _ in made if change.target == shown.target}
-        moved = _moved_by([ended for _, ended in made], shown.target, shown.key)
+        moved = moved_values([ended for _, ended in made], shown.target, shown.key)
         if not done and not moved:
             return shown
         with cached_since(time.monotonic()):
@@ -211,7 +211,7 @@ class ChangeExecutor:
         latest = dict(made)
         now = await self._read_values([change for change, _ in made.values()])
         for setting, (change, _) in made.items():
-            if now[setting] == change.after or now[setting] not in _moved_by(ends, *setting):
+            if now[setting] == change.after or now[setting] not in moved_values(ends, *setting):
                 continue
             again = await self._backend(change.target).plan(change.target, change.key, change.requested)
             ended = await self.apply(again.as_in_set(change, moved=True), until=until)
@@ -302,7 +302,7 @@ class ChangeExecutor:
         try:
             await self._run_steps(backend, change_id, change)
         except RaidbenchError as error:
-            message = " ".join(filter(None, (error.message, error.hint)))
+            message = error.full_text
             surprise = error if isinstance(error, DeviceGoneError) else None
         except (Exception, asyncio.CancelledError) as error:  # record as failure, then re-raise
             message = f"raidbench failed while setting it: {type(error).__name__}: {error}".rstrip(": ")
@@ -488,7 +488,12 @@ class ChangeExecutor:
         except UnknownSettingError:  # the device exists
             raise
         except (NotFoundError, DeviceGoneError) as error:
-            return self._record_device_gone(record, await self.with_recovery_hint(change, error))
+            hinted = await self.with_recovery_hint(change, error)
+            if change.persistence is not Persistence.LOST_AT_REBOOT:
+                raise hinted from error
+            # A setting of the kernel disappeared with its device; any other one still has to be reverted.
+            message = f"the device is gone, and the setting with it: {hinted.message}"
+            return self._record_nothing_left(record, "gone", None, message)
 
     async def _undo(
         self,
@@ -631,17 +636,6 @@ class ChangeExecutor:
         first = await backend.remains(change)
         return error if first is None else type(error)(error.message, hint=first, evidence=error.evidence)
 
-    def _record_device_gone(self, record: ChangeRecord, error: RaidbenchError) -> ChangeEnded:
-        """Record that a setting of the kernel disappeared with its device.
-
-        Raises the error for any other setting, which still has to be reverted.
-        """
-        if record.change.persistence is not Persistence.LOST_AT_REBOOT:
-            raise error
-        return self._record_nothing_left(
-            record, "gone", None, f"the device is gone, and the setting with it: {error.message}"
-        )
-
     def _record_nothing_left(self, record: ChangeRecord, result: str, now: str | None, message: str) -> ChangeEnded:
         """Record in session and journal that there is nothing to undo."""
         ended = ChangeEnded(at=time.time(), id=record.id, result=result, now=now, message=message)
@@ -720,8 +714,8 @@ class _LockedRevert:
     """Whether one of the settings to restore has another value now."""
 
 
-def _moved_by(ends: Iterable[ChangeEnded], target: Target, key: str) -> tuple[str | None, ...]:
-    """Return the values to which side effects of earlier changes of a set moved a setting."""
+def moved_values(ends: Iterable[ChangeEnded], target: Target, key: str) -> tuple[str | None, ...]:
+    """Return the values to which side effects of changes moved a setting."""
     moved = (setting for ended in ends for setting in ended.moved or () if setting.explained)
     return tuple(setting.now for setting in moved if (setting.target, setting.key) == (target, key))
 

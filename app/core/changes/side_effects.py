@@ -204,10 +204,12 @@ def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Chang
     """
     at = made.index(record)
     since = {other.id for other in made[at:]}
+    # A change that restored itself counts if it did so after this one had begun.
     undone_values = [
         place_and_values
         for other in made[:at]
-        if other.end is not None and (other.undone_by in since or _is_restored_after(other, at))
+        if other.end is not None
+        and (other.undone_by in since or (other.undone_by == other.id and other.begun_before_end > at))
         for place_and_values in _value_changes(other)
     ]
 
@@ -236,11 +238,6 @@ def _value_changes(record: ChangeRecord) -> Iterator[tuple[tuple[Target, str], s
     for setting in end.moved or ():
         if setting.explained and setting.before is not None:
             yield (setting.target, setting.key), setting.before, setting.now
-
-
-def _is_restored_after(other: ChangeRecord, at: int) -> bool:
-    """Return whether a change restored itself after change number `at` of the session (from 0) had begun."""
-    return other.undone_by == other.id and other.begun_before_end > at
 
 
 def _values_before(change: Change) -> dict[tuple[Target, str], str]:

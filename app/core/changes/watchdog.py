@@ -72,7 +72,9 @@ async def watch(
     last = boot_clock() + LONGEST_WAIT
     result = "kept"
     while pending := trials.undecided_trials():
-        results = [await _restore(changer, change, trials) for change in _first_of_each(pending)]
+        # The newest of each target: later changes must be reverted before the earlier ones.
+        newest = {change.change.target: change for change in reversed(pending)}
+        results = [await _restore(changer, change, trials) for change in newest.values()]
         if "failed" not in results:
             result = results[-1]
             continue
@@ -119,11 +121,6 @@ class _Trials:
         except OSError:
             return None
         return info.st_ino, info.st_size, info.st_mtime_ns
-
-
-def _first_of_each(pending: Sequence[UnresolvedChange]) -> Iterator[UnresolvedChange]:
-    """Return the newest trial of each target: later changes must be reverted before the earlier ones."""
-    return iter({change.change.target: change for change in reversed(pending)}.values())
 
 
 async def _restore(changer: ChangeExecutor, trial: UnresolvedChange, trials: _Trials) -> str:

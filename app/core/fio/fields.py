@@ -37,8 +37,6 @@ class JobField:
     """Unit of a bare number; "" if it is obvious, or part of the text."""
     option: str = ""
     """fio's name of the field; "" if it is `key`."""
-    aliases: tuple[str, ...] = ()
-    """fio's aliases of the field."""
 
     @property
     def fio(self) -> str:
@@ -101,7 +99,7 @@ def unit_of(key: str) -> str:
     return FIELDS_BY_KEY[key].unit
 
 
-def _size(key: str, label: str, about: str, *, optional: bool = False, aliases: tuple[str, ...] = ()) -> JobField:
+def _size(key: str, label: str, about: str, *, optional: bool = False) -> JobField:
     return JobField(
         key=key,
         label=label,
@@ -109,7 +107,6 @@ def _size(key: str, label: str, about: str, *, optional: bool = False, aliases: 
         parse=parse_size,
         format=values.format_bytes,
         optional=optional,
-        aliases=aliases,
     )
 
 
@@ -143,10 +140,8 @@ def _optional(key: str, label: str, about: str, parse: Callable[[str], object], 
 _OF_ONE = "Limit the {1} of each mixed job to this many {0} per second (default: no limit)."
 
 FIELDS: tuple[JobField, ...] = (
-    _choice(
-        "rw", "Pattern", "Order of the I/O. Trims destroy data.", Pattern, "an I/O pattern", aliases=("readwrite",)
-    ),
-    _size("bs", "Block size", "Block size, such as 4k or 1M.", aliases=("blocksize",)),
+    _choice("rw", "Pattern", "Order of the I/O. Trims destroy data.", Pattern, "an I/O pattern"),
+    _size("bs", "Block size", "Block size, such as 4k or 1M."),
     _optional(
         "bssplit",
         "Block size mix",
@@ -166,14 +161,12 @@ FIELDS: tuple[JobField, ...] = (
         "Range of block sizes, all equally frequent, such as 4k-64k.",
         values.parse_span,
         format=values.format_span,
-        aliases=("blocksize_range",),
     ),
     _size(
         "blockalign",
         "Alignment",
         "Alignment of random offsets (default: the smallest block size).",
         optional=True,
-        aliases=("ba",),
     ),
     _count("iodepth", "Queue depth", "Queue depth of each job."),
     _count("numjobs", "Jobs", "Number of identical jobs that run in parallel."),
@@ -184,7 +177,6 @@ FIELDS: tuple[JobField, ...] = (
         help="Measured time after the ramp. 0 means no limit for a job that ends by amount.",
         parse=values.parse_seconds,
         unit="s",
-        aliases=("timeout",),
     ),
     JobField(
         key="ramp",
@@ -276,7 +268,6 @@ FIELDS: tuple[JobField, ...] = (
         "End after bytes",
         "End each job after this many bytes, or at its run time.",
         optional=True,
-        aliases=("io_limit",),
     ),
     _count(
         "passes",

@@ -144,8 +144,6 @@ PASSED_OVER: Mapping[str, Replaced] = {
 BESIDE_OTHERS = frozenset(("new_group", "stonewall"))
 """Options for how a section follows the section above it; they are stored with the section, not in its job."""
 
-_FIELD_NAMES = {name: field.key for field in FIELDS for name in (field.fio, *field.aliases)}
-
 FIO_ALIASES: Mapping[str, str] = {
     "readwrite": "rw",
     "blocksize": "bs",
@@ -171,7 +169,12 @@ FIO_ALIASES: Mapping[str, str] = {
 }
 """fio's aliases of its options, and the name that its help lists."""
 
-ALIASES: Mapping[str, str] = {**_FIELD_NAMES, **FIO_ALIASES, "ba": "blockalign", "blockalign": "blockalign"}
+ALIASES: Mapping[str, str] = {
+    **{field.fio: field.key for field in FIELDS},
+    **FIO_ALIASES,
+    "ba": "blockalign",
+    "blockalign": "blockalign",
+}
 """All names of options, and the name used in the tables here."""
 
 OWN_NAMES = frozenset(field.key for field in FIELDS) - SHIPPED.names

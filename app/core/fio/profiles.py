@@ -24,7 +24,7 @@ class Profile:
     title: str
     """A short title for lists."""
     help: str
-    """What it represents, and its source."""
+    """Its purpose and its source."""
     job: Job
     """The job."""
 

@@ -125,7 +125,7 @@ class RunPhases:
     def _decide(self, document: FioDocument, sample: Sample, *, judged: bool) -> None:
         assert self._plan is not None
         assert self._watch is not None
-        steady = judged and self._watch.steady
+        steady = judged and self._watch.result().attained
         if sample.phase is Phase.SETTLING:
             capped = not steady and sample.at >= self._plan.cap_s
             if steady or capped:

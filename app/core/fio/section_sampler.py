@@ -80,7 +80,7 @@ class SectionSampler:
         parts = [(part, sample.seconds) for _, sample in running if (part := sample.side(name)) is not None]
         if not parts:
             return None
-        histogram = Histogram.merged(Histogram(dict(row.bins.get(name, ()))) for row, _ in running)
+        histogram = Histogram.merged(Histogram(dict(row.sampler.bins.get(name, ()))) for row, _ in running)
         window = self._windows[name]
         window.add(seconds, histogram)
         p50, p99, p99_9 = window_percentiles(window, histogram)
@@ -107,14 +107,9 @@ class _SectionRow:
         self.name = section.name
         self._entry = entry
         self._job = job
-        self._sampler = Sampler(ramp=job.ramp > 0, planned_s=job.runtime or None, period_s=period_s)
+        self.sampler = Sampler(ramp=job.ramp > 0, planned_s=job.runtime or None, period_s=period_s)
         self._over = False
         self._before = self._now = (0, 0)
-
-    @property
-    def bins(self) -> Mapping[str, Bins]:
-        """Return the latency histograms of the section's last interval, by direction."""
-        return self._sampler.bins
 
     def update(self, document: FioDocument) -> bool:
         """Read the counters of a document; return whether they changed since the last document."""
@@ -134,10 +129,10 @@ class _SectionRow:
         if self._over or not ios:
             return None
         if self._now == self._before:
-            measured = self._sampler.phase is not Phase.RAMP
+            measured = self.sampler.phase is not Phase.RAMP
             late = measured and 0 < 1000 * _ABOUT_OVER * self._job.runtime <= runtime
             self._over = late
             # No document shows that an amount is complete: the section may also pause and continue.
             if late or (self._job.ends_by_amount and others):
                 return None
-        return self._sampler.add_document(document.section(self._entry), ending=ending)
+        return self.sampler.add_document(document.section(self._entry), ending=ending)

@@ -75,11 +75,6 @@ class SteadyStateDetector:
         self._ios, self._held_s = 0, 0.0
         return True
 
-    @property
-    def steady(self) -> bool:
-        """Return whether the rule holds over the last window."""
-        return judge_rounds(self._rounds, window=self._plan.window).steady
-
     def result(self) -> SteadyStateResult:
         """Return the result after the last round."""
         judged = judge_rounds(self._rounds, window=self._plan.window)

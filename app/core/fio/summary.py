@@ -399,15 +399,6 @@ def _ending_text(outcome: FioResult, seconds: float, job: Job | None) -> str:
     return " while it was waited for the steady state" if outcome.settling else " during the ramp"
 
 
-def _least_amount(job: Job, targets: Sequence[JobTarget]) -> float | None:
-    """Return the bytes after which a job ends at the earliest; None if no amount of bytes ends it."""
-    if len(targets) > 1:
-        return None
-    amount = amount_of(job, targets[0] if targets else None)
-    # fio omits a last part of a block in each pass.
-    return None if amount is None else amount - max(job.block_sizes) * (job.passes or 1) * job.numjobs
-
-
 def _is_uneven(job: Job) -> bool:
     """Return whether fio ends a pass when it finds no free block, which may be long before the end of the region."""
     return job.io_size is None and (len(job.block_sizes) > 1 or job.percentage_random is not None)
@@ -418,8 +409,11 @@ def _amount_done(document: FioDocument, job: Job, targets: Sequence[JobTarget]) 
     parts = [part for name in DIRECTIONS if (part := document.counters(name))]
     if job.number_ios is not None and sum(part.completed for part in parts) >= job.number_ios * job.numjobs:
         return True
-    amount = _least_amount(job, targets)
-    return amount is not None and sum(part.io_bytes for part in parts) > amount
+    amount = None if len(targets) > 1 else amount_of(job, targets[0] if targets else None)
+    if amount is None:
+        return False
+    # fio omits a last part of a block in each pass.
+    return sum(part.io_bytes for part in parts) > amount - max(job.block_sizes) * (job.passes or 1) * job.numjobs
 
 
 def _no_io_failure(document: FioDocument, interrupted: bool, lines: Sequence[str]) -> _Verdict | None:

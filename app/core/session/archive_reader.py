@@ -154,15 +154,13 @@ def _read_manifest(archive: ZipFile, shown: str) -> tuple[dict[str, Any], list[A
     names = {part.name.casefold() for part in parts}
     if len(names) != len(parts) or LOG not in names or any(part.size < 0 for part in parts):
         raise _UnusableArchiveError("does not hold what its manifest says")
-    if not all(NAME.fullmatch(part.name) for part in parts) or not _is_name(document["session"]):
+    session = document["session"]
+    is_name = isinstance(session, str) and "/" not in session and NAME.fullmatch(session)
+    if not is_name or not all(NAME.fullmatch(part.name) for part in parts):
         raise _UnusableArchiveError("holds a file that would lie outside of its session")
     if document["sha256"] != digest_of(parts):
         raise _UnusableArchiveError("is damaged: the checksum of its parts is another one")
     return document, parts
-
-
-def _is_name(name: object) -> bool:
-    return isinstance(name, str) and "/" not in name and NAME.fullmatch(name) is not None
 
 
 def _require_room(parts: list[ArchivedFile], size: int, into: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from app.core.session.results import (
     Advice,
     CacheStats,
+    CpuStats,
     MemberStats,
     Phase,
     RunEvent,
@@ -234,13 +235,9 @@ class SampleTaken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CpuSampled:
-    """CPU shares of about the last second."""
+class CpuSampled(CpuStats):
+    """CPU shares of about the last second; that of fio is None if its process is not visible."""
 
-    fio_percent_of_core: float | None
-    """CPU time of fio; 100 is one core. None if its process is not visible."""
-    host_percent: float | None
-    """CPU time of the whole host; 100 is all cores."""
     silent_s: float | None = None
     """Seconds since fio's last document; more than two mean that some I/O is stuck. None if not reported."""
 

@@ -7,12 +7,9 @@ import stat
 from pathlib import Path
 
 from app.core.session.paths import Paths
-from app.core.session.trusted_file import open_regular
 
 LOG = "session.jsonl"
 """Name of the log in a session folder."""
-
-_LONGEST_LINE = 65536
 
 
 def session_folders(paths: Paths) -> list[Path]:
@@ -40,9 +37,3 @@ def last_use_time(folder: Path) -> float | None:
     except OSError:
         return None
     return info.st_mtime if stat.S_ISREG(info.st_mode) else None
-
-
-def read_first_line(folder: Path) -> str:
-    """Return the first line of a session's log. Raises OSError if the log cannot be read."""
-    with open_regular(folder / LOG) as lines:
-        return lines.readline(_LONGEST_LINE).decode("utf-8", "replace")

@@ -19,7 +19,7 @@ _MITIGATIONS = "/sys/devices/system/cpu/vulnerabilities/*"
 
 
 async def machine_facts(host: Host) -> MachineFacts:
-    """Return the facts of a host; what it does not report is empty, 0 or None."""
+    """Return the facts of a host; missing ones are empty, 0 or None."""
     weaknesses = await host.list(_MITIGATIONS)
     files = await host.read_many((_CPUINFO, _MEMINFO, _RELEASE, _SYSTEM, _BOOT, _COMMAND_LINE, *weaknesses))
     cpu, cores = _cpu(files.get(_CPUINFO, ""))

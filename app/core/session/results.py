@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Generic, TypeVar
 
 from backends.values import dataclass
 
@@ -104,8 +105,31 @@ class DirectionSample:
     """I/Os of the interval per latency bin, from that bin upwards: a coarse histogram for a heat map."""
 
 
+T = TypeVar("T")
+
+
+class _Directions(Generic[T]):
+    """Accessors for the metrics of each direction, shared by a run, an interval and their parts."""
+
+    __slots__ = ()
+
+    read: T | None
+    write: T | None
+    trim: T | None
+
+    def side(self, name: str) -> T | None:
+        """Return the metrics of `read`, `write` or `trim`, or `sync` (flushes); None if there are none."""
+        value: T | None = getattr(self, name, None) if name in SIDES else None
+        return value
+
+    @property
+    def transfers(self) -> tuple[T, ...]:
+        """Return the metrics of all directions that there are, without the flushes."""
+        return tuple(figures for figures in (self.read, self.write, self.trim) if figures is not None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartSample:
+class PartSample(_Directions[DirectionSample]):
     """One interval of a part of a run."""
 
     read: DirectionSample | None = None
@@ -114,15 +138,6 @@ class PartSample:
     """None if it does not write."""
     trim: DirectionSample | None = None
     """None if it does not trim."""
-
-    def side(self, name: str) -> DirectionSample | None:
-        """Return the sample of `read`, `write` or `trim`; None if the part has none."""
-        return {"read": self.read, "write": self.write, "trim": self.trim}.get(name)
-
-    @property
-    def transfers(self) -> tuple[DirectionSample, ...]:
-        """Return the samples of all directions that the part has."""
-        return tuple(sample for sample in (self.read, self.write, self.trim) if sample is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,28 +294,8 @@ class SteadyStateResult:
     """Whether the run ended before its planned time because it was steady."""
 
 
-class _DirectionFigures:
-    """Accessors for the metrics of each direction, shared by a run and its parts."""
-
-    __slots__ = ()
-
-    read: DirectionStats | None
-    write: DirectionStats | None
-    trim: DirectionStats | None
-    sync: DirectionStats | None
-
-    def side(self, name: str) -> DirectionStats | None:
-        """Return the metrics of `read`, `write`, `trim` or `sync` (flushes); None if there were no such I/Os."""
-        return {"read": self.read, "write": self.write, "trim": self.trim, "sync": self.sync}.get(name)
-
-    @property
-    def transfers(self) -> tuple[DirectionStats, ...]:
-        """Return the metrics of all directions with I/Os, without the flushes."""
-        return tuple(figures for figures in (self.read, self.write, self.trim) if figures is not None)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartFigures(_DirectionFigures):
+class PartFigures(_Directions[DirectionStats]):
     """Metrics of a part of a run."""
 
     read: DirectionStats | None = None
@@ -340,7 +335,7 @@ class GroupFigures(PartFigures):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunResult(_DirectionFigures):
+class RunResult(_Directions[DirectionStats]):
     """The result of a run, from fio's last document."""
 
     status: RunStatus

@@ -10,14 +10,15 @@ from pathlib import Path
 
 from app.core.session import event_codec
 from app.core.session.events import DURABLE, LoggedEvent, SessionStarted
-from app.core.session.folders import LOG, read_first_line, session_folders
+from app.core.session.folders import LOG, session_folders
 from app.core.session.paths import Paths, private_folder
 from app.core.session.state import Session, replay
-from app.core.session.trusted_file import UntrustedFileError, next_step, open_own, read_regular
+from app.core.session.trusted_file import UntrustedFileError, next_step, open_own, open_regular, read_regular
 from backends.errors import NotFoundError, StorageError
 from backends.formats import FORMATS, FileFormat, require_known
 from backends.values import dataclass
 
+_LONGEST_LINE = 65536
 _COARSEST = 2_000_000_000
 """Nanoseconds between two times that every filesystem distinguishes: vfat stores even seconds."""
 
@@ -221,7 +222,8 @@ def _age(folder: Path) -> float | None:
 def read_start(folder: Path) -> SessionStarted | None:
     """Return the first event of a log, or None if it is unreadable."""
     try:
-        event = event_codec.decode(read_first_line(folder))
+        with open_regular(folder / LOG) as lines:
+            event = event_codec.decode(lines.readline(_LONGEST_LINE).decode("utf-8", "replace"))
     except OSError:
         return None
     return event if isinstance(event, SessionStarted) else None

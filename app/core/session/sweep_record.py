@@ -120,7 +120,7 @@ class SweepRecord:
     """The state of a session's sweep."""
 
     design: Design
-    """What it will do."""
+    """Its design."""
     started: float
     """Seconds since the epoch."""
     pid: int = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from enum import StrEnum
 
+from backends.array_planning import ArrayShape, MemberDrive
 from backends.model import Level, Target
 from backends.values import dataclass
 
@@ -204,37 +205,21 @@ class OverwrittenDevice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepDrive:
+class SweepDrive(MemberDrive):
     """A drive for the arrays of a sweep, as it was shown."""
 
-    place: str
-    """The tool's name for it at that time: `/dev/sdb`, `252:3`."""
-    serial: str | None
-    """Serial number."""
-    wwn: str | None = None
-    """World wide name, if the kernel reports one."""
     model: str | None = None
     """Model."""
-    size_bytes: int | None = None
-    """Capacity."""
     lies: tuple[str, ...] = ()
     """Signatures on it when it was confirmed; any other one ends the sweep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepArray:
+class SweepArray(ArrayShape):
     """An array that a sweep creates, once or in each round."""
 
     id: str
     """Unique in the sweep: `a1`."""
-    level: Level
-    """Its level."""
-    strip_bytes: int | None = None
-    """Strip; None for a level without strips, and for the default."""
-    spans: int | None = None
-    """Spans; None for a level without spans, and for the default."""
-    layout: str | None = None
-    """Layout of a RAID 10; None for the default."""
     steps: tuple[str, ...] = ()
     """The commands that create it, as shown; name and UUID differ each time."""
     size_bytes: int | None = None

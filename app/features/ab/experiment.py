@@ -70,7 +70,7 @@ class AbExperiment:
         try:
             status, reason = await self._measure()
         except RaidbenchError as error:
-            status, reason = RunStatus.FAILED, " ".join(filter(None, (error.message, error.hint)))
+            status, reason = RunStatus.FAILED, error.full_text
         finally:
             await shield_to_completion(asyncio.create_task(self._end(status, reason), name="restore"))
         record = self._bench.session.experiment(self._id)
@@ -236,7 +236,7 @@ class AbExperiment:
         try:
             await self._restore_value()
         except RaidbenchError as error:
-            left = (" ".join(filter(None, (error.message, error.hint))),)
+            left = (error.full_text,)
             reason = " ".join(filter(None, (reason, *left)))
             status = RunStatus.FAILED
         finally:

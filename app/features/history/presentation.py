@@ -105,7 +105,9 @@ def episode_lines(series: RunSeries) -> Iterator[str]:
 def chart_json(chart: ControlChart) -> json_schema.Json:
     """Return a control chart of nights as JSON."""
     return {
-        **json_schema.pick(chart, "nights", "known", "against"),
+        "nights": chart.nights,
+        "known": chart.reference_size,
+        "against": chart.against,
         "episodes": len(chart.episodes),
         "learning": chart.learning,
         "of": LEARNING,

@@ -122,8 +122,3 @@ def report_table(shown: view.Table) -> ReportTable:
         columns=tuple(column.title for column in shown.columns),
         rows=tuple(tuple(map(view.text_of, row.cells)) for row in shown.rows),
     )
-
-
-def definition_list(shown: view.Facts) -> DefinitionList:
-    """Return presentation facts as a definition list, without their heading."""
-    return DefinitionList(pairs=tuple((fact.label, fact.value) for fact in shown.facts))

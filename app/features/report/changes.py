@@ -15,7 +15,6 @@ from app.features.report.blocks import (
     Paragraph,
     ReportTable,
     Section,
-    definition_list,
     report_table,
     section,
 )
@@ -116,7 +115,7 @@ def _change(record: ChangeRecord) -> tuple[Section, ...]:
     shown = view.change_facts(record)
     return section(
         shown.heading,
-        definition_list(shown),
+        DefinitionList(pairs=tuple((fact.label, fact.value) for fact in shown.facts)),
         Code(lines=view.command_lines(record.change.writes)),
         Code(label="Taken back by:", lines=view.command_lines(record.change.undo)),
         level=3,

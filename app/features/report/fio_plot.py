@@ -21,6 +21,7 @@ from app.core.session.results import DIRECTIONS, DirectionSample, Phase, RunStat
 from app.core.session.state import RunRecord, Session
 from app.features.report.csv import runs_csv
 from backends.errors import InvalidValueError
+from backends.json_text import rows, table
 from backends.text import clean
 from backends.values import dataclass
 
@@ -119,17 +120,14 @@ def _read(raw: Path, run: RunRecord) -> tuple[Mapping[str, Any] | None, list[_In
 def _sums(data: Mapping[str, Any]) -> dict[tuple[str, str], tuple[float, int]]:
     """Return the sum of latencies in ns and the number of I/Os of all jobs so far, by kind and direction."""
     sums: dict[tuple[str, str], tuple[float, int]] = {}
-    jobs = data.get("jobs")
-    for job in jobs if isinstance(jobs, list) else []:
+    for job in rows(data.get("jobs")):
         for direction in DIRECTIONS:
-            entry = job.get(direction) if isinstance(job, dict) else None
             for kind in ("lat", "clat"):
-                times = entry.get(f"{kind}_ns") if isinstance(entry, dict) else None
-                if isinstance(times, dict):
-                    mean, count = times.get("mean"), times.get("N")
-                    if isinstance(mean, int | float) and isinstance(count, int):
-                        total, number = sums.get((kind, direction), (0.0, 0))
-                        sums[kind, direction] = (total + mean * count, number + count)
+                times = table(table(job.get(direction)).get(f"{kind}_ns"))
+                mean, count = times.get("mean"), times.get("N")
+                if isinstance(mean, int | float) and isinstance(count, int):
+                    total, number = sums.get((kind, direction), (0.0, 0))
+                    sums[kind, direction] = (total + mean * count, number + count)
     return sums
 
 
@@ -170,11 +168,9 @@ def _value(kind: str, sample: DirectionSample, mean: float | None) -> int | None
 def _with_job_options(document: Mapping[str, Any], run: RunRecord) -> Mapping[str, Any]:
     """Return the document with the job options that fio-plot needs: fio versions differ in what they repeat."""
     named = {key: run.start.job[key] for key in (*_NAME_FIELDS, "bs") if run.start.job.get(key)}
-    jobs = document.get("jobs")
     completed = [
-        {**_spread(FioDocument({"jobs": [job]})), **job, "job options": {**_dict(job.get("job options")), **named}}
-        for job in (jobs if isinstance(jobs, list) else [])
-        if isinstance(job, dict)
+        {**_spread(FioDocument({"jobs": [job]})), **job, "job options": {**table(job.get("job options")), **named}}
+        for job in rows(document.get("jobs"))
     ]
     return {**document, "jobs": completed}
 
@@ -197,10 +193,6 @@ def _spread(job: FioDocument) -> dict[str, dict[str, float]]:
         sum(count for value, count in every if value >= low) / total * 100, 6
     )
     return table
-
-
-def _dict(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _block(run: RunRecord) -> int:

@@ -21,7 +21,7 @@ from app.core.benchmark.runner import BenchmarkRequest
 from app.core.fio.job import Job
 from app.core.session.results import RunResult, RunStatus
 from app.core.workbench import Workbench
-from backends.errors import BlockedError, NotFoundError, RefusedError, ToolFailedError, ToolTimeoutError
+from backends.errors import BlockedError, NotFoundError, ToolFailedError, ToolTimeoutError
 from backends.model import Array, Controller, Drive, Media, Target
 from backends.text import clean
 from backends.values import dataclass
@@ -191,8 +191,7 @@ async def member_reads(
                 jobs.remove(job)
                 yield MemberRead(round=number, device=job.where, latency_ns=None)
                 continue
-            if ready.refused:
-                raise RefusedError(" ".join(ready.refused), hint=ready.hint)
+            ready.require_allowed()
             async with _Reading(bench, ready, plan.reading_s) as reading:
                 if await reading.hangs():
                     jobs.remove(job)

@@ -185,7 +185,7 @@ class SimulatedTarget:
             return None
         if self.job.trims and self.job.writes_data:
             direction = replace(direction, iops=direction.iops / 2)
-        if self.job.text("sync", "0") in ("0", "none"):
+        if self.job.text("sync", "0") in ("0", "none"):  # writes do not wait for stable media
             return direction
         latency_us = direction.mean_us + self.expected.flush_us
         iops = direction.iops * direction.mean_us / latency_us

@@ -53,11 +53,6 @@ def _report(kind: str, rows: Sequence[Row]) -> SimulatedOutput:
     return SimulatedOutput(text=f"{text}      ]\n  }}\n", seconds=0.05)
 
 
-def lvmconfig_output(_rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """Return the output of lvmconfig: only defaults apply."""
-    return SimulatedOutput(text="", code=5 if args else 0)
-
-
 def _without_missing(devices: str, missing: Collection[str]) -> str:
     """Return the devices of a volume as LVM lists them when some are missing."""
     devices_by_name = (part.partition("(") for part in devices.split(","))

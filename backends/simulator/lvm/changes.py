@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from backends.simulator.lvm.volumes import FLUSH_BYTES, STRIPED, LvmGroup, LvmVolume
 from backends.simulator.rack import Rack
@@ -202,21 +203,17 @@ def _set_write_behind(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) ->
     return SimulatedOutput(text=_CHANGED)
 
 
-def _rate_setter(side: str) -> _Verb:
-    """Return a function that changes the minimum or maximum recovery rate."""
-
-    def change(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
-        if not volume.kind.startswith("raid"):
-            return _NOT_PERMITTED
-        rates = {key: number for key, number in volume.rates.items() if key != side}
-        if int(value):
-            rates[side] = int(value)
-        if rates.get("min", 0) > rates.get("max", 1 << 31):
-            return "  Minimum recovery rate cannot be higher than maximum.\n"
-        volume.rates = rates
-        return SimulatedOutput(text=_CHANGED)
-
-    return change
+def _set_rate(side: str, _rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
+    """Change the minimum or maximum recovery rate."""
+    if not volume.kind.startswith("raid"):
+        return _NOT_PERMITTED
+    rates = {key: number for key, number in volume.rates.items() if key != side}
+    if int(value):
+        rates[side] = int(value)
+    if rates.get("min", 0) > rates.get("max", 1 << 31):
+        return "  Minimum recovery rate cannot be higher than maximum.\n"
+    volume.rates = rates
+    return SimulatedOutput(text=_CHANGED)
 
 
 def _set_stripe_size(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> SimulatedOutput | str:
@@ -235,6 +232,6 @@ _VERBS: Mapping[str, _Verb] = {
     "--readahead": _set_read_ahead,
     "--writemostly": _set_write_mostly,
     "--writebehind": _set_write_behind,
-    "--minrecoveryrate": _rate_setter("min"),
-    "--maxrecoveryrate": _rate_setter("max"),
+    "--minrecoveryrate": partial(_set_rate, "min"),
+    "--maxrecoveryrate": partial(_set_rate, "max"),
 }

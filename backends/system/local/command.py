@@ -27,7 +27,7 @@ REAP = 0.5
 
 def run_change(command: Command, nice: int | None, custody: ProcessTracking | None = None) -> Completed:
     """Run a changing command to its end and return the result. If `custody.begins` raises, it was not run."""
-    folder = command.cwd or private_folder()
+    folder = private_folder()
     started = time.monotonic()
     terminal = Terminal(command.reply) if command.reply is not None else None
     try:
@@ -42,8 +42,7 @@ def run_change(command: Command, nice: int | None, custody: ProcessTracking | No
     except OSError as error:
         raise start_error(command, error) from error
     finally:
-        if command.cwd is None:
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
     return _result_of(process.returncode, outputs, started)
 
 
@@ -93,7 +92,7 @@ async def run_read(command: Command, nice: int | None) -> Completed:
     A program that even SIGKILL does not reach, because it waits in the kernel for a disk, is left behind. Raises
     ToolTimeoutError.
     """
-    folder = command.cwd or private_folder()
+    folder = private_folder()
     started = time.monotonic()
     try:
         child = await start(command, folder, nice)
@@ -106,8 +105,7 @@ async def run_read(command: Command, nice: int | None) -> Completed:
                     await child.wait()
             child.close()
     finally:
-        if command.cwd is None:
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
     assert child.returncode is not None
     return _result_of(child.returncode, outputs, started)
 

@@ -9,7 +9,6 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from pathlib import Path
 
 from backends.errors import ToolFailedError, ToolMissingError
 from backends.system.local.child import PIPE_BYTES, child_setup
@@ -28,13 +27,10 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
     ToolMissingError and ToolFailedError.
     """
 
-    def __init__(
-        self, argv: Sequence[str], *, environment: Mapping[str, str] | None = None, cwd: Path | None = None
-    ) -> None:
-        """`environment`: additional variables. `cwd`: working folder; None for the current one."""
+    def __init__(self, argv: Sequence[str], *, environment: Mapping[str, str] | None = None) -> None:
+        """`environment`: additional variables."""
         self._argv = tuple(argv)
         self._environment = dict(environment or {})
-        self._cwd = cwd
         self._process: asyncio.subprocess.Process | None = None
         self._complaints: list[str] = []
         self._listener: asyncio.Task[None] | None = None
@@ -46,7 +42,6 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                cwd=self._cwd,
                 env={**os.environ, **self._environment},
                 start_new_session=True,
                 preexec_fn=child_setup(os.getpid(), None),

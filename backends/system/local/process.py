@@ -167,9 +167,7 @@ class Stream(contextlib.AbstractAsyncContextManager[LocalProcess]):
         self._folder: str | None = None
 
     async def __aenter__(self) -> LocalProcess:
-        folder = self._command.cwd
-        if folder is None:
-            folder = self._folder = private_folder()
+        folder = self._folder = private_folder()
         try:
             self._process = LocalProcess(await start(self._command, folder, self._nice))
         except BaseException:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from backends.array_planning import ArrayMatch, ArrayPlan, ArrayRequest, Candidate, CreatedArray
 from backends.change import Change, ChangeStep, disk_lock
@@ -27,7 +28,7 @@ from backends.change_steps import (
     setting_of,
     validated_old_value,
 )
-from backends.errors import BlockedError, RaidbenchError, ToolFailedError, ToolTimeoutError
+from backends.errors import BlockedError, RaidbenchError, ToolFailedError, ToolTimeoutError, result_or_error
 from backends.host import STALL, Command, Host
 from backends.identity import Identity
 from backends.model import Array, Inventory, Problem, Target, Task
@@ -49,7 +50,7 @@ from backends.vendors.lvm.inventory import (
     plain_arrays,
     tasks_of,
 )
-from backends.vendors.lvm.lvs import SECONDS, WHOLE_TABLE, LvsAnswer, ask_lvs, error_sentence
+from backends.vendors.lvm.lvs import SECONDS, WHOLE_TABLE, ask_lvs, error_sentence
 from backends.vendors.lvm.plans import change_of, require_own_step
 from backends.vendors.lvm.readings import (
     LOW_WATERMARK,
@@ -74,7 +75,7 @@ class Lvm:
     async def inventory(self) -> Inventory:
         """Return all user-created volumes; if LVM does not answer, those of device-mapper by name."""
         # Both may wait for the same disk.
-        picture, lvs_answer = await asyncio.gather(scan_topology(self._host), self._ask())
+        picture, lvs_answer = await asyncio.gather(scan_topology(self._host), result_or_error(ask_lvs(self._host)))
         if isinstance(lvs_answer, RaidbenchError):
             problem = Problem(where=NAME, message=lvs_answer.message, hint=lvs_answer.hint)
             return Inventory(arrays=plain_arrays(picture, lvs_answer.message), problems=(problem,))
@@ -107,7 +108,8 @@ class Lvm:
         changes = []
         for key in _order_keys(view, values):
             setting = setting_of(settings_of(view.traits), target, key)
-            request = requested_value(target, setting, readings(view)[key], values[key], wanted_value(view))
+            legal = partial(wanted_value, view)
+            request = requested_value(target, setting, readings(view)[key], values[key], legal)
             changes.append(_plan_change(view, request))
             view = _with_value(view, key, request.value)
         return tuple(changes)
@@ -176,12 +178,6 @@ class Lvm:
             if array.why not in ("", "not active"):
                 problems.append(Problem(where=str(array.target), message=f"{array.target}: {array.why}."))
         return tuple(problems)
-
-    async def _ask(self) -> LvsAnswer | RaidbenchError:
-        try:
-            return await ask_lvs(self._host)
-        except RaidbenchError as error:
-            return error
 
     async def _read_tables(self) -> tuple[Mapping[str, LoadedTable], str]:
         """Return the kernel's tables, and why they are incomplete. Empty if dmsetup is missing or does not answer."""

@@ -33,8 +33,10 @@ VDO, VDO_POOL = "vdo", "vdo-pool"
 POOLS = (THIN_POOL, VDO_POOL)
 """Kinds whose space other volumes share. LVM calls them active only if they also have their own device."""
 
-_NAME = re.compile(r"[A-Za-z0-9+_.][A-Za-z0-9+_.-]{0,126}")
-_UUID = re.compile(r"[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{4}){5}-[A-Za-z0-9]{6}")
+LVM_NAME = re.compile(r"[A-Za-z0-9+_.][A-Za-z0-9+_.-]{0,126}")
+"""Name of a group or volume."""
+LVM_UUID = re.compile(r"[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{4}){5}-[A-Za-z0-9]{6}")
+"""UUID as LVM writes it."""
 _PLACE = re.compile(
     r"(/dev/[A-Za-z0-9+_./-]{1,250}|[A-Za-z0-9+_.][A-Za-z0-9+_.-]{0,126}|\[unknown\])\(\d{1,12}\)", re.ASCII
 )
@@ -43,16 +45,6 @@ _NUMBERS = ("stripes", "stripe_size", "chunk_size")
 
 MISSING = "[unknown]"
 """Placeholder for a missing physical volume."""
-
-
-def is_lvm_name(text: str) -> bool:
-    """Return whether this is a valid name of a group or volume."""
-    return _NAME.fullmatch(text) is not None
-
-
-def is_lvm_uuid(text: str) -> bool:
-    """Return whether this is a UUID as LVM writes them."""
-    return _UUID.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,11 +79,6 @@ class LvFacts:
     def is_active(self) -> bool:
         """Return whether it is active; in a cluster the text says how (lib/metadata/lv.c, lv_active_dup)."""
         return self.columns.get("lv_active", "").startswith(("active", "local"))
-
-    @property
-    def is_on_other_host(self) -> bool:
-        """Return whether it is active on another host of its cluster."""
-        return self.columns.get("lv_active", "").startswith("remote")
 
     @property
     def kernel(self) -> str | None:
@@ -193,7 +180,7 @@ def _volume(row: Mapping[str, object]) -> LvFacts | None:
     hidden = shown.startswith("[")
     name = shown.removeprefix("[").removesuffix("]")
     uuids = fields.get("lv_uuid", ""), fields.get("vg_uuid", "")
-    if not all(map(_NAME.fullmatch, (name, group))) or not all(map(_UUID.fullmatch, uuids)):
+    if not all(map(LVM_NAME.fullmatch, (name, group))) or not all(map(LVM_UUID.fullmatch, uuids)):
         return None
     return LvFacts(
         group=group,

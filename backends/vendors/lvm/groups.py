@@ -13,7 +13,7 @@ from backends.tool_output import CompletenessCheck
 from backends.topology import Topology
 from backends.topology.device_identity import interface, medium, model
 from backends.values import dataclass
-from backends.vendors.lvm.facts import is_lvm_name, is_lvm_uuid
+from backends.vendors.lvm.facts import LVM_NAME, LVM_UUID
 from backends.vendors.lvm.inventory import NAME, kernel_name_of
 
 WHOLE_PVS = CompletenessCheck(
@@ -65,7 +65,8 @@ def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
             group = fields.get("vg_name", "")
             if not group:
                 continue
-            if not is_lvm_name(group) or not all(is_lvm_uuid(fields.get(key, "")) for key in ("pv_uuid", "vg_uuid")):
+            uuids = (fields.get(key, "") for key in ("pv_uuid", "vg_uuid"))
+            if LVM_NAME.fullmatch(group) is None or not all(map(LVM_UUID.fullmatch, uuids)):
                 strange += 1
                 continue
             pv_facts.append(

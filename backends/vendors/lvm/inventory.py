@@ -198,7 +198,7 @@ def _health_word(volume: LvFacts) -> str:
 def _unusable_state(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str] | None:
     """Return state and reason of a volume that cannot be used at all; None if it can."""
     if not is_in_use(volume, group):
-        where = "active on another host" if volume.is_on_other_host else "not active"
+        where = "active on another host" if volume.columns.get("lv_active", "").startswith("remote") else "not active"
         return State.OFFLINE, f"{where}, and a physical volume is missing" if _lacks_disk(volume, group) else where
     if volume.kind == "error":
         return State.FAILED, "it answers every request with an error"

@@ -78,26 +78,22 @@ def numbers(key: str, view: LvView) -> Numbers | None:
     return _WRITECACHE.get(key)
 
 
-def wanted_value(view: LvView) -> Callable[[Setting, Reading, str], str]:
-    """Return a check of values, also of numbers that are not offered. It raises InvalidValueError."""
-
-    def check(setting: Setting, now: Reading, value: str) -> str:
-        wanted_number = number(value)
-        if setting.key == READ_AHEAD.key and wanted_number is not None:
-            step = view.page_bytes // 1024
-            if not 0 < wanted_number <= _AHEAD_MOST or wanted_number % step:
-                hint = f"`auto`, `none`, or from {step} to {_AHEAD_MOST} KiB in steps of {step}."
-                raise InvalidValueError(f"{setting.key} cannot be {wanted_number} here.", hint=hint)
-            return str(wanted_number)
-        legal = numbers(setting.key, view)
-        if legal is None or wanted_number is None:
-            return check_value(setting, now, value)
-        if not legal.low <= wanted_number <= legal.high:
-            hint = f"`default`, or from {legal.low} to {legal.high} {setting.unit}".rstrip() + "."
+def wanted_value(view: LvView, setting: Setting, now: Reading, value: str) -> str:
+    """Return a value in canonical form, also a number that is not offered. Raises InvalidValueError."""
+    wanted_number = number(value)
+    if setting.key == READ_AHEAD.key and wanted_number is not None:
+        step = view.page_bytes // 1024
+        if not 0 < wanted_number <= _AHEAD_MOST or wanted_number % step:
+            hint = f"`auto`, `none`, or from {step} to {_AHEAD_MOST} KiB in steps of {step}."
             raise InvalidValueError(f"{setting.key} cannot be {wanted_number} here.", hint=hint)
         return str(wanted_number)
-
-    return check
+    legal = numbers(setting.key, view)
+    if legal is None or wanted_number is None:
+        return check_value(setting, now, value)
+    if not legal.low <= wanted_number <= legal.high:
+        hint = f"`default`, or from {legal.low} to {legal.high} {setting.unit}".rstrip() + "."
+        raise InvalidValueError(f"{setting.key} cannot be {wanted_number} here.", hint=hint)
+    return str(wanted_number)
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:

@@ -1,12 +1,12 @@
 """Marvell boot controllers, shown only: SATA (Dell BOSS-S1) through mvcli, NVMe through mnv_cli."""
 
-from backends.protocol import Vendor, lazy_backend
-from backends.vendors.marvell.presence import installed
+from backends.protocol import Vendor, lazy_backend, present_if_found
+from backends.vendors.marvell.presence import NVME_PLACES, PLACES
 
 VENDOR = Vendor(
     name="marvell",
     backend=lazy_backend("backends.vendors.marvell.backend:Marvell"),
-    present=installed,
+    present=present_if_found(programs=(*PLACES, *NVME_PLACES)),
     root_reads="backends.vendors.marvell.presence:ROOT_READS",
 )
 """Vendor entry that the registry finds."""

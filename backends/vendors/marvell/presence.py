@@ -66,11 +66,6 @@ DRIVE_READ = ("smart", "-p", r"\d{1,3}")
 """Command for one drive, as patterns."""
 
 
-async def installed(host: Host) -> bool:
-    """Return whether mvcli or mnv_cli is installed. Runs nothing."""
-    return host.which((*PLACES, *NVME_PLACES)) is not None
-
-
 async def on_bus(host: Host) -> bool:
     """Return whether there is a Marvell SATA controller (PCI vendor 1b4b)."""
     paths = [f"{path}/vendor" for path in await host.list("/sys/bus/pci/drivers/ahci/*:*:*.*")]

@@ -35,10 +35,10 @@ from backends.topology.tree import kernel_name, number, page_bytes, read_node
 from backends.vendors.mdraid.creation import find_made, plan_array, uuid_text
 from backends.vendors.mdraid.details import (
     ASK_PLATFORM,
+    NO_PLATFORM,
     WHOLE_EXPORT,
     WHOLE_PLATFORM,
     ImsmPlatform,
-    has_none,
     parse_export,
     parse_platforms,
     platform_of,
@@ -352,7 +352,7 @@ class MdRaid:
             done = await self._host.run(command)
         except RaidbenchError as error:
             return None, (Problem(where=NAME, message=error.message, hint=error.hint),)
-        if not done.stdout.strip() and has_none(done.returncode, done.stderr):
+        if not done.stdout.strip() and done.returncode in (1, 2) and NO_PLATFORM.search(done.stderr):
             return (), ()
         tool_output = judge_output(WHOLE_PLATFORM, command, NAME, done)
         platforms = parse_platforms(tool_output.text)

@@ -79,7 +79,8 @@ WHOLE_PLATFORM = CompletenessCheck(
 )
 """The platform is unknown for a container without listed disks."""
 
-_NONE = re.compile(r"imsm capabilities not found|no active Intel\(R\) RAID", re.IGNORECASE)
+NO_PLATFORM = re.compile(r"imsm capabilities not found|no active Intel\(R\) RAID", re.IGNORECASE)
+"""Message of mdadm on a machine without such firmware."""
 _LINE = re.compile(r" {0,12}([A-Za-z0-9/][A-Za-z0-9/ ]{0,24}?) : (.{1,300})")
 _DISK = re.compile(r"(/dev/\S{1,64}) \(")
 
@@ -153,11 +154,6 @@ def _cleaned_tokens(text: str) -> tuple[str, ...]:
 def platform_of(platforms: Collection[ImsmPlatform], disks: Collection[str]) -> ImsmPlatform | None:
     """Return the platform to which any of the disks (nodes) is attached, or None."""
     return next((platform for platform in platforms if not set(disks).isdisjoint(platform.disks)), None)
-
-
-def has_none(returncode: int, text: str) -> bool:
-    """Return whether mdadm reports, by status and standard error, that the machine has no such firmware."""
-    return returncode in (1, 2) and _NONE.search(text) is not None
 
 
 ROOT_READS: RootReads = {

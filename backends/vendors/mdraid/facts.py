@@ -243,11 +243,6 @@ class ArrayFacts:
         return clean(word[1:].partition("/")[0], 32) or None
 
     @property
-    def is_frozen(self) -> bool:
-        """Return whether mdadm has frozen the volumes of its container, as for a reshape of one of them."""
-        return self.metadata.startswith("external:-")
-
-    @property
     def foreign(self) -> str | None:
         """Return a text about its metadata if they are not md's own; None otherwise."""
         if self.container is not None:

@@ -126,7 +126,8 @@ def _facts(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[Fact
             text = f"{node_path(member.name)}, {'in ' + ', '.join(names) if names else 'spare'}"
             yield Fact(label=f"Disk {member.name}", value=clean(text, 200))
         elif not any(f"dev-{member.name}/{name}" in array.untold for name in MEMBER_ATTRIBUTES):
-            yield Fact(label=_member_label(member), value=_member_line(member))
+            label = f"{member.role.capitalize()} {member.name}" if member.slot is None else f"Member {member.slot}"
+            yield Fact(label=label, value=_member_line(member))
 
 
 _OF_OTHERS = ("Kind", "Built on", "Volumes")
@@ -215,10 +216,6 @@ def _cache_line(array: ArrayFacts) -> str | None:
     if not pages.isascii() or not pages.isdigit() or len(pages) > 9 or not array.disks:
         return None
     return f"{pages} pages on each of {array.disks} members"
-
-
-def _member_label(member: ArrayDevice) -> str:
-    return f"Member {member.slot}" if member.slot is not None else f"{member.role.capitalize()} {member.name}"
 
 
 def _member_line(member: ArrayDevice) -> str:

@@ -358,7 +358,7 @@ def _grow_blocked_reason(view: ArrayView, *, imsm: bool = False) -> str | None:
         return array.foreign
     if array.cut:
         return array.cut
-    if array.is_frozen:
+    if array.metadata.startswith("external:-"):  # mdadm has frozen the volumes of its container
         return f"the volumes of {array.container} are frozen, as for a reshape of one of them: wait for its end"
     if array.sync is not None:
         return f"a {array.sync.action} {'waits' if array.sync.waiting else 'is under way'}: wait for its end"

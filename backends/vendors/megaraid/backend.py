@@ -53,9 +53,9 @@ from backends.vendors.megaraid.plans import (
     card_change,
     key_change,
     legal_companions,
+    order_rank,
     previous_definition,
     require_own_step,
-    sort_keys,
     value_before,
     volume_change,
     with_value,
@@ -175,7 +175,7 @@ class MegaRaid:
             return card_change(view, request, about, unit.lock_name)
 
         changes: list[Change] = []
-        for key in sort_keys(values):
+        for key in sorted(values, key=lambda key: order_rank(key, values[key])):
             change = await plan_setting(view, key)
             if key == "strip_size" and as_found is not view:  # undo restores the state before all of the changes
                 first = await plan_setting(as_found, key)

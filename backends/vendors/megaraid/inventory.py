@@ -22,6 +22,7 @@ from backends.model import (
     State,
     Task,
 )
+from backends.pci import function_of
 from backends.topology import Node, Topology
 from backends.topology.device_identity import exact_size, identity
 from backends.vendors._cards import BackgroundOperation, value_of, value_text
@@ -31,7 +32,7 @@ from backends.vendors.megaraid.choices import strips
 from backends.vendors.megaraid.dialect import CardSnapshot
 from backends.vendors.megaraid.facts import JBOD, Card, PhysicalDrive, VirtualDrive, shown_facts
 from backends.vendors.megaraid.geometry import data_drives, members_of
-from backends.vendors.megaraid.presence import drive_node, pci_address, volume_node
+from backends.vendors.megaraid.presence import drive_node, volume_node
 
 
 def inventory(prefix: str, contents: CardSnapshot, tool: str, version: str | None, picture: Topology) -> Inventory:
@@ -59,7 +60,7 @@ def _controller(prefix: str, contents: CardSnapshot, tool: str, version: str | N
         serial=card.serial,
         firmware=card.firmware,
         driver=card.driver,
-        pci=pci_address(card.pci),
+        pci=function_of(card.pci),
         cache_bytes=card.cache_bytes,
         protection=_protection(card),
         features=tuple(

@@ -319,12 +319,8 @@ controller's default for background initialisation."""
 _POLICIES = {field.name for field in fields(Policies)}
 
 
-def sort_keys(values: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the keys in the order in which they have to be set; independent settings keep the given order."""
-    return tuple(sorted(values, key=lambda key: _order_rank(key, values[key])))
-
-
-def _order_rank(key: str, value: str) -> int:
+def order_rank(key: str, value: str) -> int:
+    """Return the place of a setting in a set; independent settings have the same."""
     if key not in _AFTER_MAKING or (key, value) == ("access_policy", "read-write"):
         return 0  # only a read-write virtual drive can be re-created
     return 1 + _AFTER_MAKING.index(key)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from backends.host import Host
+from backends.pci import function_of
 from backends.protocol import RootReads
 from backends.topology import Node
 from backends.vendors.megaraid.facts import Card, PhysicalDrive, VirtualDrive
@@ -74,7 +75,6 @@ async def is_present(host: Host) -> bool:
 # target (drivers/scsi/megaraid).
 
 _ADDRESS = re.compile(r"/host(\d+)/target\d+:\d+:\d+/(\d+):(\d+):(\d+):(\d+)/", re.ASCII)
-_PCI = re.compile(r"(?:([0-9a-f]{2,4}):)?([0-9a-f]{2}):([0-9a-f]{2})[:.]0?([0-7])", re.IGNORECASE | re.ASCII)
 _CHANNELS = (2, 3)
 """Channels on which megaraid_sas shows virtual drives (MEGASAS_MAX_PD_CHANNELS = 2 come first)."""
 
@@ -121,20 +121,8 @@ def _is_at(node: Node, volume: VirtualDrive, card: Card) -> bool:
         return False
     if card.host_number is not None:
         return int(match[1]) == card.host_number
-    slot = pci_slot(card.pci)
-    return slot is not None and f":{slot}/" in (node.path or "")
-
-
-def pci_address(text: str | None) -> str | None:
-    """Return a PCI address with its domain, as the kernel writes it (`0000:c1:00.0`), or None if the text is none."""
-    match = _PCI.fullmatch(text.strip()) if text is not None else None
-    return f"{match[1] or '':0>4}:{pci_slot(text)}".lower() if match is not None else None
-
-
-def pci_slot(text: str | None) -> str | None:
-    """Return the PCI address of `00:c1:00:00`, `0000:c1:00.0` or `c1:00.0` without a domain, as `c1:00.0`, or None."""
-    match = _PCI.fullmatch(text.strip()) if text is not None else None
-    return f"{match[2]}:{match[3]}.{match[4]}".lower() if match is not None else None
+    slot = (function_of(card.pci) or "").partition(":")[2]  # not every tool reports the domain
+    return bool(slot) and f":{slot}/" in (node.path or "")
 
 
 _ANY_CARD = r"-a\d{1,3}"

@@ -15,6 +15,7 @@ from dataclasses import replace
 from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.model import Problem
+from backends.pci import function_of
 from backends.text import clean
 from backends.tool_output import with_tool_name
 from backends.values import dataclass
@@ -30,7 +31,6 @@ from backends.vendors.megaraid.presence import (
     STORCLI_8,
     STORCLI_8_PLACES,
     kernel_cards,
-    pci_slot,
 )
 from backends.vendors.megaraid.storcli import StorCli7, StorCli8
 
@@ -182,7 +182,7 @@ async def _slot(probe: MegaRaidToolProbe, card: int, slots: Slots) -> str | None
     if slot is None:
         try:
             assert probe.dialect is not None
-            slot = pci_slot(await probe.dialect.locate(card))
+            slot = (function_of(await probe.dialect.locate(card)) or "").partition(":")[2] or None
         except RaidbenchError:
             return None
         if slot is not None:

@@ -23,7 +23,6 @@ from backends.vendors.nvme.formats import COMPANIONS, companions_now, format_ste
 from backends.vendors.nvme.inventory import ControllerAnswers, controller, drive
 from backends.vendors.nvme.plans import (
     contents,
-    controller_lock,
     feature_steps,
     identity_for,
     locked_disk,
@@ -102,8 +101,9 @@ class Nvme(Settable[ControllerView]):
 
     async def lock_for(self, view: ControllerView, key: str) -> str:
         """Return the lock of the only namespace, which runs also take; with several, that of the controller."""
-        disk = locked_disk(view)
-        return controller_lock(view.controller) if disk is None else await lock_of(self._host, disk)
+        if (disk := locked_disk(view)) is None:
+            return f"nvme-{view.controller.serial or view.controller.name}"
+        return await lock_of(self._host, disk)
 
     def steps(
         self, view: ControllerView, key: str, value: str, companions: Mapping[str, str] | None

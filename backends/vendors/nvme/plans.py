@@ -15,7 +15,6 @@ from backends.vendors.nvme.facts import ControllerView, NamespaceView
 from backends.vendors.nvme.formats import companions_in, format_steps
 from backends.vendors.nvme.settings import FIELDS, LBA_FORMAT, number_of
 from backends.vendors.nvme.settings import value_of_number as shown_as
-from backends.vendors.nvme.sysfs import KernelController
 from backends.vendors.nvme.tool import NAMES
 
 _VALUE = re.compile(r"[0-9a-f]{8}")
@@ -35,11 +34,6 @@ def locked_disk(view: ControllerView) -> str | None:
     if isinstance(view, NamespaceView):
         return view.namespace.name
     return view.only.name if view.only is not None else None
-
-
-def controller_lock(controller: KernelController) -> str:
-    """Return the lock of a controller with several namespaces, by serial number or else by name."""
-    return f"nvme-{controller.serial or controller.name}"
 
 
 def feature_steps(view: ControllerView, key: str, value: str | None) -> tuple[ChangeStep, ...]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
+from backends.pci import function_of
 from backends.topology import Node
 from backends.vendors.megaraid.presence import naa
 from backends.vendors.smartarray.facts import BayDrive, Family, LogicalDrive
 
 _ADDRESS = re.compile(r"/host\d+/target\d+:\d+:\d+/\d+:(\d+):(\d+):(\d+)/", re.ASCII)
-_PCI = re.compile(r"([0-9a-f]{1,4}):([0-9a-f]{1,2}):([0-9a-f]{1,2})[:.]([0-7])", re.ASCII | re.IGNORECASE)
 _ROUNDED = 0.01
 """Largest relative error of the sizes that the tools print."""
 
@@ -58,8 +58,4 @@ def _is_at(node: Node, pci: str, number: int) -> bool:
 
 def pci_address(output: str | None, addresses: Collection[str]) -> str | None:
     """Return a PCI address as the kernel writes it; if the controller reports none, the only one of the kernel."""
-    match = _PCI.fullmatch(output.strip()) if output is not None else None
-    if match is None:
-        return next(iter(addresses)) if len(addresses) == 1 else None
-    domain, bus, device, function = (int(part, 16) for part in match.groups())
-    return f"{domain:04x}:{bus:02x}:{device:02x}.{function}"
+    return function_of(output) or (next(iter(addresses)) if len(addresses) == 1 else None)

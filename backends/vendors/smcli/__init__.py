@@ -1,7 +1,6 @@
 """IBM DS3000, DS4000 and DS5000, and the related NetApp E-Series and Dell MD, through SMcli."""
 
-from backends.host import Host
-from backends.protocol import Vendor, lazy_backend
+from backends.protocol import Vendor, lazy_backend, present_if_found
 from backends.tool_output import CompletenessCheck, last_line
 
 PLACES = (
@@ -22,15 +21,10 @@ WHOLE = CompletenessCheck(
 )
 
 
-async def is_installed(host: Host) -> bool:
-    """Return whether SMcli is installed, without running it."""
-    return host.which(PLACES) is not None
-
-
 VENDOR = Vendor(
     name="smcli",
     backend=lazy_backend("backends.vendors.smcli.backend:Smcli"),
-    present=is_installed,
+    present=present_if_found(programs=PLACES),
     declares=("backends.vendors.smcli.readings:VOLUME_SETTINGS", "backends.vendors.smcli.readings:SYSTEM_SETTINGS"),
     root_reads="backends.vendors.smcli.dialects:ROOT_READS",
 )

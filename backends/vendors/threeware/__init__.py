@@ -1,7 +1,6 @@
 """3ware controllers through tw_cli: where it is installed, what it is asked, and how complete output is recognised."""
 
-from backends.host import Host
-from backends.protocol import RootReads, Vendor, lazy_backend
+from backends.protocol import RootReads, Vendor, lazy_backend, present_if_found
 from backends.tool_output import CompletenessCheck, line_end
 
 PLACES = ("/opt/3ware/CLI/tw_cli", "tw_cli", "tw-cli")
@@ -34,15 +33,10 @@ CARDS = "/sys/bus/pci/drivers/3w-*/*:*"
 """PCI devices that are bound to the kernel drivers 3w-9xxx, 3w-sas and 3w-xxxx."""
 
 
-async def is_present(host: Host) -> bool:
-    """Return whether the tool is installed, or the kernel has a controller."""
-    return host.which(PLACES) is not None or bool(await host.list(CARDS))
-
-
 VENDOR = Vendor(
     name="threeware",
     backend=lazy_backend("backends.vendors.threeware.backend:Threeware"),
-    present=is_present,
+    present=present_if_found(CARDS, programs=PLACES),
     drivers=("3w-9xxx", "3w-sas", "3w-xxxx"),
     declares=("backends.vendors.threeware.settings:UNIT_SETTINGS",),
     root_reads="backends.vendors.threeware:ROOT_READS",

@@ -24,7 +24,7 @@ from backends.change_steps import (
     setting_of,
     validated_old_value,
 )
-from backends.errors import RaidbenchError, RefusedError, ToolFailedError
+from backends.errors import RaidbenchError, RefusedError, ToolFailedError, result_or_error
 from backends.host import STALL, Command, Completed, Host
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
@@ -128,7 +128,7 @@ class Zfs:
         if self._host.which(("zfs",)) is None or self._host.which(("zpool",)) is None:
             return replace(head, problems=(_WITHOUT_TOOLS,))
         # Both may wait for the same disk.
-        picture, listing = await asyncio.gather(scan_topology(self._host), self._read_pools_or_error(module))
+        picture, listing = await asyncio.gather(scan_topology(self._host), result_or_error(self._read_pools(module)))
         self._listed = None
         if isinstance(listing, RaidbenchError):
             states = await self._host.read_many(await self._host.list(IMPORTED))
@@ -268,12 +268,6 @@ class Zfs:
             memory_bytes=kib * 1024 if kib else None,
             version=clean(texts.get(_VERSION, ""), 40) or None,
         )
-
-    async def _read_pools_or_error(self, module: ModuleView) -> PoolScan | RaidbenchError:
-        try:
-            return await self._read_pools(module)
-        except RaidbenchError as error:
-            return error
 
     async def _read_pools(self, module: ModuleView) -> PoolScan:
         """Return everything that four commands report, however many datasets there are."""

@@ -29,6 +29,7 @@ _WORDS = {
 }
 """Aliases of values. Up to 2.2, zfs reports extended attributes in directories as `on` (module/zcommon/zfs_prop.c)."""
 
+_SOURCES = {"default": "nobody set it", "received": "it came with a stream"}
 _OVERRIDDEN = "a mount option overrides it until the filesystem is mounted anew"
 
 
@@ -50,14 +51,9 @@ class DatasetView:
     """Why nothing can be changed, or None."""
 
     @property
-    def has_special_devices(self) -> bool:
-        """Return whether its pool has special devices (zpool-features(7), allocation_classes)."""
-        return self._feature("allocation_classes") == "active"
-
-    @property
     def settings(self) -> tuple[Setting, ...]:
         """Return its settings."""
-        return settings_of(self.kind, special=self.has_special_devices)
+        return settings_of(self.kind, special=self._feature("allocation_classes") == "active")
 
     def offers(self, key: str, value: str) -> bool:
         """Return whether its pool and this version accept a value."""
@@ -104,20 +100,16 @@ def _reading(view: DatasetView, key: str) -> Reading:
         return Reading(
             now=force, raw=raw, choices=_with_value(choices, key, force), availability=_availability(view, value)
         )
-    understood = value.source in ("default", "received") or value.source.startswith("inherited from ")
+    understood = value.source in _SOURCES or value.source.startswith("inherited from ")
     return Reading(
         now=(RECEIVED if value.source == "received" else INHERIT) if understood else "unknown",
         raw=raw,
         effective=force,
-        why_effective=clean(_source_text(value.source), 300),
+        why_effective=clean(_SOURCES.get(value.source, value.source), 300),
         follows=True,
         choices=_with_value(choices, key, force),
         availability=_availability(view, value),
     )
-
-
-def _source_text(source: str) -> str:
-    return {"default": "nobody set it", "received": "it came with a stream"}.get(source, source)
 
 
 def _availability(view: DatasetView, value: ZfsValue) -> Availability:

@@ -10,7 +10,7 @@ import pytest
 
 from backends.host import Command, Completed
 from backends.identity import Identity
-from backends.model import Array, Controller, Drive, Level, Protection, State, Target
+from backends.model import Array, Controller, Drive, Fact, Level, Protection, State, Target
 from backends.protocol import InventoryBackend
 from backends.vendors._cards import BackgroundOperation
 from backends.vendors.bcache.backend import Bcache
@@ -258,9 +258,10 @@ def test_a_namespace_is_called_as_it_says_itself() -> None:
 
 
 def test_what_is_left_of_a_drives_life_is_told_in_its_own_words() -> None:
-    assert dict(_health(SmartAnswer(life_left=LifeLeft(percent=97, id=233, name="Media_Wearout_Indicator")))) == {
-        "Life left": "97 % (attribute 233 Media_Wearout_Indicator)"
-    }
+    health = SmartAnswer(life_left=LifeLeft(percent=97, id=233, name="Media_Wearout_Indicator"))
+    assert Fact.from_rows(_health(health)) == (
+        Fact(label="Life left", value="97 % (attribute 233 Media_Wearout_Indicator)"),
+    )
 
 
 @pytest.mark.parametrize(("version", "driver"), [("2.1.5", "zfs 2.1.5"), ("", "zfs")])

@@ -181,7 +181,8 @@ class Farm:
             "PYTHONPATH": str(ROOT),
         }
         words = argv("bench", "--stream", "--go-on-stdin", "--lease", str(LEASE), *self._command)
-        return self._odd.get(host, InteractiveProcess)([*ALONE, *words], environment=own, cwd=place)
+        there = ("sh", "-c", 'cd "$0" && exec "$@"', str(place))
+        return self._odd.get(host, InteractiveProcess)([*there, *ALONE, *words], environment=own)
 
     async def run(
         self, *hosts: str, then: Callable[[Coordinator], object] | None = None, after: float = 1.0

@@ -116,14 +116,12 @@ async def read_roles(host: Host, members: Sequence[Member]) -> dict[str, str]:
         return {}
     texts = await host.read_many([f"{folder}/{name}" for folder in folders.values() for name in ("state", "slot")])
     roles = {
-        device: _role_now(texts.get(f"{folder}/state"), texts.get(f"{folder}/slot", ""))
+        device: "removed"
+        if (state := texts.get(f"{folder}/state")) is None
+        else role_of(state, texts.get(f"{folder}/slot", ""))
         for device, folder in folders.items()
     }
     return {member.device: roles[member.device] or _lasting_role(member) for member in members if member.md is not None}
-
-
-def _role_now(state: str | None, slot: str) -> str:
-    return "removed" if state is None else role_of(state, slot)
 
 
 def _lasting_role(member: Member) -> str:

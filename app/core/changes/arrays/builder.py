@@ -39,7 +39,6 @@ from backends.host import ProcessTracking, WriteDenied, completed_when_cancelled
 from backends.identity import new_content
 from backends.model import Target
 from backends.protocol import ArrayCreator
-from backends.sizes import size_words
 from backends.system.caching import uncached
 from backends.text import clean
 
@@ -56,7 +55,7 @@ _LOOK_AGAIN = 0.5
 
 
 class ArrayBuilder:
-    """Creates arrays, and deletes its own ones. What it is about to do is on disk before the first command."""
+    """Creates arrays, and deletes the arrays that it created. Every intent is on disk before the first command."""
 
     def __init__(self, record: Recorder, hardware: SessionInventory, folder: Path) -> None:
         """`folder`: of the journal."""
@@ -65,7 +64,7 @@ class ArrayBuilder:
 
     @completed_when_cancelled
     async def create(self, plan: ArrayPlan, *, assume_clean: bool, typed: str | None) -> ArrayMatch:
-        """Create the array that was planned and shown; return what was found afterwards.
+        """Create the array that was planned and shown; return its state afterwards.
 
         `typed`: the confirmation token, the ends of the drives' serial numbers. An array whose policy differs from the
         plan is kept: `differs` reports it. Raises RefusedError, BlockedError, HeldError, DeviceGoneError if nothing was
@@ -327,7 +326,7 @@ class ArrayBuilder:
     async def _remove(
         self, builder: ArrayCreator, entry: ArrayJournalEntry, match: ArrayMatch, lock: HeldLock
     ) -> ArrayMatch:
-        """Delete the own parts, and return what is left. Raises ToolFailedError if a step fails."""
+        """Delete the parts of an array; return the remaining ones. Raises ToolFailedError if a step fails."""
         name = entry.array.name
         self.journal.write_stage(name, ArrayStage.REMOVING)
         trouble = await self._run(builder, name, entry.array.controller, match.remove, lock)
@@ -422,10 +421,7 @@ def _unknown_result_error(
 def _array_text(plan: ArrayPlan) -> str:
     request = plan.request
     serials = ", ".join(drive.serial or drive.place for drive in request.drives)
-    strip = "" if request.strip_bytes is None else f", strip {size_words(request.strip_bytes)}"
-    spans = "" if request.spans is None else f", {request.spans} spans"
-    layout = "" if request.layout is None else f", layout {request.layout}"
-    return f"{request.level.value} of {len(request.drives)} drives ({clean(serials, 1000)}){spans}{layout}{strip}"
+    return f"{request.level.value} of {len(request.drives)} drives ({clean(serials, 1000)}){request.options_text}"
 
 
 def _with_steps(hint: str, match: ArrayMatch) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from backends.array_planning import ArrayPlan, ArrayRequest, Candidate, require_free_drive
+from backends.array_planning import ArrayPlan, ArrayRequest, ArrayShape, Candidate, require_free_drive
 from backends.did_you_mean import suggestion_hint
 from backends.errors import BlockedError, InvalidValueError, NotFoundError, RaidbenchError
 from backends.free_drives import kernel_candidates, kernel_disks
 from backends.health import FOREIGN, cautions, health_at, reasons_against
-from backends.model import Drive, Inventory, Level, Problem, State, Target
+from backends.model import Drive, Inventory, Problem, State, Target
 from backends.protocol import ArrayPlanner
 from backends.text import clean
 from backends.values import dataclass
@@ -32,17 +32,11 @@ _WHY_NOT = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedArrays:
+class WantedArrays(ArrayShape):
     """Drives for arrays of several levels, and the first of these arrays."""
 
     drives: tuple[str, ...]
     """Addresses of the drives."""
-    level: Level
-    """The first level."""
-    strip_bytes: int | None = None
-    """Its strip, None for the default."""
-    spans: int | None = None
-    """Its spans, None for the default."""
 
 
 async def candidates_of(

@@ -5,13 +5,13 @@ The host is not trusted: malformed parts are left out, and every text is cleaned
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from backends.identity import Signature, Use
-from backends.json_text import rows, table, whole_number, word
+from backends.json_text import flag, rows, table, whole_number, word
 from backends.model import (
     KERNEL,
     Array,
@@ -118,12 +118,8 @@ def _controller(target: Target, record: Json) -> Controller:
     return Controller(
         target=target,
         vendor=word(record.get("vendor")) or target.backend,
-        model=word(record.get("model")),
-        serial=word(record.get("serial")),
-        firmware=word(record.get("firmware")),
-        driver=word(record.get("driver")),
-        pci=word(record.get("pci")),
-        cache_bytes=whole_number(record.get("cache_bytes")),
+        **_fields(record, word, "model", "serial", "firmware", "driver", "pci"),
+        **_fields(record, whole_number, "cache_bytes"),
         protection=None if kind is None else Protection(kind=kind, state=word(guard.get("state")) or "unknown"),
         features=tuple(
             Feature(name=word(feature.get("name")) or "unknown", state=word(feature.get("state")) or "unknown")
@@ -142,13 +138,9 @@ def _array(target: Target, record: Json, stacked: Mapping[str, Target]) -> Array
         name=word(record.get("given_name")) if "given_name" in record else word(record.get("name")),
         level=_member_of(Level, record.get("level"), Level.UNKNOWN),
         state=_member_of(State, record.get("state"), State.UNKNOWN),
-        size_bytes=whole_number(record.get("size_bytes")),
-        strip_bytes=whole_number(record.get("strip_bytes")),
-        data_drives=whole_number(record.get("data_drives")),
         why=word(record.get("why"), _LONG) or "",
-        spans=whole_number(record.get("spans")),
-        device=word(record.get("device")),
-        link=word(record.get("link")),
+        **_fields(record, whole_number, "size_bytes", "strip_bytes", "data_drives", "spans"),
+        **_fields(record, word, "device", "link"),
         members=tuple(filter(None, members)),
         uses=_uses(record),
         above=_texts(record.get("above")),
@@ -162,29 +154,21 @@ def _drive(target: Target, record: Json) -> Drive:
         target=target,
         controller=_target(record.get("controller"), Scope.CONTROLLER),
         array=_target(record.get("array"), Scope.ARRAY),
-        model=word(record.get("model")),
-        serial=word(record.get("serial")),
-        firmware=word(record.get("firmware")),
-        wwn=word(record.get("wwn")),
+        **_fields(record, word, "model", "serial", "firmware", "wwn", "interface", "device", "scheduler"),
         media=_member_of(Media, record.get("media"), Media.UNKNOWN),
-        interface=word(record.get("interface")),
-        size_bytes=whole_number(record.get("size_bytes")),
+        **_fields(record, whole_number, "size_bytes"),
         logical_block=whole_number(record.get("logical_block_bytes")),
         physical_block=whole_number(record.get("physical_block_bytes")),
         state=_member_of(State, record.get("state"), State.UNKNOWN),
-        device=word(record.get("device")),
         paths=_texts(record.get("paths")),
         read_only=record.get("read_only") is True,
-        scheduler=word(record.get("scheduler")),
         uses=_uses(record),
         above=_texts(record.get("above")),
         signatures=tuple(
             Signature(
                 kind=word(signature.get("kind")) or "unknown",
-                label=word(signature.get("label")),
-                uuid=word(signature.get("uuid")),
-                part=word(signature.get("part")),
-                size_bytes=whole_number(signature.get("size_bytes")),
+                **_fields(signature, word, "label", "uuid", "part"),
+                **_fields(signature, whole_number, "size_bytes"),
             )
             for signature in rows(record.get("signatures"))
         ),
@@ -198,21 +182,15 @@ def _drive(target: Target, record: Json) -> Drive:
 def _health(record: Json) -> Health:
     """Return the health of a drive; values of a wrong type are left out."""
     return Health(
-        predicts_failure=_flag(record.get("predicts_failure")),
-        media_errors=whole_number(record.get("media_errors")),
-        other_errors=whole_number(record.get("other_errors")),
-        predictive_errors=whole_number(record.get("predictive_errors")),
-        wear_percent=_number(record.get("wear_percent")),
-        temperature=_number(record.get("temperature")),
-        temperature_limit=_number(record.get("temperature_limit")),
-        locked=_flag(record.get("locked")),
-        foreign=_flag(record.get("foreign")),
-        copyback=_flag(record.get("copyback")),
+        **_fields(record, flag, "predicts_failure", "locked", "foreign", "copyback"),
+        **_fields(record, whole_number, "media_errors", "other_errors", "predictive_errors"),
+        **_fields(record, _number, "wear_percent", "temperature", "temperature_limit"),
     )
 
 
-def _flag(value: object) -> bool | None:
-    return value if isinstance(value, bool) else None
+def _fields(record: Json, read: Callable[[object], object], *names: str) -> dict[str, Any]:
+    """Return the fields that have the same name in the document and in the model."""
+    return {name: read(record.get(name)) for name in names}
 
 
 def _number(value: object) -> float | None:
@@ -244,9 +222,7 @@ def _settings(record: Json) -> tuple[tuple[Setting, ...], Mapping[str, Reading]]
         )
         why_not = word(row.get("why_not"), _LONG)
         readings[key] = Reading(
-            now=word(row.get("now")),
-            raw=word(row.get("raw")),
-            effective=word(row.get("effective")),
+            **_fields(row, word, "now", "raw", "effective"),
             why_effective=word(row.get("why_effective"), _LONG),
             follows=row.get("follows") is True,
             choices=tuple(_choices(row)),

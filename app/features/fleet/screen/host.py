@@ -46,7 +46,7 @@ class RemoteSettingsPanel(SettingsPanel):
         """Return nothing: the settings file is about this machine."""
         return {}
 
-    def _changeable(self) -> SettingPosition | None:
+    def _require_changeable(self) -> SettingPosition | None:
         self._app.notify_transient(
             "Nothing is set on other hosts from here: `raidbench` there does, or Ansible on many."
         )
@@ -110,7 +110,7 @@ class HostScreen(ListDetailScreen):
         except RaidbenchError as error:
             self.workbench_app.show_error(error, title=f"{self._host} was not asked")
             self.note("not asked")
-            self._say_empty(f"{error.message} {error.hint}".strip())
+            self._say_empty(error.full_text)
             return
         for outcome in outcomes:
             if isinstance(outcome, MissingHost):

@@ -51,11 +51,6 @@ class ExploreOrigin:
     """Key of the choice to show first; "" for the default."""
 
 
-def runs_key(runs: Sequence[PlacedRun]) -> str:
-    """Return the key of the choice for these runs."""
-    return " ".join(["runs", *(f"{run.folder.name}/{run.run.id}" for run in runs)])
-
-
 def all_sessions_key(run: PlacedRun) -> str:
     """Return the key of the choice for all sessions of a run's job and target."""
     return f"all {run.folder.name}/{run.run.id}"
@@ -92,7 +87,7 @@ def _baseline(session: Session, folder: Path) -> PlacedRun | None:
 def _runs_offer(runs: tuple[PlacedRun, ...], baseline: PlacedRun | None, lead: str) -> ExploreOffer:
     names = ", ".join(run.run.id for run in runs)
     return ExploreOffer(
-        key=runs_key(runs),
+        key=" ".join(["runs", *(f"{run.folder.name}/{run.run.id}" for run in runs)]),
         label=f"{lead}{names} on {short_target(runs[0].run.start.target)}",
         make=lambda beneath: select_runs_to_plot(runs, baseline if beneath else None),
         run=runs[0] if len(runs) == 1 else None,

@@ -222,7 +222,7 @@ class ArrayLifecycle:
             try:
                 await self._delete(entry)
             except RaidbenchError as error:
-                left.append(f"{entry.array.name} is not deleted: {error.message} {error.hint}".strip())
+                left.append(f"{entry.array.name} is not deleted: {error.full_text}")
         if not left:
             self._mark_restored()
         return tuple(left)

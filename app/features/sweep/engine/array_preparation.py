@@ -143,8 +143,7 @@ async def _write_all(bench: Workbench, match: ArrayMatch, array: SweepArray) -> 
         length_agreed=True,
     )
     ready = await bench.jobs.prepare(request)
-    if ready.refused:
-        raise RefusedError(" ".join(ready.refused), hint=ready.hint)
+    ready.require_allowed()
     if ready.content:
         raise RefusedError(f"Something lies on {match.device}: {clean('; '.join(ready.content), 300)}.")
     run = await bench.jobs.measure(ready, confirm=ready.confirm_text)

@@ -203,9 +203,7 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
                     await bench.hardware.probe()
                     await wait_for_tasks(bench, str(original.target), asyncio.Event())
             except RaidbenchError as error:
-                hint = f" {error.hint}" if error.hint else ""
-                text = f"{original.key} of {original.target} is not {original.value} again: {error.message}{hint}"
-                left[original] = text
+                left[original] = f"{original.key} of {original.target} is not {original.value} again: {error.full_text}"
         retries = [assignment for assignment in waiting if assignment in left and not assignment.slow]
         # Retry: another setting may have been in the way, and may be restored now.
         waiting = retries if len(retries) < len(waiting) else []

@@ -11,10 +11,17 @@ from typing import TYPE_CHECKING
 from app.core.changes.arrays.candidates import candidates_of, choose, controller_of, new_array_name, plan_array
 from app.core.session.sweep_steps import SweepArray, SweepArrays, SweepDrive
 from app.features.sweep.engine.plan import LevelAxis, PlanError
-from backends.array_planning import SYNC_RATE, ArrayPlan, ArrayRequest, Candidate, confirm_tokens, spans_that_fit
+from backends.array_planning import (
+    SYNC_RATE,
+    ArrayPlan,
+    ArrayRequest,
+    ArrayShape,
+    Candidate,
+    confirm_tokens,
+    spans_that_fit,
+)
 from backends.errors import InvalidValueError, ToolFailedError
 from backends.model import Level, Media, Target
-from backends.sizes import size_words
 from backends.text import clean
 from backends.values import dataclass
 
@@ -37,20 +44,6 @@ _WRITES = {Media.HDD: 150e6, Media.SSD: 400e6, Media.NVME: 1500e6}
 """Approximate sequential write speed of one drive in bytes per second, for the estimate."""
 
 _POOL = re.compile(r"(?:unassigned\s+|free\s+)?(?P<media>\w+)\s+of\s+(?P<where>\S+)", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArrayShape:
-    """An array of a plan, independent of its drives."""
-
-    level: Level
-    """Its level."""
-    strip_bytes: int | None = None
-    """Its strip in bytes; None for a level without striping, and for the default."""
-    spans: int | None = None
-    """Its spans; None for a level without spans, and for the default."""
-    layout: str | None = None
-    """Its layout, only for RAID 10; None for the default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +105,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
         try:
             plan = await plan_array(bench.hardware.machine, request, assume_clean=axis.assume_clean)
         except (InvalidValueError, ToolFailedError) as error:
-            refused.append((shape, f"{error.message} {error.hint}".strip()))
+            refused.append((shape, error.full_text))
             continue
         if members is not None and len(request.drives) < members:
             raise PlanError(f"{level.value} is to be made of {members} drives, and {len(drives)} are named.")
@@ -157,9 +150,7 @@ def shapes(axis: LevelAxis) -> Iterator[ArrayShape]:
                 yield ArrayShape(level=level, strip_bytes=strip, spans=spans, layout=layout)
 
 
-def array_request(
-    shape: ArrayShape | SweepArray, drives: tuple[Candidate, ...], policies: Mapping[str, str]
-) -> ArrayRequest:
+def array_request(shape: ArrayShape, drives: tuple[Candidate, ...], policies: Mapping[str, str]) -> ArrayRequest:
     """Return the request to create an array, with a new name."""
     return ArrayRequest(
         level=shape.level,
@@ -172,15 +163,9 @@ def array_request(
     )
 
 
-def array_text(shape: ArrayShape | SweepArray) -> str:
+def array_text(shape: ArrayShape) -> str:
     """Return the name of an array's set-up, such as `raid50, 3 spans, strip 64 KiB`."""
-    if shape.level is Level.JBOD:
-        return SINGLE_DRIVE
-    spans = "" if shape.spans is None else f", {shape.spans} spans"
-    layout = "" if shape.layout is None else f", layout {shape.layout}"
-    return f"{shape.level.value}{spans}{layout}" + (
-        "" if shape.strip_bytes is None else f", strip {size_words(shape.strip_bytes)}"
-    )
+    return SINGLE_DRIVE if shape.level is Level.JBOD else f"{shape.level.value}{shape.options_text}"
 
 
 def _array(array_id: str, plan: ArrayPlan, shape: ArrayShape, *, assume_clean: bool) -> SweepArray:

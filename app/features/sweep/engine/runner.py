@@ -121,9 +121,9 @@ class SweepRunner:
             with self._exclusive_use():
                 result, reason = await self._steps()
         except FeatureMissingError as error:
-            result, reason = SweepResult.WAITING, _error_text(error)
+            result, reason = SweepResult.WAITING, error.full_text
         except RaidbenchError as error:
-            reason = _error_text(error)
+            reason = error.full_text
         except asyncio.CancelledError:
             result, reason = SweepResult.STOPPED, "It was cancelled."
             raise
@@ -219,7 +219,7 @@ class SweepRunner:
         try:
             await self._arrays.ensure_array(step, cell)
         except ArrayRefusedError as refused:
-            self._bench.emit(SweepArrayRefused(at=time.time(), array=cell.array, reason=_error_text(refused)))
+            self._bench.emit(SweepArrayRefused(at=time.time(), array=cell.array, reason=refused.full_text))
             return False
         return not self._stopping.is_set()
 
@@ -265,7 +265,7 @@ class SweepRunner:
         except (DeviceGoneError, StorageError, FeatureMissingError):
             raise
         except RaidbenchError as error:
-            return _step_end(step, StepResult.FAILED, reason=_error_text(error))
+            return _step_end(step, StepResult.FAILED, reason=error.full_text)
         match run.figures.status:
             case RunStatus.OK if cell.array is not None and (why := await self._arrays.disturbance()):
                 return _step_end(step, StepResult.FAILED, run=run.id, reason=why, again=True)
@@ -286,7 +286,7 @@ class SweepRunner:
         try:
             why = await mismatch_text(self._bench, cell.settings)
         except RaidbenchError as error:
-            return f"Its settings could not be read at the end of the run: {_error_text(error)}"
+            return f"Its settings could not be read at the end of the run: {error.full_text}"
         return f"{why}: it was changed during the run, so this is no measurement of the cell." if why else ""
 
     async def _prepare_machine(self, cell: SweepCell) -> str:
@@ -317,8 +317,7 @@ class SweepRunner:
             where=where, name=name, job=job, profile=cell.profile, again=not new_data, length_agreed=True
         )
         ready = await self._bench.jobs.prepare(request)
-        if ready.refused:
-            raise RefusedError(" ".join(ready.refused), hint=ready.hint)
+        ready.require_allowed()
         if ready.only.scratch is not None:
             self._scratch = ready
         return ready
@@ -358,10 +357,6 @@ def _step_end(
     step: Step, result: StepResult, *, run: str | None = None, reason: str = "", again: bool = False
 ) -> SweepStepEnded:
     return SweepStepEnded(at=time.time(), step=step.number, result=result, run=run, reason=reason, again=again)
-
-
-def _error_text(error: RaidbenchError) -> str:
-    return " ".join(filter(None, (error.message, error.hint)))
 
 
 async def restore_and_stop(bench: Workbench) -> tuple[str, ...]:

@@ -156,7 +156,7 @@ class StorCli7:
             raise ToolFailedError(refused_text(f"{self.tool} /c{card}/v{volume} show all", now.refused))
         if now is None:
             if reply is not None and not reply.ok:
-                if not _says_no_such_volume(reply):
+                if not any(phrase in _reply_text(reply) for phrase in ("invalid vd", "not exist", "no vd")):
                     raise ToolFailedError(self._reader.refusal_text(reply, f"/c{card}/v{volume}", "show", "all"))
                 return replace(before, volumes=unchanged)
             raise ToolFailedError(f"{self.tool} gave no answer about virtual drive {volume} of card {card}.")
@@ -357,11 +357,6 @@ def _says_none(text: str) -> bool:
     """Return whether the tool says that there are no such objects, or that the command is not for this controller."""
     plain = text.lower()
     return any(phrase in plain for phrase in ("no vd", "no drive", "not exist", "supported command", "not found"))
-
-
-def _says_no_such_volume(reply: Reply) -> bool:
-    """Return whether the answer says that there is no such virtual drive; other refusals say nothing about it."""
-    return any(phrase in _reply_text(reply) for phrase in ("invalid vd", "not exist", "no vd"))
 
 
 def _reply_text(reply: Reply) -> str:

@@ -66,7 +66,7 @@ def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ..
             if pair[1] not in facts.rows:
                 facts.rows[pair[1]] = row
                 facts.per_group[pair[0]] += 1
-            elif _is_other_drive(facts.rows[pair[1]], row):
+            elif volume(facts.rows[pair[1]]) != pair or facts.rows[pair[1]].text("type") != row.text("type"):
                 facts.refused.setdefault(pair[1], f"two answers differ about virtual drive {pair[1]}")
         facts.properties |= {number: entry for number, entry in _properties(data) if entry}
         facts.members |= {number: tuple(map(place_text, drives)) for number, drives in members(data).items()}
@@ -81,11 +81,6 @@ def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ..
     believed = [drive for drive in listed if drive.number not in facts.refused]
     refused = [VirtualDrive(card=card, number=number, refused=why) for number, why in facts.refused.items()]
     return tuple(sorted((*believed, *refused), key=lambda drive: drive.number))
-
-
-def _is_other_drive(first: Fields, second: Fields) -> bool:
-    """Return whether two rows differ in values that cannot change between two reads of one virtual drive."""
-    return volume(first) != volume(second) or first.text("type") != second.text("type")
 
 
 def _volume(card: int, number: int, facts: _VolumeData) -> VirtualDrive:

@@ -187,11 +187,6 @@ def refusal_reason(text: str) -> str | None:
     return " ".join(reasons)[:400] or "it says neither that it did it nor why not"
 
 
-def is_aborted(text: str) -> bool:
-    """Return whether arcconf reports that it did nothing."""
-    return any(bare.lower().startswith("command aborted") for _, bare in texts.lines(text))
-
-
 def card_text(text: str, number: int, *, status: str = "", cut: bool = False) -> CardText | None:
     """Return what an answer reports about a controller, or None if it reports nothing. `status`: answer of `getstatus`.
 

@@ -14,9 +14,10 @@ from backends.subject import refused_words
 from backends.text import clean
 from backends.tool_output import manual_run_hint, truncation_message, unusable_output_error, whole_lines
 from backends.vendors.smartarray.arcconf import commands
-from backends.vendors.smartarray.arcconf.parsing import card_text, is_aborted, numbers, refusal_reason, short_list
+from backends.vendors.smartarray.arcconf.parsing import card_text, numbers, refusal_reason, short_list
 from backends.vendors.smartarray.dialect import CardList, Lines, NewLogical
 from backends.vendors.smartarray.facts import BayDrive, CardText, Family, LogicalDrive
+from backends.vendors.smartarray.text import lines
 
 READ_SECONDS = 120.0
 """Timeout for one answer."""
@@ -58,7 +59,7 @@ class Arcconf:
         why, why_status = commands.WHOLE.lost(done), commands.STATUS.lost(status)
         work = whole_lines(status.stdout) if why_status else status.stdout
         text = card_text(done.stdout, int(number), status=work, cut=bool(why))
-        if text is None and is_aborted(done.stdout):
+        if text is None and any(bare.lower().startswith("command aborted") for _, bare in lines(done.stdout)):
             raise unusable_output_error(command, done, refusal_reason(done.stdout) or "")
         if text is None:
             raise ToolFailedError(
