@@ -235,7 +235,7 @@ async def test_a_value_of_somebody_elses_is_not_clobbered_after_a_crash(table: T
     async with opened(table) as pilot:
         await asked(pilot)
         await pilot.press("r")
-        await until(pilot, lambda: "neither old nor new" in notices(pilot))
+        await until(pilot, lambda: "neither the old nor the new value" in notices(pilot))
         assert table.host.files[AHEAD] == "777"
 
 

@@ -102,7 +102,7 @@ def runs(screen: Terminal, made: Md) -> bool:
         screen.type_until(text, rf"{fields[key].label}, {fields[key].unit} +{text} ")
         at = shown.index(key)
     screen.press("C-s")
-    screen.until(lambda text: "· 6 s" in text and "Take it" not in text, "the job")
+    screen.until(lambda text: "· 6 s" in text and "Edit job" not in text, "the job")
     screen.press("r")
     screen.wait(r"ramp|measuring|done: ")
     done = screen.wait(r"(done|failed|stopped): ", 120)

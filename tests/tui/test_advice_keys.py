@@ -27,7 +27,7 @@ def test_only_advice_that_there_is_is_followed_by_commands_of_bench() -> None:
 
 def test_advice_names_the_key_that_follows_it() -> None:
     (told,) = advice_with_keys((UNWRITTEN,))
-    assert told.do == "Write the whole area once. P does it (Precondition)."
+    assert told.do == "Write the whole area once. Press P (Precondition)."
 
 
 def test_the_line_of_advice_names_the_key_before_it_is_cut() -> None:

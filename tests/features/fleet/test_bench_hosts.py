@@ -39,7 +39,7 @@ JOINT = ("--demo", "linux", "bench", "md2", "--runtime", "4", "--ramp", "0", "--
         (("--hosts", "a", "--stream"), "there is one run"),
         (("--hosts", "n[1-257]"), "are 257 hosts; one command takes 256 at most"),
         (("--hosts", "a", "--repeat", "2"), "there is one run"),
-        (("--hosts", "a", "--confirm", "X"), "nothing to confirm"),
+        (("--hosts", "a", "--confirm", "X"), "--confirm cannot be combined with --hosts"),
         (("--hosts", "n[1-100]", "--stagger", "1"), "would take more than 50 s to start"),
     ],
 )

@@ -270,7 +270,7 @@ async def test_bye_before_the_start_starts_nothing() -> None:
     ("words", "says"),
     [
         (("--go-on-stdin",), "goes with --stream"),
-        (("--lease", "5"), "is about --go-on-stdin"),
+        (("--lease", "5"), "--lease needs --go-on-stdin"),
         (("--stream", "--go-on-stdin", "--json"), "there is one run"),
         (("--stream", "--go-on-stdin", "--repeat", "2"), "there is one run"),
         (("--stream", "--go-on-stdin", "--dry-run"), "there is one run"),
