@@ -58,7 +58,7 @@ class ConfirmDialog(GuardedDialog[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "apply", "Apply", id="confirm.apply"),
         Binding("t", "trial", "Trial", id="confirm.trial"),
-        Binding("u", "unfold", "Undo", id="confirm.unfold"),
+        Binding("u", "unfold", "Show undo", id="confirm.unfold"),
         Binding("c", "copy", "Copy", id="confirm.copy"),
         Binding("up", "scroll_body(-1)", "Up", show=False, id="confirm.up"),
         Binding("down", "scroll_body(1)", "Down", show=False, id="confirm.down"),

@@ -59,7 +59,7 @@ class _RecoverOptions(AskingOptions):
 
 
 @command("recover", "raidbench recover", "raidbench recover --restore")
-@click.option("--list", "listing", is_flag=True, help="List what was left behind.")
+@click.option("--list", "listing", is_flag=True, help="List the items to recover.")
 @click.option("--restore", "answer", flag_value="r", help="Restore all old values and remove all scratch files.")
 @click.option("--keep", "answer", flag_value="k", help="Keep everything as it is and do not ask again.")
 @click.option("--trials", is_flag=True, help="Revert the trials that a reboot interrupted, without a question.")

@@ -37,7 +37,10 @@ def select_runs(
     simulated = current().simulated
     kind = [run for run in runs if run.simulated is simulated]
     if len(kind) < len(runs) and not kind:
-        say("No run is of this kind of host. Runs on simulated hosts are shown with --demo, the others without it.")
+        if simulated:
+            say("There are no runs on simulated hosts. To list the runs on real hosts, leave out --demo.")
+        else:
+            say("There are only runs on simulated hosts. To list them, put --demo before the command.")
     devices = None if target is None else _identities(kind, target)
     return tuple(
         run

@@ -49,7 +49,7 @@ async def decide_trial(bench: Workbench, seconds: float) -> bool:
 @command("keep", "raidbench keep")
 @json_option
 def keep_command(as_json: bool) -> int:
-    """Keep settings that are on trial.
+    """Keep the new values of a trial.
 
     This covers all sessions of this user, or of every user if you are root.
     """

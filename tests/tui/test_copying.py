@@ -68,7 +68,7 @@ async def test_what_to_do_about_an_error_is_copied(table: Table) -> None:
 async def test_where_nothing_was_told_nothing_is_copied(table: Table) -> None:
     async with opened(table) as pilot:
         await pilot.press("Y")
-        await until(pilot, lambda: "worth copying" in text_of(pilot))
+        await until(pilot, lambda: "There is nothing to copy." in text_of(pilot))
         assert pilot.app.clipboard == ""
 
 

@@ -125,7 +125,7 @@ async def test_u_leaves_alone_what_somebody_set_since(table: Table) -> None:
     async with opened(table) as pilot:
         await followed(pilot)
         await pilot.press("u")
-        await until(pilot, lambda: any("not taken back" in one.text for one in app_of(pilot).notices.messages))
+        await until(pilot, lambda: any("was not reverted" in one.text for one in app_of(pilot).notices.messages))
         assert await value(table) == "64"
 
 

@@ -352,7 +352,7 @@ class RunGraphs(Vertical):
         if step > 0 and not closer:
             return f"{ZOOMS[-1]:.0f} s is the shortest period." if window else "There is no data to zoom in on yet."
         if step < 0 and not window:
-            return "The whole time is shown."
+            return "The graphs already show the whole time."
         window_s = closer[0] if step > 0 else next(iter(wider), 0.0)
         for chart in self.charts:
             chart.window = window_s

@@ -228,7 +228,7 @@ class SettingsPanel(Vertical):
         if drift is None or drift.wanted == position.reading.now:
             return ""
         wanted = value_text(position.setting, position.reading, drift.wanted)
-        return f"{self._app.drifted.name}, line {drift.line}, wants {wanted}" + (
+        return f"{self._app.drifted.name}, line {drift.line}, requires {wanted}" + (
             f": {drift.why}." if drift.why else "."
         )
 
