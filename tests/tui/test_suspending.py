@@ -40,7 +40,7 @@ async def test_where_no_shell_could_bring_it_back_it_is_refused(
     monkeypatch.setattr("app.tui.app.os.getsid", lambda _: __import__("os").getpid())
     async with opened(table) as pilot:
         await pilot.press("ctrl+z")
-        await until(pilot, lambda: "no shell here" in text_of(pilot))
+        await until(pilot, lambda: "there is no shell to return to" in text_of(pilot))
         assert suspended == []
 
 
