@@ -184,7 +184,7 @@ async def test_the_question_about_a_job_goes_when_the_job_has_ended(table: Table
         await asked(pilot)
         table.load.finish()
         await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
-        await until(pilot, lambda: "The job has ended meanwhile" in text_of(pilot))
+        await until(pilot, lambda: "The job has ended in the meantime" in text_of(pilot))
         assert not pilot.app._exit
 
 

@@ -65,7 +65,7 @@ async def test_without_a_file_nothing_is_said_of_drift(table: Table) -> None:
         await pilot.press("enter")
         assert "Wanted" not in text_in(pilot, "#settings")
         await pilot.press("w")
-        assert "No file of settings is named" in notices(pilot)
+        assert "No state file is configured" in notices(pilot)
 
 
 async def test_the_value_of_the_file_stands_beside_the_one_that_is_set(held: Table) -> None:
