@@ -35,7 +35,7 @@ JOINT = ("--demo", "linux", "bench", "md2", "--runtime", "4", "--ramp", "0", "--
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--stagger", "1"), "about --hosts"),
+        (("--stagger", "1"), "--stagger needs --hosts"),
         (("--hosts", "a", "--stream"), "--hosts cannot be combined with --stream"),
         (("--hosts", "n[1-257]"), "are 257 hosts; one command takes 256 at most"),
         (("--hosts", "a", "--repeat", "2"), "--hosts cannot be combined with --stream"),
