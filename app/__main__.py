@@ -76,7 +76,10 @@ def _may_run_as_root() -> bool:
 
         argv = self_exec_argv("app")
         os.execv(argv[0], (*argv, *sys.argv[1:]))
-    print("raidbench does not run as root from a folder of somebody else: install it for all users.", file=sys.stderr)
+    print(
+        "raidbench does not run as root from a folder that another user can change. Install it for all users.",
+        file=sys.stderr,
+    )
     return False
 
 

@@ -103,7 +103,7 @@ def require_action(name: str) -> Callable[..., Any]:
     """Return a function of a feature that the user asked for. Raises NotFoundError if the feature is missing."""
     function = action(name)
     if function is None:
-        raise NotFoundError(f"This raidbench has no {name.partition('.')[0]}.")
+        raise NotFoundError(f"This build of raidbench does not include {name.partition('.')[0]}.")
     return function
 
 

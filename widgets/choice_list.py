@@ -47,7 +47,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
     }
     """
 
-    KEYS: ClassVar[str] = "enter chooses   esc leaves"
+    KEYS: ClassVar[str] = "enter chooses   esc cancels"
     """Text of the last line."""
 
     def __init__(
@@ -119,7 +119,7 @@ class MarkDialog(ChoiceDialog):
     """Dialog in which space marks several choices. Read `marked` after it has returned."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "mark", "Mark", show=False, id="choice.mark")]
-    KEYS: ClassVar[str] = "space marks several   enter chooses   esc leaves"
+    KEYS: ClassVar[str] = "space marks several   enter chooses   esc cancels"
 
     def __init__(
         self,
@@ -148,7 +148,9 @@ class MarkDialog(ChoiceDialog):
         if value is None:
             return
         if value == self._alone:
-            self.query_one(".dialog-help", TextParagraphs).say("This one is chosen alone: enter takes it.", "warning")
+            self.query_one(".dialog-help", TextParagraphs).say(
+                "This choice excludes the others: enter chooses it.", "warning"
+            )
             return
         self._marks ^= {value}
         table.rows = tuple(self._row(choice) for choice in self._choices.values())

@@ -28,7 +28,7 @@ MARKS: Final[dict[Tier, str]] = {
 """Word at the start of the title, by tier."""
 _TONES: Final[dict[Tier, Style]] = {"harmless": "title", "risky": "warning", "destructive": "bad", "refused": "bad"}
 
-TAKEN: Final = "where the terminal takes it"
+TAKEN: Final = "if the terminal supports it"
 """Text after a copy to the clipboard. OSC 52 does not report whether the terminal accepted it."""
 
 _FEW: Final = 2
@@ -58,7 +58,7 @@ class ConfirmDialog(GuardedDialog[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "apply", "Apply", id="confirm.apply"),
         Binding("t", "trial", "Trial", id="confirm.trial"),
-        Binding("u", "unfold", "Way back", id="confirm.unfold"),
+        Binding("u", "unfold", "Show undo", id="confirm.unfold"),
         Binding("c", "copy", "Copy", id="confirm.copy"),
         Binding("up", "scroll_body(-1)", "Up", show=False, id="confirm.up"),
         Binding("down", "scroll_body(1)", "Down", show=False, id="confirm.down"),
@@ -184,7 +184,7 @@ class ConfirmDialog(GuardedDialog[bool]):
         self.query_one("#apply", Button).disabled = not self._is_typed()
         hint = self.query_one("#hint", TextParagraphs)
         if field.refused_paste:
-            hint.say(f"Not pasted: it has to be typed. {self._hint_text()}", "warning")
+            hint.say(f"Not pasted: the token must be typed. {self._hint_text()}", "warning")
             field.refused_paste = False
         elif self._is_typed():
             hint.say(f"Enter goes to {self.confirmation.apply_label}.", "warning")
@@ -196,7 +196,7 @@ class ConfirmDialog(GuardedDialog[bool]):
         if self._is_typed():
             self.query_one("#apply", Button).focus()
         else:
-            self.query_one("#hint", TextParagraphs).say(f"That is not it. {self._hint_text()}", "bad")
+            self.query_one("#hint", TextParagraphs).say(f"This is not the token. {self._hint_text()}", "bad")
 
     def _is_typed(self) -> bool:
         required = clean(self.confirmation.required)
@@ -214,7 +214,7 @@ class ConfirmDialog(GuardedDialog[bool]):
         if confirmation.summary:
             yield TextParagraphs(confirmation.summary)
         if confirmation.reasons:
-            yield _Sentences("Why not", confirmation.reasons, "bad")
+            yield _Sentences("Reason", confirmation.reasons, "bad")
         if confirmation.evidence:
             yield _Sentences("On the device", confirmation.evidence, "warning")
         if confirmation.commands or confirmation.risks:

@@ -81,7 +81,7 @@ def change_lines(changes: Sequence[PlannedChange], width: int, *, undo: bool = F
     """Return the lines of changes at a width. `undo`: include how each is undone."""
     lines = [line for change in changes for line in _block(change, width, undo=undo)]
     if lines and not undo and any(change.undo for change in changes):
-        lines.append((("muted", "u shows how it is taken back"),))
+        lines.append((("muted", "u shows how to undo it"),))
     return lines
 
 

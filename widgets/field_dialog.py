@@ -143,7 +143,7 @@ class TextDialog(FieldDialog):
 
     def reason(self, text: str) -> str:
         """Return a reason for an empty line."""
-        return "" if text.strip() else "there is nothing in it"
+        return "" if text.strip() else "the field is empty"
 
 
 class NumberDialog(FieldDialog):

@@ -32,7 +32,7 @@ class GuardedDialog(ModalScreen[Result], BufferedScreen[Result]):
     # With focus on the first button, a key typed ahead (Enter) would be an answer.
     AUTO_FOCUS = None
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Leave", id="dialog.leave"),
+        Binding("escape", "leave", "Cancel", id="dialog.leave"),
         Binding("h", "back", "Back", show=False, id="dialog.back"),
         Binding("left", "app.focus_previous", "Previous", show=False, id="dialog.previous"),
         Binding("right", "app.focus_next", "Next", show=False, id="dialog.next"),

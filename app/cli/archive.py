@@ -34,5 +34,5 @@ def archive_command(session: str | None, output: Path, redact: bool, force: bool
         print_json(archive=str(made.file), files=made.parts, size_bytes=made.size, sha256=made.sha256, redacted=redact)
         return DONE
     lines([f"{made.sha256}  {clean(str(made.file), 300)}"])
-    say(f"{units.plural(made.parts, 'file')}, {size_words(made.size)}. `raidbench report FILE` reads it anywhere.")
+    say(f"{units.plural(made.parts, 'file')}, {size_words(made.size)}. `raidbench report FILE` reads it on any host.")
     return DONE

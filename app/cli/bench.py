@@ -128,12 +128,12 @@ def bench_command(options: BenchOptions) -> int:
     """
     config = current().load_config()
     _require_suitable(options)
-    alone = "" if options.nodes is None else "Many hosts run one job"
+    alone = "" if options.nodes is None else "A run on several hosts takes one section"
     requested = job_of(options.job, config, alone=alone)
     if options.nodes is not None:
         if not requested.job.runtime:
             raise InvalidValueError(
-                "Hosts measure for the same time, and this job has no run time.", hint="Name one with --runtime."
+                "A run on several hosts needs a run time, and this job has none.", hint="Set it with --runtime SECONDS."
             )
         texts = options.job.texts if options.job.jobfile is None else requested.job.texts()
         args = _remote_argv(texts, options.job.profile or config.profile)
@@ -169,20 +169,20 @@ def _require_suitable(options: BenchOptions) -> None:
     """Raises UsageError if options contradict each other, for `--hosts`, for `--go-on-stdin` or for a local run."""
     if options.nodes is not None:
         if options.stream or options.go_on_stdin or options.repeat > 1:
-            raise click.UsageError("With --hosts there is one run: without --stream, --go-on-stdin, --repeat.")
+            raise click.UsageError("--hosts cannot be combined with --stream, --go-on-stdin or --repeat.")
         if options.typed is not None:
-            raise click.UsageError("With --hosts no device is written over, so --confirm has nothing to confirm.")
+            raise click.UsageError(
+                "--confirm cannot be combined with --hosts: runs on several hosts never overwrite devices."
+            )
     elif options.stagger is not None:
-        raise click.UsageError("--stagger is about --hosts.")
+        raise click.UsageError("--stagger needs --hosts.")
     elif options.go_on_stdin:
         if not options.stream:
-            raise click.UsageError("--go-on-stdin goes with --stream.")
+            raise click.UsageError("--go-on-stdin needs --stream.")
         if options.as_json or options.dry_run or options.repeat > 1:
-            raise click.UsageError(
-                "With --go-on-stdin there is one run, told in JSON lines: without --json, --dry-run, --repeat."
-            )
+            raise click.UsageError("--go-on-stdin cannot be combined with --json, --dry-run or --repeat.")
     elif options.lease is not None:
-        raise click.UsageError("--lease is about --go-on-stdin and --hosts.")
+        raise click.UsageError("--lease needs --go-on-stdin or --hosts.")
 
 
 _OWN_OPTIONS = frozenset(
@@ -335,9 +335,10 @@ def loss_lines(ready: RunPlan) -> list[str]:
         verb = "WRITES to" if ready.job.writes_data or ready.request.fills else "TRIMS"
         losses.append(f"This run {verb} {site.judgement.verdict.shown}. All data on it will be lost.")
         if loss := ready.loss_of(site):
-            losses.append(f"It trims {loss}")
+            losses.append(f"This run trims {loss}")
         losses += (
-            f"  {clean(value, 300)}" for value in site.judgement.verdict.content or ("Nothing known was found on it.",)
+            f"  {clean(value, 300)}"
+            for value in site.judgement.verdict.content or ("No known content was found on it.",)
         )
     return losses
 
@@ -349,7 +350,7 @@ def confirm_run(ready: RunPlan, typed: str | None) -> str | None:
         require_reading(ready)
     if not ready.destructive:
         if typed is not None:
-            say("Nothing is destroyed by this run, so --confirm has nothing to confirm.")
+            say("--confirm is not needed: this run destroys no data.")
         return None
     say_lines(loss_lines(ready))
     verb = "Write to" if ready.job.writes_data or ready.request.fills else "Trim"
@@ -369,7 +370,7 @@ def _announce_run(ready: RunPlan) -> None:
     at_once = "" if len(ready.sites) == 1 else f" on each of {len(ready.sites)} targets"
     say(f"{clean(ready.name, 1000)}: {ready.job.describe()}{at_once}, fio {ready.fio_version}")
     for entry, section in zip(section_names(len(ready.job.sections)), ready.job.sections, strict=False):
-        waits = ", when all above have ended" if section.waits else ""
+        waits = ", after all sections above" if section.waits else ""
         say(f"  {section.name}: {section.job.describe()}{waits} ([{entry}])")
     if ready.request.steady is not None and (text := ready.request.steady.describe()):
         say(f"Measured: {text}.")
@@ -392,7 +393,7 @@ def _report(
 ) -> None:
     if options.as_json:
         if bench.folder is None:
-            raise StorageError("The session is gone.")
+            raise StorageError("The session folder is missing.")
         runs = [json_schema.run(record, session=str(bench.folder)) for record in records]
         body = json_schema.document(run=runs[-1])
         if len(runs) > 1:

@@ -90,9 +90,9 @@ def job_of(options: JobOptions, config: Config, *, alone: str = "") -> Requested
     """
     profile, jobfile, section, texts = options.profile, options.jobfile, options.section, options.texts
     if profile is not None and jobfile is not None:
-        raise click.UsageError("--profile or --jobfile, not both.")
+        raise click.UsageError("--profile cannot be combined with --jobfile.")
     if section is not None and jobfile is None:
-        raise click.UsageError("--section is about --jobfile.")
+        raise click.UsageError("--section needs --jobfile.")
     if jobfile is not None:
         imported = _import_section(jobfile, section, alone)
         job, _ = change_sections(imported.job, lambda section_job: (_with_options(section_job, texts), ()))
@@ -138,14 +138,14 @@ def _import_section(file: Path, section: str | None, alone: str) -> ImportedJob:
     try:
         content = read_input(file, MEBIBYTE)
     except FileNotFoundError:
-        raise NotFoundError(f"There is no job file {shown}.", hint="Check the path after --jobfile.") from None
+        raise NotFoundError(f"The job file {shown} does not exist.", hint="Check the path after --jobfile.") from None
     except OSError as error:
         raise InvalidValueError(f"The job file {shown} cannot be read: {error.strerror}.") from error
     imported = import_jobfile(content, _table_for(content))
     if alone and section is None and len(imported.jobs) > 1:
         raise InvalidValueError(
-            f"{alone}, and the job file has {len(imported.jobs)} sections: {', '.join(imported.names)}.",
-            hint="Name one with --section NAME; it is run alone, without the others.",
+            f"{alone}, but the job file has {len(imported.jobs)} sections: {', '.join(imported.names)}.",
+            hint="Select one with --section NAME. It runs without the others.",
         )
     job = imported.combined_job if section is None else imported.section(section)
     for note in job.notes:

@@ -219,7 +219,7 @@ def print_summary(
             say_advice(item)
     for warning in dict.fromkeys(warning for record in records for warning in record.figures.warnings):
         say(f"Note: {clean(warning, 600)}")
-    say(f"Kept as {', '.join(record.id for record in records)} in {clean(str(session), 300)}")
+    say(f"Saved as {', '.join(record.id for record in records)} in {clean(str(session), 300)}")
 
 
 def say_advice(item: Advice) -> None:

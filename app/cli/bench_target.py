@@ -45,8 +45,8 @@ async def resolve_target(bench: Workbench, text: str) -> tuple[str, str]:
         if await bench.host.stat(text) is not None:
             return _path(text)
         raise NotFoundError(
-            f"There is no device and no file {clean(text, 100)!r} here.",
-            hint=f"For a new scratch file write ./{clean(text, 100)}. {error.hint}",
+            f"{clean(text, 100)!r} is neither a device nor a file on this host.",
+            hint=f"For a new scratch file, use ./{clean(text, 100)}. {error.hint}",
         ) from None
 
 
@@ -61,6 +61,6 @@ async def _device(bench: Workbench, address: str) -> tuple[str, str]:
         return _path(device.folder)
     if isinstance(device, Controller) or device.device is None:
         raise BlockedError(
-            f"{device.target} has no block device to measure.", hint="Measure an array or a drive that has one."
+            f"{device.target} has no block device to measure.", hint="Choose an array or a drive that has one."
         )
     return device.device, str(device.target)

@@ -41,7 +41,7 @@ def capture_command(folder: Path, with_legal_values: bool, redact: bool, force: 
     """
     file = folder / FILE
     if file.exists() and not force:
-        raise RefusedError(f"{clean(str(file), 300)} is there already.", hint="Name another folder, or add --force.")
+        raise RefusedError(f"{clean(str(file), 300)} exists already.", hint="Use another folder, or add --force.")
     return run(lambda _: _capture(folder, redact=redact, legal=with_legal_values, as_json=as_json))
 
 
@@ -83,7 +83,7 @@ async def _capture(folder: Path, *, redact: bool, legal: bool, as_json: bool) ->
         lines([str(folder / FILE)])
     count = units.plural(len(secrets), "serial number or world wide name", "serial numbers and world wide names")
     say(f"{units.plural(len(targets), 'device')} recorded. Masked: {count}.")
-    more = "names of arrays" if redact else "host and user names, mount points, labels (--redact masks them, too)"
-    say(f"Not masked: models, firmware, {more}. Read it before you give it away.")
+    more = "array names" if redact else "host and user names, mount points, labels (--redact masks them, too)"
+    say(f"Not masked: models, firmware, {more}. Check the files before you share them.")
     say(f"Try it: raidbench --machine {clean(str(folder), 300)} devices")
     return DONE

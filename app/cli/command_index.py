@@ -21,7 +21,7 @@ _CORE: dict[str, DoorCommand] = {
         40,
     ),
     "undo": DoorCommand("app.cli.undo:undo_command", "Undo changes of the session.", HelpGroup.CHANGE, 50),
-    "keep": DoorCommand("app.cli.trial:keep_command", "Keep settings that are on trial.", HelpGroup.CHANGE, 60),
+    "keep": DoorCommand("app.cli.trial:keep_command", "Keep the new values of a trial.", HelpGroup.CHANGE, 60),
     "persist": DoorCommand("app.cli.persist:persist_command", "Make settings survive a reboot.", HelpGroup.CHANGE, 70),
     "bench": DoorCommand(
         "app.cli.bench:bench_command", "Measure a device, an array or a file with fio.", HelpGroup.MEASURE, 100

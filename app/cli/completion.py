@@ -151,7 +151,7 @@ def _line(before: list[str], at: int, last: str) -> CommandLine:
 
 
 def _simulated_hosts(_: CommandLine) -> Iterator[CompletionItem]:
-    return (CompletionItem(simulated_host, "a simulated rack") for simulated_host in HOSTS)
+    return (CompletionItem(simulated_host, "a simulated host") for simulated_host in HOSTS)
 
 
 def _states(_: CommandLine) -> Iterator[CompletionItem]:
@@ -215,7 +215,7 @@ def _targets(line: CommandLine) -> Iterator[CompletionItem]:
             yield CompletionItem(address, item.get("words", ""))
     for name in disks:
         if f"/dev/{name}" not in nodes:
-            yield CompletionItem(f"block:{name}", "a disk of the kernel")
+            yield CompletionItem(f"block:{name}", "a kernel disk")
     if not line.last:
         return
     names = {entry["device"]: entry.get("words", "") for entry in devices.values() if entry.get("device")}

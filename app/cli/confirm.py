@@ -28,17 +28,17 @@ def review_lines(changes: Sequence[Change]) -> list[str]:
     risks = [f"  {clean(sentence, 400)}" for sentence in view.risk_texts(changes)]
     back = [step for change in reversed(changes) for step in change.undo]
     never = [f"{change.label} of {change.target}" for change in changes if not change.undo]
-    nothing = f"Nothing takes back {clean(', '.join(never), 400)}." if back else "Nothing takes it back."
+    nothing = f"Cannot be undone: {clean(', '.join(never), 400)}." if back else "This cannot be undone."
     return [
         *table_lines(view.planned_table(changes)),
         *dependent_lines(changes),
         "",
-        "What is run:",
+        "Commands:",
         *step_lines(step for change in changes for step in change.writes),
-        *(["", "What else it may change:", *moved] if moved else []),
-        *(["", "What it risks:", *risks] if risks else []),
+        *(["", "Side effects:", *moved] if moved else []),
+        *(["", "Risks:", *risks] if risks else []),
         "",
-        *(["What takes it back (raidbench undo):", *step_lines(back)] if back else []),
+        *(["To undo (raidbench undo):", *step_lines(back)] if back else []),
         *([nothing] if never else []),
     ]
 
@@ -62,7 +62,7 @@ def outcome_lines(change: Change, ended: ChangeEnded) -> list[str]:
 def report_not_done(changes: Iterable[Change]) -> None:
     """Report which changes of a set were not made."""
     for change in changes:
-        say(f"Not done: {clean(view.subject_text(change), 200)} is not set to {clean(view.new_text(change), 200)}.")
+        say(f"Not applied: {clean(view.subject_text(change), 200)} was not set to {clean(view.new_text(change), 200)}.")
 
 
 def moved_lines(change: Change, ended: ChangeEnded) -> list[str]:
@@ -108,8 +108,8 @@ def require_confirmation(
     word = confirm_token(labels)
     if typed is not None and labels and typed != word:
         raise RefusedError(
-            f"--confirm says {clean(typed, 60)}, but {_label_sentences(labels)}",
-            hint=f"Nothing was done. Mean it with {_confirm_option(word)}.",
+            f"--confirm {clean(typed, 60)} is not the confirmation token. {_label_sentences(labels)}",
+            hint=f"Nothing was done. To confirm, add {_confirm_option(word)}.",
         )
     match confirmation_level(risk):
         case ConfirmationLevel.HARMLESS:
@@ -133,7 +133,7 @@ def _confirm_risky(labels: Sequence[DeviceLabel], action: str, word: str) -> Non
     if not can_ask():
         raise _no_terminal_error(f"--yes {_confirm_option(word)}", labels)
     say_lines(label.sentence for label in labels)
-    if ask(f"{action}, with the risk above? Type yes") != "yes":
+    if ask(f"{action} despite the risk above? Type yes") != "yes":
         raise _declined_error()
 
 
@@ -141,14 +141,19 @@ def _confirm_destructive(labels: Sequence[DeviceLabel], action: str, word: str) 
     if not can_ask():
         raise _no_terminal_error(_confirm_option(word), labels)
     say_lines(label.sentence for label in labels)
-    if ask(f"{action}, and lose what is there? Type {word}") != word:
+    if ask(f"{action}? This DESTROYS DATA. Type {word} to continue") != word:
         raise _declined_error()
 
 
 def _no_terminal_error(options: str, labels: Sequence[DeviceLabel] = ()) -> RefusedError:
     return RefusedError(
-        " ".join(filter(None, ("Nothing was done: there is no terminal to confirm it on.", _label_sentences(labels)))),
-        hint=f"Add {options} to do it without being asked.",
+        " ".join(
+            filter(
+                None,
+                ("Nothing was done: confirmation is required, but there is no terminal.", _label_sentences(labels)),
+            )
+        ),
+        hint=f"Add {options} to confirm without a terminal.",
     )
 
 

@@ -104,8 +104,8 @@ def parse_columns(text: str | None) -> tuple[str, ...]:
     unknown = [word for word in named if word not in KEYS]
     if unknown or text == "":
         raise InvalidValueError(
-            f"There is no column {clean(', '.join(unknown))!r}.",
-            hint=suggestion_hint("".join(unknown[:1]), KEYS, f"There are: {', '.join(KEYS)}."),
+            f"Unknown column: {clean(', '.join(unknown))!r}.",
+            hint=suggestion_hint("".join(unknown[:1]), KEYS, f"Columns: {', '.join(KEYS)}."),
         )
     return named
 

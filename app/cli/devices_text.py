@@ -39,7 +39,7 @@ def print_device_list(
     if rows:
         lines(rows)
     else:
-        say("Nothing was found. `raidbench doctor` says why.")
+        say("No devices were found. `raidbench doctor` shows why.")
 
 
 def device_table(
@@ -81,7 +81,7 @@ def print_target(subject: Device, parts: Sequence[Page]) -> None:
     for heading, declared, readings in shown:
         _print_settings(heading, declared, readings, subject.target.scope)
     if not shown:
-        lines(["", "It has no settings that raidbench can change."])
+        lines(["", "raidbench can change no settings of this target."])
 
 
 def _print_settings(heading: str, declared: tuple[Setting, ...], readings: Mapping[str, Reading], scope: Scope) -> None:
@@ -91,7 +91,7 @@ def _print_settings(heading: str, declared: tuple[Setting, ...], readings: Mappi
     explanations = ((item.key, setting.effective_reason_text(item, readings[item.key])) for item in fixed)
     other = [f"{key}: {clean(why, 300)}" for key, why in explanations if why is not None]
     if other:
-        lines(["", "Not in force as set:", *other])
+        lines(["", "Configured but not effective:", *other])
     reasons = setting.unavailable_reasons(declared, readings)
     if reasons:
         blocked = [f"{DIM_MARK} {', '.join(keys)}: {clean(reason, 300)}" for reason, keys in reasons]

@@ -80,8 +80,8 @@ def _run(command: Callable[[], object], report_json: Callable[..., None]) -> int
         report_json(exit_status(error), error.message, error.hint, error.evidence)
         return exit_status(error)
     except EOFError:
-        say("No answer came, so nothing was done.")
-        report_json(REFUSED, "No answer came, so nothing was done.")
+        say("Nothing was done: the question was not answered.")
+        report_json(REFUSED, "Nothing was done: the question was not answered.")
         return REFUSED
     except (BrokenPipeError, BrokenPipeOutputError, KeyboardInterrupt, InterruptedByUserError):
         raise
@@ -108,17 +108,17 @@ def _report_usage(wrong: click.ClickException) -> None:
         say(context.get_usage())
     say(f"raidbench: {clean(wrong.format_message(), 2000)}")
     if context is not None:
-        say(f"`{context.command_path} --help` says more.")
+        say(f"See `{context.command_path} --help`.")
 
 
 def _report_crash(error: Exception) -> str:
     """Report a defect, write the traceback to a file, and return the sentence."""
     details = "".join(traceback.format_exception(error))
     where = _write_crash_file(details)
-    sentence = f"This should not have happened: {type(error).__name__}: {clean(str(error), 300)}."
+    sentence = f"Internal error: {type(error).__name__}: {clean(str(error), 300)}."
     say(f"raidbench: {sentence}")
     if where is not None:
-        say(f"The details were written to {where}; please attach them when you report this.")
+        say(f"The details are in {where}. Please attach this file to a bug report.")
     else:
         for row in details.splitlines()[-6:]:
             say(f"  {clean(row, 200)}")

@@ -94,9 +94,9 @@ def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, re
     last session). With --follow, --json prints one event a line.
     """
     if redact and (follow or listing):
-        raise click.UsageError("--redact is for a session as a whole: neither --list nor --follow.")
+        raise click.UsageError("--redact cannot be combined with --list or --follow.")
     if show and listing:
-        raise click.UsageError("--show is for one session: not for --list.")
+        raise click.UsageError("--show cannot be combined with --list.")
     if listing:
         return _list(as_json)
     choice = EventChoice(show) if show else EventChoice.ALL if as_json else EventChoice.EVENTS
@@ -120,7 +120,7 @@ def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, re
         say(f"Session {loaded.folder.name} in {clean(loaded.display_path, 300)}")
     lines(hide(row) for event in chosen for row in event_lines(event, session_shown))
     if show is None and (hidden := len(session_shown.events) - len(chosen)):
-        say(f"Left out: {units.plural(hidden, 'command')} that only read (--show all).")
+        say(f"Not shown: {units.plural(hidden, 'read-only command')} (--show all shows them).")
     return DONE
 
 

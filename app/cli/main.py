@@ -53,8 +53,8 @@ class CommandGroup(click.Group):
         word = rest[0] if rest else "-"
         if word.startswith("-") or word in HOSTS or word in COMMANDS or ctx.resilient_parsing:
             return
-        hint = suggestion_hint(word, (*HOSTS, *COMMANDS), f"The racks are {', '.join(HOSTS)}.")
-        raise click.UsageError(f"There is neither a rack nor a command {word!r}. {hint}", ctx)
+        hint = suggestion_hint(word, (*HOSTS, *COMMANDS), f"Simulated hosts: {', '.join(HOSTS)}.")
+        raise click.UsageError(f"No such simulated host or command {word!r}. {hint}", ctx)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -205,12 +205,10 @@ def cli(
         print_version(as_json)
         ctx.exit()
     if as_json:
-        raise click.UsageError("--json stands behind a command, or with --version.")
+        raise click.UsageError("Put --json after a command, or use it with --version.")
     of_rack = options.demo_speed is not None or options.demo_reset or options.demo_reboot or options.demo_state
     if of_rack and not options.demo:
-        raise click.UsageError(
-            "--demo-speed, --demo-reset, --demo-state and --demo-reboot are about the rack of --demo."
-        )
+        raise click.UsageError("--demo-speed, --demo-reset, --demo-state and --demo-reboot need --demo.")
     options = replace(
         options,
         demo=options.demo or "",
@@ -231,12 +229,14 @@ def cli(
     if ctx.invoked_subcommand is not None:
         if hosts is not None or host_timeout is not None or host_program is not None:
             command = f"raidbench {ctx.invoked_subcommand} --hosts ..."
-            raise click.UsageError(f"--hosts and what belongs to it stand behind the command: {command}")
+            raise click.UsageError(f"Put --hosts and its options after the command: {command}")
         return DONE
     if hosts is None and (host_timeout is not None or host_program is not None):
-        raise click.UsageError("--host-timeout and --host-program are about --hosts.")
+        raise click.UsageError("--host-timeout and --host-program need --hosts.")
     if hosts is not None and options.machine is not None:
-        raise click.UsageError("--machine is one recorded machine: --hosts has nothing to reach there.")
+        raise click.UsageError(
+            "--machine cannot be combined with --hosts: a recorded machine cannot reach other hosts."
+        )
     return _open_workbench(options, hosts, host_timeout, host_program)
 
 
@@ -249,7 +249,7 @@ def _open_workbench(options: Options, hosts: str | None, host_timeout: float | N
     reason = _no_screen(os.environ)
     if reason is not None:
         say(f"raidbench: {reason}")
-        say("`raidbench --help` lists the commands that need none.")
+        say("`raidbench --help` lists the commands that work without it.")
         return USAGE
     from app.cli.privileges import helper_of
     from app.cli.splash import show_splash

@@ -245,7 +245,7 @@ def policies_of(assignments: Sequence[str]) -> dict[str, str]:
         key, equals, value = assignment.partition("=")
         if not equals or not key or not value:
             raise InvalidValueError(
-                f"{clean(assignment, 60)!r} is no policy.", hint="KEY=VALUE, for example write_cache=write-back."
+                f"{clean(assignment, 60)!r} is not KEY=VALUE.", hint="For example: write_cache=write-back"
             )
         policies[key] = value
     return policies

@@ -54,7 +54,7 @@ def persist_command(options: _PersistOptions) -> int:
     the file is shown before the question.
     """
     if options.remove and options.values:
-        raise click.UsageError("KEY=VALUE or --remove, not both.")
+        raise click.UsageError("KEY=VALUE cannot be combined with --remove.")
     wanted = parse_assignments(options.values)
     return on_workbench(_persist, wanted, options, changes=True, dry=options.dry_run, rights=True)
 
@@ -81,24 +81,24 @@ async def _persist(bench: Workbench, _: Interruption, wanted: dict[str, str], op
             print_json(**fields)
         say("Dry run: nothing was written.")
         return DONE
-    confirm_harmless("Write it", yes=options.yes)
+    confirm_harmless("Write the file", yes=options.yes)
     await open_session(bench)
     await bench.keeping.install_rule(target, rule, values)
     if options.as_json:
         print_json(**fields)
         return DONE
     kept = ", ".join(f"{key}={text}" for key, text in values.items())
-    lines([f"{target}: {clean(kept, 400)} in {rule.path}" if kept else f"{target}: nothing in {rule.path} any more"])
+    lines([f"{target}: {clean(kept, 400)} saved in {rule.path}" if kept else f"{target}: removed from {rule.path}"])
     return DONE
 
 
 def rule_rows(rule: PersistRule) -> list[str]:
     """Return how the file changes: its path and every line of its new content."""
     if not rule.changes:
-        return [f"{rule.path} needs no change." if rule.before is not None else f"{rule.path} is not there."]
+        return [f"{rule.path} needs no change." if rule.before is not None else f"{rule.path} does not exist."]
     if not rule.content:
         return [f"{rule.path} will be removed."]
-    return [f"{rule.path} will hold:", *(f"  {row}" for row in exact_rows(rule.content))]
+    return [f"{rule.path} will contain:", *(f"  {row}" for row in exact_rows(rule.content))]
 
 
 def _values_in_force(target: Target, views: tuple[Target, ...]) -> dict[str, str]:
@@ -115,7 +115,7 @@ def _values_in_force(target: Target, views: tuple[Target, ...]) -> dict[str, str
             values.setdefault(change.key, change.after)
     if not values:
         raise NotFoundError(
-            f"No setting of {target} was changed that a reboot would lose.",
-            hint="Name the values to keep: raidbench persist TARGET KEY=VALUE",
+            f"A reboot would lose no changed setting of {target}.",
+            hint="Name the values to persist: raidbench persist TARGET KEY=VALUE",
         )
     return values

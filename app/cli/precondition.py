@@ -128,8 +128,9 @@ def plan_lines(ready: RunPlan, wear: tuple[str, ...] = ()) -> Iterator[str]:
     fills, size = ready.request.fills, ready.size
     runtime = units.duration(ready.job.runtime)
     yield f"{clean(ready.request.name, 300)}: precondition, fio {ready.fio_version}"
-    yield f"  1. writes all {size_words(size)} of it {fills} times in order: {size_words(fills * size)} in all"
-    yield f"  2. {ready.job.describe().partition(f' · {ready.job.runtime} s')[0]} until steady, for {runtime} at most"
+    yield f"  1. overwrites all {size_words(size)} {fills} times sequentially, {size_words(fills * size)} in total"
+    workload = ready.job.describe().partition(f" · {ready.job.runtime} s")[0]
+    yield f"  2. runs {workload} until steady, for at most {runtime}"
     for row in wear:
         yield f"  {row}"
     for note in ready.notes:
@@ -140,7 +141,7 @@ def _report(bench: Workbench, record: RunRecord, *, as_json: bool) -> None:
     figures = record.figures
     if as_json:
         if bench.folder is None:
-            raise StorageError("The session is gone.")
+            raise StorageError("The session folder is missing.")
         print_json(run=json_schema.run(record, session=str(bench.folder)))
     else:
         write = figures.write
@@ -152,6 +153,6 @@ def _report(bench: Workbench, record: RunRecord, *, as_json: bool) -> None:
         lines(rows)
         ended = (event for event in bench.session.events if isinstance(event, PreconditionEnded))
         say_lines(row for event in ended if event.id == record.id for row in describe_event(event).body)
-        say(f"Kept as {record.id} in {clean(str(bench.folder), 300)}")
+        say(f"Saved as {record.id} in {clean(str(bench.folder), 300)}")
     if figures.status is not RunStatus.OK:
         say(f"{record.id} {figures.status.value}: {clean(figures.reason or 'no reason given', 1000)}")

@@ -23,7 +23,7 @@ def drop_privileges() -> None:
     from app.privsep.client import split
 
     if reason := split(sys.argv[1:]):
-        say(f"Note: {reason} raidbench runs as root as a whole.")
+        say(f"Note: {reason} All of raidbench runs as root.")
 
 
 def helper_of(options: Options, *, wanted: bool, read_only: bool) -> Connection | None:
@@ -63,7 +63,7 @@ def _start_helper(options: Options, *, wanted: bool, read_only: bool) -> Connect
             return None
         return start_conversation(side, read_only=read_only, firmware=options.load_config().firmware_queries)
     except (RefusedError, TimeoutError) as error:
-        say(f"raidbench goes on without root. {error} {getattr(error, 'hint', '')}".rstrip())
+        say(f"raidbench continues without root. {error} {getattr(error, 'hint', '')}".rstrip())
         return None
 
 

@@ -59,7 +59,7 @@ class _RecoverOptions(AskingOptions):
 
 
 @command("recover", "raidbench recover", "raidbench recover --restore")
-@click.option("--list", "listing", is_flag=True, help="List what was left behind.")
+@click.option("--list", "listing", is_flag=True, help="List the items to recover.")
 @click.option("--restore", "answer", flag_value="r", help="Restore all old values and remove all scratch files.")
 @click.option("--keep", "answer", flag_value="k", help="Keep everything as it is and do not ask again.")
 @click.option("--trials", is_flag=True, help="Revert the trials that a reboot interrupted, without a question.")
@@ -83,11 +83,13 @@ def recover_command(options: _RecoverOptions) -> int:
     """
     trials, unit = options.trials, options.unit
     if sum((options.listing, options.answer is not None, trials, unit is not None)) > 1:
-        raise click.UsageError("One of --list, --restore, --keep, --trials, --install-unit and --remove-unit.")
+        raise click.UsageError(
+            "Give only one of --list, --restore, --keep, --trials, --install-unit and --remove-unit."
+        )
     if unit is None and options.yes:
-        raise click.UsageError("--yes is about --install-unit and --remove-unit.")
+        raise click.UsageError("--yes needs --install-unit or --remove-unit.")
     if options.as_json and (unit is not None or trials):
-        raise click.UsageError("--json tells what was left: --list, --restore, --keep.")
+        raise click.UsageError("--json cannot be combined with --trials, --install-unit or --remove-unit.")
     with workbench(quiet=True, rights=True) as bench:
         if unit is not None:
             change = recover_unit.install if unit == "install" else recover_unit.remove
@@ -107,7 +109,7 @@ def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
     report_trials(bench.changes.undecided)
     fields = run(lambda _: recoverable_json(bench, left)) if as_json else {}
     if not left:
-        say("Nothing was left behind.")
+        say("There is nothing to recover.")
     is_answered, listing = answer is not None or can_ask(), options.listing or options.dry_run
     if left and (listing or not is_answered) and not as_json:
         lines(run(lambda _: recoverable_rows(bench, left)))
@@ -117,7 +119,9 @@ def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
         return DONE
     refuse_read_only()
     if not is_answered:
-        raise RefusedError("Nothing was done: there is no terminal to ask on.", hint="Add --restore or --keep.")
+        raise RefusedError(
+            "Nothing was done: an answer is required, but there is no terminal.", hint="Add --restore or --keep."
+        )
     with prose_to_stderr() if as_json else nullcontext():
         worst = run(lambda interruption: _recover(bench, interruption, left, answer, options.typed))
         if left.folders and answer != "k":  # Removing empty folders needs no question.
@@ -147,7 +151,7 @@ async def _recover(
 async def _run_in_turn(interruption: Interruption, works: AsyncGenerator[Awaitable[int]]) -> int:
     """Run the steps in order until a signal comes, and return the worst exit status."""
     worst = DONE
-    with interruption.stop_on_signal(lambda: say("Stopping after this one."), patient=True):
+    with interruption.stop_on_signal(lambda: say("Stopping after this item."), patient=True):
         async with aclosing(works):
             async for work in works:
                 worst = max(worst, await _run_step(work))
@@ -200,14 +204,14 @@ async def _missing_recreated(bench: Workbench) -> tuple[UnresolvedChange, ...]:
 async def _recreate(bench: Workbench, intent: UnresolvedChange, answer: str | None, typed: str | None) -> int:
     """Re-create an array on its original drives after confirmation."""
     change, label = await bench.changes.plan_remake(intent)
-    say(f"{clean(str(change.target), 200)} was deleted to be made again, and was not made.")
-    lines(["to make it:", *step_lines(change.writes)])
-    if (answer or ask("[m]ake it again, or later [enter]").lower()) not in ("m", "make", "r"):
-        say("Left for later.")
+    say(f"{clean(str(change.target), 200)} was deleted to be re-created, but was not re-created.")
+    lines(["to re-create it:", *step_lines(change.writes)])
+    if (answer or ask("[r]e-create it, or later [enter]").lower()) not in ("m", "make", "r", "re-create"):
+        say("Skipped for now.")
         return DONE
-    word = confirm.require_confirmation(Risk.DESTROYS_DATA, (label,), yes=False, typed=typed, action="Make it")
+    word = confirm.require_confirmation(Risk.DESTROYS_DATA, (label,), yes=False, typed=typed, action="Re-create it")
     ended = await bench.changes.remake(intent, word or "")
-    result = clean(ended.message or "made", 600)
+    result = clean(ended.message or "re-created", 600)
     lines([f"{with_sign(outcome_cell(ended.result))}  {intent.id}  {change.target}: {result}"])
     return DONE if ended.result == "verified" else FAILED
 
@@ -216,7 +220,7 @@ async def _trials(bench: Workbench, interruption: Interruption) -> int:
     """Revert every trial whose watchdog is gone, and nothing else."""
     left = [intent for intent in bench.changes.journal.unresolved() if intent.until is not None]
     if not left:
-        say("Nothing was left on trial.")
+        say("No trial was interrupted.")
         return DONE
 
     async def works() -> AsyncGenerator[Awaitable[int]]:
@@ -266,7 +270,7 @@ async def _recover_session(
             mark.remove(folder)
             lines([f"kept  {name}"])
         case _:
-            say("Left for later.")
+            say("Skipped for now.")
     return DONE
 
 
@@ -277,15 +281,15 @@ async def _recover_change(bench: Workbench, intent: UnresolvedChange, answer: st
         case "r" | "restore":
             result = await bench.changes.recover(intent)
             if result == "conflict":
-                say(f"{name} is neither the old nor the new value now: somebody else changed it. It was left alone.")
-                say("Look at it with `raidbench show`, then `raidbench recover --keep`.")
+                say(f"{name} has neither the old nor the new value: another program changed it. Nothing was restored.")
+                say("Check it with `raidbench show`, then run `raidbench recover --keep`.")
                 return FAILED
             lines([f"{with_sign(outcome_cell('restored'))}  {name}: {view.old_text(intent.change)}"])
         case "k" | "keep":
             bench.changes.keep(intent)
             lines([f"kept  {name}"])
         case _:
-            say("Left for later.")
+            say("Skipped for now.")
     return DONE
 
 
@@ -296,10 +300,10 @@ async def _recover_array(bench: Workbench, entry: ArrayJournalEntry, answer: str
     if match.state in (ArrayMatchState.ABSENT, ArrayMatchState.COMPLETE):
         await bench.arrays.resolve(entry, remove=False)
         is_complete = match.state is ArrayMatchState.COMPLETE
-        lines([f"kept  {name}: made" if is_complete else f"gone  {name}: nothing of it is left"])
+        lines([f"kept  {name}: created" if is_complete else f"gone  {name}: no part of it exists"])
         return DONE
     parts = match.state is ArrayMatchState.PARTIAL
-    offered = "[r]emove what there is of it, [k]eep it, or later [enter]" if parts else "[k]eep it, or later [enter]"
+    offered = "[r]emove its parts, [k]eep them, or later [enter]" if parts else "[k]eep it, or later [enter]"
     match answer or ask(offered).lower():
         case "r" | "remove" | "restore" if parts:
             left = await bench.arrays.resolve(entry, remove=True)
@@ -310,11 +314,11 @@ async def _recover_array(bench: Workbench, entry: ArrayJournalEntry, answer: str
             bench.arrays.leave_as_is(entry)
             lines([f"kept  {name}"])
         case "r":
-            say(f"Nothing is done about {name}: whose it is cannot be told.")
-            say("Look at it with its tool, then `raidbench recover --keep`.")
+            say(f"Skipped {name}: raidbench cannot verify that it created this array.")
+            say("Check it with the controller's tool, then run `raidbench recover --keep`.")
             return FAILED
         case _:
-            say("Left for later.")
+            say("Skipped for now.")
     return DONE
 
 
@@ -326,5 +330,5 @@ async def _recover_file(left: StaleScratchFile, answer: str | None) -> int:
     if (refusal := await remove_scratch(left.path)) is not None:
         lines([f"kept  {path}"])
         raise refusal
-    lines([f"not ours any more, kept  {path}" if left.path.exists() else f"removed  {path}"])
+    lines([f"kept  {path}: another program changed it" if left.path.exists() else f"removed  {path}"])
     return DONE

@@ -80,7 +80,7 @@ async def recoverable_json(bench: Workbench, left: RecoverableItems) -> json_sch
 
 def sweep_rows(folder: Path) -> list[str]:
     """Return the row of an interrupted sweep."""
-    return [f"sweep of session {folder.name}: cut short, its settings may still be in force"]
+    return [f"sweep of session {folder.name}: interrupted, its settings may still be in force"]
 
 
 async def intent_rows(bench: Workbench, intent: UnresolvedChange) -> list[str]:
@@ -91,7 +91,7 @@ async def intent_rows(bench: Workbench, intent: UnresolvedChange) -> list[str]:
     back = await result_or_error(bench.changes.plan_revert(change))
     if isinstance(back, RaidbenchError):
         return [*lines, *_error_lines(back)]
-    return [*lines, "to put it back:", *step_lines(back.writes)] if back.before != back.after else lines
+    return [*lines, "to restore it:", *step_lines(back.writes)] if back.before != back.after else lines
 
 
 def _error_lines(error: RaidbenchError) -> list[str]:
@@ -101,19 +101,18 @@ def _error_lines(error: RaidbenchError) -> list[str]:
 async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
     """Return an array that was being created or deleted, its present parts, and the commands that remove them."""
     array = entry.array
-    doing = "made" if entry.stage is ArrayStage.MAKING else "deleted"
+    stage = "created" if entry.stage is ArrayStage.MAKING else "deleted"
     drives = ", ".join(drive.serial or drive.place for drive in array.members)
-    lines = [
-        f"array {array.name}, {units.moment(entry.at)}: being {doing}, {array.level.value} of {clean(drives, 600)}"
-    ]
+    head = f"array {array.name}, {units.moment(entry.at)}: interrupted while being {stage}"
+    lines = [f"{head}, {array.level.value} of {clean(drives, 600)}"]
     if (program := entry.left_running) is not None:
-        return [*lines, f"{clean(program, 100)} still works on it."]
+        return [*lines, f"{clean(program, 100)} is still running on it."]
     match = await result_or_error(bench.arrays.find(entry))
     if isinstance(match, RaidbenchError):
         return [*lines, *_error_lines(match)]
     lines.append(clean(match.sentence, 600))
     if match.state is ArrayMatchState.PARTIAL:
-        lines += ["to take it apart:", *step_lines(match.remove)]
+        lines += ["to remove its parts:", *step_lines(match.remove)]
     return lines
 
 

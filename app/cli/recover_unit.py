@@ -26,7 +26,7 @@ async def install(bench: Workbench, *, dry: bool, yes: bool) -> int:
         unit = await systemd_units.plan_unit(host, persistent_argv(), bench.changes.journal.file)
     else:
         unit = systemd_units.BootUnit(**await side.ask("unit", do="plan"))
-    say(f"{systemd_units.PATH} {'holds' if unit.there else 'will hold'}:")
+    say(f"{systemd_units.PATH} {'contains' if unit.there else 'will contain'}:")
     for row in unit.text.splitlines():
         say(f"  {row}" if row else "")
     say()
@@ -34,12 +34,12 @@ async def install(bench: Workbench, *, dry: bool, yes: bool) -> int:
         say("Dry run: nothing was written.")
         return DONE
     refuse_read_only()
-    confirm_harmless("Write and enable it", yes=yes)
+    confirm_harmless("Write and enable the unit", yes=yes)
     if side is None:
         await systemd_units.install_unit(host, unit)
     else:
         await side.ask("unit", do="install")
-    lines([f"{systemd_units.NAME} is enabled: it takes back at boot what was on trial and not kept"])
+    lines([f"{systemd_units.NAME} is enabled: at boot it reverts trials that were not kept"])
     return DONE
 
 
@@ -51,16 +51,18 @@ async def remove(bench: Workbench, *, dry: bool, yes: bool) -> int:
         say("Dry run: nothing was removed.")
         return DONE
     refuse_read_only()
-    confirm_harmless("Remove it", yes=yes)
+    confirm_harmless("Remove the unit", yes=yes)
     side = host.root_side
     was_there = (
         await systemd_units.remove_unit(host) if side is None else (await side.ask("unit", do="remove"))["there"]
     )
-    lines([f"{systemd_units.NAME} is removed" if was_there else f"{systemd_units.NAME} was not there"])
+    lines([f"{systemd_units.NAME} is removed" if was_there else f"{systemd_units.NAME} did not exist"])
     return DONE
 
 
 def _this_machine(bench: Workbench) -> Host:
     if current().simulated:
-        raise RefusedError("Only the machine that raidbench runs on has a unit.", hint="Leave --demo or --machine out.")
+        raise RefusedError(
+            "The unit is only for the host that raidbench runs on.", hint="Leave out --demo and --machine."
+        )
     return bench.host

@@ -29,7 +29,7 @@ def glossary_command(word: str | None, as_json: bool) -> int:
     found_terms = [term for term in terms() if word is None or word.casefold() in term.word.casefold()]
     if not found_terms:
         raise NotFoundError(
-            f"No word has {clean(word or '', 40)!r} in it.", hint="`raidbench glossary` lists them all."
+            f"No term contains {clean(word or '', 40)!r}.", hint="`raidbench glossary` lists all terms."
         )
     if as_json:
         print_json(terms=[{"word": term.word, "meaning": term.meaning} for term in found_terms])
@@ -51,7 +51,8 @@ def keys_command(as_json: bool) -> int:
     unknown = [name for name in keymap if name not in {spec.id for spec in COMMANDS}]
     if unknown:
         raise InvalidValueError(
-            f"The keymap names {clean(unknown[0], 40)!r}, which is no command.", hint="`raidbench keys` lists them."
+            f"The keymap contains {clean(unknown[0], 40)!r}, which is not a command.",
+            hint="`raidbench keys` lists the commands.",
         )
     if as_json:
         print_json(
@@ -74,9 +75,9 @@ def keys_command(as_json: bool) -> int:
             for spec in COMMANDS
             if screen in spec.screens
         ]
-        _, *body = listing(("Key", "Command", "What it does", "Name"), rows)
+        _, *body = listing(("Key", "Command", "Action", "Name"), rows)
         lines([paint("On every screen" if screen == "all" else f"{screen.capitalize()} screen", "bold"), *body, ""])
-    say('Another key: [keymap] in the configuration file, such as "bench.run" = "f5".')
+    say('To change a key, use [keymap] in the configuration file, for example "bench.run" = "f5".')
     return DONE
 
 

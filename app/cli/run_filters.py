@@ -37,7 +37,10 @@ def select_runs(
     simulated = current().simulated
     kind = [run for run in runs if run.simulated is simulated]
     if len(kind) < len(runs) and not kind:
-        say("All runs are of the other kind of machine: --demo shows simulated ones.")
+        if simulated:
+            say("There are no runs on simulated hosts. To list the runs on real hosts, leave out --demo.")
+        else:
+            say("There are only runs on simulated hosts. To list them, put --demo before the command.")
     devices = None if target is None else _identities(kind, target)
     return tuple(
         run
@@ -63,7 +66,7 @@ def _identities(runs: Sequence[PastRun], target: str) -> frozenset[str]:
     last = next((run.thing for run in reversed(runs) if target in (run.target, run.target.partition(":")[2])), None)
     if last is None or now is not None:
         raise NotFoundError(
-            f"The history has no run on {clean(target, 100)}.",
+            f"The history contains no run on {clean(target, 100)}.",
             hint="`raidbench history` lists the runs of all targets.",
         )
     return frozenset((last,))

@@ -32,7 +32,7 @@ from backends.errors import NotFoundError, RaidbenchError
 from backends.text import clean
 
 PSEUDONYMS = (
-    "One of them is redacted: its serial numbers, hosts and the like are pseudonyms, and differ for that alone."
+    "One of the runs is redacted. Its serial numbers, host names and similar data are pseudonyms, so they differ."
 )
 _MAX_SESSIONS = 50
 """Maximum number of sessions that are read to compare runs of two sessions."""
@@ -61,7 +61,7 @@ def runs_command(everything: bool, as_json: bool) -> int:
         if not is_text_wanted():
             return DONE
     if not pairs:
-        say("No runs yet. `raidbench bench TARGET` makes one.")
+        say("There are no runs yet. Start one with `raidbench bench TARGET`.")
         return DONE
     if not everything:
         say(f"Session {sessions[0].folder.name}")
@@ -145,7 +145,7 @@ def compare_command(a: str, b: str | None, threshold: float | None, judge_again:
     """
     if b is None:
         if threshold is not None:
-            raise click.UsageError("An experiment keeps the threshold that it was planned with.")
+            raise click.UsageError("--threshold cannot be used for an experiment: its plan fixed the threshold.")
         return _experiment(a, judge_again, as_json)
     (where_a, run_a), (where_b, run_b) = find_run(a), find_run(b)
     earlier = () if where_a.folder == where_b.folder else tuple(_earlier_repeats(run_a, where_a, where_b))
@@ -220,7 +220,7 @@ def find_experiment(session: str | None, experiment_id: str) -> tuple[LoadedSess
         names = ", ".join(experiment.id for experiment in loaded.session.experiments) or "none"
         raise NotFoundError(
             f"The session {loaded.folder.name} has no experiment {clean(experiment_id, 40)}.",
-            hint=f"It has: {names}. Two runs are compared with `raidbench compare r1 r2`.",
+            hint=f"Experiments: {names}. To compare two runs, use `raidbench compare r1 r2`.",
         )
     return loaded, record
 
@@ -234,7 +234,7 @@ def find_run(name: str) -> tuple[LoadedSession, RunRecord]:
         names = ", ".join(run.id for run in loaded.session.runs) or "none"
         raise NotFoundError(
             f"The session {loaded.folder.name} has no run {clean(run_id, 40)}.",
-            hint=f"It has: {names}. `raidbench runs --all` lists those of earlier sessions.",
+            hint=f"Runs: {names}. `raidbench runs --all` lists the runs of earlier sessions.",
         )
     return loaded, run
 

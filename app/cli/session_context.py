@@ -60,7 +60,9 @@ def host_of(
 
 def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights: bool, read_only: bool) -> Host:
     if options.demo and options.machine is not None:
-        raise InvalidValueError("--demo and --machine name two different machines.", hint="Leave one of them out.")
+        raise InvalidValueError(
+            "--demo cannot be combined with --machine: each selects a machine.", hint="Leave out one of them."
+        )
     if options.demo:
         return _simulated_host(options, options.demo_speed or hurry)
     if options.machine is not None:
@@ -173,22 +175,22 @@ def remember_scan(machine: MachineBackends, inventory: Inventory) -> None:
 def warn_of_journal(journal: Journal) -> None:
     """Report on standard error the items that a crash left on the selected machine."""
     if (unknown := journal.newer_error()) is not None:
-        say(f"Note: {unknown} {unknown.hint} Nothing is changed meanwhile.")
+        say(f"Note: {unknown} {unknown.hint} Until then, changes are disabled.")
     running = journal.left_running()
     if running:
         from app.core.changes.revert import still_running_text
 
         for program in running:
-            say(f"Note: a raidbench that was killed left a program behind. {still_running_text(program)}")
+            say(f"Note: a command of a killed raidbench process is still running. {still_running_text(program)}")
     left = journal.unresolved()
     if left:
-        say(f"Note: a crash left {plural(len(left), 'change')} in the middle. `raidbench recover` shows and mends it.")
+        say(f"Note: a crash interrupted {plural(len(left), 'change')}. Run `raidbench recover`.")
     _warn_of_arrays(journal.file.parent)
     for folder in interrupted_sweeps():
-        say(f"Note: the sweep of session {folder.name} was cut short, and its settings may still be in force.")
-        say(f"`raidbench sweep --resume {folder.name}` goes on with it, `raidbench recover` puts them back.")
+        say(f"Note: the sweep of session {folder.name} was interrupted, and its settings may still be in force.")
+        say(f"`raidbench sweep --resume {folder.name}` continues it, `raidbench recover` restores the settings.")
     for experiment in interrupted_experiments():
-        say(f"Note: {clean(experiment.sentence, 300)}. `raidbench recover` puts it back.")
+        say(f"Note: {clean(experiment.sentence, 300)}. `raidbench recover` restores the old value.")
 
 
 def report_trials(undecided: UndecidedTrials) -> None:
@@ -210,7 +212,7 @@ def _warn_of_arrays(folder: Path) -> None:
     for entry in ArrayJournal(folder).entries():
         if entry.unfinished:
             name = clean(entry.array.name, 40)
-            say(f"Note: the array {name} was cut short. `raidbench recover` shows what there is of it, and mends it.")
+            say(f"Note: the creation or deletion of array {name} was interrupted. Run `raidbench recover`.")
 
 
 def interrupted_experiments() -> tuple[InterruptedExperiment, ...]:
@@ -252,7 +254,7 @@ async def open_checked_session(bench: Workbench, *, fresh: bool = False) -> None
 def refuse_read_only() -> None:
     """Raises RefusedError in read-only mode."""
     if current().read_only:
-        raise RefusedError("Read-only mode: nothing was changed.", hint="Leave --read-only out to change settings.")
+        raise RefusedError("Read-only mode: nothing was changed.", hint="Leave out --read-only to change settings.")
 
 
 def loaded_session(name: str | None = None, *, whole: bool = False) -> LoadedSession:
@@ -281,7 +283,7 @@ def loaded_session(name: str | None = None, *, whole: bool = False) -> LoadedSes
     last = store.latest_session(paths)
     if last is None:
         raise NotFoundError(
-            "There is no session yet.", hint=f"`raidbench set` and `raidbench bench` begin one.{_simulated_sessions()}"
+            "There is no session yet.", hint=f"`raidbench set` and `raidbench bench` start one.{_simulated_sessions()}"
         )
     return _report_skipped_lines(store.load(last))
 
@@ -302,7 +304,7 @@ def _simulated_sessions() -> str:
     """Return a sentence about sessions of simulated machines if this machine is selected; "" without such sessions."""
     if current().simulated or not any(Paths.of(rack).sessions.is_dir() for rack in HOSTS):
         return ""
-    return " Sessions of simulated machines are separate: --demo before the command means those."
+    return " Sessions of simulated hosts are separate: put --demo before the command to use them."
 
 
 def _other_machine_hint(folder: Path) -> str:
@@ -312,7 +314,7 @@ def _other_machine_hint(folder: Path) -> str:
     current_name = current().state_name
     for apart in ("", *HOSTS):
         if apart != current_name and (Paths.of(apart).sessions / folder).is_dir():
-            return f"{'A simulated' if apart else 'This'} machine has it. {_start_hint(apart)}"
+            return f"It belongs to {'a simulated host' if apart else 'this host'}. {_start_hint(apart)}"
     return ""
 
 
@@ -329,9 +331,9 @@ def require_its_machine(folder: Path) -> None:
     if start.simulated is options.simulated and options.demo in ("", rack):
         return
     if not start.simulated:
-        raise RefusedError(f"The session {folder.name} is of the machine {host}.", hint=_start_hint(""))
-    hint = _start_hint(rack) if rack else "Start with the --machine DIR that it was made with."
-    raise RefusedError(f"The session {folder.name} is of the simulated or recorded machine {host}.", hint=hint)
+        raise RefusedError(f"The session {folder.name} belongs to the host {host}.", hint=_start_hint(""))
+    hint = _start_hint(rack) if rack else "Start with the --machine DIR that the session was created with."
+    raise RefusedError(f"The session {folder.name} belongs to the simulated or recorded host {host}.", hint=hint)
 
 
 def _start_hint(rack: str) -> str:
@@ -341,7 +343,7 @@ def _start_hint(rack: str) -> str:
 
 def _report_skipped_lines(loaded: LoadedSession) -> LoadedSession:
     if loaded.passed_over:
-        say(f"{plural(loaded.passed_over, 'line')} of {loaded.folder.name} could not be read and were passed over.")
+        say(f"{plural(loaded.passed_over, 'line')} of {loaded.folder.name} could not be read and were skipped.")
     return loaded
 
 

@@ -17,7 +17,7 @@ from backends.simulator.state_file import RackFile
 def simulated_machine(paths: Paths) -> Host:
     """Return the simulated machine of these state folders. Raises RefusedError if there is none."""
     if (make := MACHINES.get(paths.apart)) is None:
-        raise RefusedError(f"{paths.apart or 'This machine'} is no simulated machine.")
+        raise RefusedError(f"{paths.apart or 'This machine'} is not a simulated host.")
     return SimulatedHost(RackFile(paths.state / STATE_FILE, make=make), apart=paths.apart)
 
 

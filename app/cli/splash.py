@@ -49,7 +49,7 @@ def frame(host: str, columns: int, rows: int) -> str:
         f"\x1b[{y + 1};1H{_styled(header_line(content, 'devices', columns, lines, y))}" for y in range(lines)
     )
     keys = "".join(f" \x1b[1m{key}\x1b[22m {label} " for key, label in footer_keys("devices", "devices-pane", columns))
-    return f"{header}\x1b[{lines + 2};2Hlooking for hardware ...\x1b[{rows};1H{keys}"
+    return f"{header}\x1b[{lines + 2};2Hscanning hardware ...\x1b[{rows};1H{keys}"
 
 
 def _styled(pieces: Iterable[HeaderSegment]) -> str:

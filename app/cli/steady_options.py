@@ -44,7 +44,7 @@ def steady_options(*, early: bool = True) -> Callable[[Callable[..., Any]], Call
             until, end = options.pop("until_steady"), options.pop("end_when_steady", False)
             cap, length = options.pop("steady_cap"), options.pop("steady_round")
             if cap is not None and not until:
-                raise click.UsageError("--steady-cap is about --until-steady.")
+                raise click.UsageError("--steady-cap needs --until-steady.")
             wanted = until or end or length is not None
             plan = steady_plan(current().load_config(), cap=cap, round_s=length, until=until, end_early=end)
             return command(*args, steady=plan.checked() if wanted else None, **options)

@@ -29,9 +29,9 @@ async def decide_trial(bench: Workbench, seconds: float) -> bool:
     reverted.
     """
     if not can_ask():
-        say(f"On trial: the old values come back in {seconds:.0f} s unless `raidbench keep` is run before.")
+        say(f"Trial: the old values are restored in {seconds:.0f} s. To keep the new ones, run `raidbench keep`.")
         return True
-    say(f"On trial: without an answer the old values come back in {seconds:.0f} s by themselves.")
+    say(f"Trial: without an answer, the old values are restored in {seconds:.0f} s.")
     answer = await asyncio.to_thread(ask_with_timeout, "Keep? [y/N]", seconds)
     if answer.lower() in ("y", "yes"):
         kept = await bench.changes.keep_trials()
@@ -42,14 +42,14 @@ async def decide_trial(bench: Workbench, seconds: float) -> bool:
         back = await bench.changes.record_ended_trials()
         say(f"Too late: {view.trial_end_text(back)}.")
         return back
-    say("The old values come back when the time is over; `raidbench keep` still keeps the new ones.")
+    say("The old values are restored when the time is over. Until then, `raidbench keep` keeps the new ones.")
     return True
 
 
 @command("keep", "raidbench keep")
 @json_option
 def keep_command(as_json: bool) -> int:
-    """Keep settings that are on trial.
+    """Keep the new values of a trial.
 
     This covers all sessions of this user, or of every user if you are root.
     """
@@ -59,7 +59,7 @@ def keep_command(as_json: bool) -> int:
 async def _keep(bench: Workbench, _: Interruption, as_json: bool) -> int:
     trials = bench.changes.undecided.refresh_now()
     if not trials:
-        raise NotFoundError("Nothing is on trial.", hint="A trial begins with `raidbench set ... --trial SECONDS`.")
+        raise NotFoundError("There is no trial.", hint="Start a trial with `raidbench set ... --trial SECONDS`.")
     chosen = [trial for trial in trials if trial.is_decidable]
     others = trial_lines([trial for trial in trials if not trial.is_decidable])
     if not chosen:

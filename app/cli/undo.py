@@ -59,7 +59,7 @@ def undo_command(options: _UndoOptions) -> int:
     """
     change, as_json = options.change, options.as_json
     if change is not None and options.everything:
-        raise click.UsageError("A change or --all, not both.")
+        raise click.UsageError("CHANGE cannot be combined with --all.")
     pair = session_with_changes(change)
     if pair is None:
         say("Nothing to undo: no change is in force.")
@@ -101,7 +101,7 @@ async def _undo(
     say()
     await open_session(bench, folder)
     plans = await _plan_undos(bench, chosen)
-    say("What is run:")
+    say("Commands:")
     say_lines([line for plan in plans.values() for line in step_lines(plan.writes)])
     say_lines(view.unknown_value_texts(plans.values()))
     say()
@@ -186,5 +186,5 @@ async def _confirm_token(bench: Workbench, record: ChangeRecord, plan: Change, t
     await bench.hardware.probe()  # The inventory of the session may be outdated.
     label = await bench.hardware.device_label(record.change.target)
     return confirm.require_confirmation(
-        Risk.DESTROYS_DATA, (label,), yes=False, typed=typed, action=f"Take {record.id} back"
+        Risk.DESTROYS_DATA, (label,), yes=False, typed=typed, action=f"Undo {record.id}"
     )

@@ -158,7 +158,7 @@ class WorkbenchApp(SessionApp):
             await self.workbench.open(self.options.session)
         except StorageError as error:
             self.workbench.storage_problem = error
-            self.show_error(error, title="Nothing can be recorded")
+            self.show_error(error, title="The session cannot be written")
         self.opened = True
         self._recording = self.workbench.recording
         self.session = self.workbench.session
@@ -197,7 +197,7 @@ class WorkbenchApp(SessionApp):
         before = self.findings.state, self.drifted.drifts
         await self.findings.update()
         for problem in await self.drifted.update():
-            self.show_error(problem, title="Held against the state file")
+            self.show_error(problem, title="Comparison with the state file")
         if (self.findings.state, self.drifted.drifts) != before:
             self.show_header()
             self.refresh_screen()
@@ -218,7 +218,7 @@ class WorkbenchApp(SessionApp):
         self._recording = self.workbench.recording
         problem = self.workbench.storage_problem
         if problem is not None:
-            self.show_error(problem, title="Nothing is recorded any more, so nothing can be changed")
+            self.show_error(problem, title="The session cannot be written: changes are disabled")
         self.refresh_screen()
 
     def watch_staged_count(self) -> None:
@@ -295,7 +295,7 @@ class WorkbenchApp(SessionApp):
     def ask_export(self) -> None:
         """Ask for a file name and write the report of the session."""
         if self.workbench.folder is None:
-            self.notify("There is no session on disk to report.", severity="warning")
+            self.notify("There is no session on disk for a report.", severity="warning")
         else:
             self.ask_export_of(self.session, self.workbench.folder)
 
@@ -341,7 +341,7 @@ class WorkbenchApp(SessionApp):
             return  # a dialog must be answered first
         text = screen.copyable_text() or self.notices.copyable_text
         if not text:
-            self.notify_transient("Nothing was told that is worth copying: a review copies its commands with c.")
+            self.notify_transient("There is nothing to copy. In a review, press c to copy the commands.")
             return
         self.copy_to_clipboard(text)
         self.notify_transient(f"Copied, {TAKEN}: {' ; '.join(text.splitlines())}")
@@ -428,7 +428,7 @@ class WorkbenchApp(SessionApp):
     def action_help_quit(self) -> None:
         """Explain Ctrl+C, which copies selected text and does nothing without a selection."""
         if self.front is not None:
-            self.notify_transient("Ctrl+C copies what the mouse has selected; q leaves.")
+            self.notify_transient("Ctrl+C copies the text selected with the mouse; q quits.")
 
     def action_suspend(self) -> None:
         """Return to the shell, unless work in progress must not be paused."""
@@ -436,7 +436,7 @@ class WorkbenchApp(SessionApp):
         if reason:
             self.notify_transient(f"Not suspended: {reason}")
         elif self._driver is None or not self._driver.can_suspend or os.getsid(0) == os.getpid():
-            self.notify_transient("Not suspended: there is no shell here that could bring it back.")
+            self.notify_transient("Not suspended: there is no shell to return to.")
         else:
             self.action_suspend_process()
 

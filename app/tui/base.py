@@ -123,10 +123,10 @@ class WorkbenchScreen(SparseScreen[None]):
             self.set_class(tiny, "-tiny")
             has, wants = f"{event.size.width}x{event.size.height}", f"{SMALLEST[0]}x{SMALLEST[1]}"
             self.query_one("#too-small", Static).update(
-                f"{has} is too small: {wants} or more. q leaves."
+                f"{has} is too small: {wants} or more. q quits."
                 if tiny
-                else f"The terminal has {has} characters; raidbench wants {wants} or more, 80x24 is fine. "
-                "What is running goes on. q leaves."
+                else f"The terminal has {has} characters; raidbench needs {wants} or more (80x24 is fine). "
+                "Running work continues. q quits."
             )
         else:
             self.remove_class("-tiny")
@@ -181,7 +181,7 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def action_back(self) -> None:
         """Go back one step. A screen that was not opened from another one says that there is none."""
-        self.say("There is nothing to go back to: 1 to 5 show the screens.")
+        self.say("There is no previous screen: 1 to 5 show the screens.")
 
     def action_export(self) -> None:
         """Write the report of this session."""

@@ -45,13 +45,13 @@ class ExitDialogs:
         if self._workbench.jobs.running:
             question = QuestionDialog(
                 "A job is running.",
-                (KeyedAnswer(key="s", label="Stop it and leave", value="stop"), _STAY),
-                "Its figures so far are kept in the session.",
+                (KeyedAnswer(key="s", label="Stop it and quit", value="stop"), _STAY),
+                "Its results so far are kept in the session.",
             )
             self._app.run_worker(self._withdraw(question), group="withdraw", exclusive=True)
             answer = await self._app.push_screen_wait(question)
             if answer == _WITHDRAWN:
-                self._app.notify_transient("The job has ended meanwhile: its figures are on Bench, q leaves.")
+                self._app.notify_transient("The job has ended in the meantime: its results are on Bench, q quits.")
             if answer != "stop":
                 return
             await self._app.stop_measuring()  # its device is locked until then
@@ -77,7 +77,7 @@ class ExitDialogs:
         """Ask about changed settings; return whether to continue leaving."""
         listed = "\n".join(f"{record.id}  {view.change_text(record.change)}" for record in changes)
         answer = await self._ask(
-            f"{units.plural(len(changes), 'changed setting')} of this session in force.",
+            f"{units.plural(len(changes), 'changed setting')} of this session still in force.",
             (
                 KeyedAnswer(key="k", label="Keep", value="keep"),
                 KeyedAnswer(key="r", label="Restore all", value="restore"),
@@ -103,12 +103,12 @@ class ExitDialogs:
     async def offer_recovery(self) -> None:
         """Report changes that a crash interrupted, and offer to restore them."""
         if (unknown := self._workbench.changes.journal.newer_error()) is not None:
-            self._app.show_error(unknown, title="Nothing can be changed")
+            self._app.show_error(unknown, title="Changes are disabled")
         for intent in self._workbench.changes.journal.unresolved():
             change = intent.change
             when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(intent.at))
             answer = await self._ask(
-                "raidbench ended in the middle of a change.",
+                "A change was interrupted.",
                 (KeyedAnswer(key="r", label="Restore", value="restore"), _KEEP_AS_IS, _LATER),
                 f"{when}: {view.subject_text(change)} was being set from {view.old_text(change)} to "
                 f"{view.new_text(change)}."
@@ -120,7 +120,7 @@ class ExitDialogs:
                     text = (
                         f"{view.subject_text(change)} is {view.old_text(change)} again."
                         if result == "restored"
-                        else f"{view.subject_text(change)} is neither old nor new: nothing was touched."
+                        else f"{view.subject_text(change)} has neither the old nor the new value: nothing was changed."
                     )
                     self._app.notify(text, markup=False)
                 elif answer == "keep":
@@ -134,8 +134,8 @@ class ExitDialogs:
         find_left = partial(find_interrupted, bench.paths, own_folder=bench.folder)
         for left in await asyncio.to_thread(find_left):
             answer = await self._ask(
-                "raidbench ended in the middle of an A/B.",
-                (KeyedAnswer(key="r", label="Put its value back", value="restore"), _KEEP_AS_IS, _LATER),
+                "An A/B was interrupted.",
+                (KeyedAnswer(key="r", label="Restore the old value", value="restore"), _KEEP_AS_IS, _LATER),
                 clean(f"{left.sentence}.", 400),
             )
             try:
@@ -144,7 +144,7 @@ class ExitDialogs:
                 elif answer == "keep":
                     EXPERIMENT.remove(left.folder)
             except RaidbenchError as error:
-                self._app.show_error(error, title="Not put back")
+                self._app.show_error(error, title="Not restored")
 
     async def _restore_experiment(self, left: InterruptedExperiment) -> None:
         """Restore the setting in the experiment's own session. Raises RaidbenchError if that fails."""
@@ -168,17 +168,17 @@ class ExitDialogs:
             return
         for left in await asyncio.to_thread(leftover_scratch, self._workbench.paths):
             answer = await self._ask(
-                "raidbench ended in the middle of a run and left a scratch file.",
+                "A run was interrupted and left a scratch file.",
                 (
                     KeyedAnswer(key="r", label="Remove it", value="remove"),
-                    KeyedAnswer(key="escape", label="Leave it there", value="leave"),
+                    KeyedAnswer(key="escape", label="Keep it", value="leave"),
                 ),
                 f"{clean(str(left.path), 300)}\n{size_words(left.size)}, of run {left.run} in session {left.session}",
             )
             if answer == "remove":
                 refusal = await remove_scratch(left.path)
                 gone = not left.path.exists()
-                text = f"{left.path} {'is removed' if gone else 'is not ours any more: it was left alone'}."
+                text = f"{left.path} {'is removed' if gone else 'was kept: another program changed it'}."
                 if refusal is not None:
                     text = f"{refusal.message} {refusal.hint}"
                 self._app.notify(clean(text, 600), severity="warning" if refusal else "information", markup=False)

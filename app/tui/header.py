@@ -156,7 +156,7 @@ def _state(session: Session, app: AppInterface, at_work: str) -> Iterator[Header
     if at_work:
         yield HeaderSegment(at_work, "run", 1)
     if session.probing and app.opened:
-        yield HeaderSegment("looking for hardware", "quiet", 5)
+        yield HeaderSegment("scanning hardware", "quiet", 5)
     if app.staged_count:
         yield HeaderSegment(f"{app.staged_count} staged", "staged", 2)
     if app.drifted.count:

@@ -33,8 +33,8 @@ class HelpScreen(OverlayScreen):
             ((SCREENS | SHEETS)[self._screen], [(command.shown_keys, command.help) for command in screen_commands]),
             ("Everywhere", [(command.shown_keys, command.help) for command in shared]),
             ("Moving", MOVING),
-            ("Signs", [(sign.char, sign.meaning) for sign in SIGNS]),
-            ("Words", [(term.word, term.meaning) for term in terms_of(self._screen)]),
+            ("Symbols", [(sign.char, sign.meaning) for sign in SIGNS]),
+            ("Terms", [(term.word, term.meaning) for term in terms_of(self._screen)]),
         )
         groups = tuple(
             FactGroup(heading=heading, facts=tuple(Detail(label=label, value=text) for label, text in rows))

@@ -119,13 +119,13 @@ def run_app(app: WorkbenchApp) -> int:
     try:
         asyncio.run(workbench.changes.end_watching())
     except RaidbenchError as error:
-        _say(f"What was on trial was not taken back: {error.message}")
+        _say(f"The trial was not reverted: {error.message}")
     if app.crash is not None:
         workbench.close(clean(f"{type(app.crash).__name__}: {app.crash}", 300))
         where = _write_crash(app.crash, workbench)
         _say(f"raidbench stopped: {type(app.crash).__name__}. Nothing that was recorded is lost.")
         if where is not None:
-            _say(f"What happened is in {where}.")
+            _say(f"The details are in {where}.")
         return 1
     workbench.close(app.end_reason)
     if workbench.folder is not None:

@@ -22,11 +22,11 @@ def suspend_refusal(workbench: Workbench, workers: Iterable[Worker[object]]) -> 
     """
     groups = {worker.group for worker in workers if not worker.is_finished}
     if workbench.jobs.running:
-        return "a job is running, and nobody would read what fio reports meanwhile. x ends it, q leaves."
+        return "a job is running, and fio's output must be read. x stops it, q quits."
     if JOINT in groups:
-        return "hosts are measuring together, and stop when they hear nothing from here. x ends it, q leaves."
+        return "hosts are measuring, and stop if raidbench does not answer. x stops them, q quits."
     if "write" in groups and not workbench.changes.trials():
-        return "something is being set. It takes seconds."
+        return "a setting is being applied. Try again in a few seconds."
     if workbench.changes.watches_itself and workbench.changes.trials():
-        return "of a simulated machine nobody takes the trial back meanwhile. K keeps it, u takes it back."
+        return "the trial on a simulated host would not be reverted in time. K keeps it, u reverts it."
     return ""

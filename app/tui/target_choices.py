@@ -46,7 +46,7 @@ def _choice(device: Array | Drive, longest: int) -> ChoiceItem:
     return ChoiceItem(
         value=str(device.target),
         label=f"{row}  {_cut(kind_text(device), _KIND):<{_KIND}}  {_cut(model, 20)}".rstrip(),
-        help=f"{device.target}: {used}Reading a raw device is safe, writing to it destroys what is on it.",
+        help=f"{device.target}: {used}Reading a raw device is safe, writing to it destroys its data.",
         risk=(use if 0 < len(use) <= _USE else "in use") if device.uses else "",
     )
 

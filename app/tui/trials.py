@@ -101,7 +101,7 @@ class Trials:
 
     def revert(self) -> None:
         """Revert the values on trial now, the last one first."""
-        self._decide("Take which trial back?", self._restore)
+        self._decide("Revert which trial?", self._restore)
 
     def _decide(self, question: str, work: Callable[[Sequence[_TrialSet]], Coroutine[None, None, None]]) -> None:
         """Decide the only set that this user may decide, or the chosen ones.
@@ -113,7 +113,7 @@ class Trials:
         self.text()
         all_sets = self._trial_sets()
         if not all_sets:
-            self._app.notify("Nothing is on trial.", severity="warning")
+            self._app.notify("There is no trial.", severity="warning")
             return
         decidable = [trial_set for trial_set in all_sets if not trial_set.who]
         if not decidable:
@@ -169,7 +169,7 @@ class Trials:
         try:
             kept = await self._workbench.changes.keep_trials(chosen)
         except RaidbenchError as error:
-            self._app.show_error(error, title="What is on trial will be taken back")
+            self._app.show_error(error, title="Not kept: the trial will be reverted")
             return False
         finally:
             self._deciding = False
@@ -189,13 +189,13 @@ class Trials:
                     changed = await bench.changes.restore_trials(trials)
                     await self._app.rescan_after_change(tuple(undecided.trial.change for undecided in trials))
                     failed = [
-                        f"{view.subject_text(change.change)} was not taken back: it is another value now"
+                        f"{view.subject_text(change.change)} was not reverted: it has another value now"
                         for change in changed
                     ]
                 else:
                     ends = [(trial.trial, await bench.changes.undo(trial.trial.id)) for trial in trials]
                     failed = [
-                        f"{view.subject_text(trial.change)} was not taken back: {ended.message}"
+                        f"{view.subject_text(trial.change)} was not reverted: {ended.message}"
                         for trial, ended in ends
                         if not ended.is_reverted
                     ]
@@ -203,9 +203,9 @@ class Trials:
                     self._report(f"{failed[0]}.", well=False)
                     return
         except RaidbenchError as error:
-            self._app.show_error(error, title="Not taken back")
+            self._app.show_error(error, title="Not reverted")
             return
-        self._report("The old values are back.", well=True)
+        self._report("The old values are restored.", well=True)
         await self._forget(chosen)
 
     def follow_later(self) -> None:
@@ -237,7 +237,7 @@ class Trials:
                 continue
             now = None if reading is None else reading.now
             state = {
-                PendingValueState.BEFORE: "the old value is back",
+                PendingValueState.BEFORE: "the old value was restored",
                 PendingValueState.OURS: "the new value was kept",
             }
             lines.append(

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 _KEYS = {
     "devices.measure": "measure the device under the cursor",
-    "devices.next": "stage another value of a setting; nothing is done yet",
-    "devices.review": "see the commands of all that is staged, then apply it",
+    "devices.next": "stage another value of a setting; nothing is changed yet",
+    "devices.review": "review the commands of all staged changes, then apply them",
 }
 """The effect of a key, by its command id."""
 
@@ -30,6 +30,6 @@ def welcome_lines(app: AppInterface) -> tuple[Facts, ...]:
         FactLine("", "raidbench shows how storage is tuned, and measures what a setting does."),
         FactLine("", "The loop: measure, change one setting, measure again, compare, keep it or undo it."),
         *(FactLine(keys[command], text) for command, text in _KEYS.items()),
-        FactLine("?", "all keys; looking never changes anything"),
+        FactLine("?", "all keys; viewing never changes anything"),
     )
     return (Facts(heading="First steps", facts=lines),)

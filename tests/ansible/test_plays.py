@@ -216,7 +216,7 @@ def test_a_gate_that_fails_reverts_a_simulated_host_and_leaves_nothing_to_recove
     assert (played.of("one", SET)["on_trial"], KEEPS in played.tasks["one"]) == (True, False)
     wait_for(lambda: not watchdogs(racks.folder), 240)
     assert racks.read_ahead("one") == "128"
-    assert "Nothing was left behind" in racks.run("one", "recover", "--list").stderr
+    assert "There is nothing to recover" in racks.run("one", "recover", "--list").stderr
     assert "no change is in force" in racks.run("one", "undo", "--list").stderr
 
 

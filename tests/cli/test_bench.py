@@ -243,7 +243,7 @@ def test_a_job_file_is_run(tmp_path: Path) -> None:
         (("--rw", "erase"), "--rw"),
         (("--profile", "nope"), "no workload called"),
         (("--ioengine", "/tmp/evil.so"), "--ioengine"),
-        (("--jobfile", "/nonexistent.fio"), "no job file"),
+        (("--jobfile", "/nonexistent.fio"), "does not exist"),
     ],
 )
 def test_a_job_that_cannot_be_names_the_option(cli: Cli, tmp_path: Path, words: tuple[str, str], said: str) -> None:

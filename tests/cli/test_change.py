@@ -31,7 +31,7 @@ def test_a_dry_run_shows_the_way_back(cli: Cli, machine: str) -> None:
 
 def test_the_review_says_what_else_a_new_scheduler_may_change(cli: Cli, machine: str) -> None:
     outcome = cli("--machine", machine, "set", "sda", "scheduler=none", "--dry-run")
-    assert "What else it may change:\n  I/O scheduler may also change nr_requests, wbt_lat_usec." in outcome.out
+    assert "Side effects:\n  I/O scheduler may also change nr_requests, wbt_lat_usec." in outcome.out
 
 
 def test_a_dry_run_makes_no_session(cli: Cli, machine: str, state: Path) -> None:
@@ -242,8 +242,8 @@ def test_a_review_promises_no_way_back_for_what_cannot_be_read(cli: Cli, machine
     told["writable"][throttling] = None
     file.write_text(json.dumps(told))
     alone = cli("--machine", machine, "set", "sda", "wbt_lat_usec=2000", "--dry-run").out
-    assert "Nothing takes it back." in alone
-    assert "What takes it back" not in alone
+    assert "This cannot be undone." in alone
+    assert "To undo" not in alone
     both = cli("--machine", machine, "set", "sda", "wbt_lat_usec=2000", "read_ahead_kb=256", "--dry-run").out
-    assert "Nothing takes back Writeback throttling of block:sda." in both
-    assert "-1" not in both.partition("What takes it back")[2]
+    assert "Cannot be undone: Writeback throttling of block:sda." in both
+    assert "-1" not in both.partition("To undo")[2]

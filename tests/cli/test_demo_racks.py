@@ -61,7 +61,7 @@ def test_a_command_keeps_words_that_look_like_the_option(cli: Cli) -> None:
 
 
 def test_another_word_is_a_command(cli: Cli) -> None:
-    assert "There is neither a rack nor a command 'dell'. The racks are lsi, hpe" in cli("--demo", "dell").err
+    assert "No such simulated host or command 'dell'. Simulated hosts: lsi, hpe" in cli("--demo", "dell").err
     assert "Did you mean hpe?" in cli("--demo", "hpee").err
     assert "'dell' is not one of 'lsi', 'hpe', 'linux', 'arrays', 'ssds'" in cli("--demo=dell", "devices").err
 
@@ -142,7 +142,7 @@ def test_what_a_crash_left_on_one_rack_is_not_told_of_another(cli: Cli) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("app.core.session.journal.process_start", lambda _pid: "1")
         Journal(paths.journal).write_intent("c1", paths.sessions / "gone", change)
-    note = "a crash left 1 change in the middle"
+    note = "a crash interrupted 1 change"
     assert note in cli("--demo", *FAST, "devices").err
     assert note not in cli(*HPE, "devices").err
     assert note not in cli("--demo", "linux", *FAST, "devices").err

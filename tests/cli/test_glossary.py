@@ -12,4 +12,4 @@ def test_a_word_is_explained_whatever_its_case(cli: Cli) -> None:
 def test_a_word_that_is_not_there_says_how_to_list_them(cli: Cli) -> None:
     outcome = cli("glossary", "zzz")
     assert (outcome.status, outcome.out) == (2, "")
-    assert "`raidbench glossary` lists them all" in outcome.err
+    assert "`raidbench glossary` lists all terms" in outcome.err

@@ -30,7 +30,7 @@ REFUSED = {
 def test_what_a_refusal_says_to_add_is_all_that_is_missing(cli: Cli, case: str) -> None:
     refused = cli(*REFUSED[case])
     assert refused.status == 3, refused.err
-    hint = re.search(r"^Add (.+) to do it without being asked", refused.err, re.MULTILINE)
+    hint = re.search(r"^Add (.+) to confirm without a terminal", refused.err, re.MULTILINE)
     assert hint is not None, refused.err
     done = cli(*REFUSED[case], *shlex.split(hint[1]))
     assert done.status == 0, done.err

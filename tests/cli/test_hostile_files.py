@@ -90,7 +90,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 def _is_a_sentence(cli: Cli, words: tuple[str, ...]) -> None:
     done = cli(*words)
     assert done.status in (1, 2, 3), done.out + done.err
-    assert "should not have happened" not in done.err
+    assert "Internal error" not in done.err
     assert done.err.strip()
 
 

@@ -98,7 +98,7 @@ def test_ctrl_c_at_the_question_ends_it(disk: Loop) -> None:
 
 
 def test_a_y_is_not_enough_for_what_risks_data(disk: Loop) -> None:
-    question = "with the risk above? Type yes"
+    question = "despite the risk above? Type yes"
     status, _, _ = on_terminal("set", disk.sure(), "write_cache=write-through", answers={question: "y\n"})
     assert status == 3
 

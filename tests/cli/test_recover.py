@@ -84,7 +84,7 @@ def test_what_is_still_left_is_told_as_json(cli: Cli, machine: str, crashed: Non
 
 
 def test_nothing_left_is_said(cli: Cli, machine: str) -> None:
-    assert "Nothing was left" in cli("--machine", machine, "recover").err
+    assert "There is nothing to recover" in cli("--machine", machine, "recover").err
 
 
 def test_what_is_left_is_shown_with_its_way_back(cli: Cli, machine: str, crashed: None) -> None:
@@ -102,12 +102,12 @@ def test_restore_brings_the_old_value_back(cli: Cli, machine: str, crashed: None
 
 def test_restored_is_not_asked_again(cli: Cli, machine: str, crashed: None) -> None:
     cli("--machine", machine, "recover", "--restore")
-    assert "Nothing was left" in cli("--machine", machine, "recover").err
+    assert "There is nothing to recover" in cli("--machine", machine, "recover").err
 
 
 def test_kept_is_not_asked_again(cli: Cli, machine: str, crashed: None) -> None:
     cli("--machine", machine, "recover", "--keep")
-    assert "Nothing was left" in cli("--machine", machine, "recover").err
+    assert "There is nothing to recover" in cli("--machine", machine, "recover").err
 
 
 def leave_scratch(machine: str, file: Path, *, ours: bool) -> None:
@@ -141,7 +141,7 @@ def test_at_boot_what_was_on_trial_is_put_back_without_a_question(cli: Cli, mach
 
 def test_at_boot_nothing_else_is_touched(cli: Cli, machine: str, crashed: None) -> None:
     outcome = cli("--machine", machine, "recover", "--trials")
-    assert (outcome.status, outcome.err.endswith("Nothing was left on trial.\n")) == (0, True)
+    assert (outcome.status, outcome.err.endswith("No trial was interrupted.\n")) == (0, True)
     assert "read_ahead_kb" in cli("--machine", machine, "recover", "--list").out
 
 
@@ -153,7 +153,7 @@ def test_without_systemd_no_unit_is_installed(cli: Cli, monkeypatch: pytest.Monk
 
 def test_a_recorded_machine_gets_no_unit(cli: Cli, machine: str) -> None:
     outcome = cli("--machine", machine, "recover", "--install-unit", "--yes")
-    assert (outcome.status, "Only the machine that raidbench runs on" in outcome.err) == (3, True)
+    assert (outcome.status, "only for the host that raidbench runs on" in outcome.err) == (3, True)
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def booted(monkeypatch: pytest.MonkeyPatch) -> Booted:
 
 def test_the_unit_is_shown_with_its_place_and_a_dry_run_writes_nothing(cli: Cli, booted: Booted) -> None:
     outcome = cli("recover", "--install-unit", "--dry-run")
-    assert "/etc/systemd/system/raidbench-recover.service will hold:" in outcome.err
+    assert "/etc/systemd/system/raidbench-recover.service will contain:" in outcome.err
     assert "ExecStart=/usr/bin/raidbench recover --trials" in outcome.err
     assert (outcome.status, booted.files) == (0, {})
 

@@ -138,7 +138,7 @@ def test_a_section_that_is_not_there_is_named_with_those_that_are(demo: Cli, job
 
 
 def test_a_section_is_about_a_job_file(demo: Cli) -> None:
-    assert "--section is about --jobfile" in demo("bench", SDB, "--section", "x").err
+    assert "--section needs --jobfile" in demo("bench", SDB, "--section", "x").err
 
 
 def test_a_baseline_is_of_one_job(demo: Cli, jobfile: str) -> None:

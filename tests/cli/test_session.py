@@ -86,7 +86,7 @@ def test_what_was_only_read_is_told_to_whoever_asks(
 
 
 def test_it_is_said_how_many_are_left_out_and_how_they_are_had(cli: Cli, looked_at: Path) -> None:
-    assert "Left out: 1 command that only read (--show all)." in cli("log").err
+    assert "Not shown: 1 read-only command (--show all shows them)." in cli("log").err
 
 
 @pytest.mark.parametrize(("words", "shown", "left_out"), [("changes", " c1 ", " r1 "), ("runs", " r1 ", " c1 ")])

@@ -164,4 +164,4 @@ def test_a_killed_experiment_gives_back_what_moved_along(queue: Queue) -> None:
     assert queue["max_sectors_kb"] == "256"
     done = program("recover", "--restore")
     assert (done.status, queue.state) == (0, before), done.err
-    assert "Nothing was left" in program("recover", "--list").err
+    assert "There is nothing to recover" in program("recover", "--list").err

@@ -65,7 +65,7 @@ def test_without_a_session_of_this_machine_there_is_no_last_one(
     monkeypatch.chdir(tmp_path)
     done = cli(*words)
     assert "SIMULATED" not in done.out + done.err
-    assert "No runs yet" in done.err if words == ("runs",) else done.status == 2
+    assert "There are no runs yet" in done.err if words == ("runs",) else done.status == 2
 
 
 @pytest.mark.usefixtures("demo_change", "real_session")
@@ -85,7 +85,7 @@ def test_a_simulated_machine_answers_with_its_own_sessions_only(cli: Cli) -> Non
 
 
 def test_no_session_says_where_simulated_ones_are(cli: Cli, demo_change: None) -> None:
-    assert "Sessions of simulated machines are separate" in cli("log").err
+    assert "Sessions of simulated hosts are separate" in cli("log").err
 
 
 def test_a_named_simulated_session_is_still_read_with_its_mark(cli: Cli, simulated_session: Path) -> None:
@@ -193,6 +193,6 @@ def test_where_nothing_can_be_written_a_sentence_says_so(tmp_path: Path) -> None
     (tmp_path / "file").touch()
     where = {"RAIDBENCH_STATE_DIR": "", "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "file" / "state")}
     done = program(*FAST, "set", "/c0/v0", "read_ahead=none", "--yes", env=where)
-    assert (done.status == 0, "Traceback" in done.err, "should not have happened" in done.err) == (False, False, False)
+    assert (done.status == 0, "Traceback" in done.err, "Internal error" in done.err) == (False, False, False)
     assert "The state folder " in done.err
     assert "cannot be read: Not a directory." in done.err

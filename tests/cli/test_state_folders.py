@@ -26,7 +26,7 @@ from tests.cli.conftest import Cli, Outcome, program
 
 pytestmark = [needs_loops(), pytest.mark.root]
 
-DEFECT = "should not have happened"
+DEFECT = "Internal error"
 
 
 @pytest.fixture(scope="module")

@@ -76,7 +76,7 @@ def test_runs_of_an_ab_wait_each_and_are_of_one_length(demo: Cli) -> None:
 def test_preconditioning_a_device_takes_its_word_and_says_how_much_is_written(demo: Cli) -> None:
     done = demo("precondition", SDB)
     assert done.status == 3
-    assert "writes all 476 GiB of it 2 times in order: 952 GiB in all" in done.err
+    assert "overwrites all 476 GiB 2 times sequentially, 952 GiB in total" in done.err
     assert "WWN naa.600605b00003e1a74b6e00013c6ef362, 476 GiB.\nAdd --confirm 6ef362" in done.err
 
 

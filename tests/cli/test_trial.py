@@ -58,7 +58,7 @@ def test_what_went_back_by_itself_is_not_called_kept(disk: Loop) -> None:
 
 
 def test_nothing_on_trial_is_a_sentence() -> None:
-    assert "Nothing is on trial" in program("keep").err
+    assert "There is no trial" in program("keep").err
 
 
 @pytest.mark.parametrize("seconds", ["1", "100000"])

@@ -59,11 +59,11 @@ def test_a_trial_is_reverted_after_the_process_has_ended_and_all_commands_agree(
     assert (done.status, during, len(watchdogs(rack.state))) == (0, "2048", 1)
     wait_for(lambda: rack.read_ahead == "128", 120)
     wait_for(lambda: not watchdogs(rack.state), 120)
-    assert "Nothing was left behind" in rack("recover", "--list").err
+    assert "There is nothing to recover" in rack("recover", "--list").err
     assert "no change is in force" in rack("undo", "--list").err
     named = rack("undo", "c1", "--yes")
     assert (named.status, "no change c1 in force" in named.err) == (2, True)
-    assert "Nothing is on trial" in rack("keep").err
+    assert "There is no trial" in rack("keep").err
 
 
 def test_a_confirmed_trial_stays_and_can_be_undone(rack: Rack) -> None:

@@ -61,7 +61,7 @@ async def test_a_key_shows_all_of_it_with_what_to_do(bench: Pilot[int]) -> None:
 async def test_the_key_says_so_where_there_is_nothing(bench: Pilot[int]) -> None:
     await bench.press("i")
     await bench.pause()
-    assert "nothing to be said" in notices(bench)
+    assert "no advice for this job" in notices(bench)
 
 
 async def test_a_full_core_is_said_while_the_job_runs(bench: Pilot[int], table: Table) -> None:

@@ -71,7 +71,9 @@ def test_x_without_a_job_says_so(idle: Way) -> None:
     assert "No job is running" in idle["x"].notices
 
 
-@pytest.mark.parametrize(("key", "words"), [("plus", "nothing to be shown closer"), ("minus", "All of the time")])
+@pytest.mark.parametrize(
+    ("key", "words"), [("plus", "no data to zoom in on yet"), ("minus", "already show the whole time")]
+)
 def test_a_zoom_that_goes_no_further_says_so(idle: Way, key: str, words: str) -> None:
     assert words in idle[key].notices
 

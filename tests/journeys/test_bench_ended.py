@@ -25,7 +25,7 @@ async def opened_again(pilot: Pilot[int], table: Table) -> None:
     session = app_of(pilot).session
     assert table.bench.folder is not None
     await pilot.app.push_screen(RunScreen(session.runs[0], table.bench.folder, session))
-    await until(pilot, lambda: "no sample was kept of this run" in text_of(pilot))
+    await until(pilot, lambda: "no samples were saved for this run" in text_of(pilot))
 
 
 async def two_runs(pilot: Pilot[int], table: Table, way: Way) -> None:

@@ -118,11 +118,11 @@ def test_the_form_does_not_take_a_bad_value(forms: Way) -> None:
 def test_the_form_shows_the_job_and_how_it_differs_from_its_profile(forms: Way) -> None:
     text = forms["less depth"].text
     assert "QD 32 · 1 job" in text
-    assert "other than randread-4k: Queue depth 64 -> 32" in text
+    assert "different from randread-4k: Queue depth 64 -> 32" in text
 
 
 def test_the_form_names_the_fields_that_make_no_job(forms: Way) -> None:
-    assert "not a job yet: Queue depth" in forms["no depth"].text
+    assert "invalid fields: Queue depth" in forms["no depth"].text
 
 
 def test_enter_lists_what_a_field_takes(forms: Way) -> None:

@@ -113,7 +113,7 @@ def test_a_change_cut_off_by_a_kill_is_told_and_restored_at_the_next_start(tmp_p
         made.process.kill()
         made.process.wait()
     with terminal(tmp_path, program(STUCK, "again")) as again:
-        again.press("r", "in the middle of a change")
+        again.press("r", "A change was interrupted")
         again.wait_for("128 KiB")
 
 

@@ -184,7 +184,7 @@ async def test_the_question_about_a_job_goes_when_the_job_has_ended(table: Table
         await asked(pilot)
         table.load.finish()
         await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
-        await until(pilot, lambda: "The job has ended meanwhile" in text_of(pilot))
+        await until(pilot, lambda: "The job has ended in the meantime" in text_of(pilot))
         assert not pilot.app._exit
 
 
@@ -235,7 +235,7 @@ async def test_a_value_of_somebody_elses_is_not_clobbered_after_a_crash(table: T
     async with opened(table) as pilot:
         await asked(pilot)
         await pilot.press("r")
-        await until(pilot, lambda: "neither old nor new" in notices(pilot))
+        await until(pilot, lambda: "neither the old nor the new value" in notices(pilot))
         assert table.host.files[AHEAD] == "777"
 
 

@@ -82,19 +82,19 @@ async def test_n_goes_to_the_next_match(log: Pilot[int]) -> None:
     view = log.app.screen.query_one(LogView)
     first = view.cursor_entry
     await log.press("n")
-    assert (first is not None and view.cursor_entry != first, "n and N go on" in text_of(log)) == (True, True)
+    assert (first is not None and view.cursor_entry != first, "n next, N previous" in text_of(log)) == (True, True)
 
 
 async def test_a_search_without_a_match_says_so(log: Pilot[int]) -> None:
     await log.press("slash", *"zebra")
     await log.pause()
-    assert "nothing matches among what happened" in text_of(log)
+    assert "no matches (what happened)" in text_of(log)
 
 
 async def test_n_without_a_search_says_how_to_begin_one(log: Pilot[int]) -> None:
     await log.press("n")
     await log.pause()
-    assert "/ begins a search" in notices(log)
+    assert "/ starts one" in notices(log)
 
 
 async def test_the_report_is_written_from_the_log(log: Pilot[int], tmp_path: Path) -> None:
@@ -136,4 +136,4 @@ async def test_h_folds_what_is_unfolded_and_then_has_nothing_to_go_back_to(log: 
     quiet = notices(log)
     await log.press("h")
     await log.pause()
-    assert (folded, quiet, "nothing to go back to" in notices(log)) == (True, "", True)
+    assert (folded, quiet, "There is no previous screen" in notices(log)) == (True, "", True)

@@ -81,7 +81,7 @@ def by_keys(made: Terminal) -> int | None:
     """With q and s; the status of the program after Ctrl+C, twice, before that."""
     made.keys("\x03")
     made.keys("\x03")
-    made.wait_for("q leaves")
+    made.wait_for("q quits")
     interrupted = made.process.poll()
     made.keys("q")
     made.press("s", "A job is running.")

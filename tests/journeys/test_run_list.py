@@ -75,4 +75,4 @@ async def test_of_runs_that_are_no_ab_plus_says_so(runs: Pilot[int]) -> None:
     await runs.press("home", "space", "down", "space", "c")
     await until(runs, lambda: isinstance(runs.app.screen, CompareScreen))
     await runs.press("plus")
-    await until(runs, lambda: "These runs are no A/B" in notices(runs))
+    await until(runs, lambda: "These runs are not an A/B" in notices(runs))

@@ -444,7 +444,7 @@ async def test_a_plan_that_fails_is_a_sentence(table: Table) -> None:
         await stage(pilot)
         put(table, "block", BrokenBackend(BlockBackend(table.host), error=KeyError("strip")))
         await pilot.press("a")
-        await until(pilot, lambda: "Cannot be planned" in notices(pilot))
+        await until(pilot, lambda: "The changes cannot be planned" in notices(pilot))
         assert "KeyError" in notices(pilot)
 
 

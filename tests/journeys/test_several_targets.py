@@ -156,4 +156,4 @@ async def test_a_scratch_file_cannot_be_marked(tmp_path: Path) -> None:
         await until(pilot, lambda: len(pilot.app.screen_stack) > 1)
         await heard(pilot)
         await pilot.press("home", "space")
-        await until(pilot, lambda: "This one is chosen alone" in text_of(pilot))
+        await until(pilot, lambda: "This choice excludes the others" in text_of(pilot))

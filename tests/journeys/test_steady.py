@@ -56,7 +56,7 @@ async def test_a_run_is_told_to_wait_and_says_so(bench: Pilot[int]) -> None:
 async def test_preconditioning_says_how_much_is_written_and_wants_the_name(bench: Pilot[int]) -> None:
     asked = await ask_to_precondition(bench)
     assert "DESTROYS DATA: preconditioning /dev/sda" in asked
-    assert "4 TiB of it 2 times in order, 8 TiB in all" in asked
+    assert "overwrites all 4 TiB 2 times sequentially, 8 TiB in total" in asked
     assert "fill.fio" in asked
     await bench.press("escape")
     await until(bench, lambda: not screen_of(bench).pending)

@@ -60,7 +60,7 @@ def test_a_setting_and_a_run_by_keys_alone(
 def lists_devices(screen: Terminal, made: Md, disks: Disks) -> bool:
     """Whether every kind of disk is in the list, and the array, once it is opened, with its members."""
     apart = [disks[name].kernel for name in ("nvme3", "sata0", "scsi0")]
-    there = screen.until(lambda text: made.kernel in text and "looking for" not in text, made.kernel)
+    there = screen.until(lambda text: made.kernel in text and "scanning hardware" not in text, made.kernel)
     if not all(kernel in there for kernel in apart):
         return False
     screen.press("/")
@@ -102,7 +102,7 @@ def runs(screen: Terminal, made: Md) -> bool:
         screen.type_until(text, rf"{fields[key].label}, {fields[key].unit} +{text} ")
         at = shown.index(key)
     screen.press("C-s")
-    screen.until(lambda text: "· 6 s" in text and "Take it" not in text, "the job")
+    screen.until(lambda text: "· 6 s" in text and "Edit job" not in text, "the job")
     screen.press("r")
     screen.wait(r"ramp|measuring|done: ")
     done = screen.wait(r"(done|failed|stopped): ", 120)

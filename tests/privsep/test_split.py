@@ -108,7 +108,7 @@ def test_screens_that_are_killed_take_the_helper_with_them(program: tuple[str, .
     os.close(theirs)
     try:
         drawn = b""
-        while b"looking for hardware" not in drawn or b"Quit" not in drawn:
+        while b"scanning hardware" not in drawn or b"Quit" not in drawn:
             assert select.select([ours], [], [], 60)[0], drawn[-200:]
             drawn += os.read(ours, 65536)
         (helper,) = [

@@ -65,7 +65,7 @@ def compare(shown: ShownTerminal, shoot: Shoot) -> None:
     shown.step("j", "quick")
     shown.keys("\r")
     shown.answer("y", "is no")
-    patiently(shown, lambda: "e1 is over" in shown.text, "the verdict")
+    patiently(shown, lambda: "e1 has ended" in shown.text, "the verdict")
     shown.rest(2)
     if "Explore ·" in shown.text:  # whoever watched to the end is shown the picture at once
         shoot("explore", "The latency of both values by percentile")

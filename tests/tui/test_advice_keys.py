@@ -27,7 +27,7 @@ def test_only_advice_that_there_is_is_followed_by_commands_of_bench() -> None:
 
 def test_advice_names_the_key_that_follows_it() -> None:
     (told,) = advice_with_keys((UNWRITTEN,))
-    assert told.do == "Write the whole area once. P does it (Precondition)."
+    assert told.do == "Write the whole area once. Press P (Precondition)."
 
 
 def test_the_line_of_advice_names_the_key_before_it_is_cut() -> None:
@@ -49,7 +49,9 @@ def test_advice_is_headed_by_words(key: str, heading: str) -> None:
 
 async def bench_without(table: Table, pilot: Pilot[int]) -> None:
     await pilot.press("2")
-    await until(pilot, lambda: "r cannot run it: fio is not installed: raidbench measures with it." in text_of(pilot))
+    await until(
+        pilot, lambda: "The job cannot run: fio is not installed: raidbench measures with it." in text_of(pilot)
+    )
 
 
 async def test_that_fio_is_missing_is_told_before_anything_is_run(table: Table) -> None:

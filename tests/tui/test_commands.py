@@ -87,7 +87,7 @@ PANES = {
     ("sweep", "sweep-left"): "r Run  space Tick  T Target  o Open plan",
     ("sweep", "sweep-right"): "r Run  T Target  o Open plan",
     ("sweep", "sweep-running"): "x Stop  v Plan or sweep",
-    ("sweep", "sweep-over"): "c Go on  v Plan or sweep  E Export",
+    ("sweep", "sweep-over"): "c Resume  v Plan or sweep  E Export",
     ("log", "log-pane"): "f Show  / Search",
     ("compare", "compared"): "esc Back",
 }
@@ -220,4 +220,4 @@ async def test_while_a_field_has_the_keys_the_footer_says_how_it_is_left(table: 
 async def test_where_nothing_was_opened_the_way_back_says_so(table: Table, screen: str, key: str) -> None:
     async with opened(table) as pilot:
         await pilot.press(screen, key)
-        await until(pilot, lambda: notices(pilot) == "There is nothing to go back to: 1 to 5 show the screens.")
+        await until(pilot, lambda: notices(pilot) == "There is no previous screen: 1 to 5 show the screens.")

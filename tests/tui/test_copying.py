@@ -29,7 +29,7 @@ async def test_a_key_of_the_review_copies_its_commands(table: Table) -> None:
         await reviewed(pilot)
         assert "c copies it" in text_of(pilot)
         await answer(pilot, "c")
-        assert (pilot.app.clipboard, "copied, where the terminal takes it" in text_of(pilot)) == (AHEAD, True)
+        assert (pilot.app.clipboard, "copied, if the terminal supports it" in text_of(pilot)) == (AHEAD, True)
 
 
 async def test_the_mouse_over_a_command_selects_the_command(table: Table) -> None:
@@ -68,7 +68,7 @@ async def test_what_to_do_about_an_error_is_copied(table: Table) -> None:
 async def test_where_nothing_was_told_nothing_is_copied(table: Table) -> None:
     async with opened(table) as pilot:
         await pilot.press("Y")
-        await until(pilot, lambda: "worth copying" in text_of(pilot))
+        await until(pilot, lambda: "There is nothing to copy." in text_of(pilot))
         assert pilot.app.clipboard == ""
 
 

@@ -75,4 +75,4 @@ def test_what_could_not_be_taken_back_is_told(
 ) -> None:
     ending.then = lambda: table.host.files.update({AHEAD: "64"})
     run_app(ending)
-    assert "What was on trial was not taken back: " in capsys.readouterr().err
+    assert "The trial was not reverted: " in capsys.readouterr().err

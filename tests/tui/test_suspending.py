@@ -40,12 +40,12 @@ async def test_where_no_shell_could_bring_it_back_it_is_refused(
     monkeypatch.setattr("app.tui.app.os.getsid", lambda _: __import__("os").getpid())
     async with opened(table) as pilot:
         await pilot.press("ctrl+z")
-        await until(pilot, lambda: "no shell here" in text_of(pilot))
+        await until(pilot, lambda: "there is no shell to return to" in text_of(pilot))
         assert suspended == []
 
 
 async def test_ctrl_c_says_what_it_does_without_markup(table: Table) -> None:
     async with opened(table) as pilot:
         await pilot.press("ctrl+c")
-        await until(pilot, lambda: "Ctrl+C copies what the mouse has selected; q leaves." in text_of(pilot))
+        await until(pilot, lambda: "Ctrl+C copies the text selected with the mouse; q quits." in text_of(pilot))
         assert "[b]" not in text_of(pilot)

@@ -134,7 +134,7 @@ def test_u_takes_it_back_now_from_every_screen(decided: Mapping[tuple[str, str],
 async def test_the_line_names_both_keys_however_narrow_it_is(table: Table) -> None:
     async with opened(table, (80, 24)) as pilot:
         app, _ = await on_trial(pilot)
-        assert app.screen.query_one(TrialLine).render_line(0).text.rstrip().endswith(" K Keep trial u Take back")
+        assert app.screen.query_one(TrialLine).render_line(0).text.rstrip().endswith(" K Keep trial u Revert trial")
 
 
 @pytest.mark.parametrize("key", ["k", "u"])
@@ -159,7 +159,7 @@ async def test_without_a_trial_the_key_says_so(table: Table) -> None:
     async with opened(table) as pilot:
         await pilot.press("K")
         await pilot.pause()
-        assert [notice.message for notice in app_of(pilot).notices.messages] == ["Nothing is on trial."]
+        assert [notice.message for notice in app_of(pilot).notices.messages] == ["There is no trial."]
 
 
 @pytest.mark.long

@@ -93,7 +93,7 @@ async def test_a_restart_shows_trial_deadline_and_keys_on_every_screen(table: Ta
             header = " ".join(piece.text for piece in pilot.app.screen.query_one(HeaderLines).content.state)
             said = line(pilot)
             assert ("trial 300 s" in header or "trial 29" in header, "s left: Read-ahead" in said) == (True, True)
-            assert said.rstrip().endswith("K Keep trial u Take back")
+            assert said.rstrip().endswith("K Keep trial u Revert trial")
 
 
 async def test_shift_k_keeps_it(table: Table) -> None:
@@ -125,12 +125,12 @@ async def test_u_leaves_alone_what_somebody_set_since(table: Table) -> None:
     async with opened(table) as pilot:
         await followed(pilot)
         await pilot.press("u")
-        await until(pilot, lambda: any("not taken back" in one.text for one in app_of(pilot).notices.messages))
+        await until(pilot, lambda: any("was not reverted" in one.text for one in app_of(pilot).notices.messages))
         assert await value(table) == "64"
 
 
 @pytest.mark.parametrize(
-    ("result", "told"), [("kept", "the new value was kept"), ("restored", "the old value is back")]
+    ("result", "told"), [("kept", "the new value was kept"), ("restored", "the old value was restored")]
 )
 async def test_the_header_follows_what_is_decided_elsewhere(table: Table, result: str, told: str) -> None:
     before = await value(table)

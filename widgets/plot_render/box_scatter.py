@@ -77,7 +77,7 @@ def paint_scatter(data: ScatterData, style: PlotStyle) -> list[str]:
     most = style.width // 12
     wide = min(across) > 0 and min(across) * _FAR < max(across)
     x = ratios(across, most, si_label) if wide else amounts(across, most, si_label)
-    label = f"{Unit.LATENCY.value}, by {data.unit.value}: right and low is good"
+    label = f"{Unit.LATENCY.value}, by {data.unit.value}: right and low is better"
     pane = PlotPane(style, height, x, ratios(up, height // 2, time_label), label=label)
     for index, cloud in enumerate(data.clouds):
         pane.signs(cloud.points, index)

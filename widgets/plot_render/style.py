@@ -82,9 +82,8 @@ def too_small(style: PlotStyle) -> str:
     """Return a sentence if the size is too small, or ""."""
     if style.width >= style.least[0] and style.height >= style.least[1]:
         return ""
-    return (
-        f"A picture wants {style.least[0]}x{style.least[1]} characters or more; here are {style.width}x{style.height}."
-    )
+    needed = f"{style.least[0]}x{style.least[1]}"
+    return f"A chart needs {needed} characters or more; there is room for {style.width}x{style.height}."
 
 
 def legend(style: PlotStyle, names: Sequence[tuple[str, str]], *, joined: bool) -> list[str]:

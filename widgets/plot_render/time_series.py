@@ -55,7 +55,7 @@ def paint_timeline(data: TimelineData, style: PlotStyle) -> list[str]:
         third = max(1, len(line) // 3)
         lower_pane.signs(line[-1:] if style.ascii else line[third::third] or line, index)
     signs = ["░ not measured"] if start < 0 else []
-    signs += ["! standstill"] if any(interval.stalled for interval in intervals) else []
+    signs += ["! stall"] if any(interval.stalled for interval in intervals) else []
     text = "  ".join(style.colored(f"{style.sign(at)} {name}", at) for at, (name, _) in enumerate(lines))
     captions = [f"latency  {text if len(data.courses) == 1 else 'p99'}"]
     captions += ["· worst"] if dots else []

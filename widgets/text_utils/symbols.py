@@ -22,24 +22,24 @@ class Symbol:
         return self.ascii if ascii else self.char
 
 
-WELL: Final = Symbol("●", "o", "well: optimal, online, verified, finished")
+WELL: Final = Symbol("●", "o", "healthy: optimal, online, verified, finished")
 BUSY: Final = Symbol("◐", "~", "busy: running, rebuilding, initialising")
-ATTENTION: Final = Symbol("▲", "!", "wants a look")
+ATTENTION: Final = Symbol("▲", "!", "needs attention")
 FAILED: Final = Symbol("✖", "X", "failed, missing, offline")
 UNUSED: Final = Symbol("○", "-", "not in use")
 SPARE: Final = Symbol("◇", "s", "spare")
-UNKNOWN: Final = Symbol("?", "?", "not known, not decided")
+UNKNOWN: Final = Symbol("?", "?", "unknown or undecided")
 CLOSED: Final = Symbol("▸", "+", "closed: Enter opens it")
 OPENED: Final = Symbol("▾", "v", "open: Enter closes it")
 CURSOR: Final = Symbol(">", ">", "the row under the cursor")
 MARKED: Final = Symbol("*", "*", "marked")
-CHANGED: Final = Symbol("◆", "#", "a setting was changed at that moment")
-STEADY: Final = Symbol("≈", "[", "measured from that moment on")
-MORE: Final = Symbol("↑", "^", "shown to be more: faster, or a higher latency")
-LESS: Final = Symbol("↓", "_", "shown to be less: slower, or a lower latency")
-SAME: Final = Symbol("=", "=", "shown to make no difference")
-KNEE: Final = Symbol("△", "A", "what was looked for: the knee of a curve, the least depth that is enough")
-BASELINE: Final = Symbol("◎", "@", "the baseline, to which others are held")
+CHANGED: Final = Symbol("◆", "#", "a setting was changed here")
+STEADY: Final = Symbol("≈", "[", "the measurement starts here")
+MORE: Final = Symbol("↑", "^", "significantly higher: faster, or a higher latency")
+LESS: Final = Symbol("↓", "_", "significantly lower: slower, or a lower latency")
+SAME: Final = Symbol("=", "=", "no difference that matters")
+KNEE: Final = Symbol("△", "A", "result of a sweep: knee of a curve, lowest depth that is enough")
+BASELINE: Final = Symbol("◎", "@", "the baseline, with which others are compared")
 
 SIGNS: Final = (
     *(WELL, BUSY, ATTENTION, FAILED, UNUSED, SPARE, UNKNOWN, CLOSED, OPENED, CURSOR, MARKED),

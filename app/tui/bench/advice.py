@@ -54,7 +54,7 @@ def advice_with_keys(advice: tuple[Advice, ...]) -> tuple[Advice, ...]:
     return tuple(
         advised
         if (command := command_of(advised)) is None
-        else replace(advised, do=f"{advised.do} {command.shown_keys.split()[0]} does it ({command.label}).".strip())
+        else replace(advised, do=f"{advised.do} Press {command.shown_keys.split()[0]} ({command.label}).".strip())
         for advised in advice
     )
 
@@ -64,7 +64,7 @@ class AdviceScreen(OverlayScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("i", "dismiss", show=False, id="advice.close")]
     TITLE = "Advice (esc closes)"
-    LAST_LINE: ClassVar[str] = "docs/advice.md has the reason and source of each"
+    LAST_LINE: ClassVar[str] = "reasons and sources: docs/advice.md"
 
     def __init__(self, advice: tuple[Advice, ...]) -> None:
         super().__init__()

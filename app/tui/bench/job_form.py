@@ -194,8 +194,8 @@ class JobForm(GuardedDialog[Job | None]):
     """Edits a job. The result is the job, or None if the dialog is cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Leave", id="form.leave"),
-        Binding("ctrl+s", "accept", "Take it", id="form.accept"),
+        Binding("escape", "leave", "Cancel", id="form.leave"),
+        Binding("ctrl+s", "accept", "Save", id="form.accept"),
         Binding("up", "app.focus_previous", show=False),
         Binding("down", "app.focus_next", show=False),
     ]
@@ -233,7 +233,7 @@ class JobForm(GuardedDialog[Job | None]):
         silent = [key for key in self._rows if key not in COMMON and self._texts[key] == _PLAIN[key]]
         with Vertical(classes="sheet"):
             yield Static(
-                "The job (ctrl+s takes it, esc leaves; space or + - change a value)",
+                "Edit job (ctrl+s saves, esc cancels; space or + - change a value)",
                 classes="sheet-title",
                 markup=False,
             )
@@ -246,16 +246,14 @@ class JobForm(GuardedDialog[Job | None]):
                         yield self._rows[key]
                         self._rows[key].display = key not in silent
                 if silent:
-                    yield FoldedFields(
-                        f"{'>' if getattr(self.app, 'ascii', False) else '▸'} {len(silent)} more, at fio's own",
-                        markup=False,
-                    )
+                    sign = ">" if getattr(self.app, "ascii", False) else "▸"
+                    yield FoldedFields(f"{sign} {len(silent)} more options (fio defaults)", markup=False)
             yield Static("", id="form-help", markup=False)
             yield Static("", id="form-summary", markup=False)
             yield Static("", id="form-difference", markup=False)
             with Horizontal(classes="answers"):
-                yield Button("Take it", id="accept", variant="primary", compact=True)
-                yield Button("Leave", id="leave", compact=True)
+                yield Button("Save", id="accept", variant="primary", compact=True)
+                yield Button("Cancel", id="leave", compact=True)
 
     def on_mount(self) -> None:
         """Focus the first field."""
@@ -309,7 +307,7 @@ class JobForm(GuardedDialog[Job | None]):
         for field in FIELDS:
             self._show_problem(field.key, problems.get(field.key, ""))
             self._rows[field.key].other = self._differs(field)
-        wrong = f"not a job yet: {', '.join(field.label for field in FIELDS if field.key in problems)}"
+        wrong = f"invalid fields: {', '.join(field.label for field in FIELDS if field.key in problems)}"
         summary = wrong if problems else Job.from_fields(self._texts).describe()
         self.query_one("#form-summary", Static).update(summary, layout=False)
         self.query_one("#form-difference", Static).update(self._difference(), layout=False)
@@ -335,7 +333,11 @@ class JobForm(GuardedDialog[Job | None]):
             for field in FIELDS
             if self._differs(field)
         ]
-        return f"other than {self._name or 'before'}: {', '.join(others)}" if others else f"as {self._name or 'before'}"
+        return (
+            f"different from {self._name or 'before'}: {', '.join(others)}"
+            if others
+            else f"same as {self._name or 'before'}"
+        )
 
     @on(Input.Submitted)
     @on(Button.Pressed, "#accept")

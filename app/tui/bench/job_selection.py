@@ -110,8 +110,7 @@ class JobSelectionScreen(WorkbenchScreen):
         """Change the fields of the job."""
         if self.job.sections:
             self.say(
-                "The job has several sections. Change them in the job file and open it again with o, or open one "
-                "section alone.",
+                "The job has several sections. Edit the job file and open it again with o, or open one section alone.",
                 severity="warning",
             )
             return
@@ -141,7 +140,7 @@ class JobSelectionScreen(WorkbenchScreen):
 
     def action_open(self) -> None:
         """Open a fio job file."""
-        help = "Options are taken from an allow-list; what cannot be taken is named."
+        help = "Only options of an allow-list are used. Other options are reported."
         self.app.push_screen(TextDialog("fio job file", help=help), self._read_jobfile)
 
     def _read_jobfile(self, name: str | None) -> None:
@@ -166,7 +165,7 @@ class JobSelectionScreen(WorkbenchScreen):
         try:
             imported = import_jobfile(content, table)
         except RaidbenchError as error:
-            self.workbench_app.show_error(error, title="Not a job for raidbench")
+            self.workbench_app.show_error(error, title="Unsupported job file")
             return
         if len(imported.jobs) == 1:
             self._take_job(imported, _ALL_SECTIONS)
@@ -183,7 +182,7 @@ class JobSelectionScreen(WorkbenchScreen):
         try:
             taken = imported.combined_job if chosen == _ALL_SECTIONS else imported.section(chosen)
         except RaidbenchError as error:
-            self.workbench_app.show_error(error, title="Not a job for raidbench")
+            self.workbench_app.show_error(error, title="Unsupported job file")
             return
         self.job, self.profile, self._origin, self.runtime_named = taken.job, None, None, taken.names_runtime
         for note in taken.notes:
@@ -195,7 +194,7 @@ class JobSelectionScreen(WorkbenchScreen):
         session = self.workbench_app.session
         choices = (_SCRATCH, *target_choices.target_items(session.inventory))
         marked = {target.name for target in self.request().targets} if self.beside else set()
-        dialog = MarkDialog("What to measure", choices, self.target_name or "", marked=marked, alone=_SCRATCH.value)
+        dialog = MarkDialog("Choose the target", choices, self.target_name or "", marked=marked, alone=_SCRATCH.value)
 
         def chosen(address: str | None) -> None:
             if address is None:
@@ -228,7 +227,7 @@ def section_choices(imported: Imported) -> tuple[ChoiceItem, ...]:
         ChoiceItem(
             value=_ALL_SECTIONS,
             label="all sections",
-            help="As fio runs the file: together, and in turn where a section waits for those above it (stonewall).",
+            help="All sections run at the same time; a section with stonewall waits for those above it.",
             risk="writes" if any(job.job.writes for job in imported.jobs) else "",
         ),
         *(
@@ -242,5 +241,5 @@ _ALL_SECTIONS = ""
 """Value of the choice of all sections; no section of a job file has an empty name."""
 
 _SCRATCH = ChoiceItem(
-    value="", label="scratch file", help="A file that is made for the run and removed afterwards: safe."
+    value="", label="scratch file", help="A file that is created for the run and removed afterwards (safe)."
 )

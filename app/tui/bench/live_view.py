@@ -29,24 +29,24 @@ _WAYS = {"": (False, False), "until": (True, False), "early": (False, True), "bo
 
 def steady_choices(base: SteadyPlan) -> tuple[ChoiceItem, ...]:
     """Return the choices for the steady state, with the rounds and the cap of `base`."""
-    rule = f"{base.window} rounds of {base.round_s} s range over 20 % of their mean at most and drift by 10 % at most"
+    rule = f"{base.window} rounds of {base.round_s} s vary by at most 20 % of their mean and drift by at most 10 %"
     cap = units.duration(base.cap_s)
     return (
-        ChoiceItem(value="", label="measure at once", help="After the ramp, for the whole run time."),
+        ChoiceItem(value="", label="measure at once", help="Measures after the ramp, for the whole run time."),
         ChoiceItem(
             value="until",
             label="wait until steady",
-            help=f"Measuring starts when {rule}, or after {cap}.",
+            help=f"Starts to measure when {rule}, or after {cap}.",
         ),
         ChoiceItem(
             value="early",
             label="end when steady",
-            help=f"Measures at once and ends when {rule}. Such runs differ in length.",
+            help=f"Measures at once and ends when {rule}. The run time varies.",
         ),
         ChoiceItem(
             value="both",
             label="wait, and end when steady",
-            help="Waits as above, then ends when what was measured is steady by itself.",
+            help="Waits as above, then ends when the measured values are steady, too.",
         ),
     )
 

@@ -26,7 +26,7 @@ class RunScreen(GraphKeys, ModalScreen[None], BufferedScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,h,q,enter", "dismiss", "Close", id="run.close"),
-        Binding("f", "figures", "All figures", id="run.figures"),
+        Binding("f", "figures", "All results", id="run.figures"),
         *(
             Binding(key, command.action, command.label)
             for command in COMMANDS
@@ -96,4 +96,4 @@ class RunScreen(GraphKeys, ModalScreen[None], BufferedScreen[None]):
 def _keys() -> str:
     """Return the keys of the screen with their labels."""
     shown = [f"{command.shown_keys.split()[0]} {command.label}" for command in COMMANDS if command.id in GRAPH_COMMANDS]
-    return "  ".join((*shown, "f All figures", "esc Back"))
+    return "  ".join((*shown, "f All results", "esc Back"))

@@ -350,17 +350,17 @@ class RunGraphs(Vertical):
         closer = [seconds for seconds in ZOOMS if seconds < (window or total)]
         wider = [seconds for seconds in reversed(ZOOMS) if window < seconds < total]
         if step > 0 and not closer:
-            return f"No closer than {ZOOMS[-1]:.0f} s." if window else "There is nothing to be shown closer yet."
+            return f"{ZOOMS[-1]:.0f} s is the shortest period." if window else "There is no data to zoom in on yet."
         if step < 0 and not window:
-            return "All of the time is shown."
+            return "The graphs already show the whole time."
         window_s = closer[0] if step > 0 else next(iter(wider), 0.0)
         for chart in self.charts:
             chart.window = window_s
         return ""
 
 
-_READING = "reading what fio wrote ..."
-_NOTHING = "no sample was kept of this run"
+_READING = "reading fio's logs ..."
+_NOTHING = "no samples were saved for this run"
 """For a run without raw output, or one that ended before its first interval."""
 
 

@@ -247,7 +247,9 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         )
         advice = await bench.jobs.preview_advice(self.request())
         missing = await bench.jobs.readiness_error()
-        self._why_not = "" if missing is None else f"r cannot run it: {join_sentences(missing.message, missing.hint)}"
+        self._why_not = (
+            "" if missing is None else f"The job cannot run: {join_sentences(missing.message, missing.hint)}"
+        )
         if self._why_not and bench.session.active is None and self.shown is None and not self.pending:
             self.show_message(self._why_not)
         if self._advice_state == wanted and bench.session.active is None and not self.pending:
@@ -312,7 +314,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self.say("A job is running already: x stops it.")
             return
         self.pending, self.not_run = True, ""
-        self.show_message("looking at the target ...")
+        self.show_message("checking the target ...")
         # The app owns the worker, so that the run continues when another screen is shown.
         self.app.run_worker(self._run(request), group="bench", exit_on_error=True)
 
@@ -329,7 +331,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self.show_job()
             if not self.is_current:  # This screen shows the summary itself.
                 text = "\n".join(filter(None, (result_line(record.figures), record.figures.hint)))
-                self.say(text, severity=_SEVERITIES[record.figures.status], title=f"{record.id} is over")
+                self.say(text, severity=_SEVERITIES[record.figures.status], title=f"{record.id} has ended")
         except RaidbenchError as error:
             self.workbench_app.show_error(error, title="Not measured")
             self._show_not_run("not measured")  # The notice has the reason.
@@ -347,8 +349,8 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self.say("No job is running.")
             return
         self.workbench_app.workbench.jobs.stop()
-        then = ", then the old value is put back" if running_experiment(self.workbench_app.session) is not None else ""
-        self.show_message(f"stopping: fio brings its I/O to an end and sums up{then}")
+        then = ", then the old value is restored" if running_experiment(self.workbench_app.session) is not None else ""
+        self.show_message(f"stopping: fio finishes its I/O and writes its summary{then}")
 
     def action_baseline(self) -> None:
         """Mark the shown run as baseline."""
@@ -370,7 +372,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         run = None if self.shown is None else session.run(self.shown)
         other = None if run is None else comparison_run(run, session)
         if run is None or run.end is None or other is None or folder is None:
-            self.say("There is no other run of the same job to compare with yet: r measures again.")
+            self.say("There is no other run of the same job yet. Press r to run it again.")
             return
         from app.tui.runs.compare import ComparedRun, CompareScreen
 
@@ -380,7 +382,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
     def action_advice(self) -> None:
         """Show all advice on the running job or on the shown run."""
         if not self._advice:
-            self.say("There is nothing to be said against this job so far.")
+            self.say("There is no advice for this job.")
             return
         self.app.push_screen(AdviceScreen(self._advice))
 

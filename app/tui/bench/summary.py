@@ -64,11 +64,11 @@ def progress_line(session: Session, record: ExperimentRecord, left_of_run: float
     marks = [run.start.mark for run in session.runs if run.start.mark is not None]
     run_marks = [mark for mark in marks if mark.experiment == record.id]
     if not run_marks:
-        return f"A/B {record.id}: about to begin"
+        return f"A/B {record.id}: starting"
     now = run_marks[-1]
     value = start.a if now.letter == "A" else start.b
     at = f"run {len(run_marks)} of {len(start.order)}, pair {now.pair} of {start.pairs}, {now.letter} {value}"
-    resting = "" if session.active is not None else ", at rest"
+    resting = "" if session.active is not None else ", pause"
     left = ab_progress(session, record, left_of_run).left_text
     shown = interim_text(session, record.id)
     return " · ".join(filter(None, (f"A/B {record.id}: {at}{resting}", left, shown)))

@@ -34,7 +34,7 @@ def _overwrite_confirmation(app: AppInterface, ready: RunPlan) -> Confirmation:
     """Return the dialog for overwriting one or several devices."""
     devices = list(map(_shown, ready.overwritten))
     lost = "it" if len(devices) == 1 else "them"
-    losses = (f"It trims {loss}" for site in ready.overwritten if (loss := ready.loss_of(site)))
+    losses = (f"The run trims {loss}" for site in ready.overwritten if (loss := ready.loss_of(site)))
     overwritten = (f"{device} is overwritten." for device in devices if ready.job.writes_data)
     verb = "writes to" if ready.job.writes_data else "trims"
     return Confirmation(
@@ -58,7 +58,7 @@ def _overwrite_confirmation(app: AppInterface, ready: RunPlan) -> Confirmation:
 def _content_text(site: ResolvedTarget) -> tuple[str, ...]:
     """Return the content of a device that would be lost."""
     content = () if site.judgement is None else site.judgement.verdict.content
-    return content or (f"nothing: {_shown(site)} is blank",)
+    return content or (f"{_shown(site)} is blank",)
 
 
 def _shown(site: ResolvedTarget) -> str:
@@ -73,17 +73,17 @@ def _precondition_confirmation(app: AppInterface, ready: RunPlan) -> Confirmatio
     """Return the dialog for writing a device or a file completely."""
     fills, device = ready.request.fills, ready.only.device or ready.request.where
     shown = device if ready.only.scratch is None else str(ready.only.scratch.path)
-    loss = " All data on it is lost. There is no undo." if ready.destructive else " The file stays."
+    loss = " All data on it is lost. There is no undo." if ready.destructive else " The file is kept."
     total = size_words(fills * ready.size)
-    all_of_it = f"writes all {size_words(ready.size)} of it {fills} times in order, {total} in all"
+    all_of_it = f"overwrites all {size_words(ready.size)} {fills} times sequentially, {total} in total"
     workload = ready.job.describe().partition(f" · {ready.job.runtime} s")[0]
-    then = f"then {workload} until steady, for {units.duration(ready.job.runtime)} at most"
+    then = f"then runs {workload} until steady, for at most {units.duration(ready.job.runtime)}"
     return Confirmation(
         title=f"preconditioning {shown}",
         tier="destructive" if ready.destructive else "harmless",
-        summary=f"It {all_of_it}; {then}.{loss}",
+        summary=f"raidbench {all_of_it}, {then}.{loss}",
         commands=(ready.fill_command, ready.command),
-        risks=(f"{device} is overwritten, which wears it.", *_wear(app, ready), *ready.notes)
+        risks=(f"{device} is overwritten, which uses up endurance.", *_wear(app, ready), *ready.notes)
         if ready.destructive
         else ready.notes,
         evidence=_content_text(ready.only) if ready.destructive else (),

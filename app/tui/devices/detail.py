@@ -111,7 +111,7 @@ class DeviceDetail(Vertical):
     def history(self) -> KeyedTable:
         """The table of the device's history."""
         if self._history is None:
-            self._history = KeyedTable(id="history", empty="nothing was changed or measured here in this session")
+            self._history = KeyedTable(id="history", empty="no changes or runs in this session")
             self.mount(self._history)
         return self._history
 

@@ -90,8 +90,8 @@ def next_value(reading: Reading, current: str | None, step: int) -> str | None:
 def expansion_text(all_shown: bool) -> str:
     """Return the message after expanding or collapsing all rows."""
     if all_shown:
-        return "Every drive is shown; * closes again what is well."
-    return "Members that are well are told in words; * shows every drive."
+        return "All drives are shown; * collapses the healthy ones."
+    return "Healthy members are summarised; * shows every drive."
 
 
 # -- the list of devices ----------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ class DeviceList(KeyedTable):
     """Controllers, arrays and drives in a table whose branches expand and collapse."""
 
     def __init__(self, columns: Collection[str] = (), order: str = "address") -> None:
-        super().__init__(id="devices", empty="looking for hardware ...")
+        super().__init__(id="devices", empty="scanning hardware ...")
         self.shown: tuple[str, ...] = tuple(columns) or USUAL
         """Keys of the columns to show if there is room."""
         self.listing = DeviceListOptions(order=order if order in ORDERS else "address")

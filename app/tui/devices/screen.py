@@ -121,7 +121,7 @@ class DevicesScreen(ListDetailScreen):
     def _say_empty(self, session: Session) -> None:
         """Show why there are no devices or no settings."""
         inventory = session.inventory
-        no_devices = "looking for hardware ..." if session.probing else "nothing was found: raidbench doctor says why"
+        no_devices = "scanning hardware ..." if session.probing else "no devices were found: raidbench doctor shows why"
         if self._why_empty:
             text = self._why_empty
         elif self._selected is not None:
@@ -244,7 +244,7 @@ class DevicesScreen(ListDetailScreen):
             # A partial: a coroutine that a newer worker replaces before it starts would never be awaited.
             self.run_worker(partial(self._read, device, moved), group="read", exclusive=True)  # type: ignore[arg-type]
         elif self._selected is not None:
-            self._show_settings((), "" if self._problems() else "this device is not there any more")
+            self._show_settings((), "" if self._problems() else "this device is gone")
 
     def _problems(self) -> tuple[Facts, ...]:
         """Return the problems of the scan that the selected row is about."""
@@ -356,7 +356,7 @@ class DevicesScreen(ListDetailScreen):
 
     def leave_list(self) -> None:
         """Say that this is the top of the list."""
-        self.say("This is the top of the list: Enter goes into a device.")
+        self.say("This is the top level: Enter opens a device.")
 
     def go_inside(self) -> None:
         """Focus the selected device."""
@@ -416,7 +416,7 @@ class DevicesScreen(ListDetailScreen):
         pair = self.devices.next_trouble(items)
         self.leave_inside()
         if pair is None:
-            self.say("Nothing wants a look: all is well, as far as can be seen.")
+            self.say("There are no findings.")
             return
         number, self._offered_item = pair
         change = self._offered_item.staged
@@ -440,7 +440,7 @@ class DevicesScreen(ListDetailScreen):
         """Stage the value of the state file; elsewhere, go to the next setting that differs from it."""
         drifted = self.workbench_app.drifted
         if drifted.file is None:
-            self.say("No file of settings is named: state_file of the configuration does (docs/apply.md).")
+            self.say("No state file is configured: set state_file in the configuration (docs/apply.md).")
         elif not (self.focused is self.panel.table and self.panel.stage_wanted()):
             self._go_to_drift()
 
@@ -453,7 +453,7 @@ class DevicesScreen(ListDetailScreen):
             if inventory.find(str(difference.target)) is not None
         ]
         if not places:
-            self.say(f"Nothing that was read differs from {self.workbench_app.drifted.name}.")
+            self.say(f"No setting that was read differs from {self.workbench_app.drifted.name}.")
             return
         here = self.panel.place if self.panel.of == self._selected else None
         rows = [self._row_of(inventory, target) for target, _ in places]
@@ -467,9 +467,7 @@ class DevicesScreen(ListDetailScreen):
         if self.panel.of == rows[at]:
             self.panel.point_at(*places[at])
             self._pending_cursor = None
-        self.workbench_app.notify_transient(
-            f"{at + 1} of {len(places)} that differ. w here stages the value of the file."
-        )
+        self.workbench_app.notify_transient(f"Difference {at + 1} of {len(places)}: w stages the value of the file.")
 
     @staticmethod
     def _row_of(inventory: Inventory, target: str) -> str:
@@ -482,7 +480,7 @@ class DevicesScreen(ListDetailScreen):
     def action_match(self, step: int) -> None:
         """Go to the next or previous match of the filter."""
         if not self.devices.filter_text.strip():
-            self.say("There is no filter: / makes one.")
+            self.say("There is no filter: / starts one.")
         elif not self.devices.next_match(step):
             self.say(f"Nothing matches {self.devices.filter_text.strip()}.")
 
@@ -556,7 +554,7 @@ class DevicesScreen(ListDetailScreen):
     def action_rescan(self) -> None:
         """Scan the hardware again."""
         self.app.run_worker(self.workbench_app.look_for_hardware(), group="probe", exclusive=True)
-        self.say("Looking for hardware again.")
+        self.say("Scanning the hardware again.")
 
     def action_export(self) -> None:
         """Write the settings of the device, or of all matches of the filter, to a file."""
@@ -589,7 +587,7 @@ class DevicesScreen(ListDetailScreen):
         elif folder is not None:
             self.workbench_app.measure_device(folder, folder)
         else:
-            self.say("This has no block device to measure.", severity="warning")
+            self.say("This row has no block device to measure.", severity="warning")
 
 
 def _staged_rows(inventory: Inventory, staged: Mapping[str, object]) -> frozenset[str]:

@@ -108,7 +108,7 @@ class SettingsPanel(Vertical):
     def compose(self) -> ComposeResult:
         """Compose the table and the help."""
         yield KeyedTable(
-            settings_columns(shown_columns(staged=False, effect=False)), id="settings", empty="looking for hardware ..."
+            settings_columns(shown_columns(staged=False, effect=False)), id="settings", empty="scanning hardware ..."
         )
         yield SettingHelp()
 
@@ -228,7 +228,7 @@ class SettingsPanel(Vertical):
         if drift is None or drift.wanted == position.reading.now:
             return ""
         wanted = value_text(position.setting, position.reading, drift.wanted)
-        return f"{self._app.drifted.name}, line {drift.line}, wants {wanted}" + (
+        return f"{self._app.drifted.name}, line {drift.line}, requires {wanted}" + (
             f": {drift.why}." if drift.why else "."
         )
 
@@ -274,7 +274,7 @@ class SettingsPanel(Vertical):
             self._app.notify_transient("The settings of the row under the cursor are still being read.")
             return None
         if not self.parts and table.empty:
-            self._app.notify_transient(f"There is nothing to choose yet: {table.empty}")
+            self._app.notify_transient(f"There is no setting to choose yet: {table.empty}")
         position = self._position()
         if position is not None and position.reading.availability.why_not is not None:
             self.app.notify(
@@ -398,7 +398,7 @@ def vendor_defect(device: Device, error: Exception) -> RaidbenchError:
     """Return the error that reports a crash in a vendor module, so that the workbench continues."""
     return RaidbenchError(
         f"{device.target} cannot be read: its backend stopped with {type(error).__name__}: {error}",
-        hint="This is a defect of raidbench or of the vendor module.",
+        hint="This is a bug in raidbench or in the vendor module. Please report it.",
     )
 
 
@@ -407,7 +407,7 @@ def changeable_first(parts: Sequence[TargetSettings]) -> tuple[TargetSettings, .
     if len(parts) < 2 or _is_changeable(parts[0]) or not _is_changeable(parts[1]):
         return tuple(parts)
     device_part, queue = parts
-    return queue, replace(device_part, heading=f"Of {device_part.target} itself")
+    return queue, replace(device_part, heading=f"Settings of {device_part.target}")
 
 
 def _is_changeable(part: TargetSettings) -> bool:

@@ -35,7 +35,7 @@ async def choose_columns(app: AppInterface, devices: DeviceList) -> None:
             ChoiceItem(value=column.key, label=f"{'*' if column.key in shown else ' '} {column.title}")
             for column in COLUMNS
         )
-        key = await app.push_screen_wait(ChoiceDialog("Columns: Enter shows or hides one, Esc ends", items, key))
+        key = await app.push_screen_wait(ChoiceDialog("Columns: Enter shows or hides one, Esc closes", items, key))
         if key is not None:
             wanted = tuple(column_key for column_key in KEYS if (column_key in shown) != (column_key == key))
             devices.choose(wanted or shown)

@@ -137,7 +137,7 @@ def _target_and_key(change: Change) -> tuple[Target, str]:
     return change.target, change.key
 
 
-TRIAL_ENDS_ON_EXIT = "This machine is simulated: leaving takes a trial back."
+TRIAL_ENDS_ON_EXIT = "This host is simulated: if you quit, the trial is reverted."
 """Note about a trial on a simulated machine."""
 
 
@@ -155,14 +155,16 @@ class ChangeController:
         try:
             changes = await self._plan_staged()
         except RaidbenchError as error:
-            self._app.show_error(error, title="Cannot be planned")
+            self._app.show_error(error, title="The changes cannot be planned")
             return
         except Exception as error:  # A defect in a vendor module must not end the workbench.
             defect = f"Planning stopped with {type(error).__name__}: {error}"
-            self._app.show_error(RaidbenchError(defect, hint="Nothing was changed."), title="Cannot be planned")
+            self._app.show_error(
+                RaidbenchError(defect, hint="Nothing was changed."), title="The changes cannot be planned"
+            )
             return
         if not changes:
-            self._say("What was staged cannot be set any more.", severity="warning")
+            self._say("The staged values can no longer be set.", severity="warning")
             return
         seconds = self._app.options.trial_seconds
         bench = self._app.workbench
@@ -222,7 +224,7 @@ class ChangeController:
         if done == len(changes):
             self._say(f"{done} of {done} verified: read back from the kernel or the tool.", title="Applied")
         elif done:
-            self._say(f"{done} of {len(changes)} verified, the rest was not done.", severity="warning")
+            self._say(f"{done} of {len(changes)} verified; the other changes were not applied.", severity="warning")
         self._changed(changes)
         if trial is not None and app.workbench.changes.trials():
             await app.trials.wait_until_decided()
@@ -286,7 +288,7 @@ class ChangeController:
             change = plan if record is None else record.change
             setting = f"{within_sentence(plan.label)} of {names.get(plan.target, str(plan.target))}"
             self._show_result(change, SETTING)
-            self._app.notify_transient(f"Taking back {view.change_clause(plan, names)} ...")
+            self._app.notify_transient(f"Undoing {view.change_clause(plan, names)} ...")
             try:
                 ended = await bench.changes.undo(change_id, confirm=labels[plan.target].token, shown=plan)
             except RaidbenchError as error:

@@ -81,7 +81,7 @@ class LogScreen(WorkbenchScreen):
     def _show_chosen(self) -> None:
         view = self.query_one(LogView)
         view.entries = tuple(entry for _, entry in self._entries if self._choice.shows(entry.kind))
-        view.empty = f"nothing yet among {self._choice.description}: f shows more"
+        view.empty = f"no events yet ({self._choice.description}): f shows more"
         self._show_titles()
 
     def _show_titles(self) -> None:
@@ -93,9 +93,9 @@ class LogScreen(WorkbenchScreen):
         if not view.search:
             pane.note = count
         elif self._found:
-            pane.note = f"{units.plural(self._found, 'match', 'matches')}, n and N go on"
+            pane.note = f"{units.plural(self._found, 'match', 'matches')}: n next, N previous"
         else:
-            pane.note = f"nothing matches among {self._choice.description}"
+            pane.note = f"no matches ({self._choice.description})"
 
     def action_filter_events(self) -> None:
         """Show the next selection: events, changes, runs, notices, or everything."""
@@ -111,7 +111,7 @@ class LogScreen(WorkbenchScreen):
                 try:
                     self.workbench_app.workbench.note(text)
                 except RaidbenchError as error:
-                    self.workbench_app.show_error(error, title="Not written down")
+                    self.workbench_app.show_error(error, title="The note was not saved")
 
         self.app.push_screen(TextDialog("Note", help="A line in the session and its report."), written)
 
@@ -146,7 +146,7 @@ class LogScreen(WorkbenchScreen):
         """Go to the next or previous match."""
         view = self.query_one(LogView)
         if not view.search:
-            self.say("Nothing is searched for: / begins a search.")
+            self.say("There is no search: / starts one.")
         view.action_match(step)
 
     def action_save(self) -> None:

@@ -167,7 +167,7 @@ class CompareScreen(WorkbenchScreen):
                 yield TextParagraphs(drawing_text(drawn), "muted")
             yield StaticTable(columns(figures), rows(figures), id="compared-figures")
             yield StaticTable(columns(targets), rows(targets), id="compared-targets")
-            yield TextParagraphs("What differs" if differing.rows else "Nothing that was recorded differs.", "heading")
+            yield TextParagraphs("Differences" if differing.rows else "No recorded differences.", "heading")
             yield StaticTable(columns(differing), rows(differing), id="compared-sides")
             paragraphs = (comparison_sentence(comparison), " ".join(caveat_texts(comparison)))
             yield TextParagraphs("\n".join(paragraphs), id="compared-words")
@@ -219,9 +219,11 @@ class CompareScreen(WorkbenchScreen):
         """Measure the remaining pairs of the A/B's plan, after confirmation."""
         mark, other = (side.run.start.mark for side in self._sides)
         if mark is None or other is None or mark.experiment != other.experiment:
-            self.say("These runs are no A/B: B on Devices or Bench measures a staged value in pairs.")
+            self.say("These runs are not an A/B: B on Devices or Bench measures a staged value in pairs.")
         elif self._sides[0].folder != self.workbench_app.workbench.folder:
-            self.say(f"{mark.experiment} is of another session: `raidbench --session ... ab --more` goes on with it.")
+            self.say(
+                f"{mark.experiment} belongs to another session: continue it with `raidbench --session ... ab --more`."
+            )
         elif self.workbench_app.workbench.jobs.running:
             self.say("A job is running already: x on the Bench screen stops it.")
         else:

@@ -197,7 +197,7 @@ class RunsScreen(WorkbenchScreen):
         runs = self._all_runs(self.workbench_app.session)
         marked = [key for key in self._marked if key in runs][-2:] or self._experiment_runs(runs)
         if len(marked) != 2:
-            self.say("Mark two runs with space, then c.")
+            self.say("Mark two runs with space, then press c.")
             return
         a, b = (ComparedRun(runs[key][1], key, runs[key][0]) for key in marked)
         session = (self._earlier or {}).get(a.folder, self.workbench_app.session)

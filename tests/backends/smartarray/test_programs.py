@@ -103,7 +103,7 @@ def test_the_table_of_devices_and_the_page_of_the_drive_say_so_too(path: Path) -
     assert code == 0
     assert "▲ write-back, in force write-through" in text
     why = "In force is write-through: the cache is Temporarily Disabled: Cache disabled; low batteries."
-    assert f"Not in force as set:\nwrite_cache: {why}\n" in text
+    assert f"Configured but not effective:\nwrite_cache: {why}\n" in text
 
 
 def test_the_list_of_devices_in_json_has_both_and_the_reason(path: Path) -> None:

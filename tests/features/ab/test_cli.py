@@ -91,7 +91,7 @@ def test_two_runs_of_it_stand_for_their_pairs(three: dict[str, Outcome]) -> None
 
 def test_an_experiment_that_is_not_there_names_those_there_are(three: dict[str, Outcome]) -> None:
     missing = three["compare e7"]
-    assert (missing.status, "It has: e1" in missing.err) == (2, True)
+    assert (missing.status, "Experiments: e1" in missing.err) == (2, True)
 
 
 def test_the_plan_is_shown_before_it_is_asked_about(demo: Cli) -> None:
@@ -369,7 +369,7 @@ def test_recover_puts_the_value_back_and_asks_no_more(demo: Cli, killed: Path) -
     assert "cut short" in demo("recover", "--list").out
     assert demo("recover", "--restore").status == 0
     assert value_of(demo, "read_ahead") == "none"
-    assert "Nothing was left" in demo("recover").err
+    assert "There is nothing to recover" in demo("recover").err
     assert demo("log").out.count("put back afterwards") == 1
 
 
@@ -385,7 +385,7 @@ def test_what_somebody_else_set_meanwhile_is_not_touched(demo: Cli, killed: Path
 def test_what_is_kept_is_kept_and_not_asked_again(demo: Cli, killed: Path) -> None:
     assert demo("recover", "--keep").status == 0
     assert value_of(demo, "read_ahead") == "read-ahead"
-    assert "Nothing was left" in demo("recover").err
+    assert "There is nothing to recover" in demo("recover").err
 
 
 def test_one_that_came_to_its_end_leaves_nothing(decided: tuple[Outcome, Path]) -> None:

@@ -65,7 +65,7 @@ async def test_without_a_file_nothing_is_said_of_drift(table: Table) -> None:
         await pilot.press("enter")
         assert "Wanted" not in text_in(pilot, "#settings")
         await pilot.press("w")
-        assert "No file of settings is named" in notices(pilot)
+        assert "No state file is configured" in notices(pilot)
 
 
 async def test_the_value_of_the_file_stands_beside_the_one_that_is_set(held: Table) -> None:
@@ -76,7 +76,7 @@ async def test_the_value_of_the_file_stands_beside_the_one_that_is_set(held: Tab
         rows = {line.split("  ")[0]: line for line in lines}
         assert rows["Read-ahead"].split()[1:5] == ["128", "KiB", "4096", "KiB"]
         assert rows["Queue size"].count("64 requests") == 1
-        assert "good.toml, line 6, wants 4096 KiB." in text_in(pilot, "#setting-help")
+        assert "good.toml, line 6, requires 4096 KiB." in text_in(pilot, "#setting-help")
 
 
 async def test_one_key_goes_there_and_stages_the_value(held: Table) -> None:
@@ -138,7 +138,7 @@ async def test_what_destroys_data_is_told_and_not_staged_by_the_key(tmp_path: Pa
     async with app.run_test(size=(120, 40)) as pilot:
         await settled(pilot)
         await pilot.press("w")
-        await until(pilot, lambda: "line 4, wants 128 KiB" in text_in(pilot, "#setting-help").replace("\n", " "))
+        await until(pilot, lambda: "line 4, requires 128 KiB" in text_in(pilot, "#setting-help").replace("\n", " "))
         await pilot.press("w")
         assert "wants 128 KiB: it destroys data" in text_of(pilot)
         assert app.staged == {}

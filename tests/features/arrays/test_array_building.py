@@ -180,13 +180,13 @@ def test_after_a_kill_recover_tells_what_there_is_and_leaves_no_half(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, count: int, standing: str
 ) -> None:
     killed(cli, monkeypatch, count, NESTED, "1700,1701,1702,1703,1704,1705")
-    assert "was cut short" in cli(*RACK, "devices").err
+    assert "was interrupted" in cli(*RACK, "devices").err
     (left,) = cli(*RACK, "recover", "--list", "--json").json["left"]["arrays"]
     assert (left["standing"], bool(left["remove"])) == (standing, standing in ("partly", "whole"))
     assert cli(*RACK, "recover", "--restore").status == 0
     assert here(cli) == ([("raid50", "made")] if standing == "whole" else [])
     assert (free(cli) == EIGHT) is (standing != "whole")
-    assert "was cut short" not in cli(*RACK, "devices").err
+    assert "was interrupted" not in cli(*RACK, "devices").err
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_after_a_kill_in_a_deletion_recover_tells_what_there_is_and_finishes_it(
             cli(*ARRAY, "delete", name, "--confirm", name)
     assert here(cli) == [("raid50", "removing")]
     monkeypatch.setattr("app.core.changes.arrays.array_journal.is_running", lambda _pid, _start: False)
-    assert "was cut short" in cli(*RACK, "devices").err
+    assert "was interrupted" in cli(*RACK, "devices").err
     (left,) = cli(*RACK, "recover", "--list", "--json").json["left"]["arrays"]
     assert (left["name"], left["standing"]) == (name, standing)
     assert cli(*RACK, "recover", "--restore").status == 0
@@ -225,7 +225,11 @@ def test_what_somebody_else_made_of_its_drives_meanwhile_is_left_alone(
     made(cli, ("create", "raid1", "sdc", "sdd"), "1701,1702")
     monkeypatch.setattr("app.core.changes.arrays.array_journal.is_running", lambda _pid, _start: False)
     done = cli(*RACK, "recover", "--restore")
-    assert (done.status, "which is not this one" in done.err, "cannot be told" in done.err) == (1, True, True)
+    assert (done.status, "which is not this one" in done.err, "cannot verify that it created" in done.err) == (
+        1,
+        True,
+        True,
+    )
     assert ("raid1", "made") in here(cli)
     assert "/dev/sdd" not in free(cli)
 

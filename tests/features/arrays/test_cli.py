@@ -98,7 +98,10 @@ def test_a_dry_run_tells_the_commands_and_what_they_make(cli: Cli) -> None:
 
 def test_without_its_word_nothing_is_made_and_it_is_said(cli: Cli) -> None:
     done = cli(*LSI, "create", "raid0", "nvme0n1")
-    assert (done.status, "Nothing was done: there is no terminal to confirm it on." in done.err) == (3, True)
+    assert (done.status, "Nothing was done: confirmation is required, but there is no terminal." in done.err) == (
+        3,
+        True,
+    )
     assert len(cli(*LSI, "list", "--json").json["arrays"]) == 7
 
 
@@ -112,7 +115,7 @@ def test_without_its_word_nothing_is_made_and_it_is_said(cli: Cli) -> None:
         (("raid0", "245:4", "245:11"), 2, "different media (hdd, ssd)"),
         (("raid5", "245:4"), 2, "at least 3 drives"),
         (("raid0", "245:99"), 2, "There is no drive '245:99'"),
-        (("raid0", "245:4", "--set", "access_policy=blocked"), 2, "is no policy"),
+        (("raid0", "245:4", "--set", "access_policy=blocked"), 2, "is not KEY=VALUE"),
         (("raid7", "245:4"), 2, "raid7"),
     ],
 )

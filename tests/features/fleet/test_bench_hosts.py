@@ -35,11 +35,11 @@ JOINT = ("--demo", "linux", "bench", "md2", "--runtime", "4", "--ramp", "0", "--
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--stagger", "1"), "about --hosts"),
-        (("--hosts", "a", "--stream"), "there is one run"),
+        (("--stagger", "1"), "--stagger needs --hosts"),
+        (("--hosts", "a", "--stream"), "--hosts cannot be combined with --stream"),
         (("--hosts", "n[1-257]"), "are 257 hosts; one command takes 256 at most"),
-        (("--hosts", "a", "--repeat", "2"), "there is one run"),
-        (("--hosts", "a", "--confirm", "X"), "nothing to confirm"),
+        (("--hosts", "a", "--repeat", "2"), "--hosts cannot be combined with --stream"),
+        (("--hosts", "a", "--confirm", "X"), "--confirm cannot be combined with --hosts"),
         (("--hosts", "n[1-100]", "--stagger", "1"), "would take more than 50 s to start"),
     ],
 )

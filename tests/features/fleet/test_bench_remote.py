@@ -269,11 +269,11 @@ async def test_bye_before_the_start_starts_nothing() -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--go-on-stdin",), "goes with --stream"),
-        (("--lease", "5"), "is about --go-on-stdin"),
-        (("--stream", "--go-on-stdin", "--json"), "there is one run"),
-        (("--stream", "--go-on-stdin", "--repeat", "2"), "there is one run"),
-        (("--stream", "--go-on-stdin", "--dry-run"), "there is one run"),
+        (("--go-on-stdin",), "--go-on-stdin needs --stream"),
+        (("--lease", "5"), "--lease needs --go-on-stdin"),
+        (("--stream", "--go-on-stdin", "--json"), "--go-on-stdin cannot be combined with --json"),
+        (("--stream", "--go-on-stdin", "--repeat", "2"), "--go-on-stdin cannot be combined with --json"),
+        (("--stream", "--go-on-stdin", "--dry-run"), "--go-on-stdin cannot be combined with --json"),
     ],
 )
 def test_what_makes_no_sense_with_it_is_wrong_usage(cli: Cli, words: tuple[str, ...], says: str) -> None:

@@ -299,7 +299,7 @@ def test_the_hosts_of_the_workbench_stand_before_no_command(cli: Cli) -> None:
     told = cli("--hosts", "n1", "devices")
     assert (told.status, "raidbench devices --hosts" in told.err) == (2, True)
     assert "--machine" in cli("--machine", ".", "--hosts", "n1").err
-    assert "about --hosts" in cli("--host-program", "x").err
+    assert "need --hosts" in cli("--host-program", "x").err
 
 
 async def test_a_simulated_host_has_the_same_alone_as_among_others(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
