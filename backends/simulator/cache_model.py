@@ -1,7 +1,7 @@
 """What a request costs a device of the kernel that has a fast part before a slow one, and what becomes of it. Pure.
 
-dm-cache, dm-writecache and bcache; see docs/simulation.md. What is no rule of a driver or published figure is marked
-as an estimate.
+dm-cache, dm-writecache and bcache; see docs/dev/simulation.md. What is no rule of a driver or published figure is
+marked as an estimate.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the simulated drives and cards can do: constants of the load model, fitted to published measurements.
 
-Where they come from is told in docs/simulation.md. Times are microseconds, sizes bytes, bandwidths MB/s (10^6).
+Where they come from is told in docs/dev/simulation.md. Times are microseconds, sizes bytes, bandwidths MB/s (10^6).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How fast a simulated array is: a closed queueing model. Pure; told in words in docs/simulation.md.
+"""How fast a simulated array is: a closed queueing model. Pure; told in words in docs/dev/simulation.md.
 
 Every request costs time at four stations: the card's processor, the drives, the link, and the host in front of
 them. With N requests in flight the array does X(N) a second; the mean time of one follows from Little's law.

@@ -1,4 +1,4 @@
-"""What one request costs at the stations of a simulated array: card, drives, link. Pure; see docs/simulation.md."""
+"""What one request costs at the stations of a simulated array: card, drives, link. Pure; see docs/dev/simulation.md."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What a request to a file or volume of a ZFS pool costs its processors, its disks and its log. Pure.
 
-See docs/simulation.md. What is no rule of OpenZFS or published figure is marked as an estimate.
+See docs/dev/simulation.md. What is no rule of OpenZFS or published figure is marked as an estimate.
 """
 
 from __future__ import annotations
