@@ -48,7 +48,7 @@ Guidelines, plugin return codes)."""
 
 
 def table_rows() -> list[str]:
-    """The table of docs/cli.md."""
+    """The table of docs/exit-status.md."""
     head = ["| exit status | meaning |", "| --- | --- |"]
     return head + [f"| {status} | {text}: {more} |" for status, (text, more) in MEANINGS.items()]
 
