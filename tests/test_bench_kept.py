@@ -54,5 +54,5 @@ def test_the_page_says_how_its_figures_came_about() -> None:
 
 
 def test_the_page_keeps_figures_to_compare_with() -> None:
-    page = (Path(__file__).parents[1] / "docs" / "performance.md").read_text()
+    page = (Path(__file__).parents[1] / "docs" / "dev" / "performance.md").read_text()
     assert kept(page)["devices --json with 20 disks, CPU"] > 0

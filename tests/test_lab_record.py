@@ -122,7 +122,7 @@ def guests(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Guests]:
 
 def test_a_run_that_reached_all_is_compared_with_the_page(guests: Guests, capsys: pytest.CaptureFixture[str]) -> None:
     assert lab.main([]) == 0
-    assert capsys.readouterr().out.endswith("all 1 rows of docs/lab.md were proved\n")
+    assert capsys.readouterr().out.endswith("all 1 rows of docs/dev/lab.md were proved\n")
 
 
 @pytest.mark.parametrize(("ends", "status"), [(None, 1), (LabError("the guest died"), 1), (KeyboardInterrupt, 130)])

@@ -108,7 +108,7 @@ def test_a_failed_attempt_is_not_made_again_at_once(checkout: Path) -> None:
 
 
 def test_the_page_of_the_laboratory_names_what_it_needs() -> None:
-    text = (ROOT / "docs/lab.md").read_text().replace("\\\n", " ")
+    text = (ROOT / "docs/dev/lab.md").read_text().replace("\\\n", " ")
     [command] = re.findall(r"apt-get install --no-install-recommends (.*)", text)
     assert tuple(command.split()) == package_names("apt-get", *programs("run", "test", "lab"))
 

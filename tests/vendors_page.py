@@ -211,8 +211,8 @@ declarations and of what the backends plan on simulated cards; a test holds it t
 - **Proved**: `recorded`, where answers of this tool to changes have been recorded. Else what is read back is the only
   verdict, and raidbench says "not confirmed on hardware" wherever it explains or reviews the setting.
 
-Areca and Marvell cards are listed and have nothing to set ([listed-only.md](listed-only.md)); what the kernel sets
-of any block device is in [cli.md](cli.md), of SATA and SAS disks in [scsi.md](scsi.md), of arrays in [md.md](md.md).
+Areca and Marvell cards are listed and have nothing to set ([listed-only.md](listed-only.md)); what the kernel sets of
+any block device is in [queue.md](queue.md), of SATA and SAS disks in [scsi.md](scsi.md), of arrays in [md.md](md.md).
 """
 
 HEALTH_HEAD = """## Drive health

@@ -1,6 +1,7 @@
 """Load model of dm-cache, dm-writecache and bcache: demands on a slow device with a fast one as its cache. No I/O.
 
-See docs/simulation.md. Values that are neither rules of a driver nor published measurements are marked as estimates.
+See docs/dev/simulation.md. Values that are neither rules of a driver nor published measurements are marked as
+estimates.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Performance constants of the simulated drives and controllers, fitted to published measurements.
 
-docs/simulation.md has the sources. Times are microseconds, sizes bytes, bandwidths MB/s (10^6).
+docs/dev/simulation.md has the sources. Times are microseconds, sizes bytes, bandwidths MB/s (10^6).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Performance of a simulated array by a closed queueing model. No I/O. docs/simulation.md explains it.
+"""Performance of a simulated array by a closed queueing model. No I/O. docs/dev/simulation.md explains it.
 
 Every request takes time at four stations: the controller's processor, the drives, the link, and the host in front of
 them. With N requests in flight the array completes X(N) per second. The mean time of a request follows from Little's

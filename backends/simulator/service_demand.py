@@ -1,4 +1,4 @@
-"""Demands of one request at controller, drives and link of a simulated array. No I/O. See docs/simulation.md."""
+"""Demands of one request at controller, drives and link of a simulated array. No I/O. See docs/dev/simulation.md."""
 
 from __future__ import annotations
 

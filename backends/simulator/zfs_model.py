@@ -1,6 +1,6 @@
 """Load model of ZFS: demands of a request to a file or zvol on processors, disks and log. No I/O.
 
-See docs/simulation.md. Values that are neither rules of OpenZFS nor published measurements are marked as estimates.
+See docs/dev/simulation.md. Values that are neither rules of OpenZFS nor published measurements are marked as estimates.
 """
 
 from __future__ import annotations

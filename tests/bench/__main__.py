@@ -48,7 +48,7 @@ PARTS = {
 }
 """In the order of their length."""
 
-PAGE = Path(__file__).parents[2] / "docs" / "performance.md"
+PAGE = Path(__file__).parents[2] / "docs" / "dev" / "performance.md"
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""The table that docs/performance.md keeps, and what has become worse since."""
+"""The table that docs/dev/performance.md keeps, and what has become worse since."""
 
 from __future__ import annotations
 
@@ -58,8 +58,9 @@ def told(figures: Sequence[Figure], page: str) -> str:
     found = worse(figures, before)
     compared = sum(figure.name in before for figure in figures)
     if not found:
-        return f"worse than in docs/performance.md by more than {MUCH:.0%}: none of {compared}"
-    return "\n".join((f"worse than in docs/performance.md by more than {MUCH:.0%}:", *(f"  {line}" for line in found)))
+        return f"worse than in docs/dev/performance.md by more than {MUCH:.0%}: none of {compared}"
+    head = f"worse than in docs/dev/performance.md by more than {MUCH:.0%}:"
+    return "\n".join((head, *(f"  {line}" for line in found)))
 
 
 def _between(page: str) -> tuple[str, str, str]:

@@ -39,7 +39,7 @@ def test_an_error_ends_with_the_status_of_its_kind(error: type[RaidbenchError], 
 
 
 def test_the_page_has_the_table_that_the_program_goes_by() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "exit-status.md").read_text("utf-8")
     rows = [f"| {number} | {text}: {more} |" for number, (text, more) in MEANINGS.items()]
     assert "\n".join(["", "| exit status | meaning |", "| --- | --- |", *rows, ""]) in page
 

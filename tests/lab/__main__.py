@@ -1,11 +1,11 @@
-"""`python -m tests.lab`: boot the laboratory, run its tests, compare what they proved with docs/lab.md.
+"""`python -m tests.lab`: boot the laboratory, run its tests, compare what they proved with docs/dev/lab.md.
 
 python -m tests.lab                         all of it, in two guests side by side
 python -m tests.lab tests/lab/test_x.py -x  some of it, in pytest's words; then nothing is compared
-python -m tests.lab --keep                  all of it, and write what was proved into docs/lab.md
+python -m tests.lab --keep                  all of it, and write what was proved into docs/dev/lab.md
 python -m tests.lab --resume                what the last one of all did not reach or prove (--keep may follow)
 python -m tests.lab --again TEST            one test alone; its outcome replaces that in the last run of all
-python -m tests.lab --compare               compare what the last run of all proved with docs/lab.md; no guest
+python -m tests.lab --compare               compare what the last run of all proved with docs/dev/lab.md; no guest
 python -m tests.lab --program WORD...       any program in the guest, as root
 python -m tests.lab --zfs                   build ZFS for the guest's kernel, which takes ten minutes, and keep it
 
@@ -36,7 +36,7 @@ from tests.lab.machine.kernel import Kernel, kernel
 from tests.lab.machine.missing import LabError, LabUnavailableError, check
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "lab.md"
+PAGE = ROOT / "docs" / "dev" / "lab.md"
 RUN = ROOT / ".lab"
 """What the last run of all came to."""
 GUESTS = ("one", "other")
@@ -177,9 +177,9 @@ def _compare(files: Sequence[str], *, keep: bool) -> int:
         print(f"lab: {sentence}", file=sys.stderr, flush=True)
     unclaimed = len(rows) - len(results.claims(page))
     if not broken and unclaimed > 0:
-        print(f"lab: docs/lab.md lacks {unclaimed} rows; make lab ARGS=--keep writes them", flush=True)
+        print(f"lab: docs/dev/lab.md lacks {unclaimed} rows; make lab ARGS=--keep writes them", flush=True)
     if not broken:
-        print(f"lab: all {len(rows)} rows of docs/lab.md were proved", flush=True)
+        print(f"lab: all {len(rows)} rows of docs/dev/lab.md were proved", flush=True)
     return 1 if broken else 0
 
 

@@ -1,4 +1,4 @@
-"""What the laboratory proved, row by row: recorded by the tests, printed, and compared with what docs/lab.md claims."""
+"""What the laboratory proved, row by row: recorded by tests, printed, and compared with what docs/dev/lab.md claims."""
 
 from __future__ import annotations
 

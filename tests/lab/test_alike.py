@@ -18,7 +18,7 @@ from tests.linux_alike import Place, unlike
 
 GROUP = "labalike"
 BUILT = os.environ.get("RAIDBENCH_LAB_ZFS", "")
-"""Where ZFS was built for the guest (docs/lab.md); without it nothing is asked of a zvol."""
+"""Where ZFS was built for the guest (docs/dev/lab.md); without it nothing is asked of a zvol."""
 
 Array = Callable[..., Md]
 

@@ -2,7 +2,7 @@
 
 Draws thousands of experiments whose truth is known. Fails with exit status 1 where a rate is beyond its promise by more
 than chance explains. ARGS="--planted" plants one wrong decision at a time and fails where no table notices it.
-ARGS="--write" records the results in tests/method/results.json and docs/method.md; ARGS="--count 500" draws less;
+ARGS="--write" records the results in tests/method/results.json and docs/dev/method.md; ARGS="--count 500" draws less;
 ARGS="--only periods,matrix" draws some tables.
 """
 
@@ -29,7 +29,7 @@ def main() -> int:
     parser.add_argument(
         "--count", type=int, help=f"experiments of a row (default: {COUNT}, or as many as notice a wrong decision)"
     )
-    parser.add_argument("--write", action="store_true", help="record the results in docs/method.md")
+    parser.add_argument("--write", action="store_true", help="record the results in docs/dev/method.md")
     parser.add_argument("--only", default="", help="names of tables, with commas between them")
     parser.add_argument("--planted", action="store_true", help="plant one wrong decision at a time")
     given = parser.parse_args()

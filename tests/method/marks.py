@@ -13,7 +13,7 @@ from tests.method.line import AGAIN, FIRST, Bound, Line, drawn_again
 from tests.method.tables import TABLES, MethodTable
 
 RESULTS = Path(__file__).with_name("results.json")
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "method.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "dev" / "method.md"
 TABLES_MARKS = ("<!-- tables of `make method` -->\n", "<!-- end of the tables -->\n")
 BREAKS_MARKS = ("<!-- breaks of `make method` -->\n", "<!-- end of the breaks -->\n")
 

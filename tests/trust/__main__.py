@@ -16,7 +16,7 @@ from tests.trust.row import Result, Standing
 from tests.trust.rows import ROWS
 from tests.trust.running import run_all
 
-PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
+PAGE = Path(__file__).parents[2] / "docs" / "dev" / "trust.md"
 SIGNS = {Standing.HELD: "ok", Standing.PARTLY: "in part", Standing.UNTRIED: "not tried", Standing.BELOW: "FAIL"}
 
 
@@ -28,8 +28,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.trust", description="Tries every promise about data.")
     parser.add_argument("--only", metavar="T5,A1", help="these rows")
     parser.add_argument("--quick", action="store_true", help="small numbers: whether the rows still run, no mark")
-    parser.add_argument("--write", action="store_true", help="write what was tried into the table of docs/trust.md")
-    parser.add_argument("--compare", action="store_true", help="fail where docs/trust.md says something else")
+    parser.add_argument("--write", action="store_true", help="write what was tried into the table of docs/dev/trust.md")
+    parser.add_argument("--compare", action="store_true", help="fail where docs/dev/trust.md says something else")
     options = parser.parse_args()
     wanted = options.only.split(",") if options.only else [row.number for row in ROWS]
     unknown = set(wanted) - {row.number for row in ROWS}

@@ -1,4 +1,4 @@
-"""The table that docs/trust.md keeps, and where a new run differs from it."""
+"""The table that docs/dev/trust.md keeps, and where a new run differs from it."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def differences(page: str, results: Sequence[Result]) -> list[str]:
     for result in in_order(results):
         now, then = row_of(result), kept.pop(result.row.number, None)
         if then is None:
-            found.append(f"{now[0]}: not in docs/trust.md")
+            found.append(f"{now[0]}: not in docs/dev/trust.md")
             continue
         for index, name in enumerate(COLUMNS[: len(now)]):
             same = now[index] == then[index] or (index == TRIED and _near(now[index], then[index]))
             if name not in PASSING and not same:
-                found.append(f"{now[0]}: {name} is {now[index]}, in docs/trust.md {then[index]}")
-    return found + [f"{number}: in docs/trust.md, and not tried" for number in kept]
+                found.append(f"{now[0]}: {name} is {now[index]}, in docs/dev/trust.md {then[index]}")
+    return found + [f"{number}: in docs/dev/trust.md, and not tried" for number in kept]
 
 
 def _near(one: str, other: str) -> bool:

@@ -21,7 +21,7 @@ from tests.trust.running import run_all
 from tests.trust.suite import find_tests
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "trust.md"
+PAGE = ROOT / "docs" / "dev" / "trust.md"
 ROW = Row(number="T1", what="something", mark="10: none fails", least=10, check="tests.trust.test_trust:some")
 
 
@@ -159,17 +159,17 @@ def test_another_time_is_no_difference() -> None:
 
 def test_another_number_of_failures_is_a_difference() -> None:
     assert table.differences(page(result()), [result(failed=1)]) == [
-        "T1: failed is 1, in docs/trust.md 0",
-        "T1: at its mark is **no**, in docs/trust.md yes",
+        "T1: failed is 1, in docs/dev/trust.md 0",
+        "T1: at its mark is **no**, in docs/dev/trust.md yes",
     ]
 
 
 def test_a_row_that_the_page_does_not_have_is_a_difference() -> None:
-    assert table.differences(page(), [result()]) == ["T1: not in docs/trust.md"]
+    assert table.differences(page(), [result()]) == ["T1: not in docs/dev/trust.md"]
 
 
 def test_a_row_that_only_the_page_has_is_a_difference() -> None:
-    assert table.differences(page(result()), []) == ["T1: in docs/trust.md, and not tried"]
+    assert table.differences(page(result()), []) == ["T1: in docs/dev/trust.md, and not tried"]
 
 
 def test_a_row_that_was_not_tried_again_stays_in_the_table() -> None:
@@ -180,7 +180,7 @@ def test_a_row_that_was_not_tried_again_stays_in_the_table() -> None:
 def test_a_row_that_could_not_be_tried_keeps_what_is_known_of_it() -> None:
     untried = Result(row=ROW, tally=Tally(untried=["needs root"]), seconds=1.0)
     assert table.with_table(page(result()), [untried], "2026-01-02") == page(result())
-    assert "T1: at its mark is not tried, in docs/trust.md yes" in table.differences(page(result()), [untried])
+    assert "T1: at its mark is not tried, in docs/dev/trust.md yes" in table.differences(page(result()), [untried])
 
 
 def test_no_row_stands_there_twice() -> None:

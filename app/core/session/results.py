@@ -272,7 +272,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteadyStateResult:
-    """The last rounds of a run compared with the steady state rule (docs/method.md)."""
+    """The last rounds of a run compared with the steady state rule (docs/dev/method.md)."""
 
     attained: bool
     """Whether both limits hold over a full window."""

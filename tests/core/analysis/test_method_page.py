@@ -1,4 +1,4 @@
-"""docs/method.md holds what `make method` recorded, and its bounds fail by chance in less than 2 % of all cases."""
+"""docs/dev/method.md holds what `make method` recorded, and its bounds fail by chance in less than 2 % of all cases."""
 
 from __future__ import annotations
 

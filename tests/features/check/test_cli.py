@@ -17,7 +17,7 @@ PLANTED = {
     ("drive-foreign", "megaraid:/c0/e245/s12"),
     ("drive-errors", "megaraid:/c0/e245/s11"),
 }
-"""Warnings and faults of the first rack (docs/simulation.md)."""
+"""Warnings and faults of the first rack (docs/dev/simulation.md)."""
 
 
 def test_the_faults_of_the_first_rack_are_found_and_nothing_else(cli: Cli) -> None:

@@ -1,4 +1,4 @@
-"""The recipe of docs/cli.md for every night, run as it stands there over simulated nights."""
+"""The recipe of docs/baselines.md for every night, run as it stands there over simulated nights."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from app.features.history.baselines import Baseline, baseline_of
 from tests.core import sessions
 from tests.core.past_runs.test_series import DAY, past
 
-PAGE = Path(__file__).resolve().parents[3] / "docs/cli.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs/baselines.md"
 WWN = "naa.5000c500a1b2c3d4"
 USUAL = 30
 """Nights before the loss."""

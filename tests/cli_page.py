@@ -1,0 +1,174 @@
+"""The command reference docs/cli.md, written from the click commands by `python -m tests.cli_page`."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from app.cli.command import option_records
+from app.cli.command_index import COMMANDS
+from app.cli.main import cli
+from app.core.fio.fields import GROUPS
+from app.doors import HelpGroup
+from tests.catalogue.commands import command_lines
+
+PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
+
+SHARED_BY = 3
+"""An option that this many commands have with the same text is described once, below the commands."""
+
+HEAD = """\
+# Command reference
+
+All commands of raidbench, with their options and examples. `raidbench COMMAND --help` prints the same in the terminal.
+Related pages: [exit statuses](exit-status.md), [JSON output](json.md), [root and the helper](root.md).
+
+<!-- Written by `python -m tests.cli_page`. -->
+
+"""
+
+BEFORE = """\
+## Before the command
+
+```
+raidbench [OPTIONS] [COMMAND] [ARGUMENTS]
+```
+
+Without a command, the workbench opens. TARGET is an address as `raidbench devices` lists it (`block:sda`,
+`megaraid:/c0/v1` or only `/c0/v1`), a kernel name (`sda`), a device node or a link to one. SIZE is a number with a
+unit, such as `256k`. An unknown command, option, target or value is refused with the most similar valid one.
+
+"""
+
+COMPLETION = """\
+## Complete commands with Tab
+
+```
+eval "$(_RAIDBENCH_COMPLETE=bash_source raidbench)"
+```
+
+Use `zsh_source` or `fish_source` for these shells. The packages install the completion. Tab completes commands,
+addresses, settings and their values, profiles, plans, runs, sessions and baselines. It starts no tool and needs no
+root: it uses sysfs and the last scan since the boot.
+
+"""
+
+Record = tuple[str, str]
+"""The names of an option with its metavar, and its text."""
+
+
+def page() -> str:
+    """Return the text of docs/cli.md."""
+    commands = {words: _command(words) for words in command_lines() if words}
+    shared = _shared_records(commands.values())
+    index, sections = "| group | commands |\n| --- | --- |\n", ""
+    for group in HelpGroup:
+        names = [words for words in commands if COMMANDS[words[0]].group is group]
+        index += f"| {group} | {', '.join(map(_link, names))} |\n"
+        sections += f"## {group}\n\n" + "".join(_section(words, commands[words], shared) for words in names)
+    job, common = _split(shared)
+    return (
+        f"{HEAD}{index}\n{BEFORE}{_table(_records(cli))}\n{sections}"
+        f"## Job options\n\nFields of a fio job, for `bench`, `ab` and `curve`. [Jobs](jobs.md) explains them.\n\n"
+        f"{_table(job)}\n"
+        f"## Common options\n\n{_table(common)}\n{COMPLETION}"
+    ).rstrip("\n") + "\n"
+
+
+def _link(words: Sequence[str]) -> str:
+    return f"[{' '.join(words)}](#{'-'.join(words)})"
+
+
+def _command(words: Sequence[str]) -> click.Command:
+    command: click.Command = cli
+    for word in words:
+        assert isinstance(command, click.Group)
+        found = command.get_command(click.Context(command), word)
+        assert found is not None
+        command = found
+    return command
+
+
+def _records(command: click.Command) -> list[Record]:
+    """Return the visible options of a command except `--help`."""
+    context = click.Context(command, max_content_width=1000)
+    return [record for param, record in option_records(command, context) if "--help" not in param.opts]
+
+
+def _shared_records(commands: Iterable[click.Command]) -> set[Record]:
+    counts = Counter(record for command in commands for record in _records(command))
+    return {record for record, count in counts.items() if count >= SHARED_BY}
+
+
+def _split(shared: Iterable[Record]) -> tuple[list[Record], list[Record]]:
+    """Return the shared records of job fields in the order of the fields, and the others by name."""
+    names = [f"--{key.replace('_', '-')}" for keys in GROUPS.values() for key in keys]
+    job = sorted((record for record in shared if _name(record) in names), key=lambda record: names.index(_name(record)))
+    return job, sorted(set(shared) - set(job), key=_name)
+
+
+def _section(words: Sequence[str], command: click.Command, shared: set[Record]) -> str:
+    """Return the section of a command: summary, usage, description, examples and options."""
+    parts = [f"### {' '.join(words)}", *_help(command), f"```\n{_usage(words, command)}\n```"]
+    if examples := getattr(command, "examples", ()):
+        parts.append("```sh\n" + "\n".join(examples) + "\n```")
+    records = _records(command)
+    own = [record for record in records if record not in shared]
+    if own:
+        parts.append(_table(own).rstrip("\n"))
+    parts += _references(records, shared, "Also" if own else "Options")
+    return "\n\n".join(parts) + "\n\n"
+
+
+def _help(command: click.Command) -> list[str]:
+    """Return the paragraphs of the description, the summary first."""
+    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+    return [" ".join(paragraph.removeprefix("\b\n").split()) for paragraph in paragraphs]
+
+
+def _usage(words: Sequence[str], command: click.Command) -> str:
+    pieces = command.collect_usage_pieces(click.Context(command))
+    return " ".join(("raidbench", *words, *pieces))
+
+
+def _references(records: Sequence[Record], shared: set[Record], head: str) -> Iterator[str]:
+    """Yield one sentence with the options of a command that are described below."""
+    job, common = _split(shared & set(records))
+    all_of_them, _ = _split(shared)
+    texts = []
+    if len(job) > len(all_of_them) // 2:
+        missing = [record for record in all_of_them if record not in job]
+        but = f" except {_names(missing)}" if missing else ""
+        texts.append(f"the [job options](#job-options){but}")
+    elif job:
+        texts.append(f"{_names(job)} ([job options](#job-options))")
+    if common:
+        texts.append(f"{_names(common)} ([common options](#common-options))")
+    if texts:
+        yield f"{head}: {'; '.join(texts)}."
+
+
+def _names(records: Iterable[Record]) -> str:
+    return " ".join(f"`{_name(record)}`" for record in records)
+
+
+def _name(record: Record) -> str:
+    """Return the long name of an option: `--output` of `-o, --output FILE`."""
+    return next(word for word in record[0].replace(",", " ").split() if word.startswith("--"))
+
+
+def _table(records: Iterable[Record]) -> str:
+    rows = [f"| `{_cell(names)}` | {_cell(text)} |\n" for names, text in records]
+    return f"| option | description |\n| --- | --- |\n{''.join(rows)}"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
