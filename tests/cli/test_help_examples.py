@@ -36,6 +36,7 @@ PREPARED = (
 )
 """What the examples presuppose."""
 
+
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with runs, an experiment, a baseline, changes and a trial."""
