@@ -1,7 +1,7 @@
-"""Writes docs/megaraid.md: the commands used, and for how many recordings of each tool each field was found.
+"""Write docs/megaraid.md, and the page that says in how many recordings of each tool each field was found.
 
-`python -m tests.backends.megaraid.coverage` writes it; `--check` says whether it is up to date. Recordings of tools
-are no part of the project: without them nothing is written.
+`python -m tests.backends.megaraid.coverage` writes both; `--check` says whether they are up to date. Recordings of
+tools are no part of the project: without them nothing is written.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from tests.backends.megaraid.storcli_fields import KINDS
 PAGE = Path(__file__).parents[3] / "docs" / "megaraid.md"
 """The page."""
 
+FIELDS_PAGE = PAGE.parent / "dev" / "megaraid-fields.md"
+"""The page that says in how many recordings each field was found."""
+
 TOOLS = ("storcli", "perccli", "storcli2", "perccli2", "megacli")
 """Columns of the table."""
 
@@ -39,16 +42,15 @@ _SAME = {
 """Fields that the two counts call by different names."""
 
 _COMMANDS = """
-Words after the program (the path from `tools`), `N` a card, `V` a virtual drive. `J nolog` ends each of them: JSON,
-and no log file in the working directory. Where a build refuses `nolog` the same line runs once more without it
-(storcli 7.1508 knows it for some commands only; it drops its log into a private empty folder then).
+Words after the program (the path from `tools`), `N` a controller, `V` a virtual drive. `J nolog` ends each of them:
+JSON, and no log file. If a version refuses `nolog`, the command runs again without it in a private folder.
 
 Reads of version 7 (storcli64, storcli, perccli64, perccli):
 
-    show J nolog                        which cards it sees
-    /cN show all J nolog                card, policies, supported operations, topology, lists of volumes and drives
-                                        (also once, for its PCI address, where MegaCli has to be asked beside)
-    /cN show J nolog                    where the tool dies of `show all` or says nothing; so for vall, eall/sall, sall
+    show J nolog                        list the controllers
+    /cN show all J nolog                controller, policies, operations, topology, volumes and drives (also once,
+                                        for its PCI address, if MegaCli is used as well)
+    /cN show J nolog                    if `show all` fails; the same for vall, eall/sall, sall
     /cN/vall show all J nolog           properties of the volumes (if there is one)
     /cN/vV show all J nolog             of one volume (read again before and after a change)
     /cN/vall show autobgi J nolog       background initialisation (if there is a volume)
@@ -57,7 +59,7 @@ Reads of version 7 (storcli64, storcli, perccli64, perccli):
     /cN/sall show all J nolog           drives without an enclosure (if there is one)
     /cN/eall/sall show rebuild J nolog  progress, only if a drive is rebuilding; /cN/sall without an enclosure
     /cN/cv show all J nolog             CacheVault, and
-    /cN/bbu show all J nolog            battery: the one that `show all` names; both, this one second, if it names none
+    /cN/bbu show all J nolog            battery: the one that `show all` names; else both
     /cN show patrolread J nolog         mode and whether it runs
     /cN show cc J nolog                 mode and whether it runs
     /cN show perfmode J nolog           if `Support Perf Tuning` is Yes
@@ -87,13 +89,13 @@ Changes, both versions, one property a command (version 8 takes no more):
     /cN set smartpollinterval=S         seconds
     /cN set patrolread delay=H          hours, or maxconcurrentpd=N, or includessds=on|onlymixed|off
     /cN set cc delay=H                  hours
-    /cN set aso key=KEY preview         looks at an activation key, changes nothing
+    /cN set aso key=KEY preview         shows an activation key, changes nothing
     /cN set aso key=KEY
     /cN/vV del force                    version 8: delete force
     /cN add vd rL [name=NAME] drives=E:S-S,S,... [pdperarray=P] [pdcache=on|off|default] wt|wb|awb
         nora|ra|adra [direct|cached] strip=KB
 
-Of some reads there is no recording; these forms are understood (JSON under `Response Data`, any heading):
+Some reads have no recording. These forms are understood (JSON under `Response Data`, any heading):
 
     autobgi          rows {"VD": 1, "AutoBGI": "On"} or {"VD": 1, "Property": "AutoBGI", "Value": "On"}
     patrolread, cc   rows {"Ctrl_Prop": "PR Mode", "Value": "Auto"}; "PR Current State", "CC Operation Mode" or
@@ -101,47 +103,102 @@ Of some reads there is no recording; these forms are understood (JSON under `Res
                      Delay": 168 hours; "PR on SSD": Enabled, OnlyMixed or Disabled; "PR MaxConcurrentPd": 255
     perfmode         row {"Ctrl_Prop": "Perf Mode", "Value": "0 ..."}
     ncq, cachebypass rows {"Ctrl_Prop": "NCQ", "Value": "ON"}
-    copyback         rows named Copyback, Copyback SmartHDD and Copyback SmartSSD, whatever the blanks between the words
+    copyback         rows named Copyback, Copyback SmartHDD and Copyback SmartSSD, with any blanks between the words
     rebuild          rows {"Drive-ID": "/c0/e252/s1", "Progress%": 36, "Status": "In progress"}
     cv, bbu          rows {"Property": "State" or "Battery State", "Value": "Optimal"}, "Temperature",
                      "Learn Cycle Active", "Replacement required", "Next Learn time"
 
-`size` is not said: all of the drives is the default of every build; its word is `all` for old ones and `remaining`
-from 7.1704 on.
+`size` is omitted: the default is all of the drives.
 
-`force` is there because the volume holds data by definition when it is created again; it only ever runs after the
-typed confirmation, which shows it (without it the tool refuses and nothing else is done).
-
-Sources: `storcli help`, the recordings and field reports listed in docs/megaraid.md.
+`force` is needed because the volume contains data. It runs only after the confirmation, which shows it.
 """
 """Every command line of storcli and perccli, by what it is for."""
 
-_HEAD = """# MegaRAID
+_HEAD = """# MegaRAID and PERC
 
-raidbench speaks to MegaRAID cards, and to the PERC, ServeRAID, Intel, Lenovo and HPE MR cards that are such, through
-the vendor's own tool: storcli64 or perccli64 (version 7), storcli2 or perccli2 (version 8), or MegaCli where there is
-nothing newer. It looks in /opt/MegaRAID, /opt/hpe and /opt/lsi, then on PATH, asks each tool it finds which cards it
-sees, and keeps the one that sees them; `raidbench doctor` says what was tried. A tool is asked only when you look at
-something or change something, one command at a time per card, and never while a benchmark runs.
+Change cache, read-ahead and controller settings of MegaRAID, PERC, ServeRAID, Intel, Lenovo and HPE MR controllers. To
+find out what helps, see [tune-raid-controller.md](tune-raid-controller.md).
 
-## What is believed, and what is not
+You need root and one of these tools: storcli64 or perccli64 (version 7), storcli2 or perccli2 (version 8), or MegaCli.
+raidbench searches /opt/MegaRAID, /opt/hpe, /opt/lsi and the PATH, and uses the tool that finds the controller.
+`raidbench doctor` shows the result. The tools never run during a benchmark. Without a tool, see
+[controllers.md](controllers.md).
 
-- A change is done when the row of the very object says so and the value read back is the wanted one. Exit statuses
-  decide nothing: these tools exit 0 with failed rows and 46 with good tables.
-- Write-back without a healthy battery or CacheVault is write-through. What is set is shown, and what is in force, and
-  why.
-- What a tool does not report is `null`; what is not understood is `unknown`, with the tool's word in `raw`.
-- Codes 89 (0x59), 116 and 132 mean: accepted, in force after a controller reset or a reboot. The setting reads
-  `pending reboot` until the card shows the new value.
-- Another strip size means to delete the virtual drive and to make it again. That is refused while anything uses the
-  block device, while work is under way, and for every shape that could not be made again exactly: shared or partly
-  filled drive groups, spans that are not understood, encrypted drives, drives with a hot spare of their own, drives
-  without an enclosure, names that need quoting.
-- It comes back with the policies and the name that it had, which are in the log; level, number and drives are those of
-  the card as it is now, and another level is refused. Where it was deleted and a crash kept it from being made,
-  `recover` makes it of the drives by the serial numbers that are in the journal: each has to be free (unconfigured
-  good, in no array, no spare, not foreign).
-- An activation key is in the one command that applies it, and in no log, journal, session or dialog.
+| address | meaning |
+| --- | --- |
+| `megaraid:/c0` | controller |
+| `megaraid:/c0/v1` | virtual drive |
+| `megaraid:/c0/e245/s4` | drive in enclosure 245, slot 4 |
+
+## Change a virtual drive
+
+<!-- simulated host: lsi -->
+```console
+$ raidbench set megaraid:/c0/v1 write_cache=write-back read_ahead=none --dry-run
+Target           Setting      Now            New         Takes effect  Stays                Risk
+megaraid:/c0/v1  Write cache  write-through  write-back  at once       until changed again  -
+...
+```
+
+`--trial 60` reverts the change unless you confirm it. `raidbench undo` undoes it. The controller stores the values.
+
+| key | values |
+| --- | --- |
+| `write_cache` | write-through, write-back, always-write-back |
+| `read_ahead` | none, read-ahead; adaptive on old controllers |
+| `io_policy` | direct, cached (version 7, MegaCli) |
+| `drive_cache` | on, off, default |
+| `access_policy` | read-write, read-only, blocked |
+| `auto_bgi` | on, off |
+| `cache_bypass_mode` | mode and size (version 7) |
+| `strip_size` | bytes; **destroys the data** |
+
+- `write-back` without a healthy battery or CacheVault is effectively write-through. raidbench shows both values and the
+  reason.
+- A change that needs a controller reset or a reboot shows `pending reboot` until the new value is in effect.
+- MegaCli cannot restore `drive_cache=default`. The plan says so, and sweeps, A/B comparisons and trials omit the
+  setting.
+
+## Change the strip size
+
+The virtual drive is deleted and created again. **All data on it is lost, and undo loses it again.** Policies, name,
+level and drives stay the same.
+
+<!-- simulated host: lsi -->
+```console
+$ raidbench set megaraid:/c0/v1 strip_size=262144 --dry-run
+```
+
+raidbench refuses if anything uses the block device, if background work is active, and for virtual drives that could not
+be created again exactly: shared or partly filled drive groups, unknown spans, encrypted drives, dedicated hot spares,
+drives without an enclosure, and names that need quoting.
+
+If it is interrupted after the deletion, `raidbench recover` creates the virtual drive from the serial numbers in the
+journal. Each drive must be free.
+
+## Change the controller
+
+These settings affect all arrays. Patrol read, consistency check and copyback take bandwidth while they run.
+
+<!-- simulated host: lsi -->
+```console
+$ raidbench set megaraid:/c0 rebuild_rate=50 --dry-run
+```
+
+The rates are `rebuild_rate`, `bgi_rate`, `cc_rate`, `migrate_rate` and `patrol_read_rate`, in percent. `patrol_read`,
+`consistency_check`, `cache_flush_interval` and `perf_mode` set the background work and the cache. The others are:
+
+{settings}
+
+They cannot be set with storcli2 and perccli2. A setting is locked if the tool does not report its present value.
+
+An activation key (`activation_key`) appears only in the command that applies it, and in no log.
+
+## Shown, never set
+
+| fact | reason |
+|---|---|
+{never}
 
 ## Commands of storcli and perccli
 
@@ -149,30 +206,18 @@ something or change something, one command at a time per card, and never while a
 {commands}
 ```
 
-## Settings of the controller
+## Limits
 
-Each concerns all arrays of the controller. Patrol read, consistency check and copyback take bandwidth from the arrays
-while they run. No answer of hardware to a change of these settings has been recorded: the value read back is the only
-verdict. A setting is locked where the tool does not report its present value, because it could not be put back then.
-The words are those of `storcli help` (7.2707) and `MegaCli -h` (8.07.14). No usage of storcli2 and perccli2 that lists
-them is known: they are not set with these tools.
+- Exit statuses of these tools are not trusted. A change succeeded if the row of the object says so and the new value is
+  read back.
+- A value that a tool does not report is `null`. An unknown word is `unknown`, with the tool's word in `raw`.
+- Changes of the controller's additional settings are not confirmed on hardware ([evidence](dev/vendor-evidence.md)).
+"""
 
-{settings}
+_FIELDS = """# Fields of MegaRAID tools in recordings
 
-With MegaCli, `drive_cache` may be changed where it is `Disk's Default`, the usual state. MegaCli has no command that
-puts the default back; the review says so, and sweeps, A/B and trials leave the setting out. storcli has one
-(`pdcache=default`).
-
-## Shown, never set
-
-| fact | why it is not set |
-|---|---|
-{never}
-
-## Fields found in recordings
-
-For how many recordings of each tool a field was found, of those that show it. A recording that shows a field which the
-result lacks would make the first number the smaller one.
+For each tool, the number of recordings in which a field was found, of those that contain it. A field that raidbench
+fails to read makes the first number smaller.
 
 {table}
 """
@@ -242,17 +287,24 @@ def _cell(found: int, shown: int) -> str:
 def page() -> str:
     """The whole page."""
     never = "\n".join(f"| {label} | {why} |" for label, why in NEVER_SET.items())
-    return _HEAD.format(commands=_COMMANDS.strip(), table=table(), settings=settings(), never=never)
+    return _HEAD.format(commands=_COMMANDS.strip(), settings=settings(), never=never)
+
+
+def fields_page() -> str:
+    """The whole page of the fields."""
+    return _FIELDS.format(table=table())
 
 
 def main() -> int:
-    """Write or check. Exit status 1 when there is nothing to count or the page is out of date."""
+    """Write or check. Exit status 1 when there is nothing to count or a page is out of date."""
     if not recordings():
         print("There are no recordings to count.", file=sys.stderr)
         return 1
+    pages = {PAGE: page(), FIELDS_PAGE: fields_page()}
     if "--check" in sys.argv[1:]:
-        return int(PAGE.read_text() != page())
-    PAGE.write_text(page())
+        return int(any(path.read_text() != text for path, text in pages.items()))
+    for path, text in pages.items():
+        path.write_text(text)
     return 0
 
 
