@@ -37,7 +37,7 @@ def test_the_line_of_advice_names_the_key_before_it_is_cut() -> None:
 @pytest.mark.parametrize(
     ("key", "heading"),
     [
-        ("unwritten-flash", "Blocks never written (unwritten-flash)"),
+        ("unwritten-flash", "Unwritten blocks read (unwritten-flash)"),
         ("zfs-sync", "zfs-sync"),
         ("too-short", "Too short"),
     ],
@@ -49,7 +49,9 @@ def test_advice_is_headed_by_words(key: str, heading: str) -> None:
 
 async def bench_without(table: Table, pilot: Pilot[int]) -> None:
     await pilot.press("2")
-    await until(pilot, lambda: "r cannot run it: fio is not installed: raidbench measures with it." in text_of(pilot))
+    await until(
+        pilot, lambda: ("r cannot run it: fio is not installed, but raidbench needs it to measure.") in text_of(pilot)
+    )
 
 
 async def test_that_fio_is_missing_is_told_before_anything_is_run(table: Table) -> None:

@@ -119,7 +119,7 @@ def test_cached_io_that_caches_writes_as_well_is_a_setting_and_no_mishap() -> No
     cached = Advice(key="policy-not-in-force", message="Something.", about=("write_cache", "write-back"))
     both = compared({"r4": cached})
     assert comparison_sentence(both).startswith("Slower with a 2 than with 1: read IOPS")
-    assert comparison_sentence(both).endswith("Caveats: a policy set but not in force in r4.")
+    assert comparison_sentence(both).endswith("Caveats: a configured policy was not in force in r4.")
 
 
 def test_no_wording_of_an_advice_decides_anything() -> None:

@@ -50,7 +50,7 @@ async def test_what_comes_only_after_it_was_read_back_can_be_taken_back(tmp_path
 
 async def test_what_differs_is_said_in_a_sentence(tmp_path: Path) -> None:
     ended = await Bench(tmp_path, FakeBackend(sets=lambda value: "512")).set("256")
-    assert ended.message == "Read-ahead reads 512 after 256 was accepted"
+    assert ended.message == "Read-ahead is 512 although the tool accepted 256"
 
 
 async def test_a_refusal_of_the_tool_is_a_failure_in_its_words(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ async def test_undo_does_not_clobber_what_somebody_else_set(tmp_path: Path, fore
     bench = Bench(tmp_path)
     await bench.set("256")
     bench.backend.value = foreign
-    with pytest.raises(RefusedError, match="somebody else changed it"):
+    with pytest.raises(RefusedError, match="Another program changed it"):
         await bench.changer.undo(bench.record())
     assert bench.backend.value == foreign
 

@@ -59,6 +59,6 @@ async def test_what_cannot_be_made_from_here_is_said_so(
 ) -> None:
     bench = Bench(tmp_path, backend)
     left = left_open(bench, monkeypatch, members=() if isinstance(backend, Remaking) else ("S1",))
-    with pytest.raises(BlockedError, match="is gone, and cannot be made again from here"):
+    with pytest.raises(BlockedError, match="no longer exists and cannot be re-created from here"):
         await bench.changer.remake(left, confirm=PLATE.token, plate=PLATE)
     assert backend.applied == []

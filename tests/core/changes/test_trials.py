@@ -124,7 +124,7 @@ async def test_another_setting_under_the_same_lock_waits_for_the_trial(tmp_path:
     bench = Trial(tmp_path)
     await bench.changer.apply(planned("128", "256", lock="card-0"), until=boot_clock() + 60)
     other = replace(planned("256", "512", lock="card-0"), target=Target(backend="fake", address="disk1"))
-    with pytest.raises(RefusedError, match="read_ahead_kb of fake:disk0 is on trial"):
+    with pytest.raises(RefusedError, match="The trial of read_ahead_kb of fake:disk0 is not decided"):
         await bench.changer.apply(other)
 
 
@@ -287,7 +287,7 @@ def wait_for_the_watchdog(state: Path, deadline: float) -> None:
 
 
 async def test_a_real_watchdog_that_finds_nothing_on_trial_is_not_armed(tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match=r"is not armed: The watchdog finds nothing on trial in .*journal\.log\. No"):
+    with pytest.raises(RefusedError, match=r"could not be started: The watchdog found no trial in .*journal\.log\. No"):
         await asyncio.wait_for(arm(paths(tmp_path), tmp_path / "session", boot_clock() + 60), timeout=120)
 
 

@@ -54,4 +54,4 @@ def test_the_sentence_names_the_session_that_undoes_it(tmp_path: Path, monkeypat
     assert "`u` in the workbench restores" in others
     monkeypatch.setattr(os, "geteuid", lambda: 4322)
     (others,) = trial_lines([replace(one, uid=4321) for one in trials])
-    assert others.endswith("user 4321 or root decides it.")
+    assert others.endswith("user 4321 or root can confirm or revert it.")

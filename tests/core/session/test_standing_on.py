@@ -94,4 +94,4 @@ def test_programs_are_told_too() -> None:
 
 def test_a_change_that_was_made_is_told_with_it() -> None:
     record = ChangeRecord(intent=ChangeIntended(at=0.0, id="c1", change=planned(VOLUME, "vg0/mail")))
-    assert ("Above it", "vg0/mail") in [(line.label, line.value) for line in change_facts(record).facts]
+    assert ("Dependents", "vg0/mail") in [(line.label, line.value) for line in change_facts(record).facts]

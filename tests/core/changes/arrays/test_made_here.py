@@ -136,5 +136,5 @@ def test_what_a_newer_program_wrote_is_left_alone_and_nothing_is_made_meanwhile(
 
 def test_what_cannot_be_written_down_is_not_begun(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StorageError, match=r"Nothing was made\."):
+    with pytest.raises(StorageError, match=r"Nothing was created\."):
         ArrayJournal(tmp_path / "file").write_begin(made(), tmp_path)
