@@ -71,7 +71,7 @@ async def test_a_trial_in_another_journal_of_root_stands_in_the_way(tmp_path: Pa
     register_journal(tmp_path / "locks", elsewhere)
     helper = of(tmp_path, JANE)
     helper.lock("disk0", "changing")
-    with pytest.raises(RefusedError, match="on trial"):
+    with pytest.raises(RefusedError, match="not decided yet"):
         await helper.plan(unstructure(change), None)
     elsewhere.write_outcome("c1", Path(SESSION), "kept")
     with pytest.raises(Exception, match=str(Target(backend="fake", address="")).rstrip(":")):

@@ -147,7 +147,11 @@ EVENTS: list[tuple[LoggedEvent, str, str]] = [
     ),
     (tried(), "run", "e1 2 pairs: Scheduler of block:sda, A none, B bfq"),
     (ExperimentEnded(at=0.0, id="e1", status=RunStatus.OK, restored=True), "run", "e1 all runs done; the old value"),
-    (ExperimentEnded(at=0.0, id="e1", status=RunStatus.FAILED, restored=False, reason="EIO"), "run", "IS NOT BACK"),
+    (
+        ExperimentEnded(at=0.0, id="e1", status=RunStatus.FAILED, restored=False, reason="EIO"),
+        "run",
+        "VALUE WAS NOT RESTORED",
+    ),
     (BaselineMarked(at=0.0, run="r1"), "run", "baseline: r1"),
     (BaselineMarked(at=0.0, run=None), "run", "baseline: none"),
     (NoteAdded(at=0.0, text="hot today\nfan is loud"), "note", "hot today"),

@@ -38,7 +38,7 @@ def test_two_sessions_are_never_called_chance() -> None:
 def test_two_sessions_of_the_same_get_no_verdict() -> None:
     told = two(runs(100, 101, 99), runs(600, 601, 599))
     assert "Not decided between S1/r1 and S2/r1: read IOPS +500.0 %" in comparison_sentence(told)
-    assert "in 3 and 3 runs of two sessions; not measured in turn, so" in comparison_sentence(told)
+    assert "in 3 and 3 runs from two sessions; not measured in turn, so" in comparison_sentence(told)
 
 
 def test_that_nothing_else_differs_is_said() -> None:

@@ -185,7 +185,7 @@ def test_an_experiment_that_was_not_put_back_says_so_loudly() -> None:
     session = measured(*SAME, ended=over)
     assert list(experiment_lines(session.experiments[0], None))[1:] == [
         "e1 failed: EIO.",
-        "Read-ahead IS NOT 128 KiB AGAIN.",
+        "Read-ahead WAS NOT RESTORED TO 128 KiB.",
         "x also changed (1), so A and B differ in both settings.",
     ]
 

@@ -342,7 +342,7 @@ def test_a_zip_with_extensions_is_not_read(forged: Forged, tmp_path: Path, into:
 
 def test_what_does_not_fit_is_not_begun(file: Path, into: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.core.session.archive_reader.shutil.disk_usage", lambda _: Usage(free=1 << 20))
-    assert refusal(file, into).endswith("MiB to unpack, which are not free.")
+    assert refusal(file, into).endswith("MiB of free space to unpack.")
     assert list(into.iterdir()) == []
 
 

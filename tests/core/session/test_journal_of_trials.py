@@ -83,7 +83,9 @@ def test_a_journal_that_cannot_be_written_says_so_before_it_is_written(
     monkeypatch.setattr(os, "access", refuses)
     error = journal.write_error()
     assert error is not None
-    assert error.message.startswith(f"The journal cannot be written: {journal.file if there else tmp_path} ")
+    assert error.message.startswith(
+        f"The journal cannot be written: no permission to write to {journal.file if there else tmp_path}."
+    )
     assert error.hint
     assert asked == ([] if there else [(tmp_path, os.W_OK | os.X_OK)])
 

@@ -32,7 +32,7 @@ def test_a_lock_dies_with_its_holder(tmp_path: Path) -> None:
 def test_a_lock_is_not_given_twice_in_one_process(tmp_path: Path) -> None:
     with (
         hold_lock(tmp_path, "sda", "measuring"),
-        pytest.raises(RefusedError, match=rf"pid {os.getpid()} \(measuring\)"),
+        pytest.raises(RefusedError, match=rf"PID {os.getpid()}: measuring\)"),
         hold_lock(tmp_path, "sda", "changing"),
     ):
         pass

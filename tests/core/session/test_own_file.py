@@ -141,7 +141,7 @@ def test_an_own_file_is_read_as_ever(tmp_path: Path) -> None:
 
 def test_whose_a_file_is_stands_in_the_sentence(tmp_path: Path) -> None:
     second_name(tmp_path / "file")
-    with pytest.raises(UntrustedFileError, match="has a second name"):
+    with pytest.raises(UntrustedFileError, match="has a second hard link"):
         open_own(tmp_path / "file", os.O_RDONLY)
 
 

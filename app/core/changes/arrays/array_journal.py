@@ -69,7 +69,7 @@ class ArrayJournalEntry:
         if self.setter is None or not self.unfinished or self.boot != boot_id():
             return None
         pid, start, program = self.setter
-        return f"{program} (pid {pid})" if is_running(pid, start) else None
+        return f"{program} (PID {pid})" if is_running(pid, start) else None
 
 
 class ArrayJournal:
