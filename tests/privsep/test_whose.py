@@ -41,13 +41,13 @@ def journal(tmp_path: Path) -> Journal:
 
 @pytest.mark.parametrize("result", ["kept", "failed", "verified"])
 def test_nobody_else_ends_a_trial(tmp_path: Path, journal: Journal, result: str) -> None:
-    with pytest.raises(RequestDeniedError, match="another user's"):
+    with pytest.raises(RequestDeniedError, match="belongs to another user"):
         of(tmp_path, JOE).outcome(SESSION, "c1", result)
     assert [trial.id for trial in journal.trials()] == ["c1"]
 
 
 async def test_nobody_else_has_what_it_deleted_made_again(tmp_path: Path, journal: Journal) -> None:
-    with pytest.raises(RequestDeniedError, match="another user's"):
+    with pytest.raises(RequestDeniedError, match="belongs to another user"):
         await of(tmp_path, JOE).remake(SESSION, "c1")
 
 

@@ -136,7 +136,7 @@ def test_it_tells_how_far_runs_lie_apart_and_what_pairs_show(null: dict[str, Out
     assert re.match(
         r"Run-to-run noise here: \d+\.\d % \(12 runs\)\. The usual 20 pairs can show a difference of ", first
     )
-    assert "20 % takes 3 pairs" in first
+    assert "20 % needs 3 pairs" in first
 
 
 def test_a_plan_says_what_is_not_known(null: dict[str, Outcome]) -> None:
