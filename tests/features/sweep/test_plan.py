@@ -184,7 +184,7 @@ def test_members_by_level_name_all_of_them_and_nothing_else(members: str, says: 
 def test_what_is_left_out_may_be_said_of_a_level() -> None:
     (rule,) = parse_plan((LEVELS + "[[skip]]\nlevel = 'raid1'\nreason = 'r'").encode(), "p").skips
     assert rule.levels == (Level.RAID1,)
-    with pytest.raises(PlanError, match="no key 'level'"):
+    with pytest.raises(PlanError, match="unknown key 'level'"):
         plan("[[skip]]\nlevel = 'raid1'\nreason = 'r'")
 
 
