@@ -240,7 +240,7 @@ def test_latencies_with_and_without_submission_are_not_compared() -> None:
     assert {row.figure.key: row.judgement is None for row in both.rows if row.figure.judged} == {
         "iops": False, "bytes_per_second": False, "latency_mean_ns": True, "latency_p99_ns": True
     }  # fmt: skip
-    assert any("without submission" in caveat for caveat in caveat_texts(both))
+    assert any("exclude submission" in caveat for caveat in caveat_texts(both))
 
 
 def latencies(*p99s: tuple[int, int | None], reads: int = 100_000, writes: int = 100_000) -> Comparison:

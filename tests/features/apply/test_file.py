@@ -41,7 +41,7 @@ def test_a_file_is_read() -> None:
         (ONE + '[target.set]\n"a b" = "x"\n', "line 5: 'a b' is no key of a setting"),
         (ONE + "[target.set]\nx = [1]\n", "line 5: x must be a text in quotes"),
         (ONE + "confirm = 12\n", "line 4: confirm must be a text in quotes"),
-        (HEAD + "target = 3\n", "line 2: target wants tables"),
+        (HEAD + "target = 3\n", "line 2: target must be an array of tables"),
         (HEAD + "x = [\n", "is not valid TOML"),
     ],
 )
@@ -53,7 +53,7 @@ def test_what_is_wrong_is_named_with_its_line(text: str, said: str) -> None:
 
 def test_the_line_is_that_of_the_very_table() -> None:
     text = ONE + "[target.set]\nx = 1\n" + '[[target]]\nselect = {media = "hdd"}\nset = {x = 1.5}\n'
-    with pytest.raises(DesiredError, match="line 8: x wants"):
+    with pytest.raises(DesiredError, match="line 8: x must be a text"):
         file(text)
 
 
