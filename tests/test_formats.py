@@ -279,7 +279,7 @@ def test_recover_says_which_program_can(cli: Cli, newer: None) -> None:  # noqa:
 
 def test_every_command_says_so_before_anything_is_tried(cli: Cli, newer: None) -> None:  # noqa: F811
     done = cli("--demo", "--demo-speed", "1000", "set", "/c0/v1", "read_ahead=read-ahead", "--yes")
-    assert done.err.count(f"A change of of-newer that is not at its end was written by raidbench {NEWER}") == 2
+    assert done.err.count(f"An open change of of-newer was written by raidbench {NEWER}") == 2
     assert done.status == 3
 
 

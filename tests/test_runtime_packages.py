@@ -71,4 +71,4 @@ def test_a_trial_that_would_not_revert_sets_nothing(damaged: Path, tmp_path: Pat
         done = shell(tmp_path / "state")(f"cat {attribute}; {command} >&2; echo $?; cat {attribute}")
     before, status, after = done.stdout.split()
     assert (status, after) == ("3", before)
-    assert f"The watchdog of the trial is not armed: {DAMAGE}. Nothing was set." in done.stderr
+    assert f"The watchdog of the trial could not be started: {DAMAGE}. Nothing was set." in done.stderr

@@ -73,7 +73,7 @@ def _size(value: Any) -> int:
         return value
     if isinstance(value, str):
         return parse_size(value)
-    raise ValueError('wants a size in quotes, such as "4G"')
+    raise ValueError('must be a size in quotes, such as "4G"')
 
 
 def _profile(value: Any) -> str:
@@ -84,25 +84,25 @@ def _profile(value: Any) -> str:
 
 def _theme(value: Any) -> str:
     if text(value) not in THEMES:
-        raise ValueError(f"wants one of {', '.join(THEMES)}")
+        raise ValueError(f"must be one of {', '.join(THEMES)}")
     return text(value)
 
 
 def _keymap(value: Any) -> dict[str, str]:
     if not isinstance(value, dict):
-        raise ValueError("wants a table: [keymap]")
+        raise ValueError("must be a table: [keymap]")
     for name, key in value.items():
         if not isinstance(key, str) or not key.strip():
-            raise ValueError(f"wants a key in quotes for {clean(str(name), 40)}")
+            raise ValueError(f"needs a key in quotes for {clean(str(name), 40)}")
     return dict(value)
 
 
 def _endurance(value: Any) -> dict[str, float]:
     if not isinstance(value, dict):
-        raise ValueError("wants a table: [endurance_tbw]")
+        raise ValueError("must be a table: [endurance_tbw]")
     for model, amount in value.items():
         if type(amount) not in (int, float) or not 0 < amount < 1e9:
-            raise ValueError(f"wants terabytes written, such as 1400, for {clean(str(model), 40)}")
+            raise ValueError(f"needs terabytes written, such as 1400, for {clean(str(model), 40)}")
     return dict(value)
 
 
@@ -110,7 +110,7 @@ def _columns(value: Any) -> tuple[str, ...]:
     from app.core.presentation.device_table import KEYS as COLUMNS
 
     if not isinstance(value, list) or not all(item in COLUMNS for item in value):
-        raise ValueError(f"wants a list of {', '.join(COLUMNS)}")
+        raise ValueError(f"must be a list of {', '.join(COLUMNS)}")
     return tuple(dict.fromkeys(value))
 
 
@@ -118,7 +118,7 @@ def _order(value: Any) -> str:
     from app.core.presentation.device_table import ORDERS
 
     if value not in ORDERS:
-        raise ValueError(f"wants one of {', '.join(ORDERS)}")
+        raise ValueError(f"must be one of {', '.join(ORDERS)}")
     return str(value)
 
 
@@ -156,7 +156,9 @@ def load_config(path: Path, *, required: bool) -> Config:
     except FileNotFoundError:
         if not required:
             return Config()
-        raise NotFoundError(f"There is no configuration file {shown}.", hint="Check the path after --config.") from None
+        raise NotFoundError(
+            f"The configuration file {shown} does not exist.", hint="Check the path after --config."
+        ) from None
     except OSError as error:
         raise ConfigError(
             f"The configuration file {shown} cannot be read: {error.strerror}.",
@@ -194,15 +196,18 @@ def save_key(path: Path, key: str, value: str | tuple[str, ...]) -> None:
         after = "".join(lines)
         wanted: dict[str, Any] = {key: value}
         if parse_config(after.encode(), shown) != replace(parse_config(before.encode(), shown), **wanted):
-            raise ConfigError(f"{key} of {shown} cannot be kept: it stands there in a way that is not understood.")
+            raise ConfigError(
+                f"{key} cannot be saved in {shown}: the file already has it in a form that "
+                "raidbench does not understand."
+            )
         replace_whole(real_path, after.encode(), content, mode=0o600)
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{key} cannot be kept in {shown}: {error}.") from None
+        raise ConfigError(f"{key} cannot be saved in {shown}: {error}.") from None
     except (RefusedError, ToolFailedError) as error:
-        raise ConfigError(f"{key} cannot be kept in {shown}: {error.message.rstrip('.')}.") from None
+        raise ConfigError(f"{key} cannot be saved in {shown}: {error.message.rstrip('.')}.") from None
 
 
 LARGEST = MEBIBYTE
 """Maximum size of a configuration file in bytes."""
 
-_HINT = "Correct it, or start with another file: --config FILE."
+_HINT = "Correct the file, or use another one: --config FILE."

@@ -35,7 +35,7 @@ def parse_endpoints(value: Any) -> tuple[HttpsEndpoint, ...]:
     from backends.system.https.endpoint import HttpsEndpoint, fingerprint_of, url_of, validate_name
 
     if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
-        raise ValueError("wants a table for each disk system: [santricity.NAME]")
+        raise ValueError("must be a table for each disk system: [santricity.NAME]")
     parse: Mapping[str, Parse[str]] = {
         "url": lambda given: url_of(text(given)),
         "user": _user,
@@ -47,20 +47,20 @@ def parse_endpoints(value: Any) -> tuple[HttpsEndpoint, ...]:
     for name, table in value.items():
         shown = clean(str(name), 40)
         if unknown := next((key for key in table if key not in parse), None):
-            raise ValueError(f"has no key {clean(unknown, 40)!r} of {shown}; the keys are {', '.join(parse)}")
+            raise ValueError(f"has an unknown key {clean(unknown, 40)!r} in {shown}. The keys are {', '.join(parse)}")
         if missing := next((key for key in ("url", "user", "password_file") if key not in table), None):
-            raise ValueError(f"wants {missing} of {shown}")
+            raise ValueError(f"needs {missing} in {shown}")
         door = {}
         for key, given in table.items():
             try:
                 door[key] = parse[key](given)
             except ValueError as error:
-                raise ValueError(f"{error} as {key} of {shown}") from None
+                raise ValueError(f"has an invalid {key} in {shown}: it {error}") from None
         endpoints.append(HttpsEndpoint(kind="santricity", name=validate_name(str(name)), **door))
     return tuple(endpoints)
 
 
 def _user(value: Any) -> str:
     if ":" in text(value) or not text(value).isprintable():
-        raise ValueError("wants a user's name without colons")
+        raise ValueError("must be a user name without colons")
     return text(value)

@@ -21,7 +21,7 @@ from app.core.workbench import Workbench
 from backends.errors import RaidbenchError
 from backends.values import dataclass
 
-_REASON = "Its process ended in the middle; the old value was put back afterwards."
+_REASON = "Its process was interrupted; the old value was restored afterwards."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class InterruptedExperiment:
     def sentence(self) -> str:
         """Return a sentence about the value that was left in force, without a full stop."""
         start = self.record.start
-        return f"{self.name}: cut short, {start.key} of {start.target} may still be {start.b} instead of {start.a}"
+        return f"{self.name}: interrupted. {start.key} of {start.target} may still be {start.b} instead of {start.a}"
 
 
 def find_interrupted(paths: Paths, *, own_folder: Path | None = None) -> tuple[InterruptedExperiment, ...]:
@@ -106,7 +106,7 @@ async def _undo_failure(bench: Workbench, record: ChangeRecord) -> str:
     if ended.is_reverted:
         return ""
     why = (ended.message or ended.result).rstrip(".")
-    return f"{record.change.label} of {record.change.target} was not put back: {why}."
+    return f"{record.change.label} of {record.change.target} was not restored: {why}."
 
 
 def _changes_in_force(session: Session, record: ExperimentRecord) -> tuple[ChangeRecord, ...]:

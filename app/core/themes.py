@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 THEMES: Mapping[str, str] = {
-    "auto": "As the terminal says: light or dark; its own colours where it has only sixteen.",
-    "dark": "Light text on a dark ground.",
-    "light": "Dark text on a light ground.",
-    "terminal": "The terminal's own sixteen colours on its own ground.",
+    "auto": "Light or dark, as the terminal reports. With 16 colours only: the terminal's own colours.",
+    "dark": "Light text on a dark background.",
+    "light": "Dark text on a light background.",
+    "terminal": "The terminal's own 16 colours on its own background.",
 }
 """Theme names, each with a sentence that describes it."""

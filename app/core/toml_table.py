@@ -96,8 +96,8 @@ class TomlTable:
         for key in self.given:
             if key not in legal:
                 where = f" in [{self._name.partition('.')[0]}]" if self._name else ""
-                sentence = f"there is no key {clean(key, 40)!r}{where}."
-                raise self.error(key, sentence, suggestion_hint(key, legal, f"The keys are: {', '.join(legal)}."))
+                sentence = f"unknown key {clean(key, 40)!r}{where}."
+                raise self.error(key, sentence, suggestion_hint(key, legal, f"Known keys: {', '.join(legal)}."))
 
     def parse(self, key: str, parse: Parse[T], value: Any, called: str = "") -> T:
         """Return the parsed value of a key; `called` is its name in error messages if that is not the key."""
@@ -117,14 +117,14 @@ class TomlTable:
         """Return a table inside this one; an empty table if it is not given."""
         table = self.given.get(key, {})
         if not isinstance(table, dict):
-            raise self.error(key, f"{key} wants a table: [{key}].")
+            raise self.error(key, f"{key} must be a table: [{key}].")
         return TomlTable(self.file, f"{self._name}.{key}" if self._name else key, table)
 
     def tables(self, key: str) -> list[TomlTable]:
         """Return an array of tables; an empty list if it is not given."""
         tables = self.given.get(key, [])
         if not isinstance(tables, list) or not all(isinstance(row, dict) for row in tables):
-            raise self.error(key, f"{key} wants tables: [[{key}]].")
+            raise self.error(key, f"{key} must be an array of tables: [[{key}]].")
         return [TomlTable(self.file, f"{key}.{at}", row) for at, row in enumerate(tables)]
 
 
@@ -139,7 +139,7 @@ def read_toml(data: bytes, shown: str, kind: str, failure: type[InvalidValueErro
         _require_small(tables)
         return TomlTable(TomlFile(shown, text, failure, hint), "", tables)
     except UnicodeDecodeError as error:
-        raise failure(f"{shown} is not {kind}: it is not text (byte {error.start}).", hint=hint) from None
+        raise failure(f"{shown} is not {kind}: byte {error.start} is not UTF-8 text.", hint=hint) from None
     except (ValueError, RecursionError) as error:  # an integer with too many digits raises a plain ValueError
         reason = clean(str(error).rstrip("."), 160)
         if not isinstance(error, tomllib.TOMLDecodeError | _UnfitError):
@@ -179,7 +179,7 @@ def _require_small(data: Mapping[str, Any]) -> None:
 def text_or_empty(value: Any) -> str:
     """Return a quoted string. Raises ValueError for any other value."""
     if not isinstance(value, str):
-        raise ValueError("wants a text in quotes")
+        raise ValueError("must be a text in quotes")
     return value.strip()
 
 
@@ -187,7 +187,7 @@ def text(value: Any) -> str:
     """Return a quoted string that is not blank. Raises ValueError for any other value."""
     stripped = text_or_empty(value)
     if not stripped:
-        raise ValueError("wants a text in quotes")
+        raise ValueError("must be a text in quotes")
     return stripped
 
 
@@ -195,14 +195,14 @@ def absolute_path(value: Any) -> str:
     """Return an absolute path, with `~` expanded. Raises ValueError for a relative one."""
     path = Path(text(value)).expanduser()
     if not path.is_absolute():
-        raise ValueError("wants an absolute path")
+        raise ValueError("must be an absolute path")
     return str(path)
 
 
 def flag(value: Any) -> bool:
     """Return a boolean. Raises ValueError for any other value."""
     if not isinstance(value, bool):
-        raise ValueError("wants true or false")
+        raise ValueError("must be true or false")
     return value
 
 
@@ -211,7 +211,7 @@ def whole_number(minimum: int, maximum: int) -> Parse[int]:
 
     def parse(value: Any) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
-            raise ValueError(f"wants a whole number from {minimum} to {maximum}")
+            raise ValueError(f"must be a whole number from {minimum} to {maximum}")
         return value
 
     return parse

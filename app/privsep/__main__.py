@@ -24,7 +24,7 @@ def main() -> int:
     """
     connection = _connection()
     if connection is None or os.geteuid() != 0:
-        print("This is a part of raidbench, which starts it by itself through sudo.", file=sys.stderr)
+        print("This program is part of raidbench, which starts it automatically through sudo.", file=sys.stderr)
         return 4
     for number in _IGNORED_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
@@ -55,7 +55,7 @@ def _connection() -> socket.socket | None:
 def _refusal_reason() -> str | None:
     """Return why root must not run this installation, or None."""
     if not sys.flags.isolated:
-        return "Python reads variables and folders of the user (it is started with -I)."
+        return "Python reads variables and folders of the user. Start it with -I."
     from app.privsep.installation import ownership_problem
 
     return ownership_problem()

@@ -60,7 +60,7 @@ class GuardedRuns:
             raise RequestDeniedError("measure: too many programs are reading.")
         wanted = _join_job(job, more or [])
         if wanted.writes:
-            raise RequestDeniedError("measure: only what reads is measured by the helper.")
+            raise RequestDeniedError("measure: the helper runs only jobs that read.")
         claims = [self._claims.for_reading(number) for number in dict.fromkeys(holds)]
         program = self._require_same_fio(fio)
         number = find_unused_id()
@@ -88,7 +88,7 @@ class GuardedRuns:
         root_fio = find_fio(self._host)
         if os.path.realpath(root_fio) != resolve_root_owned(fio):  # None if another user can replace it.
             raise RefusedError(
-                f"The root helper reads this device with {root_fio}, and your fio is {clean(fio, 200)}.",
+                f"The root helper reads this device with {root_fio}, but your fio is {clean(fio, 200)}.",
                 hint=f"Put {os.path.dirname(root_fio)} first in PATH.",
             )
         return root_fio

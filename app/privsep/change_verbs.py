@@ -76,7 +76,7 @@ class HelperChanges:
     def lock(self, name: str, what: str) -> Mapping[str, Any]:
         """Acquire a lock. Raises RefusedError if the watchdog of another user's trial will need it."""
         if name in self._locks or len(self._locks) >= MAX_LOCKS:
-            raise RequestDeniedError("lock: it is held already, or too many are.")
+            raise RequestDeniedError("lock: already locked, or too many locks.")
         with ExitStack() as stack:
             held = stack.enter_context(hold_lock(self._paths.locks, name, what))
             # Check under the lock, so that no trial starts meanwhile.
@@ -89,9 +89,9 @@ class HelperChanges:
     def unlock(self, name: str) -> Mapping[str, Any]:
         """Release a lock. Raises RequestDeniedError while a change is applied under it."""
         if name not in self._locks:
-            raise RequestDeniedError("unlock: that lock is not held.")
+            raise RequestDeniedError("unlock: this lock is not locked.")
         if any(self._locks[name][1] in locks for locks in self._applying):
-            raise RequestDeniedError("unlock: a change is being made under that lock.")
+            raise RequestDeniedError("unlock: a change is being applied under this lock.")
         self._locks.pop(name)[0].close()
         return {}
 
@@ -126,8 +126,11 @@ class HelperChanges:
                 self._planned[str(planned.target), planned.key, planned.after] = planned, locks
                 return {}
         raise RefusedError(
-            f"{shown.label} of {shown.target} would now be changed otherwise than was shown ({differs}).",
-            hint="Review it again.",
+            (
+                f"The plan for {shown.label} of {shown.target} no longer matches what you confirmed ({differs}). "
+                "Nothing was changed."
+            ),
+            hint="Review the change again.",
         )
 
     async def _possible_plans(self, shown: Change, back: dict[str, str] | None) -> AsyncIterator[Change]:
@@ -158,13 +161,13 @@ class HelperChanges:
         """Record a planned change in the journal under a new id. Raises RequestDeniedError if it was not planned."""
         change, locks = self._planned.get((target, key, after), (None, ()))
         if change is None:
-            raise RequestDeniedError("intend: that was not planned.")
+            raise RequestDeniedError("intend: this change was not planned.")
         self._require_same(change, locks)
         if until is not None and until > boot_clock() + LONGEST:
-            raise RequestDeniedError("intend: no trial is that long.")
+            raise RequestDeniedError("intend: a trial cannot last that long.")
         if until is not None:
             if not all(map(self._may_decide, self._trials_of_set(session, until))):
-                raise RequestDeniedError("intend: that set of trials is another user's.")
+                raise RequestDeniedError("intend: this set of trials belongs to another user.")
             register_journal(self._paths.locks, self._journal)
         self._journal.write_intent(id, Path(session), change, until=until)
         del self._planned[target, key, after]
@@ -179,7 +182,7 @@ class HelperChanges:
         """Apply a change that is in the journal, once. Raises RequestDeniedError if it was not recorded by `intend`."""
         change, locks = self._intended.get((session, id), (None, ()))
         if change is None:
-            raise RequestDeniedError("apply: that was not announced.")
+            raise RequestDeniedError("apply: this change was not announced.")
         self._require_same(change, locks)
         lock = locks[0]
 
@@ -211,7 +214,7 @@ class HelperChanges:
         if made is None:
             raise RequestDeniedError(f"{verb}: the journal has no such change.")
         if not self._may_decide(made):
-            raise RequestDeniedError(f"{verb}: that change is another user's.")
+            raise RequestDeniedError(f"{verb}: this change belongs to another user.")
         return made
 
     def _may_decide(self, made: UnresolvedChange) -> bool:
@@ -225,10 +228,10 @@ class HelperChanges:
     async def arm(self, session: str, until: float) -> Mapping[str, Any]:
         """Start the watchdog of this user's recorded trials. Raises RequestDeniedError without any, or if armed."""
         if not any(map(self._may_decide, self._trials_of_set(session, until))):
-            raise RequestDeniedError("arm: nothing was announced that ends then.")
+            raise RequestDeniedError("arm: no announced trial ends at that time.")
         self._armed = {(folder, end) for folder, end in self._armed if end > boot_clock()}
         if (session, until) in self._armed or len(self._armed) >= MAX_WATCHDOGS:
-            raise RequestDeniedError("arm: it is armed, or too many are.")
+            raise RequestDeniedError("arm: already armed, or too many watchdogs.")
         self._armed.add((session, until))
         try:
             await arm(self._paths, Path(session), until)
@@ -259,10 +262,13 @@ class HelperChanges:
         address = _target(target, scope)
         backend = self._machine.backend(address)
         if not isinstance(backend, CanPersist):
-            raise BlockedError(f"{address} keeps its settings by itself, or cannot be made to.")
+            raise BlockedError(f"{address} does not support persistent settings, or always stores them.")
         rule = await backend.persist(address, values)
         if rule.digest != digest:
-            raise RefusedError(f"{rule.path} would now be written otherwise than was shown.", hint="Review it again.")
+            raise RefusedError(
+                f"The plan for {rule.path} no longer matches what you confirmed. Nothing was written.",
+                hint=("Review the change again."),
+            )
         await self._host.install(rule.path, rule.content, before=rule.before)
         for argv in rule.reload:
             program = self._host.which((argv[0],))
@@ -285,7 +291,7 @@ class HelperChanges:
         locks = self._locks_of(change)
         backend = self._machine.setter(change.target)
         if not isinstance(backend, Recreatable):
-            raise BlockedError(f"{change.target} is gone, and cannot be made again from here.")
+            raise BlockedError(f"{change.target} no longer exists and cannot be re-created from here.")
         self._applying.append(locks)
         try:
             await backend.apply(await backend.plan_remake(change))
@@ -306,7 +312,7 @@ class HelperChanges:
     def _require_same(self, change: Change, locks: tuple[HeldLock, ...]) -> None:
         """Raises RequestDeniedError if a lock under which the change was planned was released since."""
         if any(now is not then for now, then in zip(self._locks_of(change), locks, strict=True)):
-            raise RequestDeniedError("The device was not locked all the time. Plan the change again.")
+            raise RequestDeniedError("The lock on the device was lost in between. Plan the change again.")
 
     def close(self) -> None:
         """Release all locks."""
@@ -321,9 +327,9 @@ def _parse_change(data: Mapping[str, Any]) -> Change:
     try:
         change = structure(data, Change)
     except Exception as error:  # Data of any wrong shape is not a change.
-        raise RequestDeniedError("plan: that is no change.") from error
+        raise RequestDeniedError("plan: this is not a change.") from error
     if not _TARGET(str(change.target)):
-        raise RequestDeniedError("plan: that is no change.")
+        raise RequestDeniedError("plan: this is not a change.")
     return change
 
 

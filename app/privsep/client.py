@@ -27,7 +27,7 @@ PROGRAM = "app.privsep"
 SILENT_SECONDS = 30.0
 """Seconds that a helper may take to start without a password prompt."""
 
-WITHOUT_ROOT = "Settings can be seen and planned, not changed, and raw devices not be read."
+WITHOUT_ROOT = "Without root privileges you can view and plan settings, but neither change them nor read raw devices."
 """The consequences of having no root privileges."""
 
 
@@ -41,13 +41,15 @@ def helper(*, ask: bool) -> Connection:
     """Start a helper and return its connection. `ask`: a password can be typed. Raises RefusedError, saying why not."""
     tools = privilege_tools(ask=ask)
     if not tools:
-        raise RefusedError(f"There is no sudo here to ask for what needs root. {WITHOUT_ROOT}", hint="Log in as root.")
+        raise RefusedError(
+            f"Root privileges are needed, but sudo is not installed. {WITHOUT_ROOT}", hint="Log in as root."
+        )
     reason = ""
     for tool in tools:
         connection, reason = _start_with(tool)
         if connection is not None:
             return connection
-    raise RefusedError(f"{reason} {WITHOUT_ROOT}", hint="Allow it in sudoers, or log in as root.")
+    raise RefusedError(f"{reason} {WITHOUT_ROOT}", hint="Allow raidbench in sudoers, or log in as root.")
 
 
 def _start_with(tool: PrivilegeTool) -> tuple[Connection | None, str]:
@@ -64,7 +66,9 @@ def _start_with(tool: PrivilegeTool) -> tuple[Connection | None, str]:
         message = error.full_text
         texts = {
             _REFUSED: message,
-            _UNCONNECTED: f"{tool.name} keeps the root helper from its connection (log_input in sudoers does that).",
+            _UNCONNECTED: (
+                f"{tool.name} cuts the connection to the root helper (the sudoers option log_input does that)."
+            ),
         }
         return None, texts.get(process.returncode, f"{tool.name} did not start the root helper.")
     return connection, ""
@@ -92,10 +96,10 @@ def split(arguments: list[str]) -> str:
     try:
         become_user(*user, (*self_exec_argv("app"), *arguments), sock.fileno())
     except OSError as error:
-        return f"raidbench cannot go on as the user who called sudo: {error.strerror}."
+        return f"raidbench cannot continue as the user who called sudo: {error.strerror}."
     finally:
         sock.close()
-    return "The user who called sudo may not run this installation."
+    return "The user who called sudo is not allowed to run this installation."
 
 
 def split_host(inner: LocalHost, side: HelperClient) -> Host:

@@ -65,7 +65,7 @@ class DeviceClaims:
         """
         device = _device(device)
         if len(self._claims) >= MAX_CLAIMS:
-            raise RequestDeniedError("hold: too many devices are held.")
+            raise RequestDeniedError("hold: too many open devices.")
         identity = None if meant is None else Identity(**_require_fields(Identity, "identity", meant))
         intent = Intent.WRITE if writing else Intent.READ
         async with AsyncExitStack() as stack:
@@ -86,13 +86,13 @@ class DeviceClaims:
         """Return a device that is open for reading. Raises RequestDeniedError if there is none with that number."""
         _, held, writing = self._claims.get(hold, (None, None, False))
         if held is None or writing:
-            raise RequestDeniedError("measure: that is not held for reading.")
+            raise RequestDeniedError("measure: this device is not open for reading.")
         return held
 
     async def release(self, hold: int) -> Mapping[str, Any]:
         """Close a device."""
         if hold not in self._claims:
-            raise RequestDeniedError("release: that is not held.")
+            raise RequestDeniedError("release: this device is not open.")
         await self._claims.pop(hold)[0].aclose()
         return {}
 
@@ -119,7 +119,9 @@ def _device(path: str) -> str:
     """Return the device node, which is used from here on. Raises RequestDeniedError if the path leads to none."""
     node = node_of(path)
     if node is None:
-        raise RequestDeniedError("That is no device, or a link leads there that others than root can change.")
+        raise RequestDeniedError(
+            "The path is not a device, or it is a link in a folder that other users than root can change."
+        )
     return node
 
 
@@ -131,5 +133,5 @@ def _require_fields(kind: type, called: str, data: Mapping[str, Any]) -> Mapping
         for key, item in data.items()
     )
     if not set(data) <= allowed or not sound or not (data.get("name") or data.get("kind")):
-        raise RequestDeniedError(f"That is no {called}.")
+        raise RequestDeniedError(f"The path is not a {called}.")
     return data

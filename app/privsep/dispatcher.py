@@ -73,7 +73,7 @@ class RequestDispatcher:
             result = await self._execute(verb, args)
             reply, descriptors = result if isinstance(result, tuple) else (result, ())
         except (MalformedError, RequestDeniedError) as error:
-            return self._refuse(number, RefusedError(f"The root helper does not do that. {error}"))
+            return self._refuse(number, RefusedError(f"Request denied by the root helper: {error}"))
         except RaidbenchError as error:
             return self._refuse(number, error)
         except Exception as error:  # A defect must neither end the conversation nor count as success.
@@ -85,9 +85,9 @@ class RequestDispatcher:
         if verb == "hello":
             return self._begin(**args)
         if verb not in self._verbs:
-            raise RequestDeniedError("It has not been greeted.")
+            raise RequestDeniedError("Protocol error: hello expected first.")
         if self._read_only and (verb in CHANGES or (verb == "hold" and args["writing"])):
-            raise RequestDeniedError(f"{verb}: this conversation is for reading only.")
+            raise RequestDeniedError(f"{verb}: this connection is read-only.")
         result = self._verbs[verb](**args)
         if not inspect.iscoroutine(result):
             return result
@@ -96,7 +96,7 @@ class RequestDispatcher:
     def _begin(self, version: int, read_only: bool, firmware: bool) -> Mapping[str, Any]:
         """Execute the first request, which declares the scope of the conversation."""
         if self._verbs:
-            raise RequestDeniedError("hello: it has been said.")
+            raise RequestDeniedError("hello: already received.")
         host = LocalHost(firmware_queries=firmware)
         reads = ReadVerbs(host)
         claims = self._claims = DeviceClaims(host, self._gid, self._paths.config)
@@ -141,7 +141,7 @@ class RequestDispatcher:
 
     def refuse_bytes(self, error: MalformedError) -> ReplyFrame:
         """Return the reply to bytes that are no message."""
-        return self._refuse(None, RefusedError(f"The root helper does not do that. {error}"))
+        return self._refuse(None, RefusedError(f"Request denied by the root helper: {error}"))
 
     def _refuse(self, number: int | None, error: RaidbenchError) -> ReplyFrame:
         self.refused += 1

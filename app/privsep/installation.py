@@ -18,7 +18,7 @@ def ownership_problem() -> str | None:
     """Return a sentence about the first part that a user other than root can replace; None if there is none."""
     for path in _parts():
         if not is_owned_by_root(path):
-            return f"{path} belongs to somebody else than root, or others may write to it."
+            return f"{path} is not owned by root, or other users can write to it."
     return None
 
 

@@ -32,7 +32,7 @@ def _load_shapes() -> dict[str, tuple[tuple[str, ...], ...]]:
     for vendor in own_vendors():
         for names, shapes in (load_object(vendor.root_reads) if vendor.root_reads else {}).items():
             if not shapes_by_program.keys().isdisjoint(names):
-                raise ValueError(f"{vendor.name} declares a program that another vendor declares, too")
+                raise ValueError(f"{vendor.name} declares a program that another vendor already declares")
             shapes_by_program |= dict.fromkeys(names, shapes)
     return shapes_by_program
 

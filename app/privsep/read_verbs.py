@@ -22,20 +22,22 @@ class ReadVerbs:
     async def read(self, paths: list[str]) -> Mapping[str, Any]:
         """Return the texts of small files by path. Raises RequestDeniedError if one of them is not in the table."""
         if not all(map(may_read, paths)):
-            raise RequestDeniedError("read: one of the files is not of those that are read.")
+            raise RequestDeniedError("read: a file is not on the list of permitted files.")
         return {"texts": await self._host.read_many(paths)}
 
     async def follow(self, path: str) -> Mapping[str, Any]:
         """Return the target of a link. Raises RequestDeniedError if it is not in the table."""
         if not may_follow(path):
-            raise RequestDeniedError("follow: that link is not of those that are followed.")
+            raise RequestDeniedError("follow: the link is not on the list of permitted links.")
         return {"leads": await self._host.link(path)}
 
     async def run(self, argv: list[str], seconds: float, stall: float | None) -> Mapping[str, Any]:
         """Return the output of a read-only program; see `Command` for its times. Raises RequestDeniedError."""
         command = command_of(argv)
         if command is None:
-            raise RequestDeniedError("run: that command line is none of those that only read, or root may not run it.")
+            raise RequestDeniedError(
+                "run: the command is not on the list of read-only commands, or root must not run it."
+            )
         done = await self._host.run(Command(argv=command, timeout=float(seconds), stall=stall))
         return {
             "returncode": done.returncode,
@@ -58,6 +60,6 @@ class ReadVerbs:
         if size is not None and size > query.value.size:
             raise RequestDeniedError("ask: no answer is that long.")
         if subject and not query.value.subject:
-            raise RequestDeniedError("ask: that question is about the whole card.")
+            raise RequestDeniedError("ask: this query covers the whole controller.")
         answer = await self._host.ask_firmware(host, query, subject=subject, size=size)
         return {"answer": base64.b64encode(answer).decode("ascii")}

@@ -174,7 +174,7 @@ def parse_request(message: Mapping[str, Any]) -> tuple[int, str, dict[str, Any]]
     """Return number, verb and arguments of a request. Raises RequestDeniedError if it does not match the tables."""
     number, verb, args = message.get("id"), message.get("verb"), message.get("args")
     if set(message) != {"id", "verb", "args"} or type(number) is not int or not 0 < number < 2**53:
-        raise RequestDeniedError("It is no request.")
+        raise RequestDeniedError("The message is not a request.")
     fields = FIELDS.get(verb) if isinstance(verb, str) else None
     if fields is None or not isinstance(verb, str):
         raise RequestDeniedError("There is no such verb.")

@@ -241,7 +241,7 @@ def test_a_job_file_is_run(tmp_path: Path) -> None:
         (("--bs", "huge"), "--bs"),
         (("--iodepth", "-3"), "--iodepth"),
         (("--rw", "erase"), "--rw"),
-        (("--profile", "nope"), "no workload called"),
+        (("--profile", "nope"), "no workload named"),
         (("--ioengine", "/tmp/evil.so"), "--ioengine"),
         (("--jobfile", "/nonexistent.fio"), "does not exist"),
     ],

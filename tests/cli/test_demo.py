@@ -202,7 +202,7 @@ def test_a_drive_at_its_warning_temperature_ends_the_run(demo: Cli, monkeypatch:
     monkeypatch.setattr("app.core.benchmark.runner.too_warm", hot)
     done = demo("bench", SDB, "--runtime", "3600", "--ramp", "0", "--json")
     assert (done.status, done.json["run"]["status"]) == (1, "stopped")
-    assert "Stopped for heat: /dev/sdb has 84 °C (warns at 80 °C)." in done.err
+    assert "Stopped because of heat: /dev/sdb has 84 °C (warns at 80 °C)." in done.err
 
 
 SDC = "megaraid:/c1/v0"
@@ -277,4 +277,4 @@ def test_what_a_drive_is_rated_for_is_told_before_it_is_written_to_where_the_con
     state.mkdir()
     (state / "config.toml").write_text('[endurance_tbw]\n"SAMSUNG MZQLB960HAJR" = 1400\n')
     asked = cli("--demo", "bench", "nvme0n1", "--rw", "randwrite")
-    assert "Rated endurance of block:nvme0n1: 1400 TB, by the configuration." in asked.err
+    assert "Rated endurance of block:nvme0n1: 1400 TB, from the configuration." in asked.err

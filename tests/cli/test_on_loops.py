@@ -182,7 +182,9 @@ def test_a_file_that_was_swapped_between_two_sessions_is_named_and_nothing_is_ca
     told = cli("compare", first, second, "--json").json
     differing = {row["key"] for row in told["provenance"]}
     assert {"backing_inode", "backing_bytes", "size_bytes"} <= differing
-    assert told["sentence"].startswith("What differs beside settings and job: inode of the backing file, size of")
+    assert told["sentence"].startswith(
+        "Differences in addition to settings and job: inode of the backing file, size of"
+    )
     assert "chance" not in told["sentence"]
 
 

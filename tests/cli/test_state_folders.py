@@ -131,7 +131,7 @@ def test_a_filesystem_without_room_for_files_is_refused(
 ) -> None:
     with on(tmp_path / "m", "tmpfs", "size=1m,nr_inodes=4") as point:
         monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(point / "state"))
-        assert_refused(set_value(cli, disk), disk, point / "state", "Free space, or files")
+        assert_refused(set_value(cli, disk), disk, point / "state", "Free disk space or inodes")
 
 
 def test_a_filesystem_that_became_read_only_keeps_the_way_back(
@@ -271,10 +271,10 @@ def test_a_journal_that_everybody_can_write_is_not_believed(
     assert set_value(cli, disk).status == 0
     queue(disk).write_text("128")
     with without_permissions(monkeypatch, state):
-        assert_refused(set_value(cli, disk), disk, state, "may be written by other users", "no permissions (vfat")
+        assert_refused(set_value(cli, disk), disk, state, "can be written by other users", "no permissions (vfat")
         recover = cli("recover", "--restore")
         assert (recover.status, value(disk)) == (1, "128")
-        assert f"{state / 'journal' / FILE} may be written by other users" in recover.err
+        assert f"{state / 'journal' / FILE} can be written by other users" in recover.err
         assert cli("doctor").status == 5
         assert_no_defect(cli, disk)
 

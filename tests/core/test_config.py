@@ -58,22 +58,22 @@ def test_every_key_is_read() -> None:
 @loop_over(
     ("text", "said"),
     [
-        ("\nfsp = 5", "config.toml, line 2: there is no key 'fsp'."),
-        ('fps = "fast"', "config.toml, line 1: fps wants a whole number from 1 to 30."),
-        ("fps = true", "config.toml, line 1: fps wants a whole number from 1 to 30."),
-        ("fps = 99", "config.toml, line 1: fps wants a whole number from 1 to 30."),
-        ("ascii = 1", "config.toml, line 1: ascii wants true or false."),
-        ("# x\n\n[keymap]\na = 1", "config.toml, line 3: keymap wants a key in quotes for a."),
+        ("\nfsp = 5", "config.toml, line 2: unknown key 'fsp'."),
+        ('fps = "fast"', "config.toml, line 1: fps must be a whole number from 1 to 30."),
+        ("fps = true", "config.toml, line 1: fps must be a whole number from 1 to 30."),
+        ("fps = 99", "config.toml, line 1: fps must be a whole number from 1 to 30."),
+        ("ascii = 1", "config.toml, line 1: ascii must be true or false."),
+        ("# x\n\n[keymap]\na = 1", "config.toml, line 3: keymap needs a key in quotes for a."),
         (
             "[endurance_tbw]\nM = 0",
-            "config.toml, line 1: endurance_tbw wants terabytes written, such as 1400, for M.",
+            "config.toml, line 1: endurance_tbw needs terabytes written, such as 1400, for M.",
         ),
-        ("endurance_tbw = 3", "config.toml, line 1: endurance_tbw wants a table: [endurance_tbw]."),
+        ("endurance_tbw = 3", "config.toml, line 1: endurance_tbw must be a table: [endurance_tbw]."),
         ('scratch_size = "big"', "config.toml, line 1: scratch_size: 'big' is not a size."),
-        ('profile = "no"', "config.toml, line 1: profile: There is no workload called 'no'."),
-        ('theme = " "', "config.toml, line 1: theme wants a text in quotes."),
-        ('theme = "nord"', "config.toml, line 1: theme wants one of auto, dark, light, terminal."),
-        ('scratch_dir = "x"', "config.toml, line 1: scratch_dir wants an absolute path."),
+        ('profile = "no"', "config.toml, line 1: profile: There is no workload named 'no'."),
+        ('theme = " "', "config.toml, line 1: theme must be a text in quotes."),
+        ('theme = "nord"', "config.toml, line 1: theme must be one of auto, dark, light, terminal."),
+        ('scratch_dir = "x"', "config.toml, line 1: scratch_dir must be an absolute path."),
     ],
 )
 def test_a_mistake_is_named_with_its_line(text: str, said: str) -> None:
@@ -86,7 +86,7 @@ def test_what_is_no_toml_is_said(text: str) -> None:
 
 
 def test_binary_data_is_said() -> None:
-    assert wrong(b"\x7fELF\xff\xfe") == "config.toml is not a configuration file: it is not text (byte 4)."
+    assert wrong(b"\x7fELF\xff\xfe") == "config.toml is not a configuration file: byte 4 is not UTF-8 text."
 
 
 def test_a_deeply_nested_file_is_said() -> None:

@@ -58,16 +58,31 @@ def test_a_password_goes_unencrypted_to_this_machine_only(url: str) -> None:
 @loop_over(
     ("text", "said"),
     [
-        ("santricity = 3", "santricity wants a table for each disk system: [santricity.NAME]."),
-        ('[santricity]\nurl = "x"', "santricity wants a table for each disk system: [santricity.NAME]."),
-        ('[santricity.lab]\nurl = "https://a"', "santricity wants user of lab."),
-        (f"[santricity.lab]\n{FOUR}passwd = 1", "santricity has no key 'passwd' of lab; the keys are url, user, "),
-        (f"[santricity.lab]\n{FOUR}password = 1", "santricity has no key 'password' of lab; the keys are url, user, "),
+        ("santricity = 3", "santricity must be a table for each disk system: [santricity.NAME]."),
+        ('[santricity]\nurl = "x"', "santricity must be a table for each disk system: [santricity.NAME]."),
+        ('[santricity.lab]\nurl = "https://a"', "santricity needs user in lab."),
+        (
+            f"[santricity.lab]\n{FOUR}passwd = 1",
+            "santricity has an unknown key 'passwd' in lab. The keys are url, user, ",
+        ),
+        (
+            f"[santricity.lab]\n{FOUR}password = 1",
+            "santricity has an unknown key 'password' in lab. The keys are url, user, ",
+        ),
         (f'[santricity."a/b"]\n{FOUR}', "santricity wants a name of letters, digits, - and _ only."),
-        (f'[santricity.lab]\n{FOUR}fingerprint = "ab"', "santricity wants the SHA-256 of a certificate: 64 hexadec"),
-        (f'[santricity.lab]\n{FOUR}ca_file = "ca.pem"', "santricity wants an absolute path as ca_file of lab."),
+        (
+            f'[santricity.lab]\n{FOUR}fingerprint = "ab"',
+            "santricity has an invalid fingerprint in lab: it wants the SHA-256 of a certificate: 64 hexadec",
+        ),
+        (
+            f'[santricity.lab]\n{FOUR}ca_file = "ca.pem"',
+            "santricity has an invalid ca_file in lab: it must be an absolute path.",
+        ),
         *(
-            (f"[santricity.lab]\n{FOUR}".replace("https://array1:8443/", url), f"santricity wants {said}")
+            (
+                f"[santricity.lab]\n{FOUR}".replace("https://array1:8443/", url),
+                f"santricity has an invalid url in lab: it wants {said}",
+            )
             for url, said in (
                 ("http://array1", "a url that begins with https://"),
                 ("http://127.0.0.1.example", "a url that begins with https://"),
@@ -81,7 +96,10 @@ def test_a_password_goes_unencrypted_to_this_machine_only(url: str) -> None:
                 ("https://a b", "a host name or address in the url"),
             )
         ),
-        (f"[santricity.lab]\n{FOUR}".replace('"admin"', '"a:b"'), "santricity wants a user's name without colons as"),
+        (
+            f"[santricity.lab]\n{FOUR}".replace('"admin"', '"a:b"'),
+            "santricity has an invalid user in lab: it must be a user name without colons.",
+        ),
     ],
 )
 def test_a_mistake_is_named(text: str, said: str) -> None:

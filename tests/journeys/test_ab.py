@@ -258,7 +258,7 @@ def test_an_interval_on_the_way_is_not_yet_decided(walked: Walk) -> None:
 def test_the_end_is_one_sentence_and_the_old_value(walked: Walk) -> None:
     end = walked.seen["end"]
     assert "↓ slower: read IOPS -20." in end.notices
-    assert "Read-ahead is 128 KiB again." in end.notices
+    assert "Read-ahead was restored to 128 KiB." in end.notices
     assert "Slower with read-ahead 4096 KiB" in end.text
     assert walked.read_ahead == "128"
 
@@ -273,7 +273,7 @@ async def test_x_ends_it_with_the_old_value(staged: Pilot[int], load: PacedLoad,
     await staged.press("x")
     await until(staged, lambda: not table.bench.jobs.running)
     assert table.host.files[KB] == "128"
-    assert "Read-ahead is 128 KiB again" in notices(staged)
+    assert "Read-ahead was restored to 128 KiB" in notices(staged)
 
 
 @pytest.mark.long

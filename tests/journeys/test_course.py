@@ -19,7 +19,7 @@ from widgets.text_utils.symbols import BUSY
 
 SIZES = ((80, 24), (120, 40))
 BEGAN = "A check of md1 began at "
-FELL = "Write cache of sde went from write back to write through at "
+FELL = "The write cache of sde changed from write back to write through at "
 """Without the second of the run: on a busy machine it is any. tests/core/benchmark/test_course_watch.py tries that."""
 
 

@@ -146,7 +146,7 @@ async def test_several_are_not_preconditioned_at_once(tmp_path: Path) -> None:
     async with bench(tmp_path) as pilot:
         await choose(pilot, SSD, FLASH)
         await pilot.press("P")
-        await until(pilot, lambda: "Targets are written in full one at a time" in text_of(pilot))
+        await until(pilot, lambda: "Only one target can be preconditioned at a time" in text_of(pilot))
 
 
 @pytest.mark.long

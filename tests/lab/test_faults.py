@@ -123,7 +123,7 @@ async def test_two_of_raid5_fail(bench: Workbench, array: Array, disks: Disks, t
 
     # Long: the array ends the run, and on a slow machine the second drive fails seconds after the first.
     record = await during(bench, made, deed, BOTH | {"runtime": "90"})
-    ok = failed(record, f"The array has failed: {made.kernel} (raid5) misses 2 of its 3 members")
+    ok = failed(record, f"The array has failed: {made.kernel} (raid5) lacks 2 of its 3 members")
     assert table.add("Faults", "two members of raid5 fail", "what is said", "failed: misses 2 of 3", ok=ok)
 
 
@@ -134,7 +134,7 @@ async def test_one_of_raid1_is_taken_out(
     name = disks["nvme3"].kernel
     record = await during(bench, made, lambda: unplug("nvme3"))
     text = said(record)
-    told = f"{name} went away during the run" in text and "degraded now (1 of 2" in text
+    told = f"{name} disappeared during the run" in text and "degraded now (1 of 2" in text
     ok = record.figures.status is RunStatus.OK and told
     assert table.add("Faults", "one member of raid1 is taken out", "what is said", "ok, names it, degraded", ok=ok)
 

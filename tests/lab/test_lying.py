@@ -143,7 +143,7 @@ async def test_what_somebody_else_sets_is_left_alone(workbench: Workbench, disks
         depth.write_text(before)
         ended = await workbench.changes.apply(change)
         depth.write_text("9")
-        with pytest.raises(RefusedError, match="somebody else changed it"):
+        with pytest.raises(RefusedError, match="Another program changed it"):
             await workbench.changes.undo(ended.id)
         after = depth.read_text().strip()
     finally:

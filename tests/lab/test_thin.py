@@ -140,7 +140,7 @@ def test_a_run_is_ended_when_another_volume_takes_the_room(writer: Writer, state
     ready = writer.ready(device, size="1M", runtime="120")
     figures = writer.measured_during(ready, Path(device).name, take)
     assert figures.status is RunStatus.STOPPED
-    assert (figures.reason or "").startswith(f"Stopped for room: the thin pool {GROUP}/pool has")
+    assert (figures.reason or "").startswith(f"Stopped for lack of free space: the thin pool {GROUP}/pool has")
 
 
 @pytest.mark.usefixtures("pooled")

@@ -70,8 +70,8 @@ def test_every_key_of_the_configuration_is_told(key: str) -> None:
 
 def test_what_a_key_takes_stands_on_the_page_as_a_wrong_value_is_refused() -> None:
     read = plain("man5/raidbench.toml.5")
-    assert "It wants a whole number from 1 to 30." in read
-    assert "It wants one of auto, " in read
+    assert "It must be a whole number from 1 to 30." in read
+    assert "It must be one of auto, " in read
 
 
 def test_no_text_is_taken_for_a_request_or_leaves_ascii() -> None:

@@ -219,7 +219,7 @@ async def test_two_helpers_do_not_lock_the_same_device(root: Helper, tmp_path: P
     other = stack.enter_context(helper(tmp_path / "root"))
     await root.side.ask("lock", name="block-sda", what="measuring")
 
-    with pytest.raises(RefusedError, match="is held by raidbench"):
+    with pytest.raises(RefusedError, match="is locked by raidbench"):
         await other.side.ask("lock", name="block-sda", what="changing")
 
 

@@ -78,7 +78,7 @@ def test_what_a_helper_does_elsewhere_is_seen(tmp_path: Path, line: str, strange
     ("answer", "clear"),
     [
         ({"id": 1, "ok": {}, "descriptors": 0}, True),
-        ({"id": 1, "error": {"message": "The root helper does not do that. journal takes nothing."}}, True),
+        ({"id": 1, "error": {"message": "Request denied by the root helper: journal takes nothing."}}, True),
         ({"id": 1, "error": {"message": "The root helper failed: KeyError: 'a'"}}, False),
         ({"id": 1, "error": {"message": "Traceback (most recent call last)"}}, False),
         ({"id": 1, "error": {"message": ""}}, False),

@@ -69,9 +69,9 @@ async def test_what_was_planned_is_announced_and_made_once(helper: Helper) -> No
     await helper.changes.apply(SESSION, "c1")
     assert helper.host.written == [(PATH, "256")]
     for value in ("256", "512"):
-        with pytest.raises(RequestDeniedError, match="that was not planned"):
+        with pytest.raises(RequestDeniedError, match="this change was not planned"):
             helper.intend(value)
-    with pytest.raises(RequestDeniedError, match="that was not announced"):
+    with pytest.raises(RequestDeniedError, match="this change was not announced"):
         await helper.changes.apply(SESSION, "c1")
     assert len(helper.host.written) == 1
 
@@ -93,7 +93,10 @@ async def test_of_a_program_that_makes_a_change_the_lock_tells_and_the_journal(
 
     monkeypatch.setattr(BlockBackend, "apply", begun)
     await helper.changes.apply(SESSION, "c1")
-    assert told == [f"It is held by sdparm pid {os.getpid()}, started by raidbench pid {os.getpid()} (changing)."]
+    assert told == [
+        f"{lock_name(change.locks[0])} is locked by sdparm (PID {os.getpid()}, started by raidbench"
+        f" PID {os.getpid()}: changing)."
+    ]
     assert [record["kind"] for record in read_records(helper.journal.file)] == ["intent", "setter"]
 
 
@@ -101,7 +104,7 @@ async def test_what_has_come_to_its_end_is_not_made_any_more(helper: Helper) -> 
     await helper.planned()
     helper.intend()
     helper.changes.outcome(SESSION, "c1", "failed")
-    with pytest.raises(RequestDeniedError, match="that was not announced"):
+    with pytest.raises(RequestDeniedError, match="this change was not announced"):
         await helper.changes.apply(SESSION, "c1")
     assert helper.host.written == []
 
@@ -146,7 +149,7 @@ async def test_no_trial_is_longer_than_trials_are(helper: Helper, monkeypatch: p
     monkeypatch.setattr(change_verbs, "boot_clock", lambda: now)
     await helper.planned()
     if more:
-        with pytest.raises(RequestDeniedError, match="no trial is that long"):
+        with pytest.raises(RequestDeniedError, match="a trial cannot last that long"):
             helper.intend(until=now + LONGEST + more)
     else:
         helper.intend(until=now + LONGEST)
@@ -179,7 +182,7 @@ async def test_a_watchdog_is_started_for_trials_that_were_announced_alone(
     await helper.planned()
     until = boot_clock() + 60
     helper.intend(until=until)
-    with pytest.raises(RequestDeniedError, match="nothing was announced that ends then"):
+    with pytest.raises(RequestDeniedError, match="no announced trial ends at that time"):
         await helper.changes.arm(session, until + later)
     assert armed == []
     await helper.changes.arm(SESSION, until)
@@ -202,10 +205,10 @@ async def test_a_watchdog_is_rehearsed_where_root_keeps_its_things(
 def test_a_lock_is_held_once_and_so_many_at_most(helper: Helper, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(change_verbs, "MAX_LOCKS", 2)
     helper.changes.lock("one", "changing")
-    with pytest.raises(RequestDeniedError, match="held already, or too many are"):
+    with pytest.raises(RequestDeniedError, match="already locked, or too many locks"):
         helper.changes.lock("one", "changing")
     helper.changes.lock("two", "changing")
-    with pytest.raises(RequestDeniedError, match="held already, or too many are"):
+    with pytest.raises(RequestDeniedError, match="already locked, or too many locks"):
         helper.changes.lock("three", "changing")
 
 
@@ -216,7 +219,7 @@ def test_a_lock_that_was_let_go_is_free_and_what_is_held_is_not(helper: Helper) 
     helper.changes.unlock("one")
     with hold_lock(helper.paths.locks, "one", "measuring"):
         pass
-    with pytest.raises(RequestDeniedError, match="that lock is not held"):
+    with pytest.raises(RequestDeniedError, match="this lock is not locked"):
         helper.changes.unlock("one")
 
 
@@ -240,5 +243,5 @@ async def test_a_change_that_would_not_be_planned_so_is_refused_with_what_differ
     change = await helper.planned()
     helper.changes.lock("disk-other", "changing")
     word = "steps" if name == "writes" else name
-    with pytest.raises(RefusedError, match=rf"changed otherwise than was shown \({word}\)"):
+    with pytest.raises(RefusedError, match=rf"no longer matches what you confirmed \({word}\)"):
         await helper.changes.plan(unstructure(replace(change, **{name: value})), None)  # type: ignore[arg-type]

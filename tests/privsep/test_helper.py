@@ -310,7 +310,7 @@ def test_a_message_of_no_length_or_too_long_ends_the_conversation(tmp_path: Path
 def test_the_helper_is_nothing_to_be_started_by_hand() -> None:
     tried = subprocess.run(command(), stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd="/")
 
-    assert (tried.returncode, "starts it by itself" in tried.stderr) == (4, True)
+    assert (tried.returncode, "starts it automatically" in tried.stderr) == (4, True)
 
 
 def test_the_helper_does_not_start_where_python_heeds_the_users_variables(tmp_path: Path) -> None:

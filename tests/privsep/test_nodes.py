@@ -296,7 +296,7 @@ def test_a_fio_is_compared_by_what_no_user_can_exchange(
     if whose == 0:
         assert runs._require_same_fio(trap.link) == own
     else:
-        with pytest.raises(RefusedError, match="and your fio is"):
+        with pytest.raises(RefusedError, match="but your fio is"):
             runs._require_same_fio(trap.link)
 
 

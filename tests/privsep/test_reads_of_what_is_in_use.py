@@ -308,7 +308,7 @@ async def test_the_helper_starts_no_more_than_it_can_answer_for(mortal: Helper, 
 async def test_a_job_that_writes_is_refused(root: Helper, in_use: Loop, rw: Pattern) -> None:
     hold = (await root.side.ask("hold", **asking(in_use.device)))["hold"]
 
-    with pytest.raises(RefusedError, match="only what reads"):
+    with pytest.raises(RefusedError, match="only jobs that read"):
         await root.side.fetch("measure", **measuring(hold, job=Job(rw=rw)))
 
 
@@ -317,7 +317,7 @@ async def test_a_job_of_which_a_later_section_writes_is_refused(root: Helper, in
     hold = (await root.side.ask("hold", **asking(in_use.device)))["hold"]
     more = [{"job": LONG.texts(), "waits": False}, {"job": Job(rw=rw).texts(), "waits": True}]
 
-    with pytest.raises(RefusedError, match="only what reads"):
+    with pytest.raises(RefusedError, match="only jobs that read"):
         await root.side.fetch("measure", **measuring(hold) | {"more": more})
 
 
@@ -353,7 +353,7 @@ async def test_only_what_is_held_for_reading_is_read(root: Helper, in_use: Loop,
         await root.side.ask("release", hold=gone)
 
         for hold in (written, gone, 99):
-            with pytest.raises(RefusedError, match="not held for reading"):
+            with pytest.raises(RefusedError, match="not open for reading"):
                 await root.side.fetch("measure", **measuring(hold))
         await root.side.ask("release", hold=written)
 
@@ -498,7 +498,7 @@ async def test_a_scratch_file_beside_what_is_in_use_is_refused_with_a_reason(
 ) -> None:
     file = JobTarget(path=str(tmp_path / "disk"), name="the file", kind=TargetKind.FILE, size=16 << 20)
     async with targets(root, in_use) as [target]:
-        with pytest.raises(RefusedError, match="only the root helper reads it, and the file"):
+        with pytest.raises(RefusedError, match="only the root helper can read it, but the helper cannot open the file"):
             await anext(load_of(root).run(SHORT, [target, file], tmp_path, asyncio.Event()))
 
 

@@ -96,7 +96,7 @@ def test_an_installation_of_the_users_own_is_not_run_as_root(
     done = sudo(program, place, "set", f"block:{device.name}", "read_ahead_kb=512", "--yes")
 
     assert done.returncode != 0
-    assert "belongs to somebody else than root" in done.stderr
+    assert "is not owned by root" in done.stderr
     assert "Install raidbench for all users" in done.stderr
 
 

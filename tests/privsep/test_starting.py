@@ -68,7 +68,7 @@ def test_nobody_is_asked_where_nobody_is_at_a_terminal(tmp_path: Path, monkeypat
 def test_without_sudo_a_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elevated, "find_program", lambda names: None)
 
-    with pytest.raises(RefusedError, match="There is no sudo here"):
+    with pytest.raises(RefusedError, match="sudo is not installed"):
         helper(ask=True)
 
 
@@ -78,7 +78,7 @@ def test_a_sudo_that_gives_the_helper_no_socket_leaves_raidbench_without_root(
 ) -> None:
     sudo_that(tmp_path, monkeypatch, f"exec < /dev/null\n{OBEYS}")
 
-    with pytest.raises(RefusedError, match="keeps the root helper from its connection"):
+    with pytest.raises(RefusedError, match="cuts the connection to the root helper"):
         helper(ask=False)
 
 

@@ -37,7 +37,7 @@ def test_the_line_of_advice_names_the_key_before_it_is_cut() -> None:
 @pytest.mark.parametrize(
     ("key", "heading"),
     [
-        ("unwritten-flash", "Blocks never written (unwritten-flash)"),
+        ("unwritten-flash", "Unwritten blocks read (unwritten-flash)"),
         ("zfs-sync", "zfs-sync"),
         ("too-short", "Too short"),
     ],
@@ -50,7 +50,8 @@ def test_advice_is_headed_by_words(key: str, heading: str) -> None:
 async def bench_without(table: Table, pilot: Pilot[int]) -> None:
     await pilot.press("2")
     await until(
-        pilot, lambda: "The job cannot run: fio is not installed: raidbench measures with it." in text_of(pilot)
+        pilot,
+        lambda: ("The job cannot run: fio is not installed, but raidbench needs it to measure.") in text_of(pilot),
     )
 
 

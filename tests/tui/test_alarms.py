@@ -77,7 +77,7 @@ def test_a_real_stall_is_told_with_its_length_as_soon_as_fio_tells_again() -> No
 
 def test_while_fio_tells_nothing_that_is_said_once() -> None:
     silences = [replace(flowing(9), silent_s=seconds) for seconds in (0.3, 1.3, 2.3)]
-    assert heard(*silences) == [(), ("Stall: fio has told nothing for 1.3 s, some I/O does not come back.",), ()]
+    assert heard(*silences) == [(), ("Stall: no output from fio for 1.3 s, an I/O has not completed.",), ()]
 
 
 def test_the_silence_of_a_simulation_says_nothing_of_a_device() -> None:

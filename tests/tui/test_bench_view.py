@@ -326,7 +326,7 @@ def test_measured_at_the_cap_it_is_called_not_steady() -> None:
     capped = replace(SETTLED, attained=False, capped=True)
     groups = figure_facts(replace(figures(), steady=capped))
     (fact,) = next(group.facts for group in groups if group.heading == "Steady state")
-    assert fact.value.startswith("NOT STEADY after 70 s of waiting, measured anyway")
+    assert fact.value.startswith("NOT STEADY after waiting 70 s, measured anyway")
 
 
 def still(at: float, seconds: float = 0.25) -> Sample:

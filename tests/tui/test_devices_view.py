@@ -325,11 +325,11 @@ def test_the_dialog_says_what_undoes_it() -> None:
 
 def test_the_dialog_says_what_else_may_change() -> None:
     moving = replace(change(), moves=("nr_requests", "wbt_lat_usec"))
-    assert asked((moving,)).summary == "Scheduler may also change nr_requests, wbt_lat_usec."
+    assert asked((moving,)).summary == "Changing Scheduler may also change: nr_requests, wbt_lat_usec."
 
 
 def test_the_dialog_says_what_cannot_be_taken_back() -> None:
-    assert asked((change(undo=False),)).changes[0].undo == "cannot be taken back"
+    assert asked((change(undo=False),)).changes[0].undo == "cannot be undone"
 
 
 def test_no_trial_is_offered_for_what_cannot_be_taken_back() -> None:

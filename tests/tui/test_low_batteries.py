@@ -68,7 +68,7 @@ def test_the_list_of_devices_tells_both(stations: Stations) -> None:
 
 
 def test_the_settings_say_what_is_in_force_and_why(stations: Stations) -> None:
-    assert f"In force is write-through: {WHY}." in words(stations.settings)
+    assert f"The effective value is write-through: {WHY}." in words(stations.settings)
 
 
 def test_the_report_says_it_of_the_run(stations: Stations) -> None:

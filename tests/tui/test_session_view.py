@@ -147,24 +147,28 @@ EVENTS: list[tuple[LoggedEvent, str, str]] = [
     ),
     (tried(), "run", "e1 2 pairs: Scheduler of block:sda, A none, B bfq"),
     (ExperimentEnded(at=0.0, id="e1", status=RunStatus.OK, restored=True), "run", "e1 all runs done; the old value"),
-    (ExperimentEnded(at=0.0, id="e1", status=RunStatus.FAILED, restored=False, reason="EIO"), "run", "IS NOT BACK"),
+    (
+        ExperimentEnded(at=0.0, id="e1", status=RunStatus.FAILED, restored=False, reason="EIO"),
+        "run",
+        "VALUE WAS NOT RESTORED",
+    ),
     (BaselineMarked(at=0.0, run="r1"), "run", "baseline: r1"),
     (BaselineMarked(at=0.0, run=None), "run", "baseline: none"),
     (NoteAdded(at=0.0, text="hot today\nfan is loud"), "note", "hot today"),
     (MachineChecked(at=0.0, findings=(FLAW,), rules=48), "session", "1 finding"),
-    (MachineChecked(at=0.0, findings=(), rules=48), "session", "nothing to be said against the set-up"),
+    (MachineChecked(at=0.0, findings=(), rules=48), "session", "no findings"),
     (RulePersisted(at=0.0, target=SDA, path="/etc/x.rules", values={"a": "1"}), "change", "/etc/x.rules keeps"),
-    (RulePersisted(at=0.0, target=SDA, path="/etc/x.rules", values={}), "change", "/etc/x.rules no longer keeps"),
+    (RulePersisted(at=0.0, target=SDA, path="/etc/x.rules", values={}), "change", "/etc/x.rules no longer persists"),
     (ProblemRecorded(at=0.0, problem=Problem(where="mega", message="No answer.", hint="Wait.")), "problem", "mega: No"),
     (SweepStarted(at=0.0, design=SWEEP), "run", "sweep t: 4 steps for 2 cells, seed 1"),
-    (SweepResumed(at=0.0), "run", "sweep goes on"),
+    (SweepResumed(at=0.0), "run", "sweep continues"),
     (SweepExtended(at=0.0, purpose=Purpose.CONFIRM, steps=SWEEP.steps), "run", "4 more steps for confirmation"),
     (SweepStepStarted(at=0.0, step=3), "run", "step 3"),
     (SweepStepEnded(at=0.0, step=3, result=StepResult.DONE, run="r3"), "run", "step 3 done, r3"),
     (SweepStepEnded(at=0.0, step=3, result=StepResult.FAILED, reason="EIO"), "run", "step 3 failed"),
-    (SweepArrayRefused(at=0.0, array="a2", reason="no"), "run", "the array a2 was refused, and is left out"),
-    (SweepEnded(at=0.0, result=SweepResult.FINISHED), "run", "sweep finished: the settings are as before"),
-    (SweepEnded(at=0.0, result=SweepResult.FAILED, left=("cache",)), "run", "NOT ALL SETTINGS ARE AS BEFORE"),
+    (SweepArrayRefused(at=0.0, array="a2", reason="no"), "run", "the array a2 was refused and is left out"),
+    (SweepEnded(at=0.0, result=SweepResult.FINISHED), "run", "sweep finished: the old settings were restored"),
+    (SweepEnded(at=0.0, result=SweepResult.FAILED, left=("cache",)), "run", "NOT ALL OLD SETTINGS WERE RESTORED"),
     (SessionEnded(at=0.0, reason="SIGTERM"), "session", "SIGTERM"),
 ]
 
@@ -192,7 +196,7 @@ def test_an_experiment_ends_with_its_verdict_in_words() -> None:
     shown = "x=2 is slower than x=1: read IOPS -20.1 % [-21.0, -19.2] in 3 pairs"
     sentence = f"{shown}. Read p99 +1.0 %: no difference."
     event = ExperimentEnded(at=0.0, id="e1", status=RunStatus.OK, restored=True, sentence=sentence)
-    assert log_entry(0, event).head.endswith(f"  e1 {shown}; the old value is back")
+    assert log_entry(0, event).head.endswith(f"  e1 {shown}; the old value was restored")
 
 
 def test_a_change_ends_with_the_unit_of_its_value() -> None:

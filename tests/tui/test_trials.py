@@ -191,4 +191,6 @@ async def test_when_its_time_is_over_that_is_told(table: Table) -> None:
         app.workbench.changes.journal.write_outcome(trial.id, app.workbench.require_recording(), "restored")
         await app.trials.wait_until_decided()
         await pilot.pause()
-        assert [notice.message for notice in app.notices.messages] == ["The trial is over: the old values are back."]
+        assert [notice.message for notice in app.notices.messages] == [
+            "The trial is over: the old values were restored."
+        ]

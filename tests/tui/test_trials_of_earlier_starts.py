@@ -176,10 +176,10 @@ async def test_anothers_is_shown_with_who_decides_it_and_without_keys(
     async with opened(table) as pilot:
         await followed(pilot)
         said = line(pilot)
-        assert ("user 4321 or root decides it" in said, "Keep trial" in said) == (True, False)
+        assert ("user 4321 or root can confirm or revert it" in said, "Keep trial" in said) == (True, False)
         await pilot.press("K")
         await pilot.pause()
-        assert "user 4321 or root decides it" in app_of(pilot).notices.messages[-1].message
+        assert "user 4321 or root can confirm or revert it" in app_of(pilot).notices.messages[-1].message
         assert table.bench.changes.journal.trials()
 
 

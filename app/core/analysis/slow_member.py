@@ -63,7 +63,7 @@ def against_siblings(rounds: Sequence[Mapping[str, float]]) -> tuple[MemberCompa
     """
     names = tuple(rounds[0]) if rounds else ()
     if len(names) < FEWEST or len(rounds) < FEWEST_ROUNDS:
-        raise ValueError("needs four siblings and three rounds")
+        raise ValueError("needs four members to compare and three rounds")
     logs = [{name: log(record[name]) for name in names} for record in rounds]
     centres = [median(log.values()) for log in logs]
     clipped = _clip_outliers(

@@ -85,7 +85,7 @@ class AbortMonitor:
 WRITE_SHARE = 0.1
 """Share of a drive's capacity after which a run is stopped."""
 
-OVERRIDE_HINT = "A job with a run time or a size of its own may write more."
+OVERRIDE_HINT = "To write more, give the job a run time or a size."
 
 _NOT_WORN = frozenset({Media.HDD, Media.VIRTUAL, Media.RAM})
 """Media that writing does not wear. Unknown media count as wearing."""
@@ -121,7 +121,7 @@ class WriteLimit:
         """Return the results; those of a run that was stopped by the limit name it as the reason."""
         if not self._reached or figures.status is not RunStatus.STOPPED:
             return figures
-        reason = f"Stopped: {size_words(round(max(self._reached)))} are written, a tenth of the drive."
+        reason = f"Stopped: the run wrote {size_words(round(max(self._reached)))}, a tenth of the drive."
         return replace(figures, reason=reason, hint=OVERRIDE_HINT)
 
 
@@ -162,8 +162,8 @@ def wears_out(inventory: Inventory, device: str) -> bool:
 FREE_SPACE = AbortCondition(
     name="room",
     every=1.0,
-    reason="Stopped for room",
-    hint="The figures are of the time until then. Give it more room, or write less of it: a smaller --size.",
+    reason="Stopped for lack of free space",
+    hint="The results cover the time until then. Free space, or use a smaller --size.",
 )
 
 _BLIND_CHECKS = 3
@@ -228,6 +228,6 @@ class AllocatedRanges:
 HEAT = AbortCondition(
     name="heat",
     every=5.0,  # a drive warms up by a degree in that time, and each query costs it an I/O
-    reason="Stopped for heat",
-    hint="Let it cool down, and see to the air that it gets; a shorter or slower job warms it less.",
+    reason="Stopped because of heat",
+    hint="Let the drive cool down and check its airflow. A shorter or slower job heats it less.",
 )

@@ -104,9 +104,9 @@ def event_text(event: RunEvent) -> str:
     """
     when = units.elapsed(event.at)
     if event.moved:
-        return f"Write cache of {event.device} went from {event.before} to {event.after} at {when}"
+        return f"The write cache of {event.device} changed from {event.before} to {event.after} at {when}"
     task = TASKS.get(event.kind, f"a {event.kind}")
-    return f"{task[:1].upper()}{task[1:]} of {event.device} {'ended' if event.before else 'began'} at {when}"
+    return f"{task[:1].upper()}{task[1:]} of {event.device} {'ended' if event.before else 'started'} at {when}"
 
 
 def with_background_events(figures: RunResult, events: tuple[RunEvent, ...]) -> RunResult:

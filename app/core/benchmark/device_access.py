@@ -93,7 +93,7 @@ class DeviceAccess:
         facts, verdict = await self._look(path, intent, area)
         if facts.identity is None:
             raise NotFoundError(
-                f"{facts.device} is no device that the kernel knows.", hint="`raidbench devices` lists what is there."
+                f"The kernel does not know a device {facts.device}.", hint="`raidbench devices` lists the devices."
             )
         disk, block = await self.disk_below(facts.identity.devno or "")
         return DeviceGuardResult(

@@ -21,7 +21,7 @@ REDUNDANCY = {"raid1": None, "raid4": 1, "raid5": 1, "raid6": 2}
 _LOST = {
     "faulty": "failed during the run and is marked faulty",
     "removed": "was removed from its array during the run",
-    "gone": "went away during the run",
+    "gone": "disappeared during the run",
 }
 """Texts about a lost member, by its role at the end of the run (`MemberStats.role`)."""
 
@@ -151,23 +151,29 @@ def _fault_reason(before: DeviceHealth, after: DeviceHealth) -> tuple[str, str] 
     name = before.name
     if after.sequence is None or after.state in _LEAVING:
         return (
-            f"The device is gone: {name} left the machine during the run (unplugged, removed or failed)",
-            "The kernel log says why. Once it is back, look for hardware again: it may have another name.",
+            f"The device disappeared: {name} was unplugged, removed or failed during the run",
+            "Read the kernel log for the cause. When the device is back, scan again: its name may have changed.",
         )
     if after.sequence != before.sequence:
         return (
-            f"The device is gone: another one is called {name} now",
-            "Look for hardware again, and choose it again.",
+            f"The device was replaced: {name} is now the name of a different device",
+            "Scan the hardware again and select the device again.",
         )
     if after.broken:
         return (
-            f"The array has failed: {name} ({after.level}) misses {after.missing} of its {after.members} members",
-            f"mdadm --detail /dev/{name} and the kernel log say why. Do not create it again: that loses what is on it.",
+            f"The array has failed: {name} ({after.level}) lacks {after.missing} of its {after.members} members",
+            (
+                f"Find the cause with `mdadm --detail /dev/{name}` and the kernel log. Do not re-create the "
+                "array: that destroys its data."
+            ),
         )
     if after.state is not None and after.state not in _WORKING:
         return (
-            f"The device is {after.state}: the kernel lets no I/O through to {name}",
-            f"The kernel log says why. Writing running to /sys/block/{name}/device/state lets I/O through again.",
+            f"The device is {after.state}: the kernel blocks all I/O to {name}",
+            (
+                'Read the kernel log for the cause. To allow I/O again, write "running" to '
+                f"/sys/block/{name}/device/state."
+            ),
         )
     return None
 
@@ -187,11 +193,11 @@ def _member_warnings(lost: Sequence[MemberStats], after: DeviceHealth) -> Iterat
         yield lost_text(member)
     if lost and after.missing and not after.broken:
         yield (
-            f"{after.name} is degraded now ({after.missing} of {after.members} members missing): the figures are a"
-            " mixture. Replace the member, let the array rebuild, then measure again"
+            f"{after.name} is now degraded ({after.missing} of {after.members} members missing). The results "
+            "mix the state before and after that. Replace the member, let the array rebuild, then measure again"
         )
     elif lost and not after.broken:
-        yield "The figures are a mixture of before and after: put it right, then measure again"
+        yield "The results mix the state before and after the fault. Fix the fault, then measure again"
 
 
 def with_standstill(
@@ -211,7 +217,7 @@ def with_standstill(
     return replace(figures, status=RunStatus.FAILED, reason=f"{sentence}.", hint=_STILL_HINT)
 
 
-_STILL_HINT = "Its figures are a mixture of two states of the device. Find what held it up, then measure again."
+_STILL_HINT = "The results mix two states of the device. Find the cause of the stall, then measure again."
 
 
 def standstill_text(samples: Sequence[Sample], measured_from: float) -> str | None:
@@ -223,8 +229,8 @@ def standstill_text(samples: Sequence[Sample], measured_from: float) -> str | No
     if not stalls:
         return None
     longest = max(stalls, key=lambda stall: stall.seconds)
-    more = f" (the longest of {len(stalls)} such times)" if len(stalls) > 1 else ""
+    more = f" (the longest of {len(stalls)} stalls)" if len(stalls) > 1 else ""
     return (
-        f"{longest.text} at {units.elapsed(measured_from + longest.at)}{more}: the device stood still."
-        " The kernel log tells of time-outs and resets"
+        f"{longest.text} at {units.elapsed(measured_from + longest.at)}{more}: the device stalled. Check the "
+        "kernel log for timeouts and resets"
     )

@@ -39,7 +39,7 @@ def _target_wear_texts(
     if site.device is None:
         return ()
     filled = ready.request.fills * site.size
-    fill = f"{size_words(filled)} in order, then " if filled else ""
+    fill = f"{size_words(filled)} sequentially, then " if filled else ""
     steady = 0 if ready.request.steady is None else ready.request.steady.cap_s
     seconds = times * (ready.job.ramp + ready.job.runtime + steady)
     limit = write_limit_of(ready, site, inventory)
@@ -48,7 +48,7 @@ def _target_wear_texts(
         amount = amount_text(site.device, seconds, runs, None if limit is None else times * limit, name)
     else:
         moved = most_bytes(ready.job, site.target)
-        amount = "an unknown amount" if moved is None else f"{size_words(times * moved)} at most"
+        amount = "an unknown amount" if moved is None else f"at most {size_words(times * moved)}"
     written = "Written" if len(ready.sites) == 1 else f"Written to {name}"
     return (f"{written}: {fill}{amount}", *endurance_texts(inventory, site.disk or site.device))
 
@@ -64,11 +64,11 @@ def amount_text(
     rates = {run: write.bytes_per_second for run, write in written.items() if write is not None}
     fastest = max(rates, key=lambda run: rates[run], default=None)
     if cap is not None and (fastest is None or rates[fastest] * seconds > cap):
-        return f"{size_words(cap)} at most, a tenth of the drive; a run time or a size of its own lifts that"
+        return f"at most {size_words(cap)}, a tenth of the drive (no limit if you set a run time or a size)"
     if fastest is None:
-        return f"an unknown amount in {units.duration(seconds)}, no run of this session wrote to {called or device}"
+        return f"an unknown amount in {units.duration(seconds)}: no run of this session wrote to {called or device}"
     most = size_words(round(rates[fastest] * seconds))
-    return f"{most} at most, {units.duration(seconds)} as fast as {fastest} wrote"
+    return f"at most {most}: {units.duration(seconds)} at the rate of {fastest}"
 
 
 def endurance_texts(inventory: Inventory, device: str) -> tuple[str, ...]:
@@ -85,6 +85,6 @@ def endurance_texts(inventory: Inventory, device: str) -> tuple[str, ...]:
         return tuple(reversed(facts.values()))
 
     return (
-        *(lines_of(ENDURANCE) or ("Endurance used: unknown, its drives do not tell it",)),
+        *(lines_of(ENDURANCE) or ("Endurance used: unknown, the drives do not report it",)),
         *(lines_of(RATED) or (UNRATED,)),
     )

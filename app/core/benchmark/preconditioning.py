@@ -91,7 +91,7 @@ class PreconditionHistory:
         if key is None:
             return False
         path = self._folder / f"{key}.jsonl"
-        failure = f"It cannot be remembered that {written.device} was written"
+        failure = f"The preconditioning of {written.device} cannot be recorded"
         with storage_errors(failure, hint=f"Check {self._folder}."):
             private_folder(self._folder)
             path.touch(mode=0o600)

@@ -222,7 +222,8 @@ class RunPlan:
         else:
             part = f"all {text}" if end == site.target.size else f"the first {text}"
         return (
-            f"{part} of {site.name} (bytes {first} to {end - 1}): the device discards the data, no tool restores them."
+            f"{part} of {site.name} (bytes {first} to {end - 1}): the device discards the data, and no tool "
+            "can restore it."
         )
 
     @property
@@ -297,20 +298,20 @@ def _with_shown_content(site: ResolvedTarget, before: ResolvedTarget) -> Resolve
 
 # -- requirements of jobs and targets ---------------------------------------------------------------------------------
 
-_ALONE = "Measure them one after another."
+_ALONE = "Measure one target at a time."
 
 
 def require_reading_job(request: BenchmarkRequest) -> None:
     """Raise RefusedError if the job writes. No I/O."""
     if request.writes:
-        raise RefusedError("Read-only mode: a job that writes is not run.", hint="Choose a reading workload.")
+        raise RefusedError("Read-only mode: jobs that write are not run.", hint="Choose a workload that only reads.")
 
 
 def require_reading(ready: RunPlan) -> None:
     """Raise RefusedError if the run writes or creates a scratch file. No I/O."""
     require_reading_job(ready.request)
     if any(site.scratch is not None and site.scratch.fill for site in ready.sites):
-        raise RefusedError("Read-only mode: no scratch file is made.", hint="Leave --read-only out to make one.")
+        raise RefusedError("Read-only mode: no scratch file is created.", hint="To create one, leave out --read-only.")
 
 
 def require_valid_targets(request: BenchmarkRequest) -> None:
@@ -327,11 +328,14 @@ def require_valid_targets(request: BenchmarkRequest) -> None:
         raise InvalidValueError(SEVERAL_OF_BOTH, hint=ONE_SECTION)
     if request.job.ends_by_amount:
         raise InvalidValueError(
-            "A job that ends by amount ends on each target at another moment, and no sum is one of the same time",
-            hint=f"Give it a run time and no amount instead. {_ALONE}",
+            (
+                "A job that ends after an amount ends at a different time on each target, so the results cannot "
+                "be added up"
+            ),
+            hint=f"Use a run time instead of an amount. {_ALONE}",
         )
     if request.fills:
-        raise InvalidValueError("Targets are written in full one at a time", hint=_ALONE)
+        raise InvalidValueError("Only one target can be preconditioned at a time", hint=_ALONE)
 
 
 def require_distinct_targets(names: Sequence[str], backing: Sequence[frozenset[str]]) -> None:
@@ -344,7 +348,9 @@ def require_distinct_targets(names: Sequence[str], backing: Sequence[frozenset[s
             raise RefusedError(f"{clean(name, 300)} is named twice.", hint="Name each target once.")
         if shared := sorted(first & second):
             raise RefusedError(
-                f"{clean(name, 300)} and {clean(other, 300)} have {clean(', '.join(shared), 300)} in common: at the "
-                "same time each would get in the other's way.",
-                hint=f"Name targets that share no disk. {_ALONE}",
+                (
+                    f"{clean(name, 300)} and {clean(other, 300)} share {clean(', '.join(shared), 300)}: measured "
+                    "at the same time, they would slow each other down."
+                ),
+                hint=f"Choose targets that share no disk. {_ALONE}",
             )

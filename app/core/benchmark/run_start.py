@@ -16,7 +16,7 @@ from backends.errors import storage_errors
 
 def make_folder(workdir: Path) -> None:
     """Create the folder of a run and its parent. Raises StorageError if that fails."""
-    with storage_errors("The run's folder cannot be made", hint=f"Check {workdir}."):
+    with storage_errors("The folder of the run cannot be created", hint=f"Check {workdir}."):
         private_folder(workdir.parent)
         private_folder(workdir)
 

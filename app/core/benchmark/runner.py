@@ -189,7 +189,7 @@ class BenchmarkRunner:
         """Return the thin-provisioned capacity below a scratch file. Raises RefusedError if the file does not fit."""
         rooms = await self._gate.rooms(await self.number(site), site.file or "")
         if reasons := refusals(site.name, rooms, site.area):
-            raise RefusedError(" ".join(reasons), hint="Name another folder, or a smaller --size.")
+            raise RefusedError(" ".join(reasons), hint="Use another folder or a smaller --size.")
         return rooms
 
     async def _require_distinct(self, sites: Sequence[ResolvedTarget]) -> None:
@@ -198,7 +198,7 @@ class BenchmarkRunner:
         backing = await self._gate.backing_of(numbers)
         for number, (at, site) in zip(numbers, enumerate(sites), strict=True):
             if site.scratch is not None:
-                backing[at] |= {str(site.scratch.path), f"the file system {number}"}
+                backing[at] |= {str(site.scratch.path), f"the filesystem {number}"}
         require_distinct_targets([site.name for site in sites], backing)
 
     async def _locks_of(self, sites: Sequence[ResolvedTarget]) -> tuple[str, ...]:
@@ -411,7 +411,7 @@ class BenchmarkRunner:
         if done.status is RunStatus.OK:
             return RunResult(status=RunStatus.OK, filled_bytes=written)
         outcome = "was stopped" if done.status is RunStatus.STOPPED else f"failed: {done.reason}"
-        reason = f"Filling {outcome}; written {written / target.size:.1f}x"
+        reason = f"Preconditioning {outcome}; written {written / target.size:.1f}x"
         hint = "" if done.status is RunStatus.STOPPED else done.hint
         return RunResult(status=done.status, reason=reason, hint=hint, filled_bytes=written)
 
@@ -440,17 +440,19 @@ def _require_room_for_all(sites: Sequence[ResolvedTarget]) -> None:
     together = ", ".join(site.name for site in sites)
     rooms = [room.limited_to(site.area) for site in sites for room in site.capacity_sources]
     if reasons := refusals(f"{together} together", rooms, WHOLE):
-        raise RefusedError(" ".join(reasons), hint="Measure them one after another, or with a smaller --size.")
+        raise RefusedError(" ".join(reasons), hint="Measure one target at a time, or use a smaller --size.")
 
 
 def _require_no_trims(job: Job) -> None:
     """Raise RefusedError for a job that trims a file: fio discards blocks of a device only."""
     if job.trims:
-        raise RefusedError("fio trims block devices only, no files.", hint="Name a device whose data may be lost.")
+        raise RefusedError(
+            "fio can trim block devices only, not files.", hint="Choose a device whose data you can lose."
+        )
 
 
 def _clip_notes(job: Job, site: ResolvedTarget) -> Iterator[str]:
     """Yield a note if the job's range is larger than a device."""
     asked = max((part.reach for part in job.parts if part.reach is not None), default=0)
     if site.scratch is None and asked > site.size:
-        yield f"The job wants {size_words(asked)}, {site.name} has {size_words(site.size)}."
+        yield f"The job needs {size_words(asked)}, but {site.name} has {size_words(site.size)}."

@@ -52,13 +52,13 @@ def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
         return ScratchPlan(path=path, size=wanted, exists=False, own=True, fill=True)
     if not stat.S_ISREG(info.st_mode):
         raise InvalidValueError(
-            f"{clean(str(path))} is neither a file, a folder nor a block device.", hint="Name a file to be made."
+            f"{clean(str(path))} is neither a file, a folder nor a block device.", hint="Use the path of a new file."
         )
     is_ours = is_own(path, path)
     if writes and not is_ours:
         raise RefusedError(
-            f"{clean(str(path))} exists and raidbench did not make it: a writing job would overwrite it.",
-            hint="Name a file that does not exist yet, or a folder.",
+            f"{clean(str(path))} was not created by raidbench, and a job that writes would overwrite it.",
+            hint="Use the path of a new file, or a folder.",
         )
     wanted = info.st_size if size is None else size
     if is_ours:
@@ -69,8 +69,8 @@ def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
         return ScratchPlan(path=path, size=wanted, exists=True, own=True, fill=fill)
     if wanted > info.st_size or not wanted:
         raise InvalidValueError(
-            f"{clean(str(path))} holds {info.st_size} bytes, the job wants {wanted or 'some'}.",
-            hint="Ask for a smaller --size, or name a file that does not exist yet.",
+            f"{clean(str(path))} has {info.st_size} bytes, but the job needs {wanted or 'some'}.",
+            hint="Use a smaller --size, or the path of a new file.",
         )
     holes = info.st_blocks * 512 < info.st_size
     return ScratchPlan(path=path, size=wanted, exists=True, own=False, fill=False, holes=holes)
@@ -87,14 +87,16 @@ def device_number(path: Path) -> str:
 
 def _resolve(where: str) -> Path:
     if not where or "\0" in where:
-        raise InvalidValueError("That is not the name of a file.")
+        raise InvalidValueError("The path has no file name.")
     try:
         path = Path(where).expanduser().resolve()
         if len(os.fsencode(path.name)) > 255:
             raise OSError(36, "File name too long")
         parent = path if path.is_dir() else path.parent
         if not parent.is_dir():
-            raise InvalidValueError(f"There is no folder {clean(str(parent))}.", hint="Make it, or name another.")
+            raise InvalidValueError(
+                f"The folder {clean(str(parent))} does not exist.", hint=("Create the folder, or use another one.")
+            )
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InvalidValueError(f"{clean(where)} cannot be used: {reason}.") from error
@@ -102,8 +104,8 @@ def _resolve(where: str) -> Path:
         if parent.parts[1:3] == ("dev", "shm"):
             return path
         raise InvalidValueError(
-            f"{clean(str(path))} is not a device, and a file there would lie in memory.",
-            hint="Check the device's name with `raidbench devices`.",
+            f"{clean(str(path))} is not a device, and a file created there would be in memory.",
+            hint="Check the name of the device with `raidbench devices`.",
         )
     return path
 
@@ -135,11 +137,13 @@ def _require_space(folder: Path, wanted: int) -> None:
     free = info.f_bavail * info.f_frsize
     reserve = min(max(info.f_blocks * info.f_frsize // 20, _GIB // 4), 10 * _GIB)
     if not os.access(folder, os.W_OK):
-        raise RefusedError(f"No permission to create a file in {clean(str(folder))}.", hint="Name another folder.")
+        raise RefusedError(f"No permission to create a file in {clean(str(folder))}.", hint="Use another folder.")
     if free - wanted < reserve:
         most = max(0, free - reserve)
         raise RefusedError(
-            f"A scratch file of {size_words(wanted)} does not fit in {clean(str(folder))}: {size_words(free)} are "
-            f"free, and {size_words(reserve)} stay in reserve.",
-            hint=f"Name another folder, or a size of at most {size_words(most)}." if most else "Name another folder.",
+            (
+                f"{clean(str(folder))} has too little space for a scratch file of {size_words(wanted)}: "
+                f"{size_words(free)} free, {size_words(reserve)} reserved."
+            ),
+            hint=f"Use another folder, or a size of at most {size_words(most)}." if most else "Use another folder.",
         )

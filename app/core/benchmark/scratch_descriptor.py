@@ -52,7 +52,7 @@ class ScratchFile:
         except BaseException as error:
             self._release()
             if isinstance(error, FileExistsError):
-                raise RefusedError(f"{self._shown} was made by somebody else just now.") from None
+                raise RefusedError(f"Another program has just created {self._shown}.") from None
             if not isinstance(error, OSError):
                 raise
             action = "opened" if self._plan.exists else "made"
@@ -62,20 +62,20 @@ class ScratchFile:
 
     async def _check(self) -> None:
         if not stat.S_ISREG(os.fstat(self._file).st_mode):
-            raise RefusedError(f"{self._shown} was replaced by somebody else just now.")
+            raise RefusedError(f"Another program has just replaced {self._shown}.")
         if not self._plan.own:
             return
         if self._plan.exists and not is_own(self._file, self._plan.path):
-            raise RefusedError(f"{self._shown} was replaced by somebody else just now.")
+            raise RefusedError(f"Another program has just replaced {self._shown}.")
         if not is_locked(self._file):
             raise RefusedError(
-                f"{self._shown} is being measured by another raidbench.",
-                hint="Wait until it is done, or name another file.",
+                f"Another raidbench is measuring {self._shown}.",
+                hint="Wait until it has finished, or use another file.",
             )
         if self._plan.exists:
             await require_unused(self._file, self._plan.path)
             if not is_own(self._file, self._plan.path):  # it may have changed during the check
-                raise RefusedError(f"{self._shown} was replaced by somebody else just now.")
+                raise RefusedError(f"Another program has just replaced {self._shown}.")
         mark_busy(self._file, self._plan.path, max(self._plan.size, os.fstat(self._file).st_size))
         end_lease(self._file)  # fio opens the file again
 
@@ -83,7 +83,7 @@ class ScratchFile:
         """Return a sentence if the name no longer leads to this file, else ""."""
         if _leads_to(self._folder, self._plan.path.name, os.fstat(self._file)):
             return ""
-        return f"{self._shown} was moved or replaced during the run; what has this name now was left alone"
+        return f"{self._shown} was moved or replaced during the run. The file that now has this name was left unchanged"
 
     async def close(self, *, keep: bool) -> str:
         """Close the file; return why a file that should be removed remains, or "" if none does.

@@ -86,8 +86,8 @@ class SimulatedScratchManager:
         folder = await self._host.stat(posixpath.dirname(path))
         if path.split("/")[1:2] in (["dev"], ["proc"], ["sys"]) or (stat is None and folder is None):
             raise InvalidValueError(
-                f"There is no folder {clean(posixpath.dirname(path))} on {self._host.name}.",
-                hint="Measure an array or a drive that `raidbench devices` lists.",
+                f"The folder {clean(posixpath.dirname(path))} does not exist on {self._host.name}.",
+                hint="Measure an array or a drive listed by `raidbench devices`.",
             )
         wanted = size or (stat.size if stat is not None else 0) or DEFAULT_SIZE
         fill = stat is None or stat.size < wanted
@@ -123,7 +123,8 @@ class RemoteScratchManager(SimulatedScratchManager):
     async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
         """Raise RefusedError, always."""
         raise RefusedError(
-            f"No scratch file can be held on {self._host.name} from here.", hint="Measure a device there."
+            f"Scratch files on {self._host.name} are not possible from this machine.",
+            hint="Measure a device of that host.",
         )
 
     async def remove(self, plan: ScratchPlan) -> None:

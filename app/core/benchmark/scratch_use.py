@@ -96,17 +96,21 @@ async def _require_no_user(host: Host, descriptor: int, path: Path, shown: str, 
             )
         if lease is Lease.USED:
             raise RefusedError(
-                f"The scratch file {shown} is open in a program or kernel driver that cannot be seen from here."
-                " It is neither written nor removed.",
-                hint="End what uses it first (lsof, fuser -v), or name another file."
+                (
+                    f"The scratch file {shown} is open in a program or kernel driver that raidbench cannot "
+                    "identify. It is neither written nor removed."
+                ),
+                hint="Stop the program that uses it (`lsof`, `fuser -v`), or use another file."
                 if host.is_root
-                else "Run raidbench as root to see which, or name another file.",
+                else "Run raidbench as root to identify it, or use another file.",
             )
         if lease is Lease.UNKNOWN and not is_complete and interrupted:
             raise RefusedError(
-                f"The scratch file {shown} is on a filesystem without leases, so programs that use it cannot be seen."
-                " It is neither written nor removed.",
-                hint="If it is not needed, remove it by hand (rm).",
+                (
+                    f"The scratch file {shown} is on a filesystem without leases, so raidbench cannot see whether "
+                    "it is in use. It is neither written nor removed."
+                ),
+                hint="If you do not need the file, remove it with rm.",
             )
     except BaseException:
         end_lease(descriptor)
@@ -118,13 +122,15 @@ async def _require_no_content(host: Host, descriptor: int, shown: str, *, interr
     kinds = list(dict.fromkeys(clean(signature.kind, 64) for signature in signatures if signature.kind != "unknown"))
     if kinds:
         raise RefusedError(
-            f"The scratch file {shown} contains {', '.join(kinds)}, so it is no longer used by raidbench alone."
-            " It is neither written nor removed.",
-            hint="Name another file. If this one is not needed, remove it by hand (rm).",
+            (
+                f"The scratch file {shown} contains {', '.join(kinds)}, so another program has used it. It is "
+                "neither written nor removed."
+            ),
+            hint="Use another file. If you do not need this one, remove it with rm.",
         )
     if signatures and interrupted:
         raise RefusedError(
             f"The scratch file {shown} was left by an interrupted run, and its content could not be probed"
             " (blkid, wipefs). It is neither written nor removed.",
-            hint="If it is not needed, remove it by hand (rm).",
+            hint="If you do not need the file, remove it with rm.",
         )

@@ -137,7 +137,7 @@ class SessionBenchmarks:
         DeviceGoneError.
         """
         if self._stop is not None or (self._occupant is not None and ready.mark is None):
-            raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
+            raise RefusedError("A job is running already.", hint="Wait until it ends, or stop it first.")
         ready.require(confirm)  # before anything is read from a device without confirmation
         if await self._reads_only():
             from app.core.benchmark.run_plan import require_reading
@@ -169,7 +169,7 @@ class SessionBenchmarks:
                 self._idle.set()
         record = self._record.session.run(run_id)
         if record is None:
-            raise StorageError("The run is over, but the session does not have it.")
+            raise StorageError("The run has ended, but it is missing in the session.")
         return record
 
     async def _reads_only(self) -> bool:
@@ -215,7 +215,7 @@ class SessionBenchmarks:
         Raises RefusedError if a job is running.
         """
         if self.running:
-            raise RefusedError("A job is running already.", hint="Wait for its end, or stop it first.")
+            raise RefusedError("A job is running already.", hint="Wait until it ends, or stop it first.")
         self._occupant = stop
         self._idle.clear()
         try:

@@ -31,8 +31,10 @@ FOOTING = AbortCondition(
     name="footing",
     every=0.1,
     reason="Stopped",
-    hint="What was written since then may have gone elsewhere, or filled a snapshot: look at what uses the devices"
-    " named here (lsblk, dmsetup table, lvs), and measure again.",
+    hint=(
+        "Some data may have been written to a different device, or into a snapshot. Find what uses these "
+        "devices (lsblk, dmsetup table, lvs), and measure again."
+    ),
 )
 
 BLIND_SECONDS = 15.0
@@ -148,7 +150,7 @@ class FootingWatch:
         try:
             await work()
         except Exception as error:
-            self._end((f"what it lies on cannot be watched any more ({type(error).__name__})",))
+            self._end((f"the devices below it cannot be checked any longer ({type(error).__name__})",))
 
     async def _watch_sysfs(self) -> None:
         while not self._reasons:
@@ -172,7 +174,14 @@ class FootingWatch:
             elif await self._end_if_used():
                 self._signs |= signs
             elif self._clock() >= signed + self._blind_after:
-                self._end((f"something was built on it, and for {self._blind_after:.0f} s it is not known what",))
+                self._end(
+                    (
+                        (
+                            f"a device was built on top of it, and after {self._blind_after:.0f} s its use "
+                            "is still unknown"
+                        ),
+                    )
+                )
 
     async def _compare(self) -> None:
         await self._compare_sysfs()
@@ -211,7 +220,9 @@ class FootingWatch:
             if self._clock() >= self._answered + self._blind_after:
                 seconds = f"{self._blind_after:.0f} s"
                 device = ", ".join(device.device for device in self._devices if device.writing)
-                self._end((f"dmsetup has not told for {seconds} what {device} lies on, so it may have changed",))
+                self._end(
+                    (f"the devices below {device} may have changed: dmsetup has not reported them for {seconds}",)
+                )
                 return
             await asyncio.sleep(FOOTING.every)
 

@@ -91,8 +91,8 @@ class SessionChanges:
         if until != self._armed:
             if not self._record.host.capabilities.shares_watchdog:
                 raise RefusedError(
-                    "There are trials only on this machine and on simulated ones.",
-                    hint="Apply it, then undo.",
+                    "Trials are supported only on this machine and on simulated hosts.",
+                    hint="Apply the change without a trial, and undo it later.",
                 )
             folder, side = self._record.require_recording(), self._record.host.root_side
             if side is None:
@@ -198,7 +198,7 @@ class SessionChanges:
         try:
             reading = (await self._hardware.read(change.target)).get(change.key)
             now = None if reading is None else reading.now
-            message = "" if now == change.after else f"{change.after} did not stay"
+            message = "" if now == change.after else f"the value {change.after} did not last"
         except RaidbenchError as error:
             now, message = None, error.message
         return ChangeEnded(at=time.time(), id=trial.id, result="kept", now=now, message=message)
@@ -241,7 +241,7 @@ class SessionChanges:
                         id=record.id,
                         result="restored" if back else "differs",
                         now=now,
-                        message="the trial was over" if back else "the trial was over, but it was not taken back",
+                        message="the trial ended" if back else "the trial ended, but its value was not restored",
                     )
                 )
         return all_back
@@ -253,7 +253,7 @@ class SessionChanges:
         """
         record = self._change(change_id)
         if not record.in_force and not record.may_apply_late:
-            raise NotFoundError(f"Change {change_id} is not in force any more.")
+            raise NotFoundError(f"Change {change_id} is no longer in effect.")
         asked = confirm is not None or record.change.risk is Risk.DESTROYS_DATA
         plate = await self._hardware.device_label(record.change.target) if asked else None
         led_to = self._values_led_to(record)
@@ -270,7 +270,9 @@ class SessionChanges:
         """Return the change of that id. Raises NotFoundError if there is none."""
         record = self._record.session.change(change_id)
         if record is None:
-            raise NotFoundError(f"This session has no change {change_id}.", hint="`raidbench undo --list` lists them.")
+            raise NotFoundError(
+                f"This session has no change {change_id}.", hint=("`raidbench undo --list` lists all changes.")
+            )
         return record
 
     def _interrupted_undos(self, change_id: str) -> tuple[ChangeRecord, ...]:
@@ -280,7 +282,7 @@ class SessionChanges:
 
     def _end_interrupted_undo(self, undo: ChangeRecord, now: str | None) -> None:
         """Record the end of an interrupted undo, so that nothing of it has to be undone."""
-        message = "cut short; another undo did it"
+        message = "interrupted; another undo restored the value"
         self._record.emit(ChangeEnded(at=time.time(), id=undo.id, result="restored", now=now, message=message))
         self.journal.write_outcome(undo.id, self._record.require_recording(), "restored")
 

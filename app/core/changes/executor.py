@@ -198,8 +198,11 @@ class ChangeExecutor:
             change = await self._backend(shown.target).plan(shown.target, shown.key, shown.requested)
         if change.writes != shown.writes and done.isdisjoint(change.shares):
             raise RefusedError(
-                f"{change.label} of {change.target} would now take other steps than those shown.",
-                hint="Review it again.",
+                (
+                    f"The plan for {change.label} of {change.target} no longer has the steps that you confirmed. "
+                    "Nothing was changed."
+                ),
+                hint="Review the change again.",
             )
         return change.as_in_set(shown, moved=bool(moved))
 
@@ -236,7 +239,7 @@ class ChangeExecutor:
 
     def _record_lost_value(self, change: Change, ended: ChangeEnded, now: str | None) -> ChangeEnded:
         """Record that a value of a set was lost. It is not known who set the present one, so it is not ours."""
-        message = f"{change.label} reads {now or 'nothing'} at the end of the set: it was changed since it was set"
+        message = f"{change.label} is {now or 'nothing'} at the end of the set: it changed after it was set"
         lost = replace(ended, at=time.time(), result="differs", now=None, message=message)
         if ended.was_set:
             self.emit(lost)
@@ -305,7 +308,7 @@ class ChangeExecutor:
             message = error.full_text
             surprise = error if isinstance(error, DeviceGoneError) else None
         except (Exception, asyncio.CancelledError) as error:  # record as failure, then re-raise
-            message = f"raidbench failed while setting it: {type(error).__name__}: {error}".rstrip(": ")
+            message = f"raidbench failed while it set the value: {type(error).__name__}: {error}".rstrip(": ")
             surprise = error
         trouble = "" if message else await self._restore_side_effects(change, debts, lock, undoes, left)
         ended = await verdict(backend, change_id, change, message)
@@ -352,13 +355,13 @@ class ChangeExecutor:
                 if back.key in change.moves:  # two views of one setting: setting this one would move the other again
                     continue
                 if unattended_reason(change) or not set(change.locks) <= set(back.locks):
-                    raise BlockedError(f"{change.label} of {target} moved along and is not put back by itself.")
+                    raise BlockedError(f"{change.label} of {target} also changed and is not restored automatically.")
                 ended = await self._apply(change, lock, undoes=undoes, left=left)
                 if ended.result != "verified":
-                    raise BlockedError(f"{change.label} of {target} was not put back: {ended.message}.")
+                    raise BlockedError(f"{change.label} of {target} was not restored: {ended.message}.")
             except RaidbenchError as error:
                 if (target, key) in debts.restored:
-                    trouble.append(f"{key} of {target} is not {value} again: {error.message}")
+                    trouble.append(f"{key} of {target} was not restored to {value}: {error.message}")
         return " ".join(trouble)
 
     async def _record_intent(self, intended: ChangeIntended, change: Change, *, covered: bool) -> None:
@@ -377,7 +380,7 @@ class ChangeExecutor:
             self.journal.write_intent(intended.id, self.folder, change, until=intended.trial_until)
             if intended.trial_until is not None:
                 if self.arm is None:
-                    raise RefusedError("There are no trials on this host.")
+                    raise RefusedError("This host does not support trials.")
                 await self.arm(intended.trial_until)
         except (StorageError, RefusedError) as error:
             failed = ChangeEnded(
@@ -458,8 +461,10 @@ class ChangeExecutor:
             trouble = trouble or error
         if trouble is not None:
             raise StorageError(
-                f"{change.label} of {change.target} was set to {change.after} and reads {ended.now}, "
-                f"but that could not be recorded: {trouble.message}",
+                (
+                    f"{change.label} of {change.target} was set to {change.after} and now is {ended.now}, but this "
+                    f"could not be recorded: {trouble.message}"
+                ),
                 hint=trouble.hint,
                 evidence=trouble.evidence,
             ) from trouble
@@ -513,17 +518,19 @@ class ChangeExecutor:
             return self._record_nothing_left(record, "restored", now, "it already had its old value")
         if state is PendingValueState.FOREIGN:
             raise RefusedError(
-                f"{change.label} of {change.target} is now {now or 'not readable'}, neither {change.after} "
-                f"(set here) nor {change.before} (before): somebody else changed it.",
-                hint="Nothing was touched. Set the value you want by hand.",
+                (
+                    f"{change.label} of {change.target} is now {now or 'not readable'}: neither {change.after} "
+                    f"(set here) nor {change.before} (before). Another program changed it."
+                ),
+                hint="Nothing was changed. Set the value you want by hand.",
             )
         if not isinstance(back, Change):
             raise back
         if back.risk is Risk.DESTROYS_DATA:
             if plate is None or confirm != plate.token:
-                by = "" if plate is None else f", and confirm it by the word {plate.token}. {plate.sentence[:-1]}"
+                by = "" if plate is None else f" with --confirm {plate.token}. {plate.sentence[:-1]}"
                 raise RefusedError(
-                    f"Taking {change.label} of {change.target} back destroys what lies on it now.",
+                    f"Undoing {change.label} of {change.target} destroys the data currently on it.",
                     hint=f"Undo {record.id} alone{by}.",
                 )
             back = back if shown is None else replace(back, found=shown.found)
@@ -555,8 +562,8 @@ class ChangeExecutor:
         """
         if confirm != plate.token:
             raise RefusedError(
-                f"Making {left.change.target} again takes {plate.description}.",
-                hint=f"Confirm it by the word {plate.token}.",
+                f"Re-creating {left.change.target} uses {plate.description}.",
+                hint=f"To confirm, use the confirmation token {plate.token}.",
             )
         async with self._locked_and_cached(left.change) as lock:
             if self.side is None:
@@ -574,7 +581,7 @@ class ChangeExecutor:
         change = left.change
         backend = self.backends.get(change.target.backend)
         if backend is None or not isinstance(backend, Recreatable) or not change.members:
-            error = BlockedError(f"{change.target} is gone, and cannot be made again from here.")
+            error = BlockedError(f"{change.target} no longer exists and cannot be re-created from here.")
             raise await self.with_recovery_hint(change, error)
         return await backend.plan_remake(change)
 
@@ -611,7 +618,7 @@ class ChangeExecutor:
                     )
                     return
             locked_change = back
-        raise HeldError(f"{change.target} has another lock each time.", hint=LOOK_AGAIN)
+        raise HeldError(f"The locks of {change.target} keep changing.", hint=LOOK_AGAIN)
 
     async def _read_value(self, change: Change) -> str | None:
         """Return the present value; the new value for a setting that is not visible now, so that it gets reverted."""
@@ -679,8 +686,8 @@ class ChangeExecutor:
             raise back
         if back.risk is Risk.DESTROYS_DATA:
             raise RefusedError(
-                f"Putting {change.key} of {change.target} back destroys what lies on it now.",
-                hint=f"Keep it, or set {change.key}={change.before} and confirm that.",
+                f"Restoring {change.key} of {change.target} destroys the data currently on it.",
+                hint=f"Keep the present value, or set {change.key}={change.before} and confirm it.",
             )
         is_own_session = left.session == str(self.folder)
         undoes = left.id if is_own_session else f"{Path(left.session).name}/{left.id}"
@@ -694,7 +701,9 @@ class ChangeExecutor:
     def _backend(self, target: Target) -> SettingsBackend:
         backend = self.backends.get(target.backend)
         if not isinstance(backend, SettingsBackend):
-            raise NotFoundError(f"Nothing here manages {target}.", hint="`raidbench doctor` says what is missing.")
+            raise NotFoundError(
+                f"No backend manages {target}.", hint=("Run `raidbench doctor` to see what is missing.")
+            )
         return backend
 
 

@@ -28,7 +28,7 @@ class SettingPersister:
         keeper = self.keeper_of(target, values)
         backend = self._hardware.machine.backend(keeper)
         if not isinstance(backend, CanPersist):
-            raise BlockedError(f"{keeper} keeps its settings by itself, or cannot be made to.")
+            raise BlockedError(f"{keeper} does not support persistent settings, or always stores them.")
         return await backend.persist(keeper, values)
 
     def keeper_of(self, target: Target, values: Mapping[str, str]) -> Target:
@@ -39,8 +39,8 @@ class SettingPersister:
         homes = tuple(dict.fromkeys(self._hardware.owner_of_setting(target, key) for key in values))
         if len(homes) > 1:
             raise BlockedError(
-                f"Settings of {' and '.join(map(str, homes))} are kept in different places.",
-                hint="Keep those of each by themselves.",
+                f"Settings of {' and '.join(map(str, homes))} are stored in different places.",
+                hint="Make the settings of each one persistent separately.",
             )
         able = (
             view

@@ -55,21 +55,21 @@ def still_running_text(left: UnresolvedChange) -> str:
         return ""
     since = time.strftime("%H:%M:%S", time.localtime(left.setter.at))
     return (
-        f"Still running: {clean(left.setter.program, 80)} (pid {left.setter.pid}), started {since} to set "
+        f"Still running: {clean(left.setter.program, 80)} (PID {left.setter.pid}), started {since} to set "
         f"{left.change.key} of {clean(str(left.change.target), 200)}."
     )
 
 
 def still_running_error(left: UnresolvedChange) -> HeldError:
     """Return the error for an operation on a device that such a program may still change."""
-    return HeldError(still_running_text(left), hint="Wait until it has ended, then do this again.")
+    return HeldError(still_running_text(left), hint="Wait until it has ended, then try again.")
 
 
 def undecided_trial_error(trial: UnresolvedChange) -> RefusedError:
     """Return the error for a change of a value that a trial may still revert."""
     return RefusedError(
-        f"{trial.change.key} of {clean(str(trial.change.target), 200)} is on trial and not decided yet.",
-        hint="Keep it, or wait until it is taken back.",
+        f"The trial of {trial.change.key} of {clean(str(trial.change.target), 200)} is not decided yet.",
+        hint="Confirm the trial with `raidbench keep`, or wait until it is reverted.",
     )
 
 
@@ -85,7 +85,7 @@ def with_unrestored(error: StorageError, left: Sequence[str]) -> StorageError:
         return error
     return StorageError(
         " ".join((error.message, *left)),
-        hint=" ".join(filter(None, (error.hint, "Then `raidbench recover` puts it back."))),
+        hint=" ".join(filter(None, (error.hint, "Then run `raidbench recover` to restore the values."))),
         evidence=error.evidence,
     )
 
@@ -94,7 +94,7 @@ def require_reversible(change: Change) -> str:
     """Return the value to which a change is reverted. Raises BlockedError if it is not known."""
     if change.before is None or change.before in _UNKNOWN:
         raise BlockedError(
-            f"{change.label} of {change.target} cannot be taken back: its old value is not known.",
+            f"{change.label} of {change.target} cannot be undone: its old value is not known.",
             hint="Set the value you want by hand.",
         )
     return change.before
@@ -122,7 +122,9 @@ async def _plan_value(backend: SettingsBackend, change: Change, value: str) -> C
         return await backend.back(change.target, change.key, value, change.companions)
     except UnknownSettingError as error:
         raise UnknownSettingError(
-            f"{clean(change.label or change.key)} of {clean(str(change.target))} cannot be taken back: "
-            f"this version of raidbench knows no setting {clean(change.key)} there.",
-            hint="Take it back with the version that set it, or set the old value with the tool of the device.",
+            (
+                f"{clean(change.label or change.key)} of {clean(str(change.target))} cannot be undone: this "
+                f"version of raidbench does not know its setting {clean(change.key)}."
+            ),
+            hint="Undo it with the version that set it, or set the old value with the device's own tool.",
         ) from error

@@ -130,11 +130,11 @@ class Debts:
             now = after.get((target, key))
             of = "" if target == change.target else f" of {target}"
             end = (
-                "was left alone"
+                "was left unchanged"
                 if now == value
-                else f"could not be kept: it is {value_text(key, now or 'not readable')}"
+                else f"could not be preserved: it is now {value_text(key, now or 'not readable')}"
             )
-            lines.append(f"{key}{of} is {value_text(key, value)}, which was set since, and {end}")
+            lines.append(f"{key}{of} was set to {value_text(key, value)} by another program and {end}")
         return "; ".join(lines)
 
 

@@ -15,7 +15,7 @@ from backends.values import dataclass
 NAME = "raidbench-recover.service"
 PATH = f"/etc/systemd/system/{NAME}"
 
-_BY_HAND = "Have what boots this machine run `raidbench recover --trials` once the disks are there."
+_BY_HAND = "Arrange that this machine runs `raidbench recover --trials` at boot, once the disks are available."
 
 _FIRST_LINE = "Written by `raidbench recover --install-unit`; `raidbench recover --remove-unit` removes it."
 _OURS = f"# {_FIRST_LINE}\n"
@@ -59,15 +59,18 @@ async def plan_unit(host: Host, command: Sequence[str], journal: Path) -> BootUn
     for word in command:
         if word.startswith("/") and not (is_owned_by_root(word) if word != command[0] else host.which((word,))):
             raise RefusedError(
-                f"{word} is not root's alone, along its whole path: root must not run it at boot.",
-                hint="Install raidbench where only root may write, and do it again from there.",
+                (
+                    f"{word} is not protected: other users than root can write to a folder of its path. Root must "
+                    "not run it at boot."
+                ),
+                hint="Install raidbench in a folder that only root can write to, then try again.",
             )
     text = unit_text(
         (*command, "recover", "--trials"),
         journal,
         _state_variables(),
         first_line=_FIRST_LINE,
-        description="Take back storage settings that were on trial and that nobody kept",
+        description="Revert trial storage settings that were not confirmed",
     )
     return BootUnit(text=text, there=await _installed_unit(host) == text.encode())
 
@@ -115,16 +118,17 @@ async def _installed_unit(host: Host) -> bytes | None:
     content = await host.read_whole(PATH)
     if content and not content.startswith(_OURS.encode()):
         raise RefusedError(
-            f"{PATH} was not written by raidbench. It was left alone.", hint="Move that unit away, and do it again."
+            f"{PATH} was not written by raidbench. It was left unchanged.",
+            hint=("Move that unit file away, then try again."),
         )
     return content
 
 
 async def _require_systemd(host: Host) -> None:
     if await host.stat(BOOTED) is None or host.which(("systemctl",)) is None:
-        raise RefusedError("This machine was not booted by systemd, so it runs no units.", hint=_BY_HAND)
+        raise RefusedError("This machine was not booted by systemd, so units cannot be installed.", hint=_BY_HAND)
     if not host.is_root:
-        raise RefusedError("Only root may install or remove a unit.", hint="Run it again with sudo.")
+        raise RefusedError("Only root may install or remove a unit.", hint="Run the command again with sudo.")
 
 
 async def _systemctl(host: Host, *arguments: str) -> None:
@@ -133,7 +137,7 @@ async def _systemctl(host: Host, *arguments: str) -> None:
     if result.returncode != 0:
         raise ToolFailedError(
             f"systemctl {arguments[0]} failed.",
-            hint="Its own words are below.",
+            hint="The output of systemctl is below.",
             evidence=result.stderr or result.stdout,
         )
 
@@ -155,7 +159,7 @@ def unit_word(text: str) -> str:
     Raises RefusedError for text that a line cannot contain.
     """
     if not text.isprintable():
-        raise RefusedError(f"A unit cannot hold {text!r}.")
+        raise RefusedError(f"A unit file cannot contain {text!r}.")
     text = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
     return f'"{text}"' if any(sign in text for sign in " \"\\';#") else text
 

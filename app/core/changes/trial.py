@@ -32,7 +32,7 @@ _WATCHDOG, _SIMULATED_WATCHDOG = "app.core.changes.watchdog", "app.cli.simulated
 def check_seconds(seconds: float) -> float:
     """Return the length of a trial. Raises RefusedError outside of 10 to 600 s."""
     if not SHORTEST <= seconds <= LONGEST:
-        raise RefusedError(f"A trial lasts {SHORTEST:g} to {LONGEST:g} seconds, not {seconds:g}.")
+        raise RefusedError(f"A trial must last {SHORTEST:g} to {LONGEST:g} seconds, not {seconds:g}.")
     return seconds
 
 
@@ -48,21 +48,21 @@ def unattended_reason(change: Change) -> str:
     if change.effect in _LATER:
         return _LATER[change.effect]
     if change.effect is not Effect.AT_ONCE or change.risk is Risk.DESTROYS_DATA:
-        return "destroys data, and so does taking it back"
+        return "destroys data, and so does undoing it"
     return ""
 
 
 def trial_refusal_reason(change: Change) -> str:
     """Return why it cannot be reverted automatically, in the same form; "" if it can."""
-    return unattended_reason(change) or ("" if change.undo else "has no way back")
+    return unattended_reason(change) or ("" if change.undo else "cannot be undone")
 
 
 def require_triable(change: Change) -> None:
     """Check that a change can be tried. Raises RefusedError if it cannot be reverted automatically."""
     if reason := trial_refusal_reason(change):
         raise RefusedError(
-            f"{change.label} of {change.target} cannot be tried for a while: it {reason}.",
-            hint="Apply it without a trial.",
+            f"{change.label} of {change.target} does not support trials: it {reason}.",
+            hint="Apply the change without a trial.",
         )
 
 
@@ -74,7 +74,7 @@ async def arm(paths: Paths, session: Path, until: float) -> None:
     try:
         await _start(paths, str(session), until)
     except RaidbenchError as error:
-        message = f"The watchdog of the trial is not armed: {error.message.rstrip('.')}. Nothing was set."
+        message = f"The watchdog of the trial could not be started: {error.message.rstrip('.')}. Nothing was set."
         raise RefusedError(message, hint=error.hint, evidence=error.evidence) from error
 
 
@@ -108,5 +108,5 @@ def _refusal_in(line: str) -> RaidbenchError | None:
         answer = json.loads(line)
         return None if answer == {"armed": True} else decode_error(answer["error"])
     except (ValueError, TypeError, KeyError):  # not an answer of a watchdog
-        reason = f"it ended without an answer: {clean(line, 300)}" if line else "it said nothing"
+        reason = f"it ended without an answer: {clean(line, 300)}" if line else "it did not answer"
         return RefusedError(f"{reason}.")

@@ -45,9 +45,11 @@ async def require_as_planned(backend: SettingsBackend, change: Change) -> None:
         raise DeviceGoneError(f"{change.target} no longer has the setting {change.key}.")
     if reading.now != change.starts_from:
         raise RefusedError(
-            f"{change.label} of {change.target} changed since it was shown: "
-            f"{change.starts_from} then, {reading.now} now.",
-            hint="Look at it again and stage it again.",
+            (
+                f"{change.label} of {change.target} changed from {change.starts_from} to {reading.now} after it "
+                "was displayed. Nothing was written."
+            ),
+            hint="Check the new value and stage the change again.",
         )
     if not reading.availability.available:
         raise BlockedError(f"{change.label} of {change.target}: {reading.availability.why_not}.")
@@ -63,14 +65,14 @@ async def verdict(backend: SettingsBackend, change_id: str, change: Change, mess
         message = message or error.message
     except Exception as error:  # an unknown value is a failure, and the change needs an end
         now = None
-        message = message or f"raidbench failed while reading it back: {type(error).__name__}: {error}"
+        message = message or f"raidbench failed while it read the value again: {type(error).__name__}: {error}"
     if message:
         result = "failed"
     elif now == change.after:
         result = "verified"
     else:
         result = "differs"
-        message = f"{change.label} reads {now} after {change.after} was accepted"
+        message = f"{change.label} is {now} although the tool accepted {change.after}"
     return ChangeEnded(at=time.time(), id=change_id, result=result, now=now, message=message)
 
 

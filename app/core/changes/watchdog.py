@@ -147,7 +147,7 @@ def load_all(packages: Sequence[str] = ()) -> None:
             importlib.import_module(name)
         except Exception as error:  # a module may raise anything: report its name
             message = f"{name} cannot be loaded: {type(error).__name__}: {error}."
-            hint = "Install raidbench again: a part of it, or of the packages that it needs, is missing or damaged."
+            hint = "Install raidbench again: a part of it, or a package that it needs, is missing or damaged."
             raise RefusedError(message, hint=hint) from error
 
 
@@ -180,7 +180,7 @@ async def rehearse(
     backends = dict(machine.backends)  # creates each backend now
     trials = () if until is None else journal.trials_of(Path(session), until)
     if until is not None and not trials:
-        raise RefusedError(f"The watchdog finds nothing on trial in {journal.file}.")
+        raise RefusedError(f"The watchdog found no trial in {journal.file}.")
     for trial in trials:
         await plan_revert(machine.setter(trial.change.target), trial.change)
     with contextlib.suppress(RaidbenchError):  # imports the modules for starting a program and writing a file

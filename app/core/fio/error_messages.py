@@ -34,28 +34,28 @@ _WORDS: tuple[tuple[re.Pattern[str], Diagnosis], ...] = tuple(
         ),
         (
             r"file creation disallowed by allow_file_create=0",
-            "The target does not exist and fio was told not to create it",
-            "Check the path; lay out a scratch file first.",
+            "The target does not exist, and fio may not create it",
+            "Check the path, or lay out a scratch file first.",
         ),
         (
             r"has write or trim bit set, but fio is in read-only mode",
-            "fio refused: the job writes, but was started read-only",
-            "Choose a job that only reads, or confirm the writing one.",
+            "fio refused to run: the job writes, but fio was started read-only",
+            "Use a job that only reads, or confirm the job that writes.",
         ),
         (
             r"refusing (to write|extend of) a? ?file due to read-only|refusing extend of file",
-            "The file is smaller than the job needs, and a reading job may not extend it",
-            "Lay out the scratch file again, or ask for a smaller region.",
+            "The file is smaller than the job needs, and a job that only reads cannot extend it",
+            "Lay out the scratch file again, or use a smaller region.",
         ),
         (
             r"stuck grabbing stat_sem",
-            "fio gave up waiting for its own statistics: its reports were not read in time, or it locked itself up",
-            "Run it again; if it comes back, use fio 3.42 or newer, which fixes a deadlock there.",
+            "fio gave up waiting for its own statistics: its reports were not read in time, or it deadlocked",
+            "Run the job again. If this happens again, use fio 3.42 or newer, which fixes a deadlock.",
         ),
         (
             r"it appears to be stuck\. Doing forceful exit",
-            "fio gave up on a worker whose I/O does not come back",
-            "Look into the kernel log for errors and resets of the device.",
+            "fio gave up on a worker whose I/O does not complete",
+            "Check the kernel log for errors and resets of the device.",
         ),
         (
             r"your kernel doesn't support io_uring",
@@ -69,71 +69,76 @@ _WORDS: tuple[tuple[re.Pattern[str], Diagnosis], ...] = tuple(
         ),
         (
             r"first direct IO errored",
-            "The target does not take direct I/O of this block size",
-            "Use a block size that is a multiple of its logical block size, or switch direct I/O off.",
+            "The target does not support direct I/O with this block size",
+            "Use a multiple of its logical block size, or switch direct I/O off.",
         ),
-        (r"you need to specify size=", "fio does not know how large the target is", "Give a region size."),
+        (r"you need to specify size=", "fio does not know the size of the target", "Set the size of the region."),
         (
             r"size too small, must not be less than minimum block size",
             "The target is smaller than one block",
-            "Choose a smaller block size.",
+            "Use a smaller block size.",
         ),
         (
             r"Bad option|unrecognized option|fio: failed parsing",
-            "This fio does not understand an option of the job",
-            "Look at what fio said below; an older fio may lack the option.",
+            "This fio does not know an option of the job",
+            "Read fio's message below. An older fio may lack the option.",
         ),
-        (r"No job\(s\) defined", "The job file holds no job", ""),
-        (r"status interval too small", "fio refused the reporting interval", ""),
+        (r"No job\(s\) defined", "The job file contains no job", ""),
+        (r"status interval too small", "fio rejected the reporting interval", ""),
     )
 )
 
 _ERRNO: dict[int, Diagnosis] = {
     1: Diagnosis(
         "The device is read-only or protected (EPERM)",
-        "Look at /sys/block/<device>/ro and at the controller's write protection.",
+        "Check /sys/block/<device>/ro and the controller's write protection.",
     ),
     5: Diagnosis(
         "The device reported an I/O error (EIO)",
-        "Look into the kernel log and the drive's health before you measure on.",
+        "Check the kernel log and the drive's health before you measure again.",
     ),
-    6: Diagnosis("The device is gone (ENXIO)", "Look into the kernel log; find it again under its new name."),
-    11: Diagnosis("A resource is used up (EAGAIN)", "Lower queue depth or jobs."),
-    12: Diagnosis("There is not enough memory for the buffers (ENOMEM)", "Lower queue depth, block size or jobs."),
-    13: Diagnosis("No permission to open the target (EACCES)", "Run as root, or choose a file of your own."),
-    16: Diagnosis("The target is in use (EBUSY)", "Stop what uses it; `lsblk` and `fuser` name it."),
-    19: Diagnosis("The device is gone (ENODEV)", "Look into the kernel log; find it again under its new name."),
+    6: Diagnosis("The device disappeared (ENXIO)", "Check the kernel log. The device may be back under a new name."),
+    11: Diagnosis("A resource is exhausted (EAGAIN)", "Use a lower queue depth or fewer jobs."),
+    12: Diagnosis(
+        "There is not enough memory for the buffers (ENOMEM)",
+        "Use a lower queue depth, a smaller block size or fewer jobs.",
+    ),
+    13: Diagnosis("No permission to open the target (EACCES)", "Run as root, or use a file that you own."),
+    16: Diagnosis("The target is in use (EBUSY)", "Stop the program that uses it: `lsblk` and `fuser` show it."),
+    19: Diagnosis("The device disappeared (ENODEV)", "Check the kernel log. The device may be back under a new name."),
     22: Diagnosis(
-        "The kernel refused a request as invalid (EINVAL)",
-        "Often the block size is no multiple of the logical block size, or direct I/O is not possible here.",
+        "The kernel rejected a request as invalid (EINVAL)",
+        "Check that the block size is a multiple of the logical block size, and that the target supports direct I/O.",
     ),
     25: Diagnosis(
-        "The target does not know the request (ENOTTY)",
-        "If the job trims: fio trims block devices only; name a device whose data may be lost.",
+        "The target does not support the request (ENOTTY)",
+        "If the job trims, use a block device whose data you can lose: fio cannot trim files.",
     ),
     24: Diagnosis("Too many open files (EMFILE)", "Use fewer jobs, or raise `ulimit -n`."),
-    26: Diagnosis("The target is in use as swap or as a running program (ETXTBSY)", "Choose another target."),
-    27: Diagnosis("The file is larger than this filesystem takes (EFBIG)", "Use a smaller file."),
+    26: Diagnosis("The target is in use as swap or as a running program (ETXTBSY)", "Use another target."),
+    27: Diagnosis("The file is larger than the filesystem supports (EFBIG)", "Use a smaller file."),
     28: Diagnosis(
-        "There is no space left (ENOSPC)",
-        "Free some space or use a smaller scratch file; on a thin volume, extend the pool.",
+        "No space is left (ENOSPC)",
+        "Free some space or use a smaller scratch file. On a thin volume, extend the pool.",
     ),
-    30: Diagnosis("The filesystem is read-only (EROFS)", "Remount it for writing, or choose another place."),
+    30: Diagnosis("The filesystem is read-only (EROFS)", "Remount it read-write, or use another folder."),
     35: Diagnosis(
-        "fio gave up waiting for its own statistics: its reports were not read in time, or it locked itself up",
-        "Run it again; if it comes back, use fio 3.42 or newer, which fixes a deadlock there.",
+        "fio gave up waiting for its own statistics: its reports were not read in time, or it deadlocked",
+        "Run the job again. If this happens again, use fio 3.42 or newer, which fixes a deadlock.",
     ),
-    38: Diagnosis("The kernel does not have this function (ENOSYS)", "Use the engine libaio, or psync."),
+    38: Diagnosis("The kernel does not have this function (ENOSYS)", "Use the engine libaio or psync."),
     61: Diagnosis("The device could not read the data (ENODATA)", "Check the drive for unreadable sectors."),
-    84: Diagnosis("The device reported wrong data protection bytes (EILSEQ)", "Check cabling and the drive."),
+    84: Diagnosis("The device reported wrong data integrity bytes (EILSEQ)", "Check the cabling and the drive."),
     95: Diagnosis(
         "The target does not support the operation (EOPNOTSUPP)",
-        "If the job trims: the device takes no discards (queue/discard_max_bytes in sysfs is 0). If it polls (hipri):"
-        " the driver has no queues for it, on NVMe see its parameter poll_queues.",
+        (
+            "If the job trims: the device does not support discards (queue/discard_max_bytes in sysfs is 0). If it "
+            "polls (hipri): the driver has no polling queues; for NVMe, set its parameter poll_queues."
+        ),
     ),
-    110: Diagnosis("The device did not answer in time (ETIMEDOUT)", "Look into the kernel log for resets."),
-    117: Diagnosis("The filesystem is damaged (EUCLEAN)", "Unmount and check it."),
-    121: Diagnosis("The device reported an I/O error (EREMOTEIO)", "Look into the kernel log."),
+    110: Diagnosis("The device did not answer in time (ETIMEDOUT)", "Check the kernel log for resets."),
+    117: Diagnosis("The filesystem is damaged (EUCLEAN)", "Unmount the filesystem and check it."),
+    121: Diagnosis("The device reported an I/O error (EREMOTEIO)", "Check the kernel log."),
 }
 
 _PASSING = frozenset({5, 11, 16, 35, 61, 84, 110, 121})
@@ -160,9 +165,9 @@ def is_lasting(reason: str) -> bool:
 
 _SIGNALS = {
     2: "by an interrupt",
-    6: "by itself, after an internal error",
-    9: "by a kill, perhaps for want of memory",
-    11: "by a memory fault of its own",
+    6: "by an abort after an internal error",
+    9: "by SIGKILL, perhaps because memory was short",
+    11: "by a segmentation fault or another memory fault",
     15: "by a request to terminate",
 }
 
@@ -182,7 +187,7 @@ def engine_refusal(lines: Iterable[str]) -> Diagnosis | None:
                 case 11:
                     return Diagnosis(
                         "The kernel's limit of asynchronous requests is reached",
-                        "Lower queue depth or jobs, or raise the sysctl fs.aio-max-nr.",
+                        "Use a lower queue depth or fewer jobs, or raise the sysctl fs.aio-max-nr.",
                     )
                 case 12:
                     return Diagnosis(f"There is not enough lockable memory for {engine}", "Raise `ulimit -l`.")
@@ -216,7 +221,7 @@ def signal_from_outside(lines: Iterable[str]) -> int | None:
 def signal_diagnosis(signal: int) -> Diagnosis:
     """Return the diagnosis for a fio that a signal ended without a message."""
     how = _SIGNALS.get(signal, f"by signal {signal}")
-    hint = "Look into the kernel log (out of memory?)." if signal in (9, 11) else ""
+    hint = "Check the kernel log (out of memory?)." if signal in (9, 11) else ""
     return Diagnosis(f"fio was ended {how}", hint)
 
 

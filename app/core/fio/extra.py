@@ -49,7 +49,7 @@ def _between(least: int, most: int) -> Callable[[str], str]:
 def _short_time(text: str) -> str:
     microseconds = read_microseconds(text, bare="us")
     if microseconds > 10**6:
-        raise InvalidValueError(f"'{clean(text, 40)}' is longer than a second")
+        raise InvalidValueError(f"'{clean(text, 40)}' is longer than 1 second")
     return str(microseconds)
 
 
@@ -57,7 +57,7 @@ def _word(*choices: str, **aliases: str) -> Callable[[str], str]:
     def read(text: str) -> str:
         word = aliases.get(text, text)
         if word not in choices:
-            raise InvalidValueError(f"'{clean(text, 40)}' is none of {', '.join(choices)}")
+            raise InvalidValueError(f"'{clean(text, 40)}' is not one of {', '.join(choices)}")
         return word
 
     return read
@@ -100,7 +100,8 @@ def parse_extra(text: str) -> Extra | None:
         key, equals, value = word.partition("=")
         if key not in EXTRA:
             raise InvalidValueError(
-                f"'{clean(key, 40)}' is none of fio's options that are passed on", hint=f"One of {', '.join(EXTRA)}."
+                f"'{clean(key, 40)}' is not a fio option that raidbench passes on",
+                hint=(f"Use one of {', '.join(EXTRA)}."),
             )
         options[key] = EXTRA[key].read(value if equals else "1")
     return tuple(sorted(options.items())) or None

@@ -63,11 +63,11 @@ class JobTarget:
         if unsafe or self.path != self.path.strip():
             marks = " ".join(char if char.isprintable() else repr(char) for char in unsafe) or "a blank at the end"
             raise InvalidValueError(
-                f"{shown} cannot be written into a fio job file: it contains {marks}",
-                hint="Use a path of letters, digits and . _ - / : + @ only.",
+                f"{shown} cannot be used in a fio job file: it contains {marks}",
+                hint="Use a path with letters, digits and . _ - / : + @ only.",
             )
         if self.size <= 0:
-            raise InvalidValueError(f"{clean(self.name)} has no size: nothing can be read there")
+            raise InvalidValueError(f"{clean(self.name)} has size 0: there is nothing to read")
 
     @property
     def escaped(self) -> str:
@@ -428,11 +428,11 @@ class Job:
         problems: dict[str, str] = {}
         for key, text in texts.items():
             if (field := FIELDS_BY_KEY.get(key)) is None:
-                problems[clean(key, 40)] = "there is no such field"
+                problems[clean(key, 40)] = "unknown field"
             elif not text.strip() and field.optional:
                 values[key] = None
             elif not text.strip():
-                problems[key] = "is needed"
+                problems[key] = "is required"
             else:
                 try:
                     values[key] = field.parse(text)
@@ -536,11 +536,14 @@ def fit_to_flushes(job: Job) -> tuple[Job, tuple[str, ...]]:
     if not job.flushes or job.ioengine is not Engine.LIBAIO:
         return job, ()
     if job.iodepth == 1:
-        note = "Measured with the engine psync: libaio's flush overlaps the write in flight, and its latency is another"
+        note = (
+            "Measured with the engine psync, because with libaio a flush overlaps the write in flight and "
+            "has a different latency"
+        )
         return replace(job, ioengine=Engine.PSYNC), (note,)
     note = (
-        f"At queue depth {job.iodepth} each flush overlaps writes in flight, so its latency is not that of a flush by "
-        "itself: that is measured at depth 1"
+        f"At queue depth {job.iodepth} each flush overlaps writes in flight. For the latency of a flush alone, "
+        "use queue depth 1"
     )
     return job, (note,)
 
@@ -571,8 +574,8 @@ def fit_to_block_size(job: Job, logical_block_size: int) -> tuple[Job, tuple[str
         blockalign=None if job.blockalign is None else up(job.blockalign),
     )
     note = (
-        f"The device takes direct I/O in units of {logical_block_size} bytes only: smaller or uneven block sizes and"
-        " offsets were rounded up to it, so figures are not comparable with those of a 512-byte device"
+        f"The device supports direct I/O only in units of {logical_block_size} bytes. Smaller or unaligned "
+        "block sizes and offsets were rounded up, so do not compare the results with a 512-byte device"
     )
     return changed, (note,)
 

@@ -100,7 +100,7 @@ def parse_flag(text: str) -> bool:
     """Return the boolean of a yes or no in any usual spelling. Raises InvalidValueError for any other text."""
     flag = _YES.get(text.strip().lower())
     if flag is None:
-        raise InvalidValueError(f"'{clean(text, 40)}' is neither yes nor no")
+        raise InvalidValueError(f"'{clean(text, 40)}' is not yes or no")
     return flag
 
 
@@ -144,7 +144,7 @@ def parse_buffer_pattern(text: str) -> str:
     """
     pattern = text.strip()
     if "'" in pattern:
-        raise InvalidValueError("a pattern in single quotes is a file, and fio would read other files")
+        raise InvalidValueError("a pattern in single quotes names a file, and fio would read other files")
     if len(pattern) > _LONGEST_PATTERN or not _PATTERN.fullmatch(pattern):
         raise InvalidValueError(
             f"'{clean(text, 40)}' is not a data pattern", hint='Write 0xdeadbeef, 1234 or "text" in double quotes.'
@@ -232,13 +232,13 @@ def parse_distribution(text: str) -> str | None:
     if match[2]:
         limits, holds = _RANGES[match[2]]
         if not holds(float(match[3])):
-            raise InvalidValueError(f"{match[2]} takes {limits}")
+            raise InvalidValueError(f"{match[2]} needs {limits}")
         return spelling
     zones = [part.split("/") for part in match[4].split(":")]
     for index, name in enumerate(("I/Os", "the region")):
         total = sum(int(zone[index]) for zone in zones)
         if total != 100:
-            raise InvalidValueError(f"the zones hold {total} % of {name}, not 100 %")
+            raise InvalidValueError(f"the zones add up to {total} % of {name} instead of 100 %")
     return spelling
 
 

@@ -103,7 +103,9 @@ def import_jobfile(content: str | bytes, table: OptionTable = SHIPPED) -> Import
     problems: list[str] = []
     base, sections = _sections(text, problems)
     if not sections and not problems:
-        raise InvalidValueError("The file holds no job", hint="A job begins with its name in brackets: [randread].")
+        raise InvalidValueError(
+            "The file contains no job", hint="Start each job with its name in brackets: [randread]."
+        )
     jobs: list[ImportedJob] = []
     for section in sections:
         above = base[section.name, section.line]
@@ -125,18 +127,18 @@ def depends_on_fio(content: str | bytes) -> bool:
 
 
 def _raise_refusal(problems: list[str]) -> None:
-    unique = list(dict.fromkeys(problems)) or ["it holds no job"]
+    unique = list(dict.fromkeys(problems)) or ["it contains no job"]
     more = f" (and {len(unique) - 1} more)" if len(unique) > 1 else ""
     raise InvalidValueError(
-        f"The job file is refused: {unique[0]}{more}",
-        hint="Take these lines out of the file, or set up the job by hand.",
+        f"The job file is not supported: {unique[0]}{more}",
+        hint="Remove these lines from the file, or set up the job by hand.",
         evidence="\n".join(unique[:_SHOWN_PROBLEMS]),
     )
 
 
 def _require_text(text: str) -> None:
     if "\0" in text:
-        raise InvalidValueError("This is not a job file: it holds binary data")
+        raise InvalidValueError("This is not a job file: it contains binary data")
     if len(text) > _LARGEST_TEXT:
         raise InvalidValueError("This is not a job file: it is longer than 1 MiB")
     lines = text.split("\n")
@@ -162,7 +164,7 @@ def _sections(
             continue
         key, _, _ = line.partition("=")
         if ("$" in line or "`" in line) and key.strip() not in rules.TARGET_NAMES:
-            problems.append(f"line {number}: $ and backtick are refused, fio would expand them")
+            problems.append(f"line {number}: $ and backtick are not supported: fio would expand them")
         elif line.startswith("["):
             name, bracket, rest = (part.strip() for part in line[1:].partition("]"))
             if not bracket or not name or rest:
@@ -176,20 +178,20 @@ def _sections(
                 above[section.name, number] = dict(shared)
                 current = section.options
         elif re.match(r"include\s", line):
-            problems.append(f"line {number}: include is refused, {rules.ELSEWHERE}")
+            problems.append(f"line {number}: include is not supported: {rules.ELSEWHERE}")
         elif current is None:
-            problems.append(f"line {number}: '{clean(line, 40)}' stands before the first section")
+            problems.append(f"line {number}: '{clean(line, 40)}' comes before the first section")
         else:
             name, separator, value = line.partition("=")
             key = rules.ALIASES.get(name := name.strip(), clean(name, 40))
             if separator and value != value.lstrip() and not value.strip().isdecimal():
                 problems.append(
-                    f"line {number}: {key}: fio takes the blank after = for a part of the value: take it out"
+                    f"line {number}: {key}: remove the blank after =, which fio takes as a part of the value"
                 )
             if name in rules.OWN_NAMES:
-                problems.append(f"line {number}: {name} is refused, {SHIPPED.version} does not know it")
+                problems.append(f"line {number}: {name} is not supported: {SHIPPED.version} does not know it")
             if not separator and key not in rules.SWITCHES:
-                problems.append(f"line {number}: fio refuses {name} without a value")
+                problems.append(f"line {number}: fio requires a value for {name}")
             elif not rules.refusal_reason(key, value.strip()) and (
                 wrong := rules.misspelling_reason(key, value.strip() if separator else "1")
             ):
@@ -197,7 +199,7 @@ def _sections(
             # The last line wins, also if it uses an alias of the option.
             current[key] = (_fill_blanks(key, value.strip() if separator else "1", current.pop(key, None)), number)
     if len(sections) > _MOST_SECTIONS:
-        raise InvalidValueError(f"The file holds {len(sections)} jobs, more than anyone can choose from")
+        raise InvalidValueError(f"The file contains {len(sections)} jobs, which is too many to choose from")
     return above, sections
 
 
@@ -228,14 +230,14 @@ def _job(
     for key, (value, number) in sorted(options.items(), key=lambda option: option[0] not in rules.FIRST):
         shown = rules.FIO_NAMES.get(key, key)
         if reason := rules.refusal_reason(key, value):
-            problems.append(f"line {number}: {shown} is refused, {reason}")
+            problems.append(f"line {number}: {shown} is not supported: {reason}")
             continue
         try:
             applied = rules.apply_option(key, value, draft)
             if table.lacks(key) and (not applied or (table.installed and key in EXTRA)):
-                problems.append(f"line {number}: {key} is refused, {table.version} does not know it")
+                problems.append(f"line {number}: {key} is not supported: {table.version} does not know it")
             elif not applied:
-                problems.append(f"line {number}: {key} is refused, raidbench does not support this option of fio")
+                problems.append(f"line {number}: {key} is not supported by raidbench")
             where |= dict.fromkeys(draft.texts.keys() - where.keys(), number)
         except InvalidValueError as error:
             problems.append(f"line {number}: {shown}: {error.message}")

@@ -36,13 +36,13 @@ from backends.values import dataclass
 _PROGRAM = "it would run a program"
 _TARGET = "the target is chosen in raidbench, never by a file"
 ELSEWHERE = "it would read or write other files"
-_ZONES = "raidbench measures no zoned disks: run the job with fio itself"
-_SEARCH = "fio would change the load to meet a latency: hold the load with rate_iops, or sweep iodepth"
+_ZONES = "raidbench does not measure zoned disks; run the job with fio itself"
+_SEARCH = "fio would change the load to meet a latency; fix the load with rate_iops, or sweep iodepth"
 _CHARACTER_DEVICES = (
-    "io_uring_cmd sends commands to NVMe character devices, which the guard does not judge: use ioengine=io_uring on"
-    " the block device"
+    "io_uring_cmd sends commands to NVMe character devices, which raidbench cannot check for use: use "
+    "ioengine=io_uring on the block device"
 )
-_ENDURES = "a run with failed I/Os is no measurement"
+_ENDURES = "results with failed I/Os are not valid"
 
 _REFUSED: Mapping[str, str] = {
     **dict.fromkeys(("exec_prerun", "exec_postrun", "exec_preinit", "trigger", "trigger_file"), _PROGRAM),
@@ -52,17 +52,17 @@ _REFUSED: Mapping[str, str] = {
     **dict.fromkeys(("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log"), ELSEWHERE),
     **dict.fromkeys(("verify_state_save", "verify_state_load", "mmap_file", "aux-path", "aux_path"), ELSEWHERE),
     **dict.fromkeys(("ignore_error", "continue_on_error"), _ENDURES),
-    "allow_mounted_write": "nothing mounted is ever written to",
-    "allow_file_create": "a mistyped device name would become a file in memory",
+    "allow_mounted_write": "raidbench never writes to a mounted device",
+    "allow_file_create": "a mistyped device name would create a file in memory",
     "fill_device": "it would write until no space is left",
     "file_append": "it would make the target longer",
     "include": ELSEWHERE,
     "ioscheduler": "it would change a setting of the device",
-    "kb_base": "sizes would mean something else",
+    "kb_base": "sizes would have another meaning",
     **dict.fromkeys(("read_beyond_wp", "max_open_zones", "job_max_open_zones", "ignore_zone_limits"), _ZONES),
-    "max_latency": "fio would end the run at the first slow I/O: raidbench reports the slowest instead",
+    "max_latency": "fio would end the run at the first slow I/O; raidbench reports the slowest I/O instead",
     "cmd_type": _CHARACTER_DEVICES,
-    "pre_read": "it would fill the cache that the run reads from",
+    "pre_read": "it would fill the cache before the run reads",
     "stats": "nothing would be measured",
     "unlink": "the target would be deleted",
     "unlink_each_loop": "the target would be deleted",
@@ -72,7 +72,7 @@ _REFUSED_STARTS = (
     ("latency_", _SEARCH),
     ("write_", ELSEWHERE),
     ("trigger", _PROGRAM),
-    ("verify", "raidbench measures, it does not verify"),
+    ("verify", "raidbench does not verify data"),
 )
 _NO_LATENCY = "latencies would be missing"
 _REFUSED_ENGINES = ("exec", "external", "net", "netsplice", "cpuio", "libhdfs", "nbd", "http", "rbd", "rados")
@@ -109,8 +109,8 @@ TARGET_NAMES = ("filename", "directory", "filename_format")
 """Options that name the target; their values reach neither fio nor the filesystem."""
 _CHOSEN = Replaced(why="the target is chosen in raidbench")
 _LAID_OUT = "the target is laid out in full beforehand"
-_NO_LOG = "raidbench keeps fio's output of each run, and no logs of fio"
-_ALWAYS = "raidbench shows the figures of all jobs together, with its own percentiles of both latencies"
+_NO_LOG = "raidbench keeps fio's output of each run, but no fio logs"
+_ALWAYS = "raidbench shows the results of all jobs together, with its own percentiles of both latencies"
 
 PASSED_OVER: Mapping[str, Replaced] = {
     "description": Replaced(why="it has no effect on the job"),
@@ -132,7 +132,7 @@ PASSED_OVER: Mapping[str, Replaced] = {
     "clat_percentiles": Replaced(default="1", why=_ALWAYS),
     "lat_percentiles": Replaced(default="1", why=_ALWAYS),
     "slat_percentiles": Replaced(default="0", why=_ALWAYS),
-    "significant_figures": Replaced(default="4", why="raidbench prints its figures itself"),
+    "significant_figures": Replaced(default="4", why="raidbench prints its own results"),
     "unit_base": Replaced(default="0", why="raidbench shows bytes"),
     "error_dump": Replaced(default="0", why="raidbench shows fio's errors itself"),
     **dict.fromkeys(("log_avg_msec", "log_entries", "log_hist_msec", "log_max_value"), Replaced(why=_NO_LOG)),
@@ -249,7 +249,7 @@ def refusal_reason(key: str, value: str) -> str:
         if engine == "io_uring_cmd":
             return _CHARACTER_DEVICES
         if engine in _REFUSED_ENGINES or "/" in value or ":" in value:
-            return "this engine runs programs, loads code or leaves the machine"
+            return "this engine runs programs, loads code or uses the network"
     if key.startswith("disable_") or key == "gtod_reduce":
         return _NO_LATENCY
     supported = key in EXTRA or key in FIELDS_BY_KEY or key in PASSED_OVER or key in BESIDE_OTHERS
@@ -264,14 +264,14 @@ def misspelling_reason(key: str, value: str) -> str:
     """Return why fio refuses a value that raidbench could read; "" if fio accepts it. No I/O."""
     name = FIO_NAMES.get(key, key)
     if not value:
-        return f"fio refuses {name} without a value"
+        return f"fio requires a value for {name}"
     if key == "filesize" and value == "0":
-        return "fio refuses a file without a size"
+        return "fio requires a size for a file"
     if _is_flag(key) and not re.fullmatch(r"0|1", value) and not (key in SWITCHES and value.isdecimal()):
-        return f"fio refuses '{clean(value, 40)}': write 0 or 1"
+        return f"fio does not accept '{clean(value, 40)}': use 0 or 1"
     field = FIELDS_BY_KEY.get(key)
     if field is not None and field.choices and value != value.lower():
-        return f"fio refuses '{clean(value, 40)}': it has small letters only"
+        return f"fio does not accept '{clean(value, 40)}': use small letters"
     return ""
 
 
@@ -292,7 +292,7 @@ def apply_option(key: str, value: str, draft: SectionDraft) -> bool:
     elif (replaced := PASSED_OVER.get(key)) is not None:
         draft.names_a_file = draft.names_a_file or key == "filename"
         if not replaced.default or not _same(value, replaced.default):
-            draft.notes.append(f"{key}={clean(value, 40)} was not taken over: {replaced.why}")
+            draft.notes.append(f"{key}={clean(value, 40)} was ignored: {replaced.why}")
     elif (option := EXTRA.get(key)) is not None:
         draft.extra[key] = option.read(value)
     elif (field := FIELDS_BY_KEY.get(key)) is None:
@@ -336,7 +336,7 @@ def _seconds(field: JobField, value: str, draft: SectionDraft) -> str:
     microseconds = read_microseconds(value, bare="s")
     seconds = -(-microseconds // SECOND)
     if microseconds % SECOND:
-        draft.notes.append(f"{field.fio}={clean(value, 40)} was taken as {seconds} s: raidbench counts whole seconds")
+        draft.notes.append(f"{field.fio}={clean(value, 40)} was changed to {seconds} s: raidbench uses whole seconds")
     return str(seconds)
 
 
@@ -362,7 +362,7 @@ def _buffered(value: str, draft: SectionDraft) -> None:
 
 def _mix_write(value: str, draft: SectionDraft) -> None:
     if (percent := read_number(value)) > 100:
-        raise InvalidValueError("a percentage, 0 to 100")
+        raise InvalidValueError("must be a percentage, 0 to 100")
     draft.texts["rwmixread"] = str(100 - percent)
 
 
@@ -381,10 +381,10 @@ _REPORTED = (50.0, 95.0, 99.0, 99.9, 99.99, 99.999, 99.9999)
 def _percentiles(value: str, draft: SectionDraft) -> None:
     parts = value.split(":")
     if not all(re.fullmatch(r"\d{1,3}(\.\d{1,12})?", part.strip(), re.ASCII) for part in parts):
-        raise InvalidValueError("percentiles are separated by colons: 99:99.9:99.99")
+        raise InvalidValueError("percentiles must be separated by colons: 99:99.9:99.99")
     if any(float(part) not in _REPORTED for part in parts):
         reported = ":".join(f"{percent:g}" for percent in _REPORTED)
-        draft.notes.append(f"percentile_list={clean(value, 80)} was not taken over: raidbench reports {reported}")
+        draft.notes.append(f"percentile_list={clean(value, 80)} was ignored: raidbench reports {reported}")
 
 
 def _file_size(value: str, draft: SectionDraft) -> None:
@@ -412,7 +412,7 @@ def _position(key: str) -> Callable[[str, SectionDraft], None]:
 def _not_in_percent(key: str) -> Callable[[str, SectionDraft], None]:
     def read(value: str, draft: SectionDraft) -> None:
         if read_percent(value) is not None:
-            raise InvalidValueError(f"'{clean(value, 40)}' is a share of the target; give a size")
+            raise InvalidValueError(f"'{clean(value, 40)}' is a share of the target: use a size instead")
         _take_field(FIELDS_BY_KEY[key], value, draft)
 
     return read
@@ -436,7 +436,7 @@ def _of_one_side(value: str, draft: SectionDraft) -> str:
         raise InvalidValueError("different mixes of block sizes for reads and writes are not supported")
     part = parts[draft.side]
     if not part:
-        raise InvalidValueError(f"'{clean(value, 40)}' names nothing for the direction of this job")
+        raise InvalidValueError(f"'{clean(value, 40)}' has no value for the direction of this job")
     return part
 
 
@@ -462,7 +462,7 @@ def _distribution(value: str, draft: SectionDraft) -> None:
     name, colon, rest = value.partition(":")
     if name == "zoned" and colon:
         if "," in rest:
-            raise InvalidValueError("zones of their own for reads and writes are not supported")
+            raise InvalidValueError("separate zones for reads and writes are not supported")
         zones = [zone.partition("/") for zone in rest.split(":")]
         shares = [read_number(zone[0]) for zone in zones]
         parts = fill_shares([read_number(zone[2]) if zone[2] else None for zone in zones])
@@ -547,9 +547,7 @@ def _leave_out_idle(draft: SectionDraft) -> None:
     }
     for key, where in idle.items():
         if where and key in texts:
-            draft.notes.append(
-                f"{FIO_NAMES[key]}={clean(texts.pop(key), 40)} was not taken over: it has an effect on {where} only"
-            )
+            draft.notes.append(f"{FIO_NAMES[key]}={clean(texts.pop(key), 40)} was ignored: it only affects {where}")
 
 
 def _complete_end(draft: SectionDraft) -> None:
@@ -560,9 +558,9 @@ def _complete_end(draft: SectionDraft) -> None:
     if draft.time_based and limit != "0":
         for key in ("number_ios", "io_size"):
             if texts.pop(key, None) is not None:
-                draft.notes.append(f"{key} was not taken over: with time_based fio passes over it")
+                draft.notes.append(f"{key} was ignored: fio does so with time_based")
         if draft.loops > 1:
-            draft.notes.append(f"loops={draft.loops} was not taken over: with time_based fio passes over it")
+            draft.notes.append(f"loops={draft.loops} was ignored: fio does so with time_based")
         return
     if draft.time_based:
         draft.notes.append("time_based has no effect without a run time: the job ends after its amount, as with fio")
@@ -574,7 +572,7 @@ def _complete_place(draft: SectionDraft) -> None:
     """Set the region of each job: fio gives all jobs the same size, raidbench divides a region among them."""
     texts = draft.texts
     if draft.names_all and "passes" in texts and {"offset", "offset_percent"} & texts.keys():
-        raise InvalidJobError({"size": "all of the target is more than there is behind an offset: leave it out"})
+        raise InvalidJobError({"size": "all of the target does not fit behind an offset: leave the size out"})
     if draft.file_size is not None:
         _complete_file(draft, draft.file_size)
     jobs = int(texts.get("numjobs", "1"))
@@ -583,7 +581,7 @@ def _complete_place(draft: SectionDraft) -> None:
         return
     if not draft.names_a_file:
         draft.notes.append(
-            f"Without filename fio gives each of the {jobs} jobs a file of its own: here all of them work on the target"
+            f"Without filename fio gives each of the {jobs} jobs its own file: here all of them use the target"
         )
     step = read_size(texts.pop("offset_increment", "0"))
     if step or not texts["rw"].startswith("rand"):
@@ -596,7 +594,9 @@ def _complete_file(draft: SectionDraft, file_size: int) -> None:
     """Use fio's file size as the region, a smaller `size` as the amount. Raises InvalidValueError with an offset."""
     texts = draft.texts
     if {"offset", "offset_percent", "size_percent"} & texts.keys():
-        raise InvalidJobError({"filesize": "is not supported beside an offset or a share of the target: name a size"})
+        raise InvalidJobError(
+            {"filesize": ("is not supported together with an offset or a share of the target: use a size")}
+        )
     size = read_size(texts["size"]) if "size" in texts else file_size
     if size < file_size and texts["rw"].startswith("rand"):
         # fio uses random offsets in all of the file, and ends after `size` bytes.
@@ -624,8 +624,8 @@ def _complete_rates(draft: SectionDraft) -> None:
         if key in texts:
             rate = max(1, round(int(texts[key]) * smallest / mean))
             draft.notes.append(
-                f"fio counts {key.partition('_read')[0].partition('_write')[0]}={texts[key]} in units of the smallest"
-                f" block, which is {rate} I/Os of these sizes a second"
+                f"fio counts {key.partition('_read')[0].partition('_write')[0]}={texts[key]} in units of the "
+                f"smallest block, which is {rate} I/Os of these sizes per second"
             )
             texts[key] = str(rate)
 

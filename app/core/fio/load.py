@@ -94,7 +94,9 @@ class _FioStart:
             self.workdir.joinpath(f"{self.name}.fio").write_text(self.rendering.text, encoding="utf-8")
             return open_raw(self.raw)
         except OSError as error:
-            raise StorageError(f"{self.workdir} cannot be written: {error.strerror}", evidence=str(error)) from error
+            raise StorageError(
+                f"raidbench cannot write to {self.workdir}: {error.strerror}", evidence=str(error)
+            ) from error
 
     def keep_stderr(self, text: str) -> None:
         """Write fio's messages next to its output; a full disk loses them, not the run."""
@@ -215,7 +217,7 @@ class FioLoad:
     async def _may_create(self, target: JobTarget) -> bool:
         """Return whether fio must create the file: a mistyped device name must not become a file in memory."""
         if target.kind is not TargetKind.FILE:
-            raise InvalidValueError(f"{target.name} is a device: only files are laid out")
+            raise InvalidValueError(f"{target.name} is a device, but only files can be laid out")
         status = await self._host.stat(target.path)
         if status is not None and status.kind != "file":
             raise InvalidValueError(f"{target.name} is not a regular file")
@@ -228,7 +230,8 @@ class FioLoad:
             or target.path.startswith(("/dev/", "/proc/", "/sys/"))
         ):
             raise InvalidValueError(
-                f"{target.name} cannot be made there", hint="Name a file in an existing folder of a filesystem."
+                f"{target.name} cannot be created there",
+                hint=("Use the path of a file in an existing folder of a filesystem."),
             )
         return True
 
@@ -241,8 +244,11 @@ class FioLoad:
         others = [target.name for target in start.targets if target.root is None]
         if others:
             raise RefusedError(
-                f"{clean(held[0])} is in use, so only the root helper reads it, and {clean(others[0])} it cannot open.",
-                hint="Measure them one after another.",
+                (
+                    f"{clean(held[0])} is in use, so only the root helper can read it, but the helper cannot open "
+                    f"{clean(others[0])}."
+                ),
+                hint="Measure one target at a time.",
             )
         from backends.system.privsep.program import HelperProcess
 
@@ -263,7 +269,7 @@ class FioLoad:
         # Before fio starts, so that an unwritable folder does not waste a run.
         with start.prepare() as out:
             if stop.is_set():
-                figures = RunResult(status=RunStatus.STOPPED, reason="Stopped before it began")
+                figures = RunResult(status=RunStatus.STOPPED, reason="Stopped before it started")
                 yield WorkloadFinished(figures=figures, raw=start.raw)
                 return
             command = Command(

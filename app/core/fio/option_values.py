@@ -36,10 +36,10 @@ def read_number(text: str) -> int:
     shown = clean(text, 40)
     if match is None:
         if re.fullmatch(r"[0-9]*\.[0-9]+[a-z]*", text.strip(), re.IGNORECASE):
-            raise InvalidValueError(f"'{shown}' has a fraction, which fio passes over together with the unit")
+            raise InvalidValueError(f"'{shown}' has a fraction, and fio would ignore both the fraction and the unit")
         raise InvalidValueError(f"'{shown}' is not a whole number that fio understands")
     if (match[3] or "").lower() == "ib":
-        raise InvalidValueError(f"fio reads '{shown}' as powers of 1000; write 4k, 1M, 2G")
+        raise InvalidValueError(f"fio reads '{shown}' as powers of 1000: use 4k, 1M, 2G")
     number = int(match[1], 0 if match[1].lower().startswith("0x") else 10)
     number <<= 10 * " kmgtp".index((match[2] or " ").lower())
     if number > _LARGEST:
@@ -53,9 +53,7 @@ def read_size(text: str) -> int:
         return read_number(text)
     except InvalidValueError as error:
         if "whole number" in error.message:
-            raise InvalidValueError(
-                f"'{clean(text, 40)}' is not a size that fio understands; write 4k, 1M, 2G"
-            ) from None
+            raise InvalidValueError(f"'{clean(text, 40)}' is not a size that fio understands: use 4k, 1M, 2G") from None
         raise
 
 
@@ -64,7 +62,7 @@ def read_microseconds(text: str, *, bare: str) -> int:
     match = _TIME.fullmatch(text)
     if match is None:
         raise InvalidValueError(
-            f"'{clean(text, 40)}' is not a time that fio understands; its units are us, ms, s, m, h and d"
+            f"'{clean(text, 40)}' is not a time that fio understands: its units are us, ms, s, m, h and d"
         )
     return int(match[1]) * _MICROSECONDS[(match[2] or bare).lower()]
 

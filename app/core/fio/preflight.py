@@ -25,7 +25,10 @@ from backends.values import dataclass
 MINIMUM = (3, 18)
 """Since 3.18 fio reports how many latencies it timed (`N`), which distinguishes failed I/Os from completed ones."""
 
-_ELSEWHERE = "Where that one is as old, a static fio in /usr/local/bin runs too: `make package-fio` builds it."
+_ELSEWHERE = (
+    "If your distribution's fio is too old as well, build a static fio with `make package-fio` and "
+    "install it in /usr/local/bin."
+)
 _FALLBACK = (Engine.IO_URING, Engine.LIBAIO, Engine.PSYNC)
 _TRIED = (Engine.IO_URING, Engine.LIBAIO)
 """Engines that a kernel may refuse."""
@@ -58,13 +61,14 @@ class Preflight:
         why = self.refused[engine].reason if engine in self.refused else f"This fio has no engine {engine}"
         if wanted := [key for key in (*RING_OPTIONS, "hipri") if getattr(job, key) is not None]:
             raise RefusedError(
-                f"{why}, and {', '.join(wanted)} need it.", hint="Leave them out to measure with another engine."
+                f"{why}, and {', '.join(wanted)} need it.",
+                hint=("To measure with another engine, leave these options out."),
             )
         later = _FALLBACK[_FALLBACK.index(engine) + 1 :] if engine in _FALLBACK else _FALLBACK[1:]
         instead = next((other for other in later if self._works(other)), Engine.PSYNC)
         sentence = f"{why}; {instead} is used instead"
         if not instead.keeps_a_queue and job.iodepth > 1:
-            sentence += f", with one I/O in flight per job: queue depth {job.iodepth} has no effect"
+            sentence += f", with one I/O in flight per job, so queue depth {job.iodepth} has no effect"
         return replace(job, ioengine=instead), (sentence,)
 
     def untried(self, job: Job | None) -> Engine | None:
@@ -86,7 +90,9 @@ def find_fio(host: Host) -> str:
     """Return the absolute path of fio. Raises ToolMissingError, which says what to install, if there is none."""
     path = host.which(("fio",))
     if path is None:
-        raise ToolMissingError("fio is not installed: raidbench measures with it", hint=install_hint(host, "fio"))
+        raise ToolMissingError(
+            "fio is not installed, but raidbench needs it to measure", hint=install_hint(host, "fio")
+        )
     return path
 
 
@@ -158,14 +164,16 @@ async def _version(host: Host, path: str) -> str:
     match = re.search(r"fio-(\d+)\.(\d+)\S*", result.stdout)
     if match is None:
         raise ToolFailedError(
-            f"{clean(path)} does not say that it is fio",
-            hint="Another program of that name may come first in the PATH.",
+            f"{clean(path)} is not fio (unexpected --version output)",
+            hint="Another program of that name may come first in PATH.",
             evidence=clean_lines(result.stdout + result.stderr),
         )
     if (int(match[1]), int(match[2])) < MINIMUM:
         raise ToolMissingError(
-            f"{match[0]} is too old: raidbench needs fio {MINIMUM[0]}.{MINIMUM[1]}, the first to tell I/Os that failed"
-            " from I/Os that were done",
+            (
+                f"{match[0]} is too old: raidbench needs fio {MINIMUM[0]}.{MINIMUM[1]} or newer, which reports "
+                "failed I/Os separately"
+            ),
             hint=f"{install_hint(host, 'fio')}. {_ELSEWHERE}",
         )
     return match[0]
@@ -176,7 +184,8 @@ async def _require_dsync(host: Host, ready: Preflight) -> None:
     answer = await host.run(Command(argv=(ready.path, "--cmdhelp=sync"), timeout=20))
     if "sync" in answer.stdout and "dsync" not in answer.stdout:
         raise ToolMissingError(
-            f"{ready.version} knows no sync=dsync.", hint=f"Use sync=sync, or a newer fio. {install_hint(host, 'fio')}"
+            f"{ready.version} does not support sync=dsync.",
+            hint=(f"Use sync=sync, or install a newer fio. {install_hint(host, 'fio')}"),
         )
 
 
@@ -196,4 +205,4 @@ async def _try(host: Host, path: str, engine: Engine) -> Diagnosis | None:
     if result.returncode == 0 and any(isinstance(event, FioJsonDocument) for event in events):
         return None
     diagnosis = diagnose(lines)
-    return Diagnosis(f"{engine} did not work when tried" + (f": {diagnosis.reason}" if diagnosis else ""))
+    return Diagnosis(f"{engine} failed in a test run" + (f": {diagnosis.reason}" if diagnosis else ""))

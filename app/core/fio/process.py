@@ -84,7 +84,7 @@ class FioProcess:
         self._first_byte = asyncio.Event()
         self._over = asyncio.Event()
         self._measured = asyncio.Event()
-        self._ending = "all is measured: fio sums up"
+        self._ending = "measurement complete: fio is summarising"
         self._phase = Phase.PREPARING
         self._last: FioDocument | None = None
         self._noise: list[str] = []
@@ -132,7 +132,7 @@ class FioProcess:
         run_result = summarize(outcome, job, targets, cpu)
         run_result = replace(run_result, steady=self._course.verdict)
         if self._raw_problem:
-            sentence = f"fio's own output could not be kept: {self._raw_problem}"
+            sentence = f"fio's own output could not be saved: {self._raw_problem}"
             run_result = replace(run_result, warnings=(*run_result.warnings, sentence))
         return run_result
 
@@ -168,7 +168,7 @@ class FioProcess:
                 self._report_document(self._last)
                 # exitall_on_error ends the jobs of one group only, and each target or section has its own group.
                 if self._last.jobs > 1 and self._last.errors:
-                    self._ending = f"a {self._course.part} failed: fio ends"
+                    self._ending = f"a {self._course.part} failed: fio is ending"
                     self._measured.set()
             case NonJsonLine():
                 if len(self._noise) < _NOISE_LINES:
@@ -247,17 +247,17 @@ class FioProcess:
             if (silence > self._patience.silence) != silent:
                 silent = not silent
                 if silent:
-                    self._report(self._phase, f"fio has been silent for {silence:.0f} s: some I/O does not come back")
+                    self._report(self._phase, f"no output from fio for {silence:.0f} s: an I/O has not completed")
             # fio waits for every I/O in flight, and one stuck in a driver never returns: wait, then stop fio.
             beyond = now - self._started - self._planned if self._planned is not None else 0.0
             if beyond > self._patience.overdue and not late:
                 late = True
                 self._report(
-                    self._phase, f"fio should have ended {max(beyond, 0.0):.0f} s ago; some I/O does not come back"
+                    self._phase, f"fio should have ended {max(beyond, 0.0):.0f} s ago: an I/O has not completed"
                 )
             if beyond > self._patience.give_up:
                 self._overdue = True
-                self._report(Phase.STOPPING, "fio does not end and is being stopped")
+                self._report(Phase.STOPPING, "fio does not exit and is being stopped")
                 await self._end()
 
 
@@ -274,14 +274,14 @@ async def end_fio(process: Process, patience: Timeouts, over: asyncio.Event, say
     process.interrupt()
     if await _wait(over, patience.remark):
         return
-    say("Waiting for outstanding I/O to come back")
+    say("Waiting for outstanding I/O to complete")
     if await _wait(over, patience.terminate - patience.remark):
         return
-    say("I/O does not come back: fio is asked to terminate")
+    say("outstanding I/O does not complete: fio is asked to exit")
     process.terminate()
     if await _wait(over, patience.kill - patience.terminate):
         return
-    say("fio does not end and is killed")
+    say("fio does not exit and is killed")
     process.kill()
 
 

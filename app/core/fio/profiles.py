@@ -56,12 +56,12 @@ _K = 1024
 _M = 1024 * 1024
 
 _AS_IOMETER = (
-    " Offsets are multiples of a sector, as Iometer draws them: few 4k requests are 4k-aligned, so flash and 4Kn"
-    " drives read, modify and write. Never compare it with the aligned variant."
+    " Offsets are multiples of a sector, as in Iometer: few 4k requests are 4k-aligned, so flash and 4Kn "
+    "drives must read, modify and write. Do not compare it with the aligned variant."
 )
 _ALIGNED = (
-    " Offsets are multiples of 4k, as a filesystem makes them; not Iometer's own pattern, so never compare it with"
-    " the sector-aligned one."
+    " Offsets are multiples of 4k, as with a filesystem. This is not Iometer's own pattern: do not compare it "
+    "with the sector-aligned variant."
 )
 
 
@@ -80,53 +80,71 @@ def _iometer(name: str, about: str, job: Job) -> tuple[Profile, Profile]:
 _ALL: tuple[Profile, ...] = (
     _plain(
         "randread-4k",
-        "Small reads all over the array, queue depth 64: what a busy database asks of it. The test of most"
-        " published RAID controller comparisons.",
+        (
+            "Small random reads across the array, queue depth 64: the load of a busy database. The test of most "
+            "published RAID controller comparisons."
+        ),
         Job(rw=Pattern.RANDREAD, iodepth=64),
     ),
     _plain(
         "randwrite-4k",
-        "Small writes all over the array, queue depth 64: the worst case of parity RAID. Destroys the data of a raw"
-        " device.",
+        (
+            "Small random writes across the array, queue depth 64: the worst case for parity RAID. Destroys the "
+            "data of a raw device."
+        ),
         Job(rw=Pattern.RANDWRITE, iodepth=64),
     ),
     _plain(
         "seqread-4k",
-        "Small reads one after the other, queue depth 512: how well requests are merged. One job is soon bound by one"
-        " processor core.",
+        (
+            "Small sequential reads, queue depth 512: how well requests are merged. A single job is soon limited "
+            "by one CPU core."
+        ),
         Job(rw=Pattern.READ, iodepth=512),
     ),
     _plain(
         "seqwrite-4k",
-        "Small writes one after the other, queue depth 512: how well stripes are gathered. Destroys the data of a raw"
-        " device.",
+        (
+            "Small sequential writes, queue depth 512: how well writes are combined into full stripes. Destroys "
+            "the data of a raw device."
+        ),
         Job(rw=Pattern.WRITE, iodepth=512),
     ),
     _plain(
         "seqread-4m",
-        "Large reads, queue depth 64: the bandwidth of all drives together, as backups and media servers need it.",
+        (
+            "Large sequential reads, queue depth 64: the bandwidth of all drives together, as for backups and "
+            "media servers."
+        ),
         Job(rw=Pattern.READ, bs=4 * _M, iodepth=64),
     ),
     _plain(
         "seqwrite-4m",
-        "Large writes, queue depth 64: bandwidth when stripes are written whole, or not. Destroys the data of a raw"
-        " device.",
+        (
+            "Large sequential writes, queue depth 64: the bandwidth with full-stripe writes. Destroys the data of "
+            "a raw device."
+        ),
         Job(rw=Pattern.WRITE, bs=4 * _M, iodepth=64),
     ),
     _plain(
         "mixed-32k",
-        "Three quarters reads, queue depth 32: virtual machines; used to compare mirrors of unequal drives.",
+        (
+            "Three quarters reads, queue depth 32: the load of virtual machines. Also used to compare mirrors of "
+            "unequal drives."
+        ),
         Job(rw=Pattern.RANDRW, bs=32 * _K, iodepth=32, rwmixread=75),
     ),
     _plain(
         "randread-32k",
-        "The reading half of the virtual machine test, queue depth 32.",
+        "The read part of the virtual machine test, queue depth 32.",
         Job(rw=Pattern.RANDREAD, bs=32 * _K, iodepth=32),
     ),
     _plain(
         "mixed-4k",
-        "Two thirds reads, queue depth 128: the usual Iometer test of SAS controllers. Destroys the data of a raw"
-        " device.",
+        (
+            "Two thirds reads, queue depth 128: the usual Iometer test of SAS controllers. Destroys the data of a "
+            "raw device."
+        ),
         Job(rw=Pattern.RANDRW, iodepth=128, rwmixread=67),
     ),
     *_iometer(
@@ -157,7 +175,7 @@ def profile(name: str) -> Profile:
     match = PROFILES.get(name)
     if match is None:
         raise NotFoundError(
-            f"There is no workload called '{clean(name, 40)}'",
-            hint=suggestion_hint(name, PROFILES, "There are " + ", ".join(PROFILES) + "."),
+            f"There is no workload named '{clean(name, 40)}'",
+            hint=suggestion_hint(name, PROFILES, "Workloads: " + ", ".join(PROFILES) + "."),
         )
     return match

@@ -98,10 +98,10 @@ def _section_options(
     ]
 
 
-SEVERAL_OF_BOTH = "A job of several sections runs on one target: each section would run on each of several"
+SEVERAL_OF_BOTH = "A job with several sections can run on one target only"
 """Reason why such a job does not run on several targets."""
 
-NOT_STEADY = "A job of several sections does not wait for the steady state: each section becomes steady by itself"
+NOT_STEADY = "A job with several sections cannot wait for the steady state"
 """Reason why such a job neither waits for the steady state nor ends with it."""
 
 ONE_SECTION = "Run one of its sections: --section NAME."
@@ -293,7 +293,8 @@ def _length_options(job: Job, steady: SteadyPlan | None) -> list[tuple[str, obje
         return [("time_based", 1), *pairs]
     if steady is not None and steady.until:
         raise InvalidValueError(
-            "A job that ends by amount cannot wait for the steady state", hint="Leave out the wait, or the amount."
+            "A job that ends by amount cannot wait for the steady state",
+            hint=("Leave out the steady state, or the amount."),
         )
     if job.number_ios is not None:
         pairs.append(("number_ios", job.number_ios))
@@ -349,10 +350,10 @@ def _placement(job: Job, target: JobTarget) -> list[tuple[str, int]]:
     start = [("offset", first)] if first else []
     largest = max(job.block_sizes)
     if total < largest:
-        where = f" behind {size_words(first)}" if first else ""
+        where = f" after {size_words(first)}" if first else ""
         raise InvalidValueError(
-            f"{target.name} has {size_words(total)}{where}, less than one block of {format_size(largest)}",
-            hint="Choose a smaller block size or a larger file.",
+            f"{target.name} has {size_words(total)}{where}, which is less than one block of {format_size(largest)}",
+            hint="Use a smaller block size or a larger file.",
         )
     step = job.offset_increment
     if step is None and job.sequential and job.numjobs > 1:
@@ -369,8 +370,10 @@ def _placement(job: Job, target: JobTarget) -> list[tuple[str, int]]:
         rest = total - step * (job.numjobs - 1)
         if rest < largest:
             raise InvalidValueError(
-                f"The last of {job.numjobs} jobs, each {size_words(step)} further, starts beyond the end of"
-                f" {target.name}",
+                (
+                    f"The last of {job.numjobs} jobs, each {size_words(step)} further on, starts beyond the end of "
+                    f"{target.name}"
+                ),
                 hint="Use fewer jobs or a smaller stream distance.",
             )
         if not job.size_named:  # each job uses the rest of the target

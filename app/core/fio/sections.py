@@ -51,7 +51,7 @@ class SectionedJob(Job):
         """Check the fields. Raises ValueError if a field was changed without the sections."""
         for key, value in _joined_fields(self.sections).items():
             if getattr(self, key) != value:
-                raise ValueError(f"{key}: a job of several sections is changed section by section")
+                raise ValueError(f"{key}: change each section of a job with several sections separately")
 
     @property
     def parts(self) -> tuple[Job, ...]:
@@ -126,13 +126,13 @@ def join_sections(sections: Sequence[JobSection]) -> Job:
     Raises InvalidValueError for no section or too many.
     """
     if not sections:
-        raise InvalidValueError("A job has at least one section")
+        raise InvalidValueError("A job needs at least one section")
     if len(sections) == 1:
         return sections[0].job
     if len(sections) > MOST_SECTIONS:
         raise InvalidValueError(
-            f"The job has {len(sections)} sections; at most {MOST_SECTIONS} run together",
-            hint="Run a single section with --section NAME.",
+            f"The job has {len(sections)} sections, but at most {MOST_SECTIONS} can run together",
+            hint="Run a single section: --section NAME.",
         )
     names = distinct_names([section.name for section in sections])
     named = tuple(replace(section, name=name) for section, name in zip(sections, names, strict=True))

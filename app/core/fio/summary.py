@@ -295,13 +295,13 @@ def _without_document(outcome: FioResult, lines: Sequence[str]) -> tuple[RunStat
         return RunStatus.FAILED, diagnosis
     if outcome.returncode < 0:
         return RunStatus.FAILED, signal_diagnosis(-outcome.returncode)
-    ending = quoted_first_line(lines) or " and without a word"
+    ending = quoted_first_line(lines) or " and without a message"
     return RunStatus.FAILED, Diagnosis(f"fio ended without a result (exit status {outcome.returncode}){ending}")
 
 
 _OVERDUE = Diagnosis(
-    "fio did not end long after its time and was ended",
-    "Some I/O does not come back: look into the kernel log for time-outs and resets of the device.",
+    "fio did not exit after its run time and was killed",
+    "An I/O has not completed. Check the kernel log for timeouts and resets of the device.",
 )
 
 
@@ -340,12 +340,10 @@ def _verdict(
         return RunStatus.FAILED, _DONE_IN_THE_RAMP
     how = _ending_text(outcome, seconds, job)
     if interrupted:
-        by = "Stopped" if outcome.stopped else "Stopped from outside" + (f" by signal {signal}" if signal else "")
-        hint = "The figures are those of the time until then." if seconds else ""
+        by = "Stopped" if outcome.stopped else ("Stopped from outside") + (f" by signal {signal}" if signal else "")
+        hint = "The results cover the time until then." if seconds else ""
         return RunStatus.STOPPED, Diagnosis(by + how, hint)
-    return RunStatus.FAILED, Diagnosis(
-        f"fio ended{how} without saying why", "What it did until then is not what was asked for: measure again."
-    )
+    return RunStatus.FAILED, Diagnosis(f"fio ended{how} without a reason", "The run is incomplete. Measure again.")
 
 
 def _failure_of_fio(outcome: FioResult, document: FioDocument, lines: Sequence[str]) -> _Verdict | None:
@@ -362,7 +360,7 @@ def _failure_of_fio(outcome: FioResult, document: FioDocument, lines: Sequence[s
 
 
 _DONE_IN_THE_RAMP = Diagnosis(
-    "All of the job was done during the ramp: nothing was measured", "Use a shorter ramp, or a larger amount."
+    "The job ended during the ramp, so nothing was measured", "Use a shorter ramp or a larger amount."
 )
 
 
@@ -396,7 +394,7 @@ def _ending_text(outcome: FioResult, seconds: float, job: Job | None) -> str:
         return ""
     if seconds:
         return f" after {seconds:.1f} of {job.runtime} s" if job.runtime else f" after {seconds:.1f} s"
-    return " while it was waited for the steady state" if outcome.settling else " during the ramp"
+    return " while waiting for the steady state" if outcome.settling else " during the ramp"
 
 
 def _is_uneven(job: Job) -> bool:
@@ -423,7 +421,7 @@ def _no_io_failure(document: FioDocument, interrupted: bool, lines: Sequence[str
         return RunStatus.STOPPED, Diagnosis("Stopped before the first I/O")
     return RunStatus.FAILED, Diagnosis(
         f"fio did no I/O at all{quoted_first_line(lines)}",
-        "It refuses this way when the target is in use, too small, or the offset lies beyond its end.",
+        "fio does this if the target is in use, is too small, or ends before the offset.",
     )
 
 
@@ -439,8 +437,8 @@ def _failed_io_failure(document: FioDocument, job: Job | None) -> _Verdict | Non
     if not failed:
         return None
     return RunStatus.FAILED, Diagnosis(
-        f"{failed} of {issued} I/Os failed and were passed over",
-        "Figures with failed I/Os mean nothing: look into the kernel log and the drives' health.",
+        f"{failed} of {issued} I/Os failed and were ignored",
+        "Results with failed I/Os are not valid. Check the kernel log and the health of the drives.",
     )
 
 
@@ -455,18 +453,21 @@ def _short_io_failure(document: FioDocument, job: Job | None) -> _Verdict | None
     if moved >= sum(part.completed * job.mean_size_of(name) for name, part in parts.items()) / 2:
         return None
     return RunStatus.FAILED, Diagnosis(
-        f"{done} I/Os moved only {moved} bytes: most of them lay beyond the end of the target",
-        "Lay out the scratch file again, or ask for a smaller region.",
+        f"{done} I/Os moved only {moved} bytes: most of them were beyond the end of the target",
+        "Lay out the scratch file again, or use a smaller region.",
     )
 
 
 def _warnings(outcome: FioResult, document: FioDocument, job: Job | None, targets: Sequence[JobTarget]) -> list[str]:
     warnings: list[str] = []
     if outcome.broken:
-        warnings.append(f"{outcome.broken} of fio's reports could not be read; its last one could")
+        warnings.append(f"{outcome.broken} of fio's reports could not be read, but the last one could")
     warnings += dict.fromkeys(
-        f"{size_words(part.size)} were asked for, but {target.name} has {size_words(usable_size(part, target))}"
-        f"{' from its start' if start_of(part, target) else ''}: all of it was used"
+        (
+            f"The job asked for {size_words(part.size)}, but {target.name} has "
+            f"{size_words(usable_size(part, target))}{' from its start' if start_of(part, target) else ''}: all of "
+            "it was used"
+        )
         for target in targets
         for part in (() if job is None else job.parts)
         if part.size is not None and part.size > usable_size(part, target)
@@ -474,5 +475,5 @@ def _warnings(outcome: FioResult, document: FioDocument, job: Job | None, target
     for name in DIRECTIONS:
         part = document.counters(name)
         if part and (part.short_ios or part.drop_ios):
-            warnings.append(f"{part.short_ios + part.drop_ios} {name}s moved less than asked or were dropped")
+            warnings.append(f"{part.short_ios + part.drop_ios} {name}s moved less data than requested, or were dropped")
     return warnings

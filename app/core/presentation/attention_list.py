@@ -66,7 +66,8 @@ def attention_items(inventory: Inventory) -> tuple[AttentionItem, ...]:
             severity_rank(State.REBUILDING),
             (),
             AttentionItem(
-                str(controller.target), f"{protection_text(controller.protection)}, no power keeps its cache"
+                str(controller.target),
+                f"{protection_text(controller.protection)}: the cache is not protected against power loss",
             ),
         )
         for controller in inventory.controllers

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_DEPENDENTS = 8
 """Maximum number of dependents that a sentence names."""
 
-NOT_UNDOABLE = "cannot be taken back"
+NOT_UNDOABLE = "cannot be undone"
 """Replaces the undo command of a change that cannot be undone."""
 
 
@@ -70,7 +70,7 @@ def command_lines(change_steps: Iterable[ChangeStep]) -> tuple[str, ...]:
 
 def planned_table(changes: Sequence[Change]) -> Table:
     """Return the table of changes before they are applied."""
-    columns = ("Target", "Setting", "Now", "New", "Takes effect", "Stays", "Risk")
+    columns = ("Target", "Setting", "Now", "New", "Takes effect", "Lasts", "Risk")
     return Table(
         columns=tuple(Column(title=title) for title in columns),
         rows=tuple(
@@ -118,14 +118,16 @@ def risk_texts(changes: Iterable[Change]) -> tuple[str, ...]:
 
 def side_effect_texts(changes: Iterable[Change]) -> tuple[str, ...]:
     """Return a sentence for each change that may also change other settings."""
-    lines = [f"{change.label} may also change {', '.join(change.moves)}." for change in changes if change.moves]
+    lines = [
+        (f"Changing {change.label} may also change: {', '.join(change.moves)}.") for change in changes if change.moves
+    ]
     lines += [
-        f"{change.label} may also change {', '.join(change.moves_disk)} of the kernel's disk."
+        f"Changing {change.label} may also change settings of the kernel disk: {', '.join(change.moves_disk)}."
         for change in changes
         if change.moves_disk
     ]
     lines += [
-        f"{subject_text(change)} is inherited: it changes on {', '.join(change.also)} too."
+        f"{subject_text(change)} is inherited: it also changes on {', '.join(change.also)}."
         for change in changes
         if change.also
     ]
@@ -140,7 +142,7 @@ def dependents_texts(changes: Iterable[Change]) -> tuple[str, ...]:
             targets_by_dependents[change.above].append(str(change.target))
     is_single = len(targets_by_dependents) == 1
     return tuple(
-        f"Above {'it' if is_single else ', '.join(addresses)}: {dependents_text(dependents)}."
+        f"Dependents{'' if is_single else ' of ' + ', '.join(addresses)}: {dependents_text(dependents)}."
         for dependents, addresses in targets_by_dependents.items()
     )
 
@@ -152,7 +154,9 @@ def dependents_text(dependents: Sequence[str]) -> str:
 
 def undoable_table(records: Iterable[ChangeRecord]) -> Table:
     """Return the table of changes that can be undone, in the order given."""
-    return _changes_table(records, {"Set to": _wanted_value_text, "Back to": lambda record: old_text(record.change)})
+    return _changes_table(
+        records, {"Set to": _wanted_value_text, ("Old value"): lambda record: old_text(record.change)}
+    )
 
 
 def _wanted_value_text(record: ChangeRecord) -> str:
@@ -197,25 +201,25 @@ def _changes_table(
 def change_facts(record: ChangeRecord) -> Facts:
     """Return all facts of a change that was applied."""
     intent, change, end = record.intent, record.change, record.end
-    fact_lines = [FactLine("Begun", units.moment(intent.at))]
+    fact_lines = [FactLine("Started", units.moment(intent.at))]
     if end is None:
-        fact_lines.append(FactLine("Outcome", "no outcome: the program ended before"))
+        fact_lines.append(FactLine("Outcome", "no outcome: raidbench ended before it was recorded"))
     else:
         outcome = outcome_cell(end.result)
         fact_lines += [
             FactLine("Ended", f"{units.moment(end.at)}, {units.duration(max(0.0, end.at - intent.at))} later"),
             FactLine("Outcome", outcome.text, outcome.tone),
-            FactLine("Read back", end_value_text(record)),
+            FactLine("Value afterwards", end_value_text(record)),
             *([FactLine("Message", end.message)] if end.message else []),
-            *(FactLine("Moved along", text) for text in moved_texts(end, change.key)),
+            *(FactLine("Also changed", text) for text in moved_texts(end, change.key)),
         ]
     risk = risk_cell(change.risk)
     fact_lines += [FactLine("Risk", risk.text, risk.tone)] if change.risk is not Risk.NONE else []
-    fact_lines += [FactLine("Above it", dependents_text(change.above))] if change.above else []
-    fact_lines.append(FactLine("Stays", kept_text(change.persistence)))
-    fact_lines += [FactLine("Takes back", intent.undoes)] if intent.undoes else []
+    fact_lines += [FactLine("Dependents", dependents_text(change.above))] if change.above else []
+    fact_lines.append(FactLine("Lasts", kept_text(change.persistence)))
+    fact_lines += [FactLine("Undoes", intent.undoes)] if intent.undoes else []
     if record.undone_by:
-        fact_lines.append(FactLine("Taken back by", "itself" if record.undone_by == record.id else record.undone_by))
+        fact_lines.append(FactLine("Undone by", "itself" if record.undone_by == record.id else record.undone_by))
     heading = f"{record.id}: {subject_text(change)}, {old_text(change)} to {new_text(change)}"
     return Facts(heading=heading, facts=tuple(fact_lines))
 
@@ -250,17 +254,19 @@ def _moved_text(setting: MovedSetting, cause: str) -> str:
         return f"{move} (restored)"
     if setting.explained:
         return f"{move} (a side effect of {cause or 'the change'})"
-    return f"{move} (not a known side effect: another program changed it, so it is left alone)"
+    return f"{move} (not a known side effect: another program changed it, so it is left unchanged)"
 
 
 def kept_setting_text(change: Change, ended: ChangeEnded) -> str:
     """Return the setting that stays, with its value if that is not the one on trial."""
-    return f"{change.label} reads {end_text(change, ended)}" if ended.message else change.label
+    return f"{change.label} is now {end_text(change, ended)}" if ended.message else change.label
 
 
 def trial_end_text(all_back: bool) -> str:
     """Return how a trial ended whose deadline passed."""
-    return "the old values are back" if all_back else "not every old value is back; the log of the session says which"
+    return (
+        ("the old values were restored") if all_back else "not all old values were restored; see the log of the session"
+    )
 
 
 def in_force_text(record: ChangeRecord) -> str:

@@ -21,7 +21,7 @@ from backends.values import dataclass
 from widgets.text_utils import units
 from widgets.text_utils.symbols import LESS, MORE, SAME
 
-NO_PAIR = "No pair was measured to its end, so there is nothing to compare."
+NO_PAIR = "No pair was completed, so there is nothing to compare."
 """Text about an experiment that ended before its first complete pair."""
 
 
@@ -63,7 +63,7 @@ def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Tabl
     rows = [row for row in comparison.rows if not row.same_as]
     judged = any(row.interval is not None for row in rows)
     columns = (
-        Column(title="Figure", key="figure"),
+        Column(title="Metric", key="figure"),
         Column(title=a, key="a", align=Align.RIGHT),
         Column(title=b, key="b", align=Align.RIGHT),
         Column(title="", key="sign"),
@@ -137,16 +137,16 @@ def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
     """Yield sentences about the end of an experiment, without its result."""
     end = record.end
     if end is None:
-        yield f"{record.id} never ended."
+        yield f"{record.id} has not ended."
         return
     if end.reason:
         yield f"{record.id} {end.status}: {end.reason.rstrip('.')}."
     if not record.start.is_null:
         value = value_text(record.start.key, record.start.a)
-        again = f"is {value} again" if end.restored else f"IS NOT {value} AGAIN"
+        again = f"was restored to {value}" if end.restored else f"WAS NOT RESTORED TO {value}"
         yield f"{record.start.label} {again}."
     for key, movement in end.moved.items():
-        yield f"{key} moved along with it ({movement}), so B differs in that, too."
+        yield f"{key} also changed ({movement}), so A and B differ in both settings."
 
 
 # -- progress of an experiment ----------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ class AbProgress:
     @property
     def left_text(self) -> str:
         """Return the remaining time, `6 min left at most`; "" if unknown."""
-        return "" if self.left is None else f"{units.duration(round(self.left))} left at most"
+        return "" if self.left is None else f"at most {units.duration(round(self.left))} left"
 
 
 def ab_progress(session: Session, record: ExperimentRecord, left_of_run: float) -> AbProgress:

@@ -40,20 +40,21 @@ from app.core.session.unit_labels import value_text, within_sentence
 from widgets.text_utils import units
 
 SINGLE_RUNS = (
-    "These are two single runs: how far runs of the same settings lie apart is not known, so nothing says whether the "
-    "difference comes from the settings. Repeat both in turn: `raidbench ab` does."
+    "These are two single runs. The run-to-run noise is not known, so the difference may not come from the "
+    "settings. Measure both repeatedly with `raidbench ab`."
 )
 """Caveat that is shown with every comparison of single runs."""
 
 NOT_INTERLEAVED = (
-    "`raidbench ab` measures in turn, so that no drift of the machine passes for a difference; where that cannot be, "
-    "measure the first side once more after the second."
+    "Runs that are not measured in turn can differ by drift alone: use `raidbench ab`. If that is not "
+    "possible, measure the first side once more after the second."
 )
 """Caveat that is shown with every comparison of groups."""
 
 COMES_AND_GOES = (
-    "What comes and goes with a period of two to four such blocks looks like a difference here: where it is strong, in "
-    "up to 30 % of comparisons of three runs a block, in up to half of those of five. `raidbench ab` draws the order."
+    "A disturbance with a period of two to four blocks could look like a difference here. If it is strong, "
+    "that happens in up to 30 % of comparisons with three runs per block, and in up to half of those with "
+    "five. `raidbench ab` randomises the order."
 )
 """Caveat that is shown with every comparison whose first side was measured before and after the second."""
 
@@ -84,11 +85,11 @@ def row_difference(row: MetricComparison) -> str:
 def count_text(sides: ComparisonSides) -> str:
     """Return the number of runs, `6 pairs`, `3 and 2 runs of two sessions`."""
     if sides.interleaved:
-        earlier = f", {sides.before} of them of {' and '.join(sides.others)}" if sides.before else ""
+        earlier = f", {sides.before} of them from {' and '.join(sides.others)}" if sides.before else ""
         answered = len(without_silent_runs(sides).a)
         of = f"{answered} of " if 0 < answered < len(sides.a) else ""
         return f"{of}{units.plural(len(sides.a), 'pair')}{earlier}"
-    where = " of two sessions" if sides.apart else ""
+    where = " from two sessions" if sides.apart else ""
     if len(sides.a) == len(sides.b) == 1:
         return f"two single runs{where}"
     return f"{len(sides.a)} and {units.plural(len(sides.b), 'run')}{where}"
@@ -176,14 +177,14 @@ def _headline_sentence(comparison: Comparison, row: MetricComparison) -> str:
     name, judgement, sides = row_name(row), row.judgement, comparison.sides
     if judgement is None:
         if all(map(is_silent, (*sides.a, *sides.b))):
-            return "Nothing to compare: no I/O was completed on either side."
+            return "Nothing to compare: neither side completed any I/O."
         return f"{name[:1].upper()}{name[1:]} cannot be compared: one side has none."
     if judgement.verdict is Verdict.STOPPED_ANSWERING:
         return _stopped_sentence(comparison)
     if sides.alike:
         a, b = comparison.names
         # Without a difference in provenance, two repeats can only differ by chance and drift.
-        why = "" if comparison.provenance else ", which is chance and drift"
+        why = "" if comparison.provenance else ", which is due to chance and drift"
         return f"{b} repeats {a}: {name} {row_difference(row)}{why}."
     if judgement.reason is Reason.NO_IO and judgement.interval is None:
         a, b = side_labels(comparison)[0], _short_labels(comparison)[1]
@@ -252,7 +253,7 @@ def _detail_clauses(judgement: VerdictResult, comparison: Comparison) -> Iterato
     if judgement.slow is not None:
         yield slow_text(judgement.slow, _side_phrases(comparison))
     if sides.threshold != THRESHOLD_PERCENT and judgement.verdict is not Verdict.NO_DIFFERENCE:
-        yield f"within +-{sides.threshold:g} % is no difference here"
+        yield f"up to +-{sides.threshold:g} % counts as no difference here"
     if judgement.outliers:
         yield outliers_text(judgement.outliers)
 
@@ -264,7 +265,7 @@ def _stopped_sentence(comparison: Comparison) -> str:
     silent_ids = [run.id for run in runs if is_silent(run)]
     where = _side_phrases(comparison)[not a_is_silent]
     count = f"{len(silent_ids)} of {units.plural(len(runs), 'run')} ({units.first_of(silent_ids, _MOST_NAMED)})"
-    return f"STOPPED ANSWERING {where}: no I/O was completed in {count}, on the other side in each."
+    return f"STOPPED ANSWERING {where}: no I/O was completed in {count}, but in every run of the other side."
 
 
 def _silence_sentences(comparison: Comparison, headline: MetricComparison) -> Iterator[str]:
@@ -280,11 +281,7 @@ def _silence_sentences(comparison: Comparison, headline: MetricComparison) -> It
             clauses.append(f"in {len(silent_ids)} of {units.plural(len(runs), 'run')} {where} ({named})")
     if clauses:
         drawn = sides.order in (RunOrder.EXPERIMENT, RunOrder.BETWEEN)
-        why = (
-            ": so few runs do not show what causes it"
-            if drawn
-            else ": only an order that is drawn shows what causes it"
-        )
+        why = ": too few runs to show the cause" if drawn else ": only a randomised order can show the cause"
         yield f"STOPPED ANSWERING {' and '.join(clauses)}{'' if len(clauses) == 2 else why}."
 
 
@@ -340,15 +337,15 @@ def _provenance_sentences(comparison: Comparison) -> Iterator[str]:
         return
     if differing:
         names = units.first_of([key_name(key) for key, _, _ in differing], _MOST_NAMED)
-        yield f"What differs beside settings and job: {names}."
+        yield f"Differences in addition to settings and job: {names}."
     elif sides.apart:
-        yield "Nothing that was recorded differs beside settings and job."
+        yield "No recorded difference in addition to settings and job."
 
 
 def between_sessions_text(spread: MeanInterval) -> str:
     """Return the standard deviation between sessions of the same configuration as a sentence."""
     percent = expm1(spread.sd or 0.0) * 100
-    return f"In {units.plural(spread.n, 'other session')} the same scattered by {percent:.1f} % from one to the next."
+    return f"Session-to-session noise: {percent:.1f} % ({units.plural(spread.n, 'other session')})."
 
 
 def disturbance_text(pattern: DriftPattern) -> str:
@@ -356,18 +353,18 @@ def disturbance_text(pattern: DriftPattern) -> str:
     match pattern.pattern:
         case RunPattern.ORDER:
             size = percent_text(pattern.size)
-            return f"The second run of a pair differed from the first by {size}, whichever it was."
+            return f"In each pair the second run differed from the first by {size}, whichever side came first."
         case RunPattern.TREND:
-            return f"The runs drifted by {percent_text(pattern.size)} from the first to the last."
+            return f"Drift: the runs changed by {percent_text(pattern.size)} from the first to the last."
         case RunPattern.CARRY_OVER:
             return (
-                f"Pairs that began with a change of the setting show {percent_text(pattern.size)}, the others "
-                f"{percent_text(pattern.others)}: the setting acts later than the ramp ends, so the effect is larger "
-                "than shown here. Measure again with a longer `--ramp`."
+                f"Pairs in which the setting had just changed show {percent_text(pattern.size)}, the others "
+                f"{percent_text(pattern.others)}. The setting takes effect after the ramp, so its real effect "
+                "is larger than shown. Measure again with a longer `--ramp`."
             )
         case RunPattern.PERIOD:
             every = f"a period of about {pattern.size:.1f} runs"
-            return f"The runs rose and fell with {every}: something else works at intervals."
+            return f"The runs rose and fell with {every}: a periodic disturbance affects them."
 
 
 def caveat_texts(comparison: Comparison) -> tuple[str, ...]:
@@ -380,15 +377,15 @@ def _caveats(comparison: Comparison) -> Iterator[str]:
     for run in (a, b):
         if run.figures.status is not RunStatus.OK:
             why = (run.figures.reason or run.figures.status.value).rstrip(".")
-            yield f"{run.id} is not a whole run: {why}."
+            yield f"{run.id} is not a complete run: {why}."
     if a.start.target != b.start.target:
         yield f"The targets differ: {a.start.target} and {b.start.target}."
     if comparison.job:
-        yield "The jobs differ, so more than the settings may be behind a difference."
+        yield "The jobs differ, so a difference may not come from the settings alone."
     if len(latency_kinds(sides)) > 1:
-        yield "Latencies are not compared: some runs, of an earlier version, have them without submission."
+        yield "Latencies are not compared: some runs are from an older version, whose latencies exclude submission."
     if a.start.simulated or b.start.simulated:
-        yield "SIMULATED: at least one of them was not measured on hardware."
+        yield "SIMULATED: at least one of the runs was not measured on hardware."
     if order := _order_sentence(sides):
         yield order
     if comparison.rule is not None:
@@ -404,15 +401,15 @@ def _caveats(comparison: Comparison) -> Iterator[str]:
 def rule_text(rule: int) -> str:
     """Return which rule a recorded verdict was made by, and how to judge it again."""
     if rule == RULE:
-        return f"Judged by rule {rule} when it ended."
-    return f"Judged by rule {rule} when it ended, now it is rule {RULE}: `--judge-again` judges by that."
+        return f"Judged by rule {rule} when the experiment ended."
+    return f"Judged by rule {rule} when the experiment ended. To judge by the current rule {RULE}, use `--judge-again`."
 
 
 def _order_sentence(sides: ComparisonSides) -> str:
     """Return which runs are compared, and in which order they ran."""
     match sides.order:
         case RunOrder.EXPERIMENT:
-            pairs = f"all {len(sides.a)} pairs" if len(sides.a) > 1 else "the one pair"
+            pairs = f"all {len(sides.a)} pairs" if len(sides.a) > 1 else "the only pair"
             return f"{pairs.capitalize()} of the experiment {sides.experiment}."
         case RunOrder.IN_TURN:
             timed = sorted((*sides.a, *sides.b), key=place_in_session)
@@ -421,7 +418,7 @@ def _order_sentence(sides: ComparisonSides) -> str:
             before, after = sides.a[: -sides.after], sides.a[-sides.after :]
             return f"{_ids(before)}, then {_ids(sides.b)}, then {_ids(after)}."
         case RunOrder.GROUPS:
-            first, second = (" of the first session", " of the second") if sides.apart else ("", "")
+            first, second = (" from the first session", " from the second") if sides.apart else ("", "")
             return f"Not in turn: {_ids(sides.a)}{first} against {_ids(sides.b)}{second}."
         case RunOrder.SINGLE:
             return ""

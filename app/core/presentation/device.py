@@ -316,7 +316,7 @@ def _use_facts(device: Array | Drive) -> tuple[Facts, ...]:
         FactLine(use.kind, f"{use.part}: {use.detail}" if use.part else use.detail, Tone.ATTENTION)
         for use in device.uses
     ]
-    unused = [FactLine("", "not in use, as far as can be seen")] if isinstance(device, Drive) else []
+    unused = [FactLine("", "no use found")] if isinstance(device, Drive) else []
     return facts_group("In use", lines or unused)
 
 

@@ -144,10 +144,10 @@ def _urgency(device: Array | Drive) -> tuple[int, bool]:
 ORDERS: Mapping[str, tuple[str, Callable[[Array | Drive], Any] | None]] = {
     "address": ("address", None),
     "name": ("name", lambda device: name_of(device).lower()),
-    "size": ("size, the largest first", lambda device: -(device.size_bytes or 0)),
-    "state": ("state, the worst first", _urgency),
+    "size": ("size, largest first", lambda device: -(device.size_bytes or 0)),
+    "state": ("state, worst first", _urgency),
     "kind": ("kind", lambda device: kind_text(device)),
-    "use": ("what is used first", lambda device: not device.uses),
+    "use": ("used devices first", lambda device: not device.uses),
 }
 """Sort orders for the arrays and drives of one level: description and sort key."""
 

@@ -74,14 +74,14 @@ def _describe_sweep_event(event: SweepEvent) -> tuple[str, list[str], Tone]:
             steps, cells = units.plural(len(design.steps), "step"), units.plural(len(design.cells), "cell")
             body = [f"{role} is {address}" for role, address in design.targets.items()]
             if (making := design.making) is not None:
-                body += [f"makes arrays of {item.place}, serial number {item.serial}" for item in making.drives]
+                body += [f"creates arrays on {item.place}, serial number {item.serial}" for item in making.drives]
                 body += [f"array {item.id}: {item.level.value}; {item.prepared}" for item in making.arrays]
-            body += [f"destroys what is on {item.shown}" for item in design.destroys]
+            body += [f"destroys the data on {item.shown}" for item in design.destroys]
             body += [f"before: {item.key} of {item.target} = {item.value}" for item in design.originals]
             body += [f"left out: {item.row}, {item.column}: {item.reason}" for item in design.skipped]
             return f"sweep {design.title}: {steps} for {cells}, seed {design.seed}", body, Tone.ACCENT
         case SweepResumed():
-            return "sweep goes on", [], Tone.ACCENT
+            return "sweep continues", [], Tone.ACCENT
         case SweepExtended():
             return f"sweep: {units.plural(len(event.steps), 'more step')} for {event.purpose}", [], Tone.ACCENT
         case SweepStepStarted():
@@ -89,13 +89,13 @@ def _describe_sweep_event(event: SweepEvent) -> tuple[str, list[str], Tone]:
         case SweepStepEnded():
             tone = _STEP_TONES.get(event.result, Tone.ATTENTION)
             run = f", {event.run}" if event.run else ""
-            result = f"{event.result}, tried once more" if event.again else event.result
+            result = f"{event.result}, retried" if event.again else event.result
             return f"step {event.step} {result}{run}", [event.reason] if event.reason else [], tone
         case SweepArrayRefused():
-            return f"sweep: the array {event.array} was refused, and is left out", [event.reason], Tone.ATTENTION
+            return f"sweep: the array {event.array} was refused and is left out", [event.reason], Tone.ATTENTION
         case SweepEnded():
             body = [*filter(None, (event.reason,)), *event.left]
-            back = "the settings are as before" if not event.left else "NOT ALL SETTINGS ARE AS BEFORE"
+            back = "the old settings were restored" if not event.left else "NOT ALL OLD SETTINGS WERE RESTORED"
             return f"sweep {event.result}: {back}", body, Tone.BAD if event.left else _ENDS[event.result]
         case _:
             assert_never(event)
@@ -151,11 +151,11 @@ class EventChoice(StrEnum):
 
 
 _CHOICES: dict[EventChoice, tuple[str, Callable[[str], bool]]] = {
-    EventChoice.EVENTS: ("what happened", lambda kind: kind != READ),
+    EventChoice.EVENTS: ("events", lambda kind: kind != READ),
     EventChoice.CHANGES: ("changes", lambda kind: kind in ("change", "write")),
     EventChoice.RUNS: ("runs", lambda kind: kind == "run"),
-    EventChoice.NOTICES: ("what was said", lambda kind: kind == NOTICE),
-    EventChoice.ALL: ("everything, with what was only read", lambda kind: True),
+    EventChoice.NOTICES: ("messages", lambda kind: kind == NOTICE),
+    EventChoice.ALL: ("all events, including read-only commands", lambda kind: True),
 }
 """Description of each selection, and which kinds of events it shows."""
 
@@ -197,7 +197,7 @@ def _describe(event: LoggedEvent, session: Session | None) -> _Description:  # n
             code = "" if not event.returncode else f"  failed with exit status {event.returncode}"
             took = f"  {units.duration(event.seconds)}" if event.seconds >= _WORTH_TELLING else ""
             body = [f"$ {event.line}", *event.output.splitlines()]
-            body += [f"all of it: {event.output_file}"] if event.output_file else []
+            body += [f"full output: {event.output_file}"] if event.output_file else []
             kind, tone = ("write", Tone.ACCENT) if event.mutates else (READ, Tone.DIM)
             return kind, f"{event.line}{code}{took}", body, tone
         case ChangeIntended(change=change):
@@ -226,7 +226,7 @@ def _describe(event: LoggedEvent, session: Session | None) -> _Description:  # n
             body.append(f"raw output: {event.folder}/fio.out")
             return "run", f"{event.id} {result_line(figures)}", body, RUN_TONES[figures.status]
         case PreconditionEnded():
-            unnamed = "It will not be remembered: nothing tells the device from another one."
+            unnamed = "This is not remembered: the device has no unique identity."
             text = f"{event.id} {event.target}: {written_text(event.written)}"
             return "run", text, [] if event.remembered else [unnamed], Tone.ACCENT
         case ExperimentStarted():
@@ -252,12 +252,12 @@ def _describe(event: LoggedEvent, session: Session | None) -> _Description:  # n
             return "note", lines[0], lines[1:], Tone.PLAIN
         case MachineChecked(findings=findings):
             body = [f"{finding.severity} {finding.rule} at {finding.where}: {finding.message}" for finding in findings]
-            headline = units.plural(len(findings), "finding") if findings else "nothing to be said against the set-up"
+            headline = units.plural(len(findings), "finding") if findings else "no findings"
             return "session", headline, body, Tone.ATTENTION if findings else Tone.DIM
         case RulePersisted():
-            verb = "keeps" if event.values else "no longer keeps"
+            verb = "keeps" if event.values else "no longer persists"
             body = [f"{key} = {value}" for key, value in event.values.items()]
-            return "change", f"{event.path} {verb} {event.target} after a reboot", body, Tone.ACCENT
+            return "change", f"{event.path} {verb} {event.target} across reboots", body, Tone.ACCENT
         case ProblemRecorded(problem=problem):
             body = [problem.hint] if problem.hint else []
             return "problem", f"{problem.where}: {problem.message}", body, Tone.BAD
@@ -273,7 +273,9 @@ def _experiment_ended(event: ExperimentEnded) -> _Description:
     shown = text.partition(". ")[0].rstrip(".")
     cut = f"{event.status}: {event.reason.rstrip('.')}" if event.status is not RunStatus.OK else ""
     summary = "; ".join(filter(None, (cut, shown))) or "all runs done"
-    head = f"{summary}; the old value is back" if event.restored else f"THE OLD VALUE IS NOT BACK; {summary}"
+    head = (
+        (f"{summary}; the old value was restored") if event.restored else f"THE OLD VALUE WAS NOT RESTORED; {summary}"
+    )
     body = [text] if text else []
-    body += [f"{key} moved along: {movement}" for key, movement in event.moved.items()]
+    body += [f"{key} also changed: {movement}" for key, movement in event.moved.items()]
     return "run", f"{event.id} {head}", body, RUN_TONES[event.status] if event.restored else Tone.BAD

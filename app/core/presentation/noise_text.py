@@ -17,7 +17,7 @@ _MOST = 50
 
 def run_noise_text(noise: RunNoise) -> str:
     """Return how much runs of the same configuration scatter."""
-    return f"Runs of the same lie {noise.percent:.1f} % apart here ({units.plural(noise.runs, 'run')})"
+    return f"Run-to-run noise here: {noise.percent:.1f} % ({units.plural(noise.runs, 'run')})"
 
 
 def sizes_text(noise: RunNoise) -> str:
@@ -26,17 +26,17 @@ def sizes_text(noise: RunNoise) -> str:
 
 
 def _pairs_needed_text(pairs: int | None) -> str:
-    return f"takes more than {_MOST} pairs" if pairs is None else f"takes {units.plural(pairs, 'pair')}"
+    return f"needs more than {_MOST} pairs" if pairs is None else f"needs {units.plural(pairs, 'pair')}"
 
 
 def cells_noise_text(noise: RunNoise, repeats: int, pairs: int) -> str:
     """Return what the rounds of a sweep cannot show, and what the pairs that confirm its winner can."""
     confirmed = (
-        f"; {units.plural(pairs, 'pair')} that confirm show {detectable_effect(noise, pairs):.1f} %"
+        f"; the {units.plural(pairs, 'pair')} of the confirmation can show {detectable_effect(noise, pairs):.1f} %"
         if pairs >= FEWEST_PAIRS
         else ""
     )
-    return f"{run_noise_text(noise)}, {units.plural(repeats, 'run')} a cell{confirmed}; {sizes_text(noise)}"
+    return f"{run_noise_text(noise)}, {units.plural(repeats, 'run')} per cell{confirmed}; {sizes_text(noise)}"
 
 
 def null_texts(comparison: Comparison) -> Iterator[str]:
@@ -45,17 +45,18 @@ def null_texts(comparison: Comparison) -> Iterator[str]:
     interval = None if row is None else row.interval
     noise = None if interval is None else noise_of_pairs(interval)
     if noise is None:
-        yield "Too few pairs to know how far runs of the same lie apart."
+        yield "Too few pairs to estimate the run-to-run noise."
         return
     usual = STANDARD[-1]
     percent = detectable_effect(noise, usual.pairs, level=usual.level)
     yield (
-        f"{run_noise_text(noise)}: the usual {usual.pairs} pairs show {percent:.1f} % and more; {sizes_text(noise)}."
+        f"{run_noise_text(noise)}. The usual {usual.pairs} pairs can show a difference of {percent:.1f} % or "
+        f"more; {sizes_text(noise)}."
     )
     if interval is not None and interval.excludes_zero and not interval.within(comparison.sides.threshold):
         yield (
-            "Nothing was set, and yet B differs from A. Chance does that once in twenty times; if it comes again, "
-            "something else on this machine keeps time with the runs."
+            "Nothing was changed, but B differs from A. This happens by chance once in twenty times. If it "
+            "happens again, a periodic disturbance of this machine is in step with the runs."
         )
 
 

@@ -80,5 +80,5 @@ def parse_threshold(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < _LARGEST_THRESHOLD:
-        raise ValueError(f"{text.strip()!r} is not a share such as 1% (above 0, below {_LARGEST_THRESHOLD}).")
+        raise ValueError(f"{text.strip()!r} is not a percentage such as 1% (above 0, below {_LARGEST_THRESHOLD}).")
     return number

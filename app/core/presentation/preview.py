@@ -56,5 +56,5 @@ def _comparison_facts(comparison: Comparison) -> Facts:
         for key, a, b in differing[:_MOST_DIFFERENCES]
     ]
     if more := len(differing) - _MOST_DIFFERENCES:
-        fact_lines += [FactLine("", f"{more} more: c compares them")] if more > 0 else []
+        fact_lines += [FactLine("", f"{more} more: press c to compare")] if more > 0 else []
     return Facts(heading=f"Against {comparison.a.id}", facts=tuple(fact_lines))

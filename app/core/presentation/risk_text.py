@@ -15,7 +15,7 @@ _WORDS: dict[Effect, str] = {
     Effect.RESHAPE: "after a reshape",
     Effect.RECREATED: "array re-created",
 }
-_OF_A_DRIVE: dict[Effect, str] = {Effect.RECREATED: "formatted again"}
+_OF_A_DRIVE: dict[Effect, str] = {Effect.RECREATED: "reformatted"}
 
 _KEPT: dict[Persistence, str] = {
     Persistence.STORED: "until changed again",

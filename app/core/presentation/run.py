@@ -54,7 +54,7 @@ def silence_text(active: ActiveRun) -> str:
     """
     if active.start.simulated or active.phase is not Phase.MEASURING or active.silent_s < SILENT_S:
         return ""
-    return f"Stall: fio has told nothing for {active.silent_s:.1f} s, some I/O does not come back."
+    return f"Stall: no output from fio for {active.silent_s:.1f} s, an I/O has not completed."
 
 
 # -- the steady-state rule --------------------------------------------------------------------------------------------
@@ -80,9 +80,9 @@ def outcome_text(result: SteadyStateResult) -> str:
     limits = f" ({_limits_text(result)})" if _limits_text(result) else ""
     text = "steady" if result.attained else "NOT STEADY"
     if result.ended_early:
-        return f"{text}, so ended early{limits}"
+        return f"{text}, ended early{limits}"
     if result.capped:
-        return f"{text} after {units.duration(result.waited_s)} of waiting, measured anyway{limits}"
+        return f"{text} after waiting {units.duration(result.waited_s)}, measured anyway{limits}"
     if result.waited_s:
         return f"{text} after {units.duration(result.waited_s)}, then measured{limits}"
     return f"{text}{limits}"
@@ -249,7 +249,7 @@ def _direction_facts(name: str, direction: DirectionStats) -> Iterator[FactLine]
 
 
 def advice_heading(key: str) -> str:
-    """Return the heading of advice with its key in docs/advice.md: `Blocks never written (unwritten-flash)`."""
+    """Return the heading of advice with its key in docs/advice.md: `Unwritten blocks read (unwritten-flash)`."""
     text = WEAKENING_TEXTS.get(key, "")
     heading = f"{text[:1].upper()}{text[1:]}"
     return key if not text else heading if text.replace(" ", "-") == key else f"{heading} ({key})"

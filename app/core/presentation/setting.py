@@ -82,7 +82,10 @@ def effective_reason_text(setting: Setting, reading: Reading) -> str | None:
     """Return a sentence about the effective value and why it differs; None if the reason is unknown."""
     if not reading.why_effective:
         return None
-    return f"In force is {value_text(setting, reading, reading.effective or reading.now)}: {reading.why_effective}."
+    return (
+        f"The effective value is {value_text(setting, reading, reading.effective or reading.now)}: "
+        f"{reading.why_effective}."
+    )
 
 
 def risk_of(setting: Setting, reading: Reading, value: str | None = None) -> Risk:

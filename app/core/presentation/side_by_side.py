@@ -74,7 +74,7 @@ def comparison_title(comparison: Comparison, a: str, b: str) -> str:
         lines.append(f"{more} more")
     started, other = comparison.a.start, comparison.b.start
     shared = [x for x, y in ((started.target, other.target), (started.workload, other.workload)) if x == y]
-    return f"{b} against {a}: {', '.join((*lines, *shared)) or 'another target and another job'}"
+    return f"{b} against {a}: {', '.join((*lines, *shared)) or 'different target and job'}"
 
 
 def verdict_parts(comparison: Comparison) -> tuple[VerdictWords, ...]:
@@ -122,7 +122,7 @@ def _pairs(comparison: Comparison, row: MetricComparison) -> Iterator[float]:
 def drawing_text(drawn: DrawnDifference) -> str:
     """Return a legend for the drawing."""
     parts = ["each point is one pair"] if drawn.points else []
-    parts += ["the bar is the interval, the sign on it its middle"] if drawn.low is not None else []
-    parts.append(f"shaded, within +-{drawn.threshold:g} %, is no difference")
+    parts += ["each bar is an interval, the mark on it its middle"] if drawn.low is not None else []
+    parts.append(f"shaded: up to +-{drawn.threshold:g} % counts as no difference")
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}."

@@ -28,7 +28,7 @@ def countdown_text(trials: Sequence[Undecided]) -> str:
 def decider_text(undecided: Undecided) -> str:
     """Return whose trial it is and who decides it, for a user who may not."""
     name = clean(undecided.owner, 40)
-    return f"{name} decides it" if undecided.uid == 0 else f"{name} or root decides it"
+    return f"{name} can confirm or revert it" if undecided.uid == 0 else f"{name} or root can confirm or revert it"
 
 
 def trial_lines(undecideds: Iterable[Undecided]) -> list[str]:
@@ -42,9 +42,9 @@ def _line(trials: Sequence[Undecided]) -> str:
     if len(trials) == 1 and undecided.uid == os.geteuid():  # root does not write to another user's session
         undo = f"`raidbench --session {shlex.quote(undecided.trial.session)} undo {undecided.trial.id}`"
     how = (
-        f"`raidbench keep` keeps it, {undo} restores the old value now."
+        f"`raidbench keep` confirms it, {undo} reverts it now."
         if undecided.is_decidable
         else f"{decider_text(undecided)}."
     )
     owner = "" if undecided.is_decidable else f" of {clean(undecided.owner, 40)}"
-    return f"On trial{owner}, {countdown_text(trials)}: {trial_set_text(trials)}. {how}"
+    return f"Trial{owner}, {countdown_text(trials)}: {trial_set_text(trials)}. {how}"

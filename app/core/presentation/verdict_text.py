@@ -16,10 +16,10 @@ _MOST_NAMED = 6
 _PLANNED = (Reason.BEFORE_ROUNDS, Reason.BEFORE_PAIRS, Reason.FEW_ROUNDS)
 
 _OF_SWEEP = {
-    Reason.ROUND_FAILED: "one of its rounds failed, so it is not judged",
-    Reason.BASELINE_ROUND_FAILED: "one of the rounds of its baseline failed, so it is not judged",
-    Reason.WIDER_SCATTER: "its runs scatter more than the others', so it has no sign",
-    Reason.BASELINE_SCATTER: "the runs of its baseline scatter more than the others', so it has no sign",
+    Reason.ROUND_FAILED: "one of its rounds failed, so it has no verdict",
+    Reason.BASELINE_ROUND_FAILED: "one of the rounds of its baseline failed, so it has no verdict",
+    Reason.WIDER_SCATTER: "its runs are noisier than the others, so it has no verdict",
+    Reason.BASELINE_SCATTER: "the runs of its baseline are noisier than the others, so it has no verdict",
 }
 """Why a cell of a sweep has no sign, however many rounds were planned."""
 
@@ -27,7 +27,7 @@ NOT_COMPARED = "not compared"
 """Replaces a verdict if there is no value to judge."""
 
 _STATE = {
-    "policy-changed": "a policy in force changed",
+    "policy-changed": "the effective value of a policy changed",
     "battery-learning": "the controller's battery was learning",
     "policy-not-in-force": "write-back was not in force",
 }
@@ -35,20 +35,20 @@ _STATE = {
 
 WEAKENING_TEXTS = {
     "page-cache": "page cache",
-    "unwritten-flash": "blocks never written",
-    "device-busy": "others used the disk",
-    "throttled": "too warm",
-    "fio-cpu-bound": "fio at the limit of its core",
-    "host-cpu-bound": "processors without idle time",
-    "policy-not-in-force": "a policy set but not in force",
+    "unwritten-flash": "unwritten blocks read",
+    "device-busy": "other processes used the disk",
+    "throttled": "too hot",
+    "fio-cpu-bound": "fio limited by its CPU core",
+    "host-cpu-bound": "CPUs without idle time",
+    "policy-not-in-force": "a configured policy was not in force",
     "array-degraded": "array degraded",
     "cache-larger-than-area": "area small compared with the cache",
-    "rate-not-held": "rate not held",
-    "depth-not-kept": "depth not kept",
+    "rate-not-held": "rate not reached",
+    "depth-not-kept": "queue depth not reached",
     "not-steady": "not steady",
-    "same-blocks": "jobs that read the same blocks",
+    "same-blocks": "jobs reading the same blocks",
     "same-seed": "same blocks in each run",
-    "cache-not-full": "cache not yet full",
+    "cache-not-full": "cache still warming up",
     "governor": "frequency governor",
     "too-short": "too short",
 }
@@ -69,7 +69,7 @@ def further_text(judgement: VerdictResult) -> str:
     """Return the verdict for a table: with the number of missing pairs, or of metrics among which it is not shown."""
     word = judgement_word(judgement)
     if judgement.reason is Reason.ONE_OF_MANY:
-        return f"{word}, one of {judgement.figures}"
+        return f"{word}, one of {judgement.figures} metrics"
     return word if judgement.further_pairs is None else f"{word}, {units.plural(judgement.further_pairs, 'more pair')}"
 
 
@@ -89,7 +89,7 @@ def _reasons(judgement: VerdictResult) -> Iterator[str]:
         pass
     elif reason is Reason.NOT_SHOWN and interval is not None:
         if judgement.further_pairs is not None:
-            yield f"about {units.plural(judgement.further_pairs, 'pair')} more would decide it"
+            yield f"about {units.plural(judgement.further_pairs, 'more pair')} would decide it"
         elif judgement.slow is None and not is_too_noisy(interval):  # avoids repeating the interval or the slow runs
             yield effect_text(max(abs(interval.percent_low), abs(interval.percent_high)))
     elif reason is Reason.SMALL and interval is not None:
@@ -107,9 +107,12 @@ def _reasons(judgement: VerdictResult) -> Iterator[str]:
 def _planned_reason(reason: Reason, planned: PlannedCount) -> str:
     """Return why a sweep does not judge yet, by its plan."""
     if reason is Reason.FEW_ROUNDS:
-        return f"{planned.number} rounds of {planned.setups} set-ups cannot show it, {planned.enough} can"
+        return (
+            f"{planned.number} rounds of {planned.setups} configurations are too few to show it, "
+            f"{planned.enough} are enough"
+        )
     unit = "pair" if reason is Reason.BEFORE_PAIRS else "round"
-    return f"it is judged after {units.plural(planned.number, unit)}"
+    return f"the verdict is due after {units.plural(planned.number, unit)}"
 
 
 def _plain_reason(judgement: VerdictResult) -> str:
@@ -121,28 +124,30 @@ def _plain_reason(judgement: VerdictResult) -> str:
             return f"at least {FEWEST_PAIRS} pairs are needed"
         case Reason.BEFORE_LOOK:
             pairs = judgement.measured + further
-            return f"it was to be judged after {pairs} pairs, {units.plural(further, 'pair')} more"
+            return f"the verdict is due after {pairs} pairs, {units.plural(further, 'pair')} more"
         case Reason.ONE_OF_MANY:
-            return f"not shown once all {judgement.figures} are counted"
+            return f"not significant among all {judgement.figures} metrics"
         case Reason.NO_REPEATS:
-            return "how far runs of the same settings lie apart is not known"
+            return "the run-to-run noise is not known"
         case Reason.FEW_RUNS:
-            return f"{FEWEST_RUNS} runs of each are the fewest"
+            return f"at least {FEWEST_RUNS} runs of each are needed"
         case Reason.NOT_IN_TURN:
-            return "not measured in turn, so drift cannot be told from an effect"
+            return "not measured in turn, so drift could look like an effect"
         case Reason.MADE_ONCE:
-            return "each array was made once, so what came with that making cannot be told from its level"
+            return (
+                "each array was created only once, so its level cannot be separated from other effects of that creation"
+            )
         case Reason.NOT_DRAWN:
             return (
-                "nobody drew the order or fixed the number of pairs beforehand, so what comes and goes passes for an "
-                "effect: `raidbench ab` does both"
+                "the run order was not randomised and the number of pairs was not fixed in advance, so a "
+                "periodic disturbance could look like an effect: use `raidbench ab`"
             )
         case Reason.OF_EXPERIMENT:
-            return "they are of an A/B, which is judged as a whole, by its plan"
+            return "they belong to an A/B experiment, which is judged as a whole, by its plan"
         case Reason.STATE:
             return state_text(judgement.doubts)
         case Reason.ENGINES:
-            return "their I/O engines differ, and an engine makes a difference of its own, most of all to flushes"
+            return "their I/O engines differ, which changes the results, most of all for flushes"
         case Reason.NO_IO | Reason.SLOW_ON_ONE_SIDE:
             return _one_sided_reason(judgement)
         case _:
@@ -151,10 +156,10 @@ def _plain_reason(judgement: VerdictResult) -> str:
 
 def _one_sided_reason(judgement: VerdictResult) -> str:
     if judgement.interval is None:
-        return "no two runs to compare completed I/O"
+        return "no two comparable runs completed I/O"
     if judgement.reason is Reason.NO_IO:
-        return "several more runs completed no I/O, or far less, on one side than on the other"
-    return f"the other runs lie within +-{judgement.threshold:g} %, these do not"
+        return "several more runs on one side than on the other completed no I/O, or far less"
+    return f"all other runs are within +-{judgement.threshold:g} %, these are not"
 
 
 def slow_text(slow: SlowRuns, where: tuple[str, str] = ("on A", "on B")) -> str:
@@ -167,8 +172,8 @@ def outliers_text(outliers: Sequence[OutlierPair]) -> str:
     """Return the outliers among pairs, `pair 12 (-30.0 %) lies far from the others`."""
     named = [f"{pair.pair} ({percent_text(pair.percent)})" for pair in outliers]
     if len(named) > 1:
-        return f"pairs {', '.join(named[:-1])} and {named[-1]} lie far from the others"
-    return f"pair {named[0]} lies far from the others"
+        return f"pairs {', '.join(named[:-1])} and {named[-1]} are far from the others"
+    return f"pair {named[0]} is far from the others"
 
 
 # -- conditions during the runs ---------------------------------------------------------------------------------------
@@ -188,7 +193,7 @@ def _blocking_text(caveat: Caveat) -> str:
     if caveat.key in _STATE:
         return _STATE[caveat.key]
     kinds = [TASKS[kind] for kind in caveat.about] or ["background work"]
-    return f"{' and '.join(kinds)} {'was' if len(kinds) == 1 else 'were'} under way"
+    return f"{' and '.join(kinds)} {'was' if len(kinds) == 1 else 'were'} running"
 
 
 def _runs_text(caveat: Caveat) -> str:

@@ -119,7 +119,7 @@ def _write_parts(handle: BinaryIO, folder: Path, session: Session, redactor: Red
                 pieces = (redactor.text(line).encode() for line in _read_lines(folder / name))
             parts.append(_write_part(archive, name if redactor is None else redactor.text(name), pieces))
             if len(parts) > MOST_PARTS:
-                raise RefusedError(f"The session has more than {MOST_PARTS:,} files, which no archive holds.")
+                raise RefusedError(f"The session has more than {MOST_PARTS:,} files, which is too many for an archive.")
         manifest = {
             "format": FORMAT,
             "program": program_version(),

@@ -84,11 +84,11 @@ def load_archive(file: Path, into: Path, *, with_output: bool = True) -> LoadedS
     except _UnusableArchiveError as wrong:
         raise RefusedError(f"{shown} {wrong.why}.", hint=wrong.hint) from None
     except (*_DAMAGED, *_DAMAGED_TOO) as error:
-        raise RefusedError(f"{shown} is damaged, or no archive of raidbench.", evidence=str(error)) from None
+        raise RefusedError(f"{shown} is damaged, or is not an archive of raidbench.", evidence=str(error)) from None
     except FileNotFoundError:
-        raise NotFoundError(f"There is no {shown}.") from None
+        raise NotFoundError(f"{shown} does not exist.") from None
     except NotRegularError:
-        raise RefusedError(f"{shown} is no file.") from None
+        raise RefusedError(f"{shown} is not a file.") from None
     except OSError as error:
         raise StorageError(f"{shown} cannot be unpacked: {error.strerror or error}.", evidence=str(error)) from error
 
@@ -111,7 +111,7 @@ def _unpack(handle: BinaryIO, shown: str, into: Path, *, with_output: bool) -> t
         if sorted(entries) != sorted([MANIFEST, *(part.name for part in parts)]) or len(entries) != len(
             archive.filelist
         ):
-            raise _UnusableArchiveError("does not hold what its manifest says")
+            raise _UnusableArchiveError("does not match its manifest")
         wanted = parts if with_output else [part for part in parts if part.name == LOG]
         _require_room(wanted, size, into)
         folder = into / str(manifest["session"])
@@ -127,23 +127,25 @@ def _verify_seal(handle: BinaryIO, shown: str) -> int:
     tail = handle.read()
     seal = next(iter(SEAL.finditer(tail)), None)
     if seal is None or seal.end() != len(tail):
-        raise _UnusableArchiveError("is no archive of raidbench, or its end is missing")
+        raise _UnusableArchiveError("is not an archive of raidbench, or its end is missing")
     require_known(FileFormat.ARCHIVE, int(seal[1]), seal[2].decode(), shown)
     if checksum_of(handle, size - DIGEST).hexdigest() != seal[3].decode():
-        raise _UnusableArchiveError("is damaged: its checksum is another one", "Have it sent again.")
+        raise _UnusableArchiveError(
+            "is damaged: its checksum does not match", "Copy the archive again from where it was made."
+        )
     begin = seal.start() - _END.size
     if begin < len(_END_64) + 16 or tail[begin - 20 :].startswith(_END_64):
-        raise _UnusableArchiveError("is damaged, or no archive of raidbench")
+        raise _UnusableArchiveError("is damaged, or is not an archive of raidbench")
     mark, _, _, _, entries, listed, _, comment = _END.unpack(tail[begin : begin + _END.size])
     if mark != b"PK\x05\x06" or comment != len(seal[0]) or entries > MOST_PARTS + 1 or listed > 256 * (entries + 1):
-        raise _UnusableArchiveError("is damaged, or no archive of raidbench")
+        raise _UnusableArchiveError("is damaged, or is not an archive of raidbench")
     return size
 
 
 def _read_manifest(archive: ZipFile, shown: str) -> tuple[dict[str, Any], list[ArchivedFile]]:
     info = archive.getinfo(MANIFEST)
     if info.file_size > _LARGEST_MANIFEST:
-        raise _UnusableArchiveError("is damaged, or no archive of raidbench")
+        raise _UnusableArchiveError("is damaged, or is not an archive of raidbench")
     with archive.open(_require_plain_file(info)) as entry:
         document = json.loads(entry.read(_LARGEST_MANIFEST))
     require_known(FileFormat.ARCHIVE, document["format"], document["program"], shown)
@@ -153,23 +155,23 @@ def _read_manifest(archive: ZipFile, shown: str) -> tuple[dict[str, Any], list[A
     ]
     names = {part.name.casefold() for part in parts}
     if len(names) != len(parts) or LOG not in names or any(part.size < 0 for part in parts):
-        raise _UnusableArchiveError("does not hold what its manifest says")
+        raise _UnusableArchiveError("does not match its manifest")
     session = document["session"]
     is_name = isinstance(session, str) and "/" not in session and NAME.fullmatch(session)
     if not is_name or not all(NAME.fullmatch(part.name) for part in parts):
-        raise _UnusableArchiveError("holds a file that would lie outside of its session")
+        raise _UnusableArchiveError("has a file whose path is outside the session")
     if document["sha256"] != digest_of(parts):
-        raise _UnusableArchiveError("is damaged: the checksum of its parts is another one")
+        raise _UnusableArchiveError("is damaged: the checksum of its parts does not match")
     return document, parts
 
 
 def _require_room(parts: list[ArchivedFile], size: int, into: Path) -> None:
     total = sum(part.size for part in parts)
     if total > _MOST_TIMES * size + BLOCK or any(part.name == LOG and part.size > _LARGEST_LOG for part in parts):
-        raise _UnusableArchiveError("would become larger than any session is, so it was not unpacked")
+        raise _UnusableArchiveError("was not unpacked: it would become larger than any session")
     if total + _SPARE > shutil.disk_usage(into).free:
         raise _UnusableArchiveError(
-            f"takes {size_words(total)} to unpack, which are not free", "Set TMPDIR to where they are."
+            f"needs {size_words(total)} of free space to unpack", "Set TMPDIR to a folder with enough free space."
         )
 
 
@@ -182,7 +184,7 @@ def _require_plain_file(info: ZipInfo) -> ZipInfo:
         or info.flag_bits & 1
         or info.compress_type not in (0, ZIP_DEFLATED)
     ):
-        raise _UnusableArchiveError("holds something else than plain files")
+        raise _UnusableArchiveError("contains other entries than plain files")
     return info
 
 
@@ -200,4 +202,4 @@ def _extract_part(archive: ZipFile, info: ZipInfo, part: ArchivedFile, folder: P
             file.write(piece)
             checksum.update(piece)
     if remaining or checksum.hexdigest() != part.sha256:
-        raise _UnusableArchiveError(f"is damaged: {part.name} is not what was written")
+        raise _UnusableArchiveError(f"is damaged: {part.name} differs from what was written")

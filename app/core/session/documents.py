@@ -24,9 +24,9 @@ def create_folder(folder: Path, *, force: bool) -> None:
         finally:
             os.close(descriptor)
     except FileExistsError:
-        raise RefusedError(f"{shown} is there already.", hint="Name another folder, or add --force.") from None
+        raise RefusedError(f"{shown} exists already.", hint="Use another folder, or add --force.") from None
     except OSError as error:
-        raise StorageError(f"{shown} cannot be made: {error.strerror}.", evidence=str(error)) from error
+        raise StorageError(f"{shown} cannot be created: {error.strerror}.", evidence=str(error)) from error
 
 
 def write_file(file: Path, text: str, *, force: bool) -> None:
@@ -47,7 +47,7 @@ def open_document(file: Path, *, force: bool, mode: int = 0o644) -> Iterator[Bin
             apply_user_umask(handle.fileno())
             yield handle
     except FileExistsError:
-        raise RefusedError(f"{shown} is there already.", hint="Name another file, or add --force.") from None
+        raise RefusedError(f"{shown} exists already.", hint="Use another file, or add --force.") from None
     except OSError as error:
         message = f"{shown} cannot be written: {error.strerror or error}."
         raise StorageError(message, evidence=str(error)) from error

@@ -133,7 +133,7 @@ def with_ratings(inventory: Inventory, terabytes: Mapping[str, float]) -> Invent
         amount = None if drive.model is None else terabytes_by_model.get(_plain(drive.model))
         if amount is None:
             return drive
-        return replace(drive, facts=(*drive.facts, Fact(label=RATED, value=f"{amount:g} TB, by the configuration")))
+        return replace(drive, facts=(*drive.facts, Fact(label=RATED, value=f"{amount:g} TB, from the configuration")))
 
     return replace(inventory, drives=tuple(map(with_rating, inventory.drives)))
 
@@ -176,16 +176,18 @@ class SteadyPlan:
     def checked(self) -> SteadyPlan:
         """Return the plan itself. Raises InvalidValueError for illegal values, such as a wait below one window."""
         if not 1 <= self.round_s <= 3600:
-            raise InvalidValueError(f"A round of {self.round_s} s: between 1 second and an hour")
+            raise InvalidValueError(f"A round of {self.round_s} s is not allowed: use 1 second to 1 hour")
         if not 3 <= self.window <= 25:
-            raise InvalidValueError(f"A window of {self.window} rounds: 3 to 25")
+            raise InvalidValueError(f"A window of {self.window} rounds is not allowed: use 3 to 25")
         if not 1 <= self.cap_s <= _LONGEST_S:
-            raise InvalidValueError("The wait for the steady state is between 1 second and 7 days")
+            raise InvalidValueError("The limit for reaching the steady state must be 1 second to 7 days")
         if self.until and self.cap_s < self.round_s * self.window:
             raise InvalidValueError(
-                f"{self.cap_s} s are too short to see a steady state: {self.window} rounds of {self.round_s} s take"
-                f" {self.round_s * self.window} s",
-                hint="Allow more time, or make the rounds shorter.",
+                (
+                    f"{self.cap_s} s is too short for a steady state: {self.window} rounds of {self.round_s} s "
+                    f"take {self.round_s * self.window} s"
+                ),
+                hint="Allow more time, or use shorter rounds.",
             )
         return self
 
@@ -331,7 +333,8 @@ def written_text(written: PreconditionWritten) -> str:
     if not written.workload:
         return fill_text
     return (
-        f"{fill_text}, then {written.workload}, {'until steady' if written.steady else 'which did not become steady'}"
+        f"{fill_text}, then {written.workload}, "
+        f"{'until steady' if written.steady else 'which did not reach a steady state'}"
     )
 
 

@@ -22,7 +22,7 @@ class SessionFlag:
 
     def create(self, folder: Path) -> None:
         """Create the file. Raises StorageError if that fails."""
-        with storage_errors(f"{folder / self.name} cannot be made"):
+        with storage_errors(f"{folder / self.name} cannot be created"):
             (folder / self.name).touch(mode=0o600)
 
     def exists_in(self, folder: Path) -> bool:

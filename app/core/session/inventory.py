@@ -130,14 +130,14 @@ class SessionInventory:
             devices: tuple[Device, ...] = (*inventory.arrays, *inventory.drives, *inventory.controllers)
             addresses = [str(present.target) for present in devices if present.target not in inventory.twins]
             hint = (
-                f"There are: {', '.join(addresses[:12])}."
+                f"Known addresses: {', '.join(addresses[:12])}."
                 if addresses
-                else "`raidbench doctor` says why nothing is found."
+                else "Run `raidbench doctor` to see why nothing is found."
             )
             hint = suggestion_hint(address, _accepted_names(devices), hint)
             if unread := _problem_above(inventory, address):
-                raise ToolFailedError(f"Whether there is {address!r} cannot be told: {unread.message}", hint=hint)
-            raise NotFoundError(f"There is no {address!r} here.", hint=hint)
+                raise ToolFailedError(f"raidbench cannot check whether {address!r} exists: {unread.message}", hint=hint)
+            raise NotFoundError(f"{address!r} does not exist.", hint=hint)
         return device
 
     async def device_label(self, target: Target) -> DeviceLabel:
@@ -284,7 +284,7 @@ def _find_by_name(inventory: Inventory, name: str, device: Device | None) -> Dev
     by_target = {candidate.target: candidate for candidate in (others if device is None else (device, *others))}
     if len(by_target) > 1:
         raise NotFoundError(
-            f"{clean(name, 100)!r} may be {' or '.join(map(str, by_target))}.", hint="Name it by its address."
+            f"{clean(name, 100)!r} is ambiguous: {' or '.join(map(str, by_target))}.", hint="Use the address."
         )
     return next(iter(by_target.values()), None)
 

@@ -150,7 +150,7 @@ class Journal:
         self._append(record, "Nothing was changed.")
         entry = self._entries().get(key)
         if entry is None:
-            raise _write_error(self.file, OSError(errno.EIO, "it does not read back"), "Nothing was changed.")
+            raise _write_error(self.file, OSError(errno.EIO, "it cannot be read again"), "Nothing was changed.")
         if any(entry.record.get(name) != record[name] for name in ("at", "pid", "start")):
             raise _duplicate_id_error(key)  # another process wrote it between the two reads
 
@@ -179,7 +179,7 @@ class Journal:
         """
         self._append(
             {"kind": "outcome", "id": change_id, "session": str(session), "result": result},
-            f"It does not say that the change {change_id} ended: {result}.",
+            f"The end of the change {change_id} ({result}) is not recorded in it.",
         )
 
     def is_decided(self, intent: UnresolvedChange) -> bool:
@@ -224,7 +224,7 @@ class Journal:
         except FileNotFoundError:
             pass
         except OSError as error:
-            message = f"The journal is not read: {error.strerror or error}."
+            message = f"The journal cannot be read: {error.strerror or error}."
             return StorageError(message, hint=next_step(error, self.file), evidence=str(error))
         return None
 
@@ -235,7 +235,7 @@ class Journal:
         except FileNotFoundError:
             nearest = next(folder for folder in self.file.absolute().parents if not is_absent(folder))
             if not os.access(nearest, os.W_OK | os.X_OK):
-                return _write_error(self.file, PermissionError(errno.EACCES, f"{nearest} may not be written"))
+                return _write_error(self.file, PermissionError(errno.EACCES, f"no permission to write to {nearest}"))
         except OSError as error:
             return _write_error(self.file, error)
         return None
@@ -314,7 +314,7 @@ class Journal:
                     FileFormat.JOURNAL,
                     record.get("format"),
                     record.get("by"),
-                    f"A change of {Path(key[0]).name} that is not at its end",
+                    f"An open change of {Path(key[0]).name}",
                 )
                 first = record if entry is None else entry.record
                 entries[key] = _Entry(record=first, intent=None, unknown=unknown)
@@ -372,8 +372,8 @@ def _apply_outcome(entry: _Entry, record: Mapping[str, Any]) -> None:
 
 def _duplicate_id_error(key: _Key) -> StorageError:
     return StorageError(
-        f"The journal has another change {key[1]} of {Path(key[0]).name}. Nothing was changed.",
-        hint="Set it again: it is given the next number.",
+        f"The journal already has another change {key[1]} of {Path(key[0]).name}. Nothing was changed.",
+        hint="Set it again: the change then gets the next number.",
     )
 
 

@@ -111,7 +111,7 @@ FILE = "journals"
 def register_journal(locks: Path, journal: Journal) -> None:
     """Make a journal's trials visible to other journals' processes. Raises StorageError: then no trial may begin."""
     folder = str(journal.file.parent.absolute())
-    failure = "That a trial begins cannot be written down for others"
+    failure = "The trial cannot be announced to other users"
     with storage_errors(failure, hint=f"Check {locks}.", consequence="Nothing was changed."):
         private_folder(locks)
         if folder in _folders(locks):

@@ -44,7 +44,7 @@ class HeldLock:
     def note_inherited_lock(self, pid: int, program: str) -> None:
         """Name a program that inherits the lock, for another process that wants it."""
         _write_holder(
-            self.descriptor, f"{program} pid {pid}, started by raidbench pid {os.getpid()} ({self.purpose})\n"
+            self.descriptor, f"{program} (PID {pid}, started by raidbench PID {os.getpid()}: {self.purpose})\n"
         )
 
 
@@ -84,11 +84,11 @@ def _file_lock(folder: Path, name: str, purpose: str) -> Iterator[HeldLock]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise HeldError(
-                f"It is held by {_read_holder(descriptor)}.", hint="Wait until it is done, or end it there."
+                f"{name} is locked by {_read_holder(descriptor)}.", hint="Wait until it has finished, or stop it."
             ) from None
         except OSError as error:  # a filesystem without locks
             raise _creation_error(folder, name, error) from error
-        _write_holder(descriptor, f"raidbench pid {os.getpid()} ({purpose})\n")
+        _write_holder(descriptor, f"raidbench (PID {os.getpid()}: {purpose})\n")
         try:
             yield HeldLock(descriptor=descriptor, purpose=purpose)
         finally:
@@ -100,7 +100,7 @@ def _file_lock(folder: Path, name: str, purpose: str) -> Iterator[HeldLock]:
 
 def _creation_error(folder: Path, name: str, error: OSError) -> StorageError:
     return StorageError(
-        f"The lock for {name} could not be made: {error.strerror or error}.",
+        f"The lock for {name} could not be created: {error.strerror or error}.",
         hint=next_step(error, folder),
         evidence=str(error),
     )

@@ -197,7 +197,7 @@ def private_folder(path: Path) -> Path:
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     info = path.lstat()
     if not stat.S_ISDIR(info.st_mode):
-        raise NotADirectoryError(f"{path} is not a folder of this user")
+        raise NotADirectoryError(f"{path} is not a folder")
     require_owner(path, info)
     return path
 

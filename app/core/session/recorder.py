@@ -90,7 +90,8 @@ class Recorder:
                 return SessionLog(folder, among=self.paths.sessions)
             except BlockingIOError:
                 raise StorageError(
-                    f"Another raidbench is writing the session {folder}.", hint="End it there, or choose another."
+                    f"Another raidbench is writing to the session {folder}.",
+                    hint=("Stop that one, or use another session."),
                 ) from None
         if not fresh:
             last = find_continuable(self.paths, host=self.host.name, simulated=self.simulated)
@@ -111,8 +112,8 @@ class Recorder:
             return
         kind = "simulated or recorded " if begun.simulated else ""
         raise StorageError(
-            f"The session {folder.name} is of the {kind}machine {clean(begun.machine.host, 64)}.",
-            hint="Start raidbench for that machine, or choose another session.",
+            f"The session {folder.name} belongs to the {kind}machine {clean(begun.machine.host, 64)}.",
+            hint="Start raidbench for that machine, or use another session.",
         )
 
     @property
@@ -192,7 +193,7 @@ class Recorder:
     def require_recording(self) -> Path:
         """Return the session's folder. Raises StorageError if there is none, or it is not writable."""
         if self._log is None or self.folder is None:
-            raise StorageError("There is no session to record this in, so nothing was done.")
+            raise StorageError("There is no session to record this in. Nothing was done.")
         if self.storage_problem is not None:
             raise self.storage_problem
         return self.folder

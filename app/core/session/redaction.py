@@ -96,7 +96,7 @@ def redact_session(session: Session, redactor: Redactor) -> Session:
         redacted_line = {**redact_json(line, redactor), "event": line["event"]}  # the kind of the event is kept
         redacted_event = event_codec.decode(json.dumps(redacted_line))
         if redacted_event is None:
-            raise RefusedError("This session cannot be redacted: one of its lines would no longer be read.")
+            raise RefusedError("The session cannot be redacted: one of its lines would become unreadable.")
         events.append(redacted_event)
     return replay(events)
 

@@ -108,7 +108,7 @@ class RunRecord:
         """Return the result; a run that never ended has failed."""
         if self.end is not None:
             return self.end.figures
-        return RunResult(status=RunStatus.FAILED, reason="raidbench ended before the run did; fio was stopped with it.")
+        return RunResult(status=RunStatus.FAILED, reason="raidbench ended before the run did, so fio was stopped.")
 
     def write_to(self, device: str) -> DirectionStats | None:
         """Return the metrics of its writes to a device or to a file on it; None without writes."""

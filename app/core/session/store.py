@@ -131,7 +131,7 @@ def _time_after_others(sessions: Path, folder: Path) -> int:
 def _write_error(folder: Path, error: OSError) -> StorageError:
     hint = next_step(error, folder)
     if not isinstance(error, UntrustedFileError):
-        hint += " `--session DIR` keeps this session in another folder."
+        hint += " To keep this session in another folder, use `--session DIR`."
     return StorageError(
         f"The session cannot be written: {error.strerror or error}.",
         hint=hint,
@@ -149,7 +149,9 @@ def load(folder: Path) -> LoadedSession:
     try:
         text = read_regular(file).decode("utf-8", "replace")
     except FileNotFoundError:
-        raise NotFoundError(f"{folder} holds no session.", hint="`raidbench log --list` lists them.") from None
+        raise NotFoundError(
+            f"{folder} does not contain a session.", hint=("`raidbench log --list` lists the sessions.")
+        ) from None
     except OSError as error:
         raise StorageError(f"{file} cannot be read: {error.strerror}.", evidence=str(error)) from error
     events: list[LoggedEvent] = []

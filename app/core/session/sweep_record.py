@@ -240,9 +240,9 @@ def _with_steps(record: SweepRecord, cells: Sequence[SweepCell], steps: Sequence
     """Return the record with more cells and steps; references to a missing cell are dropped and reported."""
     cell_ids = {cell.id for cell in (*record.cells, *cells)}
     orphans = [cell for cell in cells if _lacks_baseline(cell, cell_ids)]
-    damage = [f"The log is damaged: {cell.against}, which {cell.id} is compared with, is missing." for cell in orphans]
+    damage = [f"The log is damaged: {cell.against}, to which {cell.id} is compared, is missing." for cell in orphans]
     unknown = dict.fromkeys(step.cell for step in steps if step.cell not in cell_ids)
-    damage += [f"The log is damaged: steps of {name}, a cell that it does not have, are left out." for name in unknown]
+    damage += [f"The log is damaged: it has steps of an unknown cell {name}, which are ignored." for name in unknown]
     return replace(
         record,
         cells=(

@@ -27,24 +27,26 @@ _OTHER_KINDS = {
 """Errors of open() that show another kind of file, and not a lack of space or permissions."""
 
 _WITHOUT_PERMISSIONS = (
-    "Where the filesystem has no permissions (vfat, exFAT), set RAIDBENCH_STATE_DIR to a folder on another one."
+    "If the filesystem has no permissions (vfat, exFAT), set RAIDBENCH_STATE_DIR to a folder on another one."
 )
 
-_LOOK = "See what it is with `ls -ld {path}`."
+_LOOK = "Check it with `ls -ld {path}`."
 
 
 _NEXT_STEPS = {
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "Free space, or files where there are too many, for {path}."),
-    errno.EROFS: "Mount the filesystem of {path} for writing, or set RAIDBENCH_STATE_DIR to a folder on another one.",
-    errno.EIO: "The filesystem of {path} fails: read the kernel log with `dmesg`.",
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "Free disk space or inodes on the filesystem of {path}."),
+    errno.EROFS: "Mount the filesystem of {path} read-write, or set RAIDBENCH_STATE_DIR to a folder on another one.",
+    errno.EIO: "The filesystem of {path} has errors: read the kernel log with `dmesg`.",
     **dict.fromkeys(
         (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL),
-        "The filesystem of {path} lacks locks or fsync. Set RAIDBENCH_STATE_DIR to a folder on a local filesystem, such"
-        " as ext4 or XFS.",
+        (
+            "The filesystem of {path} lacks locks or fsync. Set RAIDBENCH_STATE_DIR to a folder on a local "
+            "filesystem, such as ext4 or XFS."
+        ),
     ),
     **dict.fromkeys(
         (errno.ESTALE, errno.ENOTCONN, errno.ETIMEDOUT, errno.EHOSTDOWN, errno.ENODEV),
-        "The filesystem of {path} does not answer: mount it again, or set RAIDBENCH_STATE_DIR to another folder.",
+        "The filesystem of {path} does not respond: mount it again, or set RAIDBENCH_STATE_DIR to another folder.",
     ),
     errno.ENAMETOOLONG: "Set RAIDBENCH_STATE_DIR to a folder with a shorter path than {path}.",
 }
@@ -55,7 +57,7 @@ def next_step(error: OSError, path: Path) -> str:
     """Return the sentences that say what to do if a file or folder of the state cannot be written."""
     if isinstance(error, UntrustedFileError):
         return error.hint
-    return _NEXT_STEPS.get(error.errno or 0, "Free space or correct the permissions of {path}.").format(path=path)
+    return _NEXT_STEPS.get(error.errno or 0, "Free disk space, or correct the permissions of {path}.").format(path=path)
 
 
 class UntrustedFileError(OSError):
@@ -124,7 +126,9 @@ def require_own(path: Path, info: os.stat_result) -> None:
         raise UntrustedFileError(path, "is not a regular file", _LOOK.format(path=path))
     if info.st_nlink > 1:
         raise UntrustedFileError(
-            path, "has a second name, under which it may be anybody's", f"Copy it: `cp -p {path} ...`."
+            path,
+            "has a second hard link, so another user may own its other name",
+            f"Replace it with a copy: `cp -p {path} ...`.",
         )
     require_owner(path, info)
 
@@ -132,10 +136,10 @@ def require_own(path: Path, info: os.stat_result) -> None:
 def require_owner(path: Path, info: os.stat_result) -> None:
     """Raise UntrustedFileError if a file or folder is not this user's or root's, or others may write to it."""
     if info.st_uid not in (os.geteuid(), 0):
-        why = f"belongs to the user with the number {info.st_uid}"
-        raise UntrustedFileError(path, why, "What another user wrote is not acted on.")
+        why = f"belongs to another user (UID {info.st_uid})"
+        raise UntrustedFileError(path, why, "raidbench does not use state files that another user wrote.")
     # Ordinary users usually have a private group (umask 002); root has none.
     others = stat.S_IWOTH | (stat.S_IWGRP if os.geteuid() == 0 else 0)
     if info.st_mode & others and not (stat.S_ISDIR(info.st_mode) and info.st_mode & stat.S_ISVTX):
-        hint = f"`chmod go-w {path}`, if nobody has written there. {_WITHOUT_PERMISSIONS}"
-        raise UntrustedFileError(path, "may be written by other users", hint)
+        hint = f"If no one else has written there, run `chmod go-w {path}`. {_WITHOUT_PERMISSIONS}"
+        raise UntrustedFileError(path, "can be written by other users", hint)

@@ -80,7 +80,7 @@ def test_a_drive_whose_tool_does_not_answer_is_not_said_to_be_missing(path: Path
     (path / "said.json").write_text("{}")
     code, text = raidbench("show", "smartarray:/slot0/ld1")
     assert code == 1
-    assert "Whether there is 'smartarray:/slot0/ld1' cannot be told: " in text
+    assert "raidbench cannot check whether 'smartarray:/slot0/ld1' exists: " in text
     assert "Not while it rains" in text
     code, text = raidbench("show", "smartarray:/slot0/ld1", "--json")
     assert (code, json.loads(text[text.index("{") :])["error"]["status"]) == (1, 1)
@@ -90,7 +90,7 @@ def test_a_drive_that_the_card_does_not_have_is_missing(path: Path) -> None:
     install(path, HPE)
     code, text = raidbench("show", "smartarray:/slot0/ld7")
     assert code == 2
-    assert "There is no 'smartarray:/slot0/ld7' here." in text
+    assert "'smartarray:/slot0/ld7' does not exist." in text
 
 
 @pytest.mark.long
@@ -102,7 +102,7 @@ def test_the_table_of_devices_and_the_page_of_the_drive_say_so_too(path: Path) -
     code, text = raidbench("show", "smartarray:/slot0/ld1")
     assert code == 0
     assert "▲ write-back, in force write-through" in text
-    why = "In force is write-through: the cache is Temporarily Disabled: Cache disabled; low batteries."
+    why = "The effective value is write-through: the cache is Temporarily Disabled: Cache disabled; low batteries."
     assert f"Configured but not effective:\nwrite_cache: {why}\n" in text
 
 

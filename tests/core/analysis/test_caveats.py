@@ -56,7 +56,7 @@ def test_runs_of_which_nothing_is_said_carry_a_verdict() -> None:
 def test_a_rebuild_during_two_runs_forbids_a_verdict_and_is_named() -> None:
     both = compared({"r3": REBUILD, "r5": REBUILD})
     assert comparison_sentence(both).startswith(
-        "No verdict on a 2 against 1: a rebuild was under way in r3, r5; read IOPS"
+        "No verdict on a 2 against 1: a rebuild was running in r3, r5; read IOPS"
     )
     assert {row.judgement.verdict for row in both.rows if row.judgement} == {Verdict.REFUSED}
 
@@ -95,13 +95,13 @@ def test_the_interval_is_kept_and_no_more_pairs_are_asked_for() -> None:
 
 def test_work_of_a_kind_that_has_no_name_forbids_as_well() -> None:
     both = compared({"r1": Advice(key="background-task", message="Background work goes on: defragmenting.")})
-    assert "background work was under way in r1" in comparison_sentence(both)
+    assert "background work was running in r1" in comparison_sentence(both)
 
 
 def test_two_kinds_of_work_are_both_named() -> None:
     work = Advice(key="background-task", message="Something.", about=("patrol-read", "consistency-check"))
     session = replay([*sessions.run("r1", advice=(work,))])
-    assert state_text(blocking_caveats(session.runs)) == "patrol read and a consistency check were under way in r1"
+    assert state_text(blocking_caveats(session.runs)) == "patrol read and a consistency check were running in r1"
 
 
 def test_everything_that_weakens_has_words_of_its_own() -> None:
@@ -119,7 +119,7 @@ def test_cached_io_that_caches_writes_as_well_is_a_setting_and_no_mishap() -> No
     cached = Advice(key="policy-not-in-force", message="Something.", about=("write_cache", "write-back"))
     both = compared({"r4": cached})
     assert comparison_sentence(both).startswith("Slower with a 2 than with 1: read IOPS")
-    assert comparison_sentence(both).endswith("Caveats: a policy set but not in force in r4.")
+    assert comparison_sentence(both).endswith("Caveats: a configured policy was not in force in r4.")
 
 
 def test_no_wording_of_an_advice_decides_anything() -> None:

@@ -58,7 +58,7 @@ def test_single_runs_are_always_called_so() -> None:
 
 def test_a_run_that_was_stopped_is_said() -> None:
     both = compared([*sessions.run("r1", status=RunStatus.STOPPED)], [*sessions.run("r2")])
-    assert caveat_texts(both)[0].startswith("r1 is not a whole run")
+    assert caveat_texts(both)[0].startswith("r1 is not a complete run")
 
 
 def test_different_targets_are_said() -> None:
@@ -157,7 +157,7 @@ def test_a_pair_far_from_the_others_is_named_behind_the_verdict() -> None:
     both = compare_experiment(measured(*NEAR, (1000, 700)), "e1")
     assert both is not None
     assert comparison_sentence(both).startswith("Slower with read-ahead 4096 KiB than with 128 KiB: read IOPS")
-    assert "; pair 12 (-30.0 %) lies far from the others." in comparison_sentence(both)
+    assert "; pair 12 (-30.0 %) is far from the others." in comparison_sentence(both)
 
 
 def headline_of(session: Session) -> VerdictResult:
@@ -240,7 +240,7 @@ def test_latencies_with_and_without_submission_are_not_compared() -> None:
     assert {row.figure.key: row.judgement is None for row in both.rows if row.figure.judged} == {
         "iops": False, "bytes_per_second": False, "latency_mean_ns": True, "latency_p99_ns": True
     }  # fmt: skip
-    assert any("without submission" in caveat for caveat in caveat_texts(both))
+    assert any("exclude submission" in caveat for caveat in caveat_texts(both))
 
 
 def latencies(*p99s: tuple[int, int | None], reads: int = 100_000, writes: int = 100_000) -> Comparison:
@@ -386,8 +386,8 @@ def still() -> Comparison:
 
 def test_a_device_that_stopped_answering_once_is_told_and_is_no_verdict() -> None:
     assert comparison_sentence(still()) == (
-        "STOPPED ANSWERING in 1 of 1 run with read-ahead 4096 KiB (r2): so few runs do not show what causes it. Not "
-        "decided between read-ahead 128 KiB and 4096 KiB: no two runs to compare completed I/O."
+        "STOPPED ANSWERING in 1 of 1 run with read-ahead 4096 KiB (r2): too few runs to show the cause. Not "
+        "decided between read-ahead 128 KiB and 4096 KiB: no two comparable runs completed I/O."
     )
 
 

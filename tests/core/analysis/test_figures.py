@@ -147,7 +147,7 @@ def test_a_threshold_as_somebody_writes_it(text: str, percent: float) -> None:
 
 @loop_over("text", ["0", "-1%", "50", "50%", "many", "", "nan", "inf"])
 def test_what_is_no_threshold_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is not a share such as 1% \(above 0, below 50\)"):
+    with pytest.raises(ValueError, match=r"is not a percentage such as 1% \(above 0, below 50\)"):
         parse_threshold(text)
 
 

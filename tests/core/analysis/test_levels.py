@@ -61,7 +61,7 @@ def test_at_a_look_and_after_the_last_there_is_a_verdict(count: int) -> None:
 def test_between_two_looks_there_is_none_and_how_many_pairs_are_missing_is_said(count: int, at: int, more: str) -> None:
     judgement = judged(count)
     assert (judgement.verdict, judgement.further_pairs) == (Verdict.NOT_DECIDED, at - count)
-    assert reason_text(judgement) == f"it was to be judged after {at} pairs, {more}"
+    assert reason_text(judgement) == f"the verdict is due after {at} pairs, {more}"
 
 
 def test_every_figure_beside_the_headline_is_judged_at_the_same_look() -> None:

@@ -71,7 +71,7 @@ def test_pairs_that_begin_with_a_change_and_show_less_are_told_with_both_effects
     assert one.pattern is RunPattern.CARRY_OVER
     # The others lose 30 % of one run's step, these of both.
     assert (round(one.size), round(one.others)) == (8, 14)
-    assert disturbance_text(one).startswith("Pairs that began with a change of the setting show +7.")
+    assert disturbance_text(one).startswith("Pairs in which the setting had just changed show +7.")
     assert "`--ramp`" in disturbance_text(one)
 
 
@@ -187,7 +187,7 @@ def test_what_three_slow_runs_say() -> None:
     found = judge(EVEN, with_slow(3), interleaved=True)
     assert found.reason is Reason.SLOW_ON_ONE_SIDE
     assert found.slow is not None
-    assert reason_text(found) == "the other runs lie within +-2 %, these do not"
+    assert reason_text(found) == "all other runs are within +-2 %, these are not"
     assert slow_text(found.slow) == "all 3 slow runs are on B"
 
 
@@ -304,7 +304,7 @@ def test_in_an_order_that_nobody_drew_silent_runs_are_told_and_are_no_verdict(le
     found = by_hand(*(0.0 if letter == "B" else 1000.0 for letter in letters), letters=letters)
     assert verdict_of(found) is Verdict.NOT_DECIDED
     assert comparison_sentence(found).startswith("STOPPED ANSWERING in 4 of 4 runs with a B")
-    assert "only an order that is drawn shows what causes it" in comparison_sentence(found)
+    assert "only a randomised order can show the cause" in comparison_sentence(found)
 
 
 def test_silent_runs_of_the_first_side_leave_their_place_before_and_after() -> None:

@@ -66,7 +66,7 @@ def test_what_is_small_is_not_worth_a_word() -> None:
 
 @pytest.mark.parametrize(("members", "rounds"), [(3, 5), (4, 2), (0, 0)])
 def test_of_too_few_nothing_is_said(members: int, rounds: int) -> None:
-    with pytest.raises(ValueError, match="needs four siblings"):
+    with pytest.raises(ValueError, match="needs four members to compare"):
         against_siblings([{f"d{at}": 1.0 for at in range(members)} for _ in range(rounds)])
 
 

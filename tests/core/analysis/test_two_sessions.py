@@ -27,7 +27,7 @@ def two(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...], *earlier: tuple[RunR
 
 def test_a_swapped_backing_file_is_named_first() -> None:
     told = comparison_sentence(two(runs(100), runs(632.7, provenance=SWAPPED)))
-    assert told.startswith("What differs beside settings and job: inode of the backing file.")
+    assert told.startswith("Differences in addition to settings and job: inode of the backing file.")
 
 
 def test_two_sessions_are_never_called_chance() -> None:
@@ -38,13 +38,11 @@ def test_two_sessions_are_never_called_chance() -> None:
 def test_two_sessions_of_the_same_get_no_verdict() -> None:
     told = two(runs(100, 101, 99), runs(600, 601, 599))
     assert "Not decided between S1/r1 and S2/r1: read IOPS +500.0 %" in comparison_sentence(told)
-    assert "in 3 and 3 runs of two sessions; not measured in turn, so" in comparison_sentence(told)
+    assert "in 3 and 3 runs from two sessions; not measured in turn, so" in comparison_sentence(told)
 
 
 def test_that_nothing_else_differs_is_said() -> None:
-    assert "Nothing that was recorded differs beside settings and job." in comparison_sentence(
-        two(runs(100), runs(105))
-    )
+    assert "No recorded difference in addition to settings and job." in comparison_sentence(two(runs(100), runs(105)))
 
 
 def test_all_repeats_of_both_sessions_are_taken() -> None:
@@ -81,7 +79,7 @@ def test_the_knobs_of_another_scheduler_are_no_difference_of_their_own() -> None
 
 def test_how_far_earlier_sessions_of_the_same_lie_apart_is_told() -> None:
     earlier = (runs(100, 100), runs(110, 110), runs(90, 90), runs(100, 100))
-    assert "In 4 other sessions the same scattered by 11.7 % from one to the next." in comparison_sentence(
+    assert "Session-to-session noise: 11.7 % (4 other sessions)." in comparison_sentence(
         two(runs(100), runs(105), *earlier)
     )
 
@@ -98,14 +96,14 @@ def test_sessions_of_something_else_tell_nothing_of_that() -> None:
 def test_a_file_that_was_swapped_within_a_session_makes_no_repeat() -> None:
     both = (runs(100)[0], runs(100, 632.7, provenance=SWAPPED)[1])
     told = comparison_sentence(compare(*both, both, both))
-    assert "What differs beside settings and job: inode of the backing file." in told
+    assert "Differences in addition to settings and job: inode of the backing file." in told
     assert "repeats" not in told
 
 
 def test_repeats_with_something_else_beneath_are_not_chance() -> None:
     both = (runs(100)[0], runs(100, 105, provenance=HERE | {"governor": "powersave"})[1])
     told = comparison_sentence(compare(*both, both, both))
-    assert told == "What differs beside settings and job: governor. r2 repeats r1: read IOPS +5.0 %."
+    assert told == "Differences in addition to settings and job: governor. r2 repeats r1: read IOPS +5.0 %."
 
 
 def between(b: tuple[float, ...], threshold: float = 2.0) -> Comparison:
@@ -127,7 +125,7 @@ def test_a_difference_within_the_threshold_is_none() -> None:
 def test_a_difference_beyond_a_threshold_of_ones_own_says_so() -> None:
     told = comparison_sentence(between((1100, 1101, 1099), threshold=6.0))
     assert told.startswith("Faster with kernel read-ahead 4096 KiB than with 128 KiB")
-    assert "within +-6 % is no difference here" in told
+    assert "up to +-6 % counts as no difference here" in told
 
 
 def test_the_usual_threshold_needs_no_word() -> None:
@@ -138,5 +136,5 @@ def test_repeats_of_the_very_same_are_chance_and_drift() -> None:
     one, other = both = runs(100, 105)
     assert (
         comparison_sentence(compare(one, other, both, both))
-        == "r2 repeats r1: read IOPS +5.0 %, which is chance and drift."
+        == "r2 repeats r1: read IOPS +5.0 %, which is due to chance and drift."
     )

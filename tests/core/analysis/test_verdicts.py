@@ -92,7 +92,7 @@ def test_a_look_ahead_that_would_decide_is_named() -> None:
     ratios = [1.03, 1.01, 1.05, 1.02, 1.045, 1.03]
     judgement = judge([1.0] * 6, ratios, interleaved=True, level=0.001, ahead=STANDARD)
     assert judgement.further_pairs == 12 - 6
-    assert reason_text(judgement) == "about 6 pairs more would decide it"
+    assert reason_text(judgement) == "about 6 more pairs would decide it"
 
 
 def test_a_look_ahead_that_may_not_decide_is_not() -> None:
@@ -127,13 +127,13 @@ def test_pairs_far_from_the_others_are_named_and_do_not_hide_a_difference_or_eac
     assert judgement.verdict is Verdict.FASTER
     assert judgement.interval is not None
     assert 4.7 < judgement.interval.percent < 5.3  # not -17 %, which is their mean
-    assert outliers_text(judgement.outliers) == "pairs 19 (-90.0 %) and 20 (-89.0 %) lie far from the others"
+    assert outliers_text(judgement.outliers) == "pairs 19 (-90.0 %) and 20 (-89.0 %) are far from the others"
 
 
 def test_a_pair_far_from_six_others_widens_their_interval_and_is_named() -> None:
     judgement = judge([1.0] * 7, [1.05, 1.052, 1.049, 1.051, 1.05, 1.048, 0.7], interleaved=True)
     assert judgement.verdict is Verdict.NOT_DECIDED
-    assert outliers_text(judgement.outliers) == "pair 7 (-30.0 %) lies far from the others"
+    assert outliers_text(judgement.outliers) == "pair 7 (-30.0 %) is far from the others"
 
 
 def test_two_pairs_decide_nothing() -> None:
@@ -159,11 +159,11 @@ def test_pairs_are_said_to_be_measured_in_turn_and_groups_not_to_be(b: list[floa
 def test_what_was_not_measured_in_turn_has_no_word_of_faster() -> None:
     judgement = judge([100.0, 101.0, 99.0], [80.0, 81.0, 79.0], interleaved=False)
     assert judgement.verdict is Verdict.NOT_DECIDED
-    assert reason_text(judgement) == "not measured in turn, so drift cannot be told from an effect"
+    assert reason_text(judgement) == "not measured in turn, so drift could look like an effect"
 
 
 def test_two_runs_of_a_side_that_were_not_measured_in_turn_tell_nothing() -> None:
-    assert reason_text(judge([100.0, 101.0], [80.0, 81.0], interleaved=False)) == "3 runs of each are the fewest"
+    assert reason_text(judge([100.0, 101.0], [80.0, 81.0], interleaved=False)) == "at least 3 runs of each are needed"
 
 
 def test_the_first_side_measured_again_makes_a_verdict_possible() -> None:
@@ -220,7 +220,7 @@ def test_a_difference_that_chance_explains_in_a_family_is_not_decided() -> None:
     assert family[0] is not None
     assert (family[0].verdict, reason_text(family[0])) == (
         Verdict.NOT_DECIDED,
-        "not shown once all 10 are counted",
+        "not significant among all 10 metrics",
     )
 
 

@@ -62,7 +62,7 @@ async def test_work_that_waits_to_go_on_has_not_begun(course: Course) -> None:
 
 async def test_a_write_cache_that_falls_back_is_told(course: Course) -> None:
     said = await course.see(5.0, cache="write through")
-    assert said == ["Write cache of md0 went from write back to write through at 0:15"]
+    assert said == ["The write cache of md0 changed from write back to write through at 0:15"]
 
 
 async def test_what_went_on_before_did_not_begin_in_the_run() -> None:

@@ -28,7 +28,7 @@ from app.core.session.results import (
 from tests.backends.fakes import FakeHost, disk
 
 OK = RunResult(status=RunStatus.OK)
-FULL = RunResult(status=RunStatus.FAILED, reason="There is no space left (ENOSPC)", hint="Free some space.")
+FULL = RunResult(status=RunStatus.FAILED, reason="No space is left (ENOSPC)", hint="Free some space.")
 NVME = DeviceHealth(name="nvme3n1", sequence="9", state="live")
 RAID5 = DeviceHealth(name="md0", sequence="7", level="raid5", members=3, missing=0)
 FAULTY = (MemberStats(device="sda"), MemberStats(device="sdb", role="faulty"))
@@ -42,9 +42,9 @@ def interval(at: float, seconds: float = 0.25, *, ios: int = 100, phase: Phase =
 @pytest.mark.parametrize(
     ("after", "words"),
     [
-        (replace(NVME, sequence=None, state=None), "nvme3n1 left the machine"),
-        (replace(NVME, state="dead"), "nvme3n1 left the machine"),
-        (replace(NVME, sequence="10"), "another one is called nvme3n1 now"),
+        (replace(NVME, sequence=None, state=None), "nvme3n1 was unplugged"),
+        (replace(NVME, state="dead"), "nvme3n1 was unplugged"),
+        (replace(NVME, sequence="10"), "nvme3n1 is now the name of a different device"),
         (replace(NVME, state="offline"), "The device is offline"),
         (replace(NVME, state="blocked"), "The device is blocked"),
     ],
@@ -63,7 +63,7 @@ def test_a_run_that_was_over_before_its_device_left_stays_ok() -> None:
 
 def test_an_array_that_lost_too_many_members_has_failed() -> None:
     told = with_device_faults(FULL, RAID5, replace(RAID5, missing=2))
-    assert told.reason == "The array has failed: md0 (raid5) misses 2 of its 3 members"
+    assert told.reason == "The array has failed: md0 (raid5) lacks 2 of its 3 members"
 
 
 @pytest.mark.parametrize(
@@ -78,8 +78,10 @@ def test_a_member_that_failed_is_named_with_what_that_makes_of_the_figures() -> 
     told = with_device_faults(replace(OK, members=FAULTY), RAID5, replace(RAID5, missing=1))
     assert told.warnings == (
         "sdb failed during the run and is marked faulty",
-        "md0 is degraded now (1 of 3 members missing): the figures are a mixture. Replace the member, let the array"
-        " rebuild, then measure again",
+        (
+            "md0 is now degraded (1 of 3 members missing). The results mix the state before and after that. "
+            "Replace the member, let the array rebuild, then measure again"
+        ),
     )
 
 
@@ -103,7 +105,7 @@ async def test_a_witness_waits_for_a_disk_that_fails_first_and_goes_then() -> No
 
     host = Leaving({})
     told = await FaultDetector(host, [await read_device_health(host, "/dev/sda")], tuple).explain(FULL, ())
-    assert "sda left the machine" in (told.reason or "")
+    assert "sda was unplugged" in (told.reason or "")
 
 
 async def test_a_witness_compares_with_the_roles_at_the_beginning() -> None:
@@ -117,7 +119,7 @@ async def test_a_witness_compares_with_the_roles_at_the_beginning() -> None:
 
 def test_the_longest_standstill_is_told() -> None:
     samples = (interval(3.0, 3.0, ios=0), interval(3.25), interval(8.25, 5.0, ios=0))
-    assert "for 5.0 s at 0:13 (the longest of 2 such times)" in (standstill_text(samples, 10.0) or "")
+    assert "for 5.0 s at 0:13 (the longest of 2 stalls)" in (standstill_text(samples, 10.0) or "")
 
 
 def steady(seconds: float, ios: int = 100, *, at: float = 0.0) -> list[Sample]:
@@ -128,7 +130,7 @@ def steady(seconds: float, ios: int = 100, *, at: float = 0.0) -> list[Sample]:
 def test_a_run_in_which_the_device_stood_still_did_not_go_well_and_says_so_first() -> None:
     told = with_standstill(OK, [*steady(3), interval(6.0, 3.0, ios=0), *steady(1, at=6.0)])
     assert (told.status, told.still_s) == (RunStatus.FAILED, 3.0)
-    assert (told.reason or "").startswith("No I/O completed for 3.0 s at 0:03: the device stood still.")
+    assert (told.reason or "").startswith("No I/O completed for 3.0 s at 0:03: the device stalled.")
 
 
 def test_a_run_that_stood_still_from_its_first_second_did_not_go_well() -> None:
@@ -139,7 +141,7 @@ def test_a_run_that_stood_still_from_its_first_second_did_not_go_well() -> None:
 def test_a_run_that_failed_by_itself_keeps_its_reason() -> None:
     told = with_standstill(FULL, [*steady(3), interval(6.0, 3.0, ios=0)])
     assert (told.status, told.reason, told.still_s) == (RunStatus.FAILED, FULL.reason, 3.0)
-    assert "stood still" in told.warnings[-1]
+    assert "stalled" in told.warnings[-1]
 
 
 def test_a_job_of_few_large_ios_does_not_stand_still_between_them() -> None:

@@ -95,7 +95,7 @@ class TestOnSparseFiles:
         request = wanted(thin.sure(), size="16m", runtime="300")
         record = await taken_from(tmp_path, request, lambda: fill_up(thin, but=4 * MIB))
         assert record.figures.status is RunStatus.STOPPED
-        assert (record.figures.reason or "").startswith("Stopped for room: the file system on")
+        assert (record.figures.reason or "").startswith("Stopped for lack of free space: the file system on")
 
     @pytest.mark.long
     async def test_a_scratch_file_counts_what_its_file_system_stands_on(self, tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ async def test_a_run_is_ended_at_the_margin_of_its_pool() -> None:
         host.states["vgA-pool-tpool"] = host.states["vgA-pool-tpool"].replace("160/1600", "1441/1600")
         await stop.wait()
     told = watch.explain(RunResult(status=RunStatus.STOPPED))
-    assert told.reason == "Stopped for room: the thin pool vgA/pool has 9.94 MiB of 100 MiB left."
+    assert told.reason == "Stopped for lack of free space: the thin pool vgA/pool has 9.94 MiB of 100 MiB left."
 
 
 async def test_one_look_that_tells_nothing_ends_no_run_and_three_do() -> None:

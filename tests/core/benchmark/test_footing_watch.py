@@ -202,7 +202,7 @@ NO_ANSWERS: dict[str, Callable[[Host], None]] = {
     "is gone": lambda host: host.tools.clear(),
     "hangs": lambda host: setattr(host, "silent", True),
 }
-BLIND = "dmsetup has not told for 1 s what /dev/dm-0 lies on, so it may have changed"
+BLIND = "the devices below /dev/dm-0 may have changed: dmsetup has not reported them for 1 s"
 
 
 @pytest.mark.parametrize("how", NO_ANSWERS)
@@ -260,7 +260,7 @@ async def test_a_slow_answer_counts_from_the_time_it_was_asked_for(host: Host) -
 
 async def test_a_watch_that_breaks_ends_the_run(host: Host) -> None:
     figures = await ended(host, await judged(host), by=lambda: setattr(host, "breaks", ValueError))
-    assert "cannot be watched any more (ValueError)" in (figures.reason or "")
+    assert "cannot be checked any longer (ValueError)" in (figures.reason or "")
 
 
 async def test_a_reading_run_goes_on_without_answers(host: Host) -> None:
@@ -452,4 +452,4 @@ async def test_a_use_that_cannot_be_looked_at_ends_the_run(host: Host, monkeypat
     monkeypatch.setattr(stack_watch, "scan_topology", silent)
     files = {"/sys/block/loop0/loop/backing_file": "/dev/sda"}
     figures = await ended(host, device, by=lambda: host.files.update(files), blind_after=1)
-    assert "it is not known what" in (figures.reason or "")
+    assert "its use is still unknown" in (figures.reason or "")

@@ -40,7 +40,7 @@ async def ended(look: ConditionCheck | None, figures: RunResult = STOPPED) -> Ru
 
 
 async def test_a_drive_at_its_warning_stops_the_run() -> None:
-    assert (await ended(looks(HOT))).reason == "Stopped for heat: nvme0n1 has 84 °C (warns at 80 °C)."
+    assert (await ended(looks(HOT))).reason == "Stopped because of heat: nvme0n1 has 84 °C (warns at 80 °C)."
 
 
 async def test_it_is_looked_at_again_and_again() -> None:

@@ -71,7 +71,7 @@ def test_the_last_time_counts_and_a_torn_line_does_not(tmp_path: Path) -> None:
 
 def test_what_cannot_be_kept_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StorageError, match="cannot be remembered"):
+    with pytest.raises(StorageError, match="cannot be recorded"):
         PreconditionHistory(tmp_path / "file").remember(DISK, WRITTEN)
 
 
@@ -132,7 +132,10 @@ async def test_a_fill_that_was_stopped_is_remembered_as_far_as_it_came(table: Ta
         await asyncio.sleep(0)
     table.bench.jobs.stop()
     record = await running
-    assert (record.figures.status, record.figures.reason) == (RunStatus.STOPPED, "Filling was stopped; written 1.0x")
+    assert (record.figures.status, record.figures.reason) == (
+        RunStatus.STOPPED,
+        "Preconditioning was stopped; written 1.0x",
+    )
     assert (await told(table)).workload == ""
 
 

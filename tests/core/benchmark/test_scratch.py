@@ -151,7 +151,7 @@ def test_a_control_character_in_a_name_does_not_reach_the_sentence(tmp_path: Pat
 
 
 def test_a_writing_job_refuses_a_foreign_file(tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match="did not make it"):
+    with pytest.raises(RefusedError, match="was not created by raidbench"):
         plan_scratch(str(foreign(tmp_path / "db")), MIB, writes=True)
 
 
@@ -167,7 +167,7 @@ def test_a_reading_job_may_read_a_foreign_file(tmp_path: Path) -> None:
 
 
 def test_a_reading_job_is_not_given_more_than_a_foreign_file_holds(tmp_path: Path) -> None:
-    with pytest.raises(InvalidValueError, match="holds 8 bytes"):
+    with pytest.raises(InvalidValueError, match="has 8 bytes"):
         plan_scratch(str(foreign(tmp_path / "db")), MIB, writes=False)
 
 
@@ -261,21 +261,21 @@ async def test_a_folder_exchanged_for_a_link_since_the_plan_is_not_entered(tmp_p
 async def test_a_copy_of_our_file_is_somebody_elses(tmp_path: Path) -> None:
     subprocess.run(["cp", "--preserve=all", await own(tmp_path / "x", b"ours"), tmp_path / "copy"], check=True)
     assert os.getxattr(tmp_path / "copy", scratch_xattr._MARK)
-    with pytest.raises(RefusedError, match="did not make it"):
+    with pytest.raises(RefusedError, match="was not created by raidbench"):
         plan_scratch(str(tmp_path / "copy"), MIB, writes=True)
 
 
 @pytest.mark.usefixtures("marks")
 async def test_our_file_under_another_name_is_somebody_elses(tmp_path: Path) -> None:
     (await own(tmp_path / "x", b"ours")).rename(tmp_path / "taken")
-    with pytest.raises(RefusedError, match="did not make it"):
+    with pytest.raises(RefusedError, match="was not created by raidbench"):
         plan_scratch(str(tmp_path / "taken"), MIB, writes=True)
 
 
 @pytest.mark.usefixtures("marks")
 async def test_our_kept_file_that_somebody_wrote_to_is_his(tmp_path: Path) -> None:
     (await own(tmp_path / "x", b"ours")).write_bytes(b"precious, and longer")
-    with pytest.raises(RefusedError, match="did not make it"):
+    with pytest.raises(RefusedError, match="was not created by raidbench"):
         plan_scratch(str(tmp_path / "x"), MIB, writes=True)
 
 
@@ -293,7 +293,7 @@ async def test_our_kept_file_that_somebody_wrote_to_in_place_is_his(tmp_path: Pa
 async def test_our_file_with_a_second_name_is_not_written_to(tmp_path: Path) -> None:
     path = await own(tmp_path / "x", b"ours")
     os.link(path, tmp_path / "y")
-    with pytest.raises(RefusedError, match="did not make it"):
+    with pytest.raises(RefusedError, match="was not created by raidbench"):
         plan_scratch(str(path), MIB, writes=True)
 
 
@@ -304,7 +304,7 @@ async def test_two_of_us_do_not_measure_one_file(tmp_path: Path) -> None:
         pytest.skip("files cannot be marked here")
     first = ScratchFile(plan)
     await first.open()
-    with pytest.raises(RefusedError, match="another raidbench"):
+    with pytest.raises(RefusedError, match="Another raidbench"):
         await ScratchFile(plan).open()
     await remove_scratch(tmp_path / "x")
     assert (tmp_path / "x").exists()
@@ -391,7 +391,7 @@ async def test_an_interrupted_file_of_another_size_than_planned_is_somebodys(tmp
     os.truncate(path, size)
     assert await remove_scratch(path) is None
     assert path.exists()
-    with pytest.raises(RefusedError, match="did not make it"):
+    with pytest.raises(RefusedError, match="was not created by raidbench"):
         plan_scratch(str(path), MIB, writes=True)
     assert plan_scratch(str(tmp_path), MIB, writes=True).path.name == NAME
 
@@ -459,13 +459,13 @@ async def test_a_folder_that_vanished_is_a_sentence(tmp_path: Path) -> None:
 def test_a_reserve_stays_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, reserve: int) -> None:
     disk(monkeypatch, size=size, free=reserve + MIB)
     assert plan_scratch(str(tmp_path), MIB, writes=True).size == MIB
-    with pytest.raises(RefusedError, match="does not fit"):
+    with pytest.raises(RefusedError, match="has too little space"):
         plan_scratch(str(tmp_path), MIB + 1, writes=True)
 
 
 def test_a_file_that_would_eat_into_the_reserve_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     disk(monkeypatch, size=100 * GIB, free=5 * GIB + MIB)
-    with pytest.raises(RefusedError, match="does not fit"):
+    with pytest.raises(RefusedError, match="has too little space"):
         plan_scratch(str(tmp_path), MIB + 4096, writes=True)
 
 

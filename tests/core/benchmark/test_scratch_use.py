@@ -126,7 +126,7 @@ async def test_a_program_that_has_it_is_named(leftover: Path, flags: str, then: 
 
 async def test_what_no_program_shows_counts_all_the_same(leftover: Path) -> None:
     with open(leftover, "rb"):  # by this very process, whose own files are not searched
-        assert "cannot be seen from here" in await refusal_of(leftover)
+        assert "that raidbench cannot identify" in await refusal_of(leftover)
     assert await is_free(leftover)
 
 
@@ -399,7 +399,7 @@ def test_a_user_learns_that_root_has_the_file_open_and_removes_it_afterwards(tmp
             with open(folder / "x", "rb"):
                 user.stdin.write("\n")
                 user.stdin.flush()
-                assert "cannot be seen from here" in (said := user.stdout.readline())
+                assert "that raidbench cannot identify" in (said := user.stdout.readline())
                 assert said.endswith("True\n")
             user.stdin.write("\n")
             user.stdin.flush()

@@ -68,7 +68,7 @@ def known(media: Media, *facts: Fact, model: str | None = None) -> Inventory:
 
 
 def test_it_is_what_the_device_took_before_for_all_the_time_of_the_job() -> None:
-    assert told(wrote("/dev/sda", 512))[0] == "Written: 30 GiB at most, 60 s as fast as r1 wrote"
+    assert told(wrote("/dev/sda", 512))[0] == "Written: at most 30 GiB: 60 s at the rate of r1"
 
 
 @pytest.mark.parametrize("rw", ["trim", "randtrim"])
@@ -105,7 +105,7 @@ def test_a_device_that_was_written_beside_others_tells_its_own_speed() -> None:
     both = replace(begun, device=None, targets=(RunTarget(target="block:sda", device="/dev/sda"),))
     figures = replace(ended.figures, write=None, targets=(each,))
     session = replay([sessions.started(), both, replace(ended, figures=figures)])
-    assert told(session)[0] == "Written: 30 GiB at most, 60 s as fast as r1 wrote"
+    assert told(session)[0] == "Written: at most 30 GiB: 60 s at the rate of r1"
 
 
 @pytest.mark.parametrize(
@@ -119,20 +119,20 @@ def test_a_device_that_was_written_beside_others_tells_its_own_speed() -> None:
 )
 def test_a_job_without_a_run_time_writes_what_ends_it(texts: dict[str, str], amount: str) -> None:
     job = Job.from_fields({"rw": "randwrite", "runtime": "0", "ramp": "0", **texts})
-    assert told(wrote("/dev/sda", 512), ready(job))[0] == f"Written: {amount} at most"
+    assert told(wrote("/dev/sda", 512), ready(job))[0] == f"Written: at most {amount}"
 
 
 def test_every_run_of_an_experiment_counts() -> None:
-    assert "300 GiB at most" in told(wrote("/dev/sda", 512), times=10)[0]
+    assert "at most 300 GiB" in told(wrote("/dev/sda", 512), times=10)[0]
 
 
 @pytest.mark.parametrize("session", [Session(), wrote("/dev/sdb", 512)], ids=["nothing", "another disk"])
 def test_a_device_that_was_not_written_to_takes_an_unknown_amount(session: Session) -> None:
-    assert told(session)[0] == "Written: an unknown amount in 60 s, no run of this session wrote to /dev/sda"
+    assert told(session)[0] == "Written: an unknown amount in 60 s: no run of this session wrote to /dev/sda"
 
 
 def test_a_fill_is_known_whatever_the_workload_writes() -> None:
-    assert told(Session(), ready(fills=2))[0].startswith("Written: 200 GiB in order, then an unknown amount")
+    assert told(Session(), ready(fills=2))[0].startswith("Written: 200 GiB sequentially, then an unknown amount")
 
 
 def test_what_the_drive_tells_of_its_endurance_is_said() -> None:
@@ -153,7 +153,7 @@ def test_a_drive_that_two_backends_list_is_told_of_once_and_each_of_two_drives_b
 
 
 def test_a_drive_that_tells_nothing_of_it_is_said_not_to() -> None:
-    assert told(Session())[1] == "Endurance used: unknown, its drives do not tell it"
+    assert told(Session())[1] == "Endurance used: unknown, the drives do not report it"
 
 
 def test_the_rated_endurance_is_said_to_be_unknown() -> None:
@@ -162,7 +162,7 @@ def test_the_rated_endurance_is_said_to_be_unknown() -> None:
 
 def test_the_rated_endurance_that_somebody_told_is_said_beside_what_is_written() -> None:
     drives = with_ratings(known(Media.SSD, model="Samsung  mzqlb960"), {"SAMSUNG MZQLB960": 1400, "another": 7})
-    assert wear_texts(ready(), (), drives)[2] == "Rated endurance of scsi:sda: 1400 TB, by the configuration"
+    assert wear_texts(ready(), (), drives)[2] == "Rated endurance of scsi:sda: 1400 TB, from the configuration"
 
 
 def test_another_model_is_not_rated_by_it() -> None:
@@ -226,11 +226,11 @@ def test_no_workload_writes_for_more_than_ten_minutes_by_itself(profile: Profile
 
 def test_where_the_run_ends_is_said_before_it() -> None:
     said = wear_texts(ready(DEFAULT), (), known(Media.SSD))[0]
-    assert said == "Written: 10 GiB at most, a tenth of the drive; a run time or a size of its own lifts that"
+    assert said == "Written: at most 10 GiB, a tenth of the drive (no limit if you set a run time or a size)"
 
 
 def test_a_slow_drive_does_not_come_so_far() -> None:
-    assert "as fast as r1 wrote" in wear_texts(ready(DEFAULT), wrote("/dev/sda", 10).runs, known(Media.SSD))[0]
+    assert "at the rate of r1" in wear_texts(ready(DEFAULT), wrote("/dev/sda", 10).runs, known(Media.SSD))[0]
 
 
 def interval(mib: int) -> Sample:
@@ -252,7 +252,7 @@ def test_a_run_that_was_ended_for_it_says_so() -> None:
     cap = WriteLimit([1], asyncio.Event())
     cap.count(interval(5))
     assert (
-        cap.explain(RunResult(status=RunStatus.STOPPED)).reason == "Stopped: 5 MiB are written, a tenth of the drive."
+        cap.explain(RunResult(status=RunStatus.STOPPED)).reason == "Stopped: the run wrote 5 MiB, a tenth of the drive."
     )
 
 

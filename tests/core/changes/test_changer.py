@@ -50,7 +50,7 @@ async def test_what_comes_only_after_it_was_read_back_can_be_taken_back(tmp_path
 
 async def test_what_differs_is_said_in_a_sentence(tmp_path: Path) -> None:
     ended = await Bench(tmp_path, FakeBackend(sets=lambda value: "512")).set("256")
-    assert ended.message == "Read-ahead reads 512 after 256 was accepted"
+    assert ended.message == "Read-ahead is 512 although the tool accepted 256"
 
 
 async def test_a_refusal_of_the_tool_is_a_failure_in_its_words(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ async def test_the_intent_is_on_disk_before_the_backend_is_asked(tmp_path: Path)
 
 async def test_a_value_changed_under_us_is_refused_and_not_touched(tmp_path: Path) -> None:
     bench = Bench(tmp_path, FakeBackend(value="512"))
-    with pytest.raises(RefusedError, match="128 then, 512 now"):
+    with pytest.raises(RefusedError, match="changed from 128 to 512"):
         await bench.set("256")
     assert bench.backend.applied == []
 
@@ -174,7 +174,7 @@ def fills_up_after_the_intent(event: AnyEvent) -> None:
 async def test_a_change_made_is_told_even_if_it_cannot_be_recorded(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     bench.refuse_events = fills_up_after_the_intent
-    with pytest.raises(StorageError, match="was set to 256 and reads 256"):
+    with pytest.raises(StorageError, match="was set to 256 and now is 256"):
         await bench.set("256")
 
 
@@ -258,7 +258,7 @@ async def test_undo_does_not_clobber_what_somebody_else_set(tmp_path: Path, fore
     bench = Bench(tmp_path)
     await bench.set("256")
     bench.backend.value = foreign
-    with pytest.raises(RefusedError, match="somebody else changed it"):
+    with pytest.raises(RefusedError, match="Another program changed it"):
         await bench.changer.undo(bench.record())
     assert bench.backend.value == foreign
 
@@ -323,7 +323,7 @@ class OneRegister(FakeBackend):
 
 async def test_a_change_that_would_take_other_steps_than_those_shown_is_refused(tmp_path: Path) -> None:
     bench = Bench(tmp_path, OneRegister())
-    with pytest.raises(RefusedError, match="other steps"):
+    with pytest.raises(RefusedError, match="no longer has the steps"):
         async for _ in bench.changer.apply_all([planned("128", "256"), planned("256", "512")]):
             pass
     assert bench.backend.value == "256"
@@ -388,7 +388,7 @@ async def test_an_unknown_old_value_is_a_conflict_and_never_restored(crashed: Be
 
 async def test_a_recovery_that_does_not_take_says_so_and_stays_open(crashed: Bench) -> None:
     crashed.backend.sets = lambda value: "256"
-    with pytest.raises(RaidbenchError, match="reads 256"):
+    with pytest.raises(RaidbenchError, match="is 256 although"):
         await crashed.changer.recover(crashed.journal.unresolved()[0])
     assert [intent.id for intent in crashed.journal.unresolved()] == ["c1"]
 
@@ -401,7 +401,7 @@ async def test_what_a_program_still_sets_is_not_set_even_if_that_closed_the_lock
         patch.setattr(journal_module, "process_start", lambda _pid: "1")
         bench.journal.write_intent("c1", bench.folder, planned("128", "512"))
     bench.journal.write_setter("c1", bench.folder, os.getpid(), "sdparm")
-    with pytest.raises(RefusedError, match=rf"Still running: sdparm \(pid {os.getpid()}\)"):
+    with pytest.raises(RefusedError, match=rf"Still running: sdparm \(PID {os.getpid()}\)"):
         await bench.set("256")
     assert bench.backend.applied == []
 

@@ -145,7 +145,7 @@ async def test_a_setting_that_is_not_readable_any_more_is_named_so(tmp_path: Pat
     bench = Bench(tmp_path)
     await bench.set("256")
     bench.backend.value = None
-    with pytest.raises(RefusedError, match=r"is now not readable, neither 256 \(set here\) nor 128"):
+    with pytest.raises(RefusedError, match=r"is now not readable: neither 256 \(set here\) nor 128"):
         await bench.changer.undo(bench.record())
 
 
@@ -228,7 +228,7 @@ async def test_when_neither_can_be_written_the_session_is_what_is_told_of(
 
     bench.refuse_events = full
     monkeypatch.setattr(bench.journal, "write_outcome", broken)
-    with pytest.raises(StorageError, match=r"was set to 256 and reads 256, .* The session's disk is full"):
+    with pytest.raises(StorageError, match=r"was set to 256 and now is 256, .* The session's disk is full"):
         await bench.set("256")
 
 
@@ -259,7 +259,7 @@ async def test_a_further_value_of_the_same_trial_may_be_set(tmp_path: Path) -> N
 async def test_a_trial_of_another_session_that_ends_at_the_same_moment_stands_in_the_way(tmp_path: Path) -> None:
     bench, until = Trial(tmp_path), boot_clock() + 60
     bench.journal.write_intent("c1", tmp_path / "another", planned("128", "256"), until=until)
-    with pytest.raises(RefusedError, match="on trial"):
+    with pytest.raises(RefusedError, match=r"trial of .* is not decided"):
         await bench.changer.apply(planned("128", "512"), until=until)
 
 
@@ -270,7 +270,7 @@ async def test_the_own_trial_hides_no_other_one_of_the_disk(tmp_path: Path, firs
     another = (tmp_path / "another", planned("128", "256"), until + 1)
     for at, (session, change, end) in enumerate((own, another) if first else (another, own)):
         bench.journal.write_intent(f"c{at}", session, change, until=end)
-    with pytest.raises(RefusedError, match="read_ahead_kb of fake:disk0 is on trial"):
+    with pytest.raises(RefusedError, match="The trial of read_ahead_kb of fake:disk0 is not decided"):
         await bench.changer.apply(planned("128", "512"), until=until)
 
 

@@ -203,7 +203,9 @@ def test_a_step_that_is_only_told_of_is_not_the_step() -> None:
 
 
 async def test_a_setting_that_this_version_does_not_know_is_no_device_that_is_gone(stage: Stage) -> None:
-    with pytest.raises(UnknownSettingError, match="this version of raidbench knows no setting read_behind_kb") as told:
+    with pytest.raises(
+        UnknownSettingError, match="this version of raidbench does not know its setting read_behind_kb"
+    ) as told:
         await stage.changer.undo(stage.read(key="read_behind_kb"))
     assert "version that set it" in told.value.hint
     assert stage.host.written == []

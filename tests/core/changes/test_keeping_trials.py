@@ -55,7 +55,7 @@ async def test_what_stands_is_kept_without_a_word_more(bench: Workbench) -> None
 
 async def test_what_went_back_by_itself_is_not_said_to_stand(bench: Workbench, host: FakeHost) -> None:
     host.files[PATH] = "128"
-    assert await kept(bench) == ("128", "256 did not stay")
+    assert await kept(bench) == ("128", "the value 256 did not last")
 
 
 async def test_what_cannot_be_read_any_more_is_not_said_to_stand(

@@ -48,7 +48,7 @@ async def test_what_was_made_again_is_no_longer_open_where_it_reads_as_wanted(
 
 async def test_without_its_word_nothing_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Bench(tmp_path, Remaking())
-    with pytest.raises(RefusedError, match="takes 3 drives"):
+    with pytest.raises(RefusedError, match="uses 3 drives"):
         await bench.changer.remake(left_open(bench, monkeypatch), confirm="volume 1", plate=PLATE)
     assert bench.backend.applied == []
 
@@ -59,6 +59,6 @@ async def test_what_cannot_be_made_from_here_is_said_so(
 ) -> None:
     bench = Bench(tmp_path, backend)
     left = left_open(bench, monkeypatch, members=() if isinstance(backend, Remaking) else ("S1",))
-    with pytest.raises(BlockedError, match="is gone, and cannot be made again from here"):
+    with pytest.raises(BlockedError, match="no longer exists and cannot be re-created from here"):
         await bench.changer.remake(left, confirm=PLATE.token, plate=PLATE)
     assert backend.applied == []

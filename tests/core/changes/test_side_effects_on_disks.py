@@ -149,7 +149,7 @@ async def test_a_disk_under_another_lock_is_not_touched(scene: Scene, monkeypatc
     monkeypatch.setattr("backends.vendors.block.backend.lock_of", _strange_lock)
     ended = await bench.changes.undo("c1")
     assert (ended.result, (await scene.values(bench))["read_ahead_kb"] == "12") == ("differs", False)
-    assert "is not put back by itself" in ended.message
+    assert "is not restored automatically" in ended.message
 
 
 async def _strange_lock(_host: object, _name: str) -> str:

@@ -116,7 +116,7 @@ async def test_a_trial_nobody_took_back_counts_as_left_by_a_crash(tmp_path: Path
 async def test_another_change_of_a_device_on_trial_is_refused(tmp_path: Path) -> None:
     bench = Trial(tmp_path)
     await bench.changer.apply(planned("128", "256"), until=boot_clock() + 60)
-    with pytest.raises(RefusedError, match="on trial"):
+    with pytest.raises(RefusedError, match="not decided yet"):
         await bench.set("512", before="256")
 
 
@@ -124,7 +124,7 @@ async def test_another_setting_under_the_same_lock_waits_for_the_trial(tmp_path:
     bench = Trial(tmp_path)
     await bench.changer.apply(planned("128", "256", lock="card-0"), until=boot_clock() + 60)
     other = replace(planned("256", "512", lock="card-0"), target=Target(backend="fake", address="disk1"))
-    with pytest.raises(RefusedError, match="read_ahead_kb of fake:disk0 is on trial"):
+    with pytest.raises(RefusedError, match="The trial of read_ahead_kb of fake:disk0 is not decided"):
         await bench.changer.apply(other)
 
 
@@ -133,7 +133,7 @@ async def test_one_controller_has_one_trial_at_a_time(tmp_path: Path, on_trial: 
     bench = Trial(tmp_path, controller_of=lambda target: Target(backend="hba", address="host0"))
     await bench.changer.apply(planned("128", "256", lock="disk0"), until=boot_clock() + 60)
     other = replace(planned("256", "512", lock="disk1"), target=Target(backend="fake", address="disk1"))
-    with pytest.raises(RefusedError, match="on trial") if refused else nullcontext():
+    with pytest.raises(RefusedError, match="not decided yet") if refused else nullcontext():
         await bench.changer.apply(other, until=boot_clock() + 61 if on_trial else None)
 
 
@@ -224,7 +224,7 @@ async def test_a_watchdog_that_does_not_answer_is_a_refusal(tmp_path: Path, monk
         return ""
 
     monkeypatch.setattr(trial_module, "start_detached", mute)
-    with pytest.raises(RefusedError, match="not armed"):
+    with pytest.raises(RefusedError, match="could not be started"):
         await arm(paths(tmp_path), tmp_path, boot_clock() + 60)
 
 
@@ -287,7 +287,7 @@ def wait_for_the_watchdog(state: Path, deadline: float) -> None:
 
 
 async def test_a_real_watchdog_that_finds_nothing_on_trial_is_not_armed(tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match=r"is not armed: The watchdog finds nothing on trial in .*journal\.log\. No"):
+    with pytest.raises(RefusedError, match=r"could not be started: The watchdog found no trial in .*journal\.log\. No"):
         await asyncio.wait_for(arm(paths(tmp_path), tmp_path / "session", boot_clock() + 60), timeout=120)
 
 

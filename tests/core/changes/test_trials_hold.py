@@ -272,7 +272,7 @@ async def test_what_is_on_trial_elsewhere_is_not_changed_from_here(tmp_path: Pat
     bench = Trial(tmp_path / "a")
     await bench.changer.apply(planned("128", "256"), until=boot_clock() + 60)
     other = at(tmp_path / "b", bench)
-    with pytest.raises(RefusedError, match="read_ahead_kb of fake:disk0 is on trial"):
+    with pytest.raises(RefusedError, match="The trial of read_ahead_kb of fake:disk0 is not decided"):
         await other.set("512", before="256")
     bench.journal.write_outcome("c1", bench.folder, "kept")
     assert (await other.set("512", before="256")).result == "verified"
@@ -282,7 +282,7 @@ async def test_a_trial_that_others_cannot_see_does_not_begin(tmp_path: Path, mon
     bench = Trial(tmp_path)
     with (
         taking_nothing(monkeypatch, bench.locks / "journals", errno.ENOSPC),
-        pytest.raises(StorageError, match=r"down for others: No space left on device. Nothing was"),
+        pytest.raises(StorageError, match=r"announced to other users: No space left on device. Nothing was"),
     ):
         await bench.changer.apply(planned("128", "256"), until=boot_clock() + 60)
     assert (bench.backend.applied, bench.armed, bench.journal.trials()) == ([], [], ())
@@ -295,7 +295,7 @@ async def test_a_list_of_journals_that_is_spoiled_keeps_nobody_from_seeing_the_r
     (bench.locks / "journals").write_text(f"{line}\n")
     (bench.locks / "journals").chmod(0o600)
     await bench.changer.apply(planned("128", "256"), until=boot_clock() + 60)
-    with pytest.raises(RefusedError, match="is on trial"):
+    with pytest.raises(RefusedError, match=r"^The trial of .* is not decided"):
         await at(tmp_path / "b", bench).set("512", before="256")
 
 

@@ -48,10 +48,10 @@ def test_the_sentence_names_the_session_that_undoes_it(tmp_path: Path, monkeypat
     own = Journal(tmp_path / "own")
     own.write_intent("c7", tmp_path / "a session", planned("128", "256"), until=boot_clock() + 600)
     trials = UndecidedTrials(own, tmp_path / "locks").current()
-    assert f"`raidbench --session '{tmp_path}/a session' undo c7` restores" in trial_lines(trials)[0]
+    assert f"`raidbench --session '{tmp_path}/a session' undo c7` reverts" in trial_lines(trials)[0]
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     (others,) = trial_lines([replace(one, uid=4321) for one in trials])
-    assert "`u` in the workbench restores" in others
+    assert "`u` in the workbench reverts" in others
     monkeypatch.setattr(os, "geteuid", lambda: 4322)
     (others,) = trial_lines([replace(one, uid=4321) for one in trials])
-    assert others.endswith("user 4321 or root decides it.")
+    assert others.endswith("user 4321 or root can confirm or revert it.")

@@ -46,7 +46,7 @@ async def test_a_change_of_a_value_that_is_unknown_again_is_not_said_to_be_back(
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        ("", "it said nothing"),
+        ("", "it did not answer"),
         (
             "ModuleNotFoundError: No module named 'x'",
             "it ended without an answer: ModuleNotFoundError: No module named 'x'",
@@ -69,5 +69,5 @@ async def test_why_nobody_watches_a_trial_is_told(
     monkeypatch.setattr(trial, "start_detached", start)
     with pytest.raises(RefusedError) as refused:
         await arm(paths(tmp_path), tmp_path, boot_clock() + 60)
-    assert refused.value.message == f"The watchdog of the trial is not armed: {reason}. Nothing was set."
+    assert refused.value.message == f"The watchdog of the trial could not be started: {reason}. Nothing was set."
     assert refused.value.hint == ("Look." if "disk" in reason else "")

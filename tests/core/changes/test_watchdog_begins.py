@@ -154,7 +154,7 @@ async def test_a_watchdog_that_does_not_see_its_trial_in_the_journal_is_not_arme
     bench, until = Trial(tmp_path), boot_clock() + 60
     bench.journal.write_intent("c1", bench.folder, planned("128", "256"), until=until)
     session = "/elsewhere" if other == "session" else str(bench.folder)
-    with pytest.raises(RefusedError, match="finds nothing on trial in"):
+    with pytest.raises(RefusedError, match="found no trial in"):
         await watchdog.rehearse(paths(tmp_path), session, until + (other == "deadline"))
 
 
@@ -176,7 +176,7 @@ async def test_a_rehearsal_tells_what_the_real_watchdog_cannot_use(tmp_path: Pat
     (tmp_path / "journal").write_text("")
     with pytest.raises(StorageError, match="The journal cannot be written: Not a directory") as refused:
         await rehearse(paths(tmp_path))
-    assert refused.value.hint.startswith("Free space or correct the permissions of")
+    assert refused.value.hint.startswith("Free disk space, or correct the permissions of")
 
 
 @pytest.fixture

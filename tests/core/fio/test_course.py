@@ -120,7 +120,7 @@ def test_stopped_while_it_waits_it_has_measured_nothing() -> None:
     assert (figures.status, figures.read, figures.reason) == (
         RunStatus.STOPPED,
         None,
-        "Stopped while it was waited for the steady state",
+        "Stopped while waiting for the steady state",
     )
 
 

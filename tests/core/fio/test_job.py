@@ -213,7 +213,7 @@ def test_a_job_reaches_to_the_end_of_its_region(texts: dict[str, str], reach: in
 
 
 def test_a_region_behind_the_end_of_the_target_is_refused() -> None:
-    with pytest.raises(InvalidValueError, match="behind"):
+    with pytest.raises(InvalidValueError, match=" after 8 GiB"):
         render(Job(offset=8 * GIB), [DEVICE], jobfile="j")
 
 

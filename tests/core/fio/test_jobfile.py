@@ -110,7 +110,7 @@ def test_a_section_is_found_by_its_name() -> None:
         ("number_ios=77", "number_ios", "time_based"),
         ("loops=3", "loops=3", "time_based"),
         ("bssplit=4k/50:64k/50\nrate_iops=1000", "1000", "118"),
-        ("numjobs=4", "4 jobs a file", "the target"),
+        ("numjobs=4", "4 jobs its own file", "the target"),
         ("rw=read\nblockalign=8k", "blockalign=8k", "random"),
         ("rw=write\nrandom_distribution=zipf:1.1", "zipf:1.1", "random"),
         ("rw=read\npercentage_random=50", "percentage_random=50", "random"),
@@ -153,7 +153,7 @@ def test_a_default_of_fio_that_is_written_out_changes_nothing(line: str) -> None
         ("ioengine=exec", "runs programs"),
         ("ioengine=external:/tmp/x.so", "runs programs"),
         ("ioengine=/tmp/x.so", "runs programs"),
-        ("ioengine=net", "leaves the machine"),
+        ("ioengine=net", "uses the network"),
         ("opendir=/", "target"),
         ("read_iolog=x", "other files"),
         ("write_bw_log=/etc/x", "other files"),
@@ -181,8 +181,8 @@ def test_a_default_of_fio_that_is_written_out_changes_nothing(line: str) -> None
         ("unlink=1", "deleted"),
         ("ioscheduler=none", "setting"),
         ("continue_on_error=all", "failed"),
-        ("mem=mmaphuge:/dev/shm/x", "none of"),
-        ("random_distribution=zipf:1.0", "zipf takes theta"),
+        ("mem=mmaphuge:/dev/shm/x", "not one of"),
+        ("random_distribution=zipf:1.0", "zipf needs theta"),
         ("bs=4kib", "powers of 1000"),
         ("bs=banana", "not a size"),
         ("rw=erase", "pattern"),
@@ -202,9 +202,9 @@ def test_an_option_is_refused_by_who_does_not_know_it() -> None:
     with pytest.raises(InvalidValueError) as caught:
         import_jobfile("[a]\nsteadystate=iops:1%\nzoink=1\niodepth_low=4\n", table)
     assert caught.value.evidence.splitlines() == [
-        "line 2: steadystate is refused, raidbench does not support this option of fio",
-        "line 3: zoink is refused, fio-3.20 does not know it",
-        "line 4: iodepth_low is refused, fio-3.20 does not know it",
+        "line 2: steadystate is not supported by raidbench",
+        "line 3: zoink is not supported: fio-3.20 does not know it",
+        "line 4: iodepth_low is not supported: fio-3.20 does not know it",
     ]
 
 

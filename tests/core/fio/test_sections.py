@@ -105,7 +105,7 @@ def test_only_what_all_sections_have_is_told_of_the_whole() -> None:
 
 
 def test_a_field_is_not_changed_without_its_sections() -> None:
-    with pytest.raises(ValueError, match="section by section"):
+    with pytest.raises(ValueError, match="each section"):
         replace(joined(READER, WRITER), rw=Pattern.RANDREAD)
 
 

@@ -113,7 +113,7 @@ def test_without_a_document_fios_own_words_are_the_reason() -> None:
     assert "something new" in (figures.reason or "")
 
 
-@pytest.mark.parametrize(("rc", "word"), [(-9, "kill"), (-11, "memory fault"), (-64, "signal 64")])
+@pytest.mark.parametrize(("rc", "word"), [(-9, "SIGKILL"), (-11, "memory fault"), (-64, "signal 64")])
 def test_a_death_by_signal_is_said(rc: int, word: str) -> None:
     assert word in (verdict(None, rc=rc).reason or "")
     assert word in (verdict(GOOD, rc=rc).reason or "")
@@ -203,7 +203,7 @@ def test_blocks_of_reads_and_writes_are_counted_by_themselves() -> None:
 
 def test_errors_passed_over_are_counted() -> None:
     figures = verdict(reads(10_000, {99840: 50_000}, issued=400_000))
-    assert figures.reason == "350000 of 400000 I/Os failed and were passed over"
+    assert figures.reason == "350000 of 400000 I/Os failed and were ignored"
 
 
 def test_reads_beyond_the_end_that_move_nothing_are_no_iops() -> None:
@@ -222,7 +222,7 @@ def test_a_region_larger_than_the_target_is_a_warning() -> None:
     job = Job(runtime=10, ramp=0, size=4 << 30)
     figures = summarize(FioResult(document=GOOD, returncode=0), job, [TARGET])
     assert figures.status is RunStatus.OK
-    assert figures.warnings == ("4 GiB were asked for, but /dev/sdb has 1 GiB: all of it was used",)
+    assert figures.warnings == ("The job asked for 4 GiB, but /dev/sdb has 1 GiB: all of it was used",)
 
 
 def test_an_overdue_run_is_a_failure() -> None:

@@ -142,7 +142,7 @@ def test_a_recorded_verdict_stands_whatever_the_rule_says_now() -> None:
     both = stored_comparison(of_another_rule("slower"), "e1")
     assert both is not None
     assert comparison_sentence(both).startswith("Slower with")
-    words = f"Judged by rule 9 when it ended, now it is rule {RULE}: `--judge-again` judges by that."
+    words = f"Judged by rule 9 when the experiment ended. To judge by the current rule {RULE}, use `--judge-again`."
     assert words in caveat_texts(both)
 
 
@@ -175,7 +175,7 @@ def test_in_a_line_or_two_stand_verdict_figure_and_whether_it_was_put_back() -> 
     record = session.experiments[0]
     shown = experiment_brief(record, stored_comparison(session, "e1"))
     assert "IOPS" in shown
-    assert " pairs. Read-ahead IS NOT 128 KiB AGAIN. x moved along" in shown
+    assert " pairs. Read-ahead WAS NOT RESTORED TO 128 KiB. x also changed" in shown
     assert len(shown) < len(" ".join(experiment_lines(record, stored_comparison(session, "e1"))))
     assert experiment_brief(record, None) == " ".join(experiment_lines(record, None))
 
@@ -185,8 +185,8 @@ def test_an_experiment_that_was_not_put_back_says_so_loudly() -> None:
     session = measured(*SAME, ended=over)
     assert list(experiment_lines(session.experiments[0], None))[1:] == [
         "e1 failed: EIO.",
-        "Read-ahead IS NOT 128 KiB AGAIN.",
-        "x moved along with it (1), so B differs in that, too.",
+        "Read-ahead WAS NOT RESTORED TO 128 KiB.",
+        "x also changed (1), so A and B differ in both settings.",
     ]
 
 

@@ -10,7 +10,7 @@ from backends.settings import Effect, Persistence, Risk, worst
 
 
 def test_a_drive_is_formatted_and_an_array_is_made_anew() -> None:
-    assert effect_text(Effect.RECREATED, Scope.DRIVE) == "formatted again"
+    assert effect_text(Effect.RECREATED, Scope.DRIVE) == "reformatted"
     assert effect_text(Effect.RECREATED, Scope.ARRAY) == "array re-created"
 
 

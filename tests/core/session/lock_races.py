@@ -80,7 +80,7 @@ def run(folder: Path, tries: int, seed: int) -> Tally:
                 contender.tell()
             assert len(winners) == 1, words
             (lost,) = [word for word in words if word.startswith("lost")]
-            assert lost == f"lost: It is held by raidbench pid {winners[0].pid} (changing read_ahead_kb)."
+            assert lost == f"lost: sda is locked by raidbench (PID {winners[0].pid}: changing read_ahead_kb)."
     for contender in both:
         contender.close()
     return tally

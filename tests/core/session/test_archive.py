@@ -139,17 +139,17 @@ def test_a_byte_that_was_changed_anywhere_is_found(file: Path, into: Path, at: i
 @pytest.mark.parametrize("length", [0, 1, 100, 1 << 20])
 def test_an_archive_that_was_cut_off_is_refused(file: Path, into: Path, length: int) -> None:
     os.truncate(file, length)
-    assert refusal(file, into) == f"{file} is no archive of raidbench, or its end is missing."
+    assert refusal(file, into) == f"{file} is not an archive of raidbench, or its end is missing."
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path, into: Path) -> None:
     (tmp_path / "x").write_bytes(b"PK\x05\x06" + bytes(18))
-    assert "is no archive of raidbench" in refusal(tmp_path / "x", into)
+    assert "is not an archive of raidbench" in refusal(tmp_path / "x", into)
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path, into: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert refusal(tmp_path / "pipe", into).endswith("is no file.")
+    assert refusal(tmp_path / "pipe", into).endswith("is not a file.")
 
 
 def test_a_newer_format_says_what_reads_it(file: Path, into: Path) -> None:
@@ -212,25 +212,25 @@ def test_what_is_made_by_hand_and_sound_is_read(forged: Forged, tmp_path: Path, 
 )
 def test_a_name_that_leads_out_is_refused(forged: Forged, tmp_path: Path, into: Path, name: str) -> None:
     forged.parts[name] = b"owned"
-    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith("outside of its session.")
+    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith("outside the session.")
     assert list(into.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["..", ".", "", "a/b", "/etc", 7, None, "x\n"])
 def test_a_session_whose_name_leads_out_is_refused(forged: Forged, tmp_path: Path, into: Path, name: object) -> None:
     forged.manifest["session"] = name
-    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith("outside of its session.")
+    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith("outside the session.")
 
 
 @pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFCHR, stat.S_IFBLK, stat.S_IFIFO, stat.S_IFDIR])
 def test_links_and_devices_are_refused(forged: Forged, tmp_path: Path, into: Path, kind: int) -> None:
     forged.info = lambda info: setattr(info, "external_attr", (kind | 0o777) << 16)
-    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith("something else than plain files.")
+    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith("other entries than plain files.")
 
 
 def test_another_compression_is_refused(forged: Forged, tmp_path: Path, into: Path) -> None:
     forged.compression = ZIP_LZMA
-    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith("something else than plain files.")
+    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith("other entries than plain files.")
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(forged: Forged, tmp_path: Path, into: Path) -> None:
@@ -250,7 +250,7 @@ def test_a_part_that_is_longer_than_it_says_is_not_unpacked_any_further(
 ) -> None:
     forged.parts["output/long"] = bytes(8 << 20)
     forged.sizes["output/long"] = 10
-    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith("output/long is not what was written.")
+    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith("output/long differs from what was written.")
     assert (into / "s/output/long").stat().st_size == 0
 
 
@@ -264,14 +264,14 @@ def test_a_manifest_that_makes_no_sense_is_refused(
 
 def test_a_file_that_no_manifest_lists_is_refused(forged: Forged, tmp_path: Path, into: Path) -> None:
     forged.unlisted["output/more"] = b"x"
-    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith("does not hold what its manifest says.")
+    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith("does not match its manifest.")
 
 
 def test_the_same_name_twice_is_refused(forged: Forged, tmp_path: Path, into: Path) -> None:
     forged.unlisted[LOG] = LINE
     with pytest.warns(UserWarning, match="Duplicate"):
         made = forged.write(tmp_path / "x.zip")
-    assert refusal(made, into).endswith("does not hold what its manifest says.")
+    assert refusal(made, into).endswith("does not match its manifest.")
 
 
 def test_a_file_where_a_folder_is_needed_is_refused(forged: Forged, tmp_path: Path, into: Path) -> None:
@@ -291,7 +291,7 @@ def test_a_manifest_of_deep_brackets_is_refused(forged: Forged, tmp_path: Path, 
 
 
 def test_an_archive_that_is_not_there_is_named(tmp_path: Path, into: Path) -> None:
-    with pytest.raises(NotFoundError, match="There is no"):
+    with pytest.raises(NotFoundError, match="does not exist"):
         load_archive(tmp_path / "none.zip", into)
 
 
@@ -320,7 +320,7 @@ def test_an_encrypted_part_is_refused(forged: Forged, tmp_path: Path, into: Path
     content = bytearray(made.read_bytes())
     content[content.index(b"PK\x01\x02") + 8] |= 1
     made.write_bytes(resealed(bytes(content)))
-    assert refusal(made, into).endswith("something else than plain files.")
+    assert refusal(made, into).endswith("other entries than plain files.")
 
 
 def test_a_list_that_is_larger_than_its_entries_is_not_read(forged: Forged, tmp_path: Path, into: Path) -> None:
@@ -329,7 +329,7 @@ def test_a_list_that_is_larger_than_its_entries_is_not_read(forged: Forged, tmp_
     at = content.rindex(b"PK\x05\x06")
     content[at + 12 : at + 16] = (1 << 30).to_bytes(4, "little")
     made.write_bytes(resealed(bytes(content)))
-    assert refusal(made, into).endswith("is damaged, or no archive of raidbench.")
+    assert refusal(made, into).endswith("is damaged, or is not an archive of raidbench.")
 
 
 def test_a_zip_with_extensions_is_not_read(forged: Forged, tmp_path: Path, into: Path) -> None:
@@ -337,12 +337,12 @@ def test_a_zip_with_extensions_is_not_read(forged: Forged, tmp_path: Path, into:
     content = made.read_bytes()
     at = content.rindex(b"PK\x05\x06")
     made.write_bytes(resealed(content[:at] + b"PK\x06\x07" + bytes(16) + content[at:]))
-    assert refusal(made, into).endswith("is damaged, or no archive of raidbench.")
+    assert refusal(made, into).endswith("is damaged, or is not an archive of raidbench.")
 
 
 def test_what_does_not_fit_is_not_begun(file: Path, into: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.core.session.archive_reader.shutil.disk_usage", lambda _: Usage(free=1 << 20))
-    assert refusal(file, into).endswith("MiB to unpack, which are not free.")
+    assert refusal(file, into).endswith("MiB of free space to unpack.")
     assert list(into.iterdir()) == []
 
 
@@ -355,14 +355,14 @@ def test_a_part_that_is_not_what_its_checksum_says_is_refused(forged: Forged, tm
     parts = [ArchivedFile(name=LOG, size=len(LINE), sha256="0" * 64)]
     listed = [{"name": part.name, "size": part.size, "sha256": part.sha256} for part in parts]
     forged.manifest = {"parts": listed, "sha256": digest_of(parts)}
-    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith(f"is damaged: {LOG} is not what was written.")
+    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith(f"is damaged: {LOG} differs from what was written.")
 
 
 def test_names_that_some_file_systems_do_not_tell_apart_are_refused(forged: Forged, tmp_path: Path, into: Path) -> None:
     forged.parts |= {"output/a": b"1", "output/A": b"2"}
-    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith("does not hold what its manifest says.")
+    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith("does not match its manifest.")
 
 
 def test_an_archive_without_a_log_is_refused(forged: Forged, tmp_path: Path, into: Path) -> None:
     forged.parts = {"output/a": b"1"}
-    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith("does not hold what its manifest says.")
+    assert refusal(forged.write(tmp_path / "x.zip"), into).endswith("does not match its manifest.")

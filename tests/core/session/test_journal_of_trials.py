@@ -54,7 +54,7 @@ def test_what_can_be_done_about_a_journal_that_cannot_be_written_is_told(tmp_pat
     (tmp_path / "journal").write_text("")
     with pytest.raises(StorageError) as told:
         Journal(tmp_path / "journal").write_outcome("c1", SESSION, "kept")
-    assert told.value.hint == f"Free space or correct the permissions of {tmp_path}/journal/journal.log."
+    assert told.value.hint == f"Free disk space, or correct the permissions of {tmp_path}/journal/journal.log."
 
 
 def test_a_journal_that_can_be_written_is_not_touched_by_the_question(tmp_path: Path) -> None:
@@ -83,7 +83,9 @@ def test_a_journal_that_cannot_be_written_says_so_before_it_is_written(
     monkeypatch.setattr(os, "access", refuses)
     error = journal.write_error()
     assert error is not None
-    assert error.message.startswith(f"The journal cannot be written: {journal.file if there else tmp_path} ")
+    assert error.message.startswith(
+        f"The journal cannot be written: no permission to write to {journal.file if there else tmp_path}."
+    )
     assert error.hint
     assert asked == ([] if there else [(tmp_path, os.W_OK | os.X_OK)])
 
@@ -120,7 +122,7 @@ def test_why_a_journal_is_not_read_is_told_in_the_systems_words(tmp_path: Path) 
     (tmp_path / "journal").write_text("")
     trouble = Journal(tmp_path / "journal").read_error()
     assert trouble is not None
-    assert trouble.message == "The journal is not read: Not a directory."
+    assert trouble.message == "The journal cannot be read: Not a directory."
 
 
 def test_a_change_of_a_newer_program_stands_in_the_way_until_it_ends(tmp_path: Path) -> None:
@@ -129,7 +131,7 @@ def test_a_change_of_a_newer_program_stands_in_the_way_until_it_ends(tmp_path: P
         patch.setitem(FORMATS, FileFormat.JOURNAL, FORMATS[FileFormat.JOURNAL] + 1)
         patch.setattr(module, "program_version", lambda: "9.9.0")
         journal._append({"kind": "intent", "id": "c9", "session": str(SESSION)}, "")
-    with pytest.raises(NewerError, match=f"A change of {SESSION.name} that is not at its end"):
+    with pytest.raises(NewerError, match=f"An open change of {SESSION.name}"):
         journal.write_intent("c1", SESSION, planned("128", "256"))
     assert journal.unresolved() == ()
     journal.write_outcome("c9", SESSION, "verified")

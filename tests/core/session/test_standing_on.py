@@ -75,12 +75,15 @@ def planned(target: Target, *words: str) -> Change:
 
 def test_the_review_says_it_once_for_one_target() -> None:
     changes = (planned(VOLUME, "vg0/mail", "mounted on /srv"), planned(VOLUME, "vg0/mail", "mounted on /srv"))
-    assert sentences(changes) == ("Above it: vg0/mail, mounted on /srv.",)
+    assert sentences(changes) == ("Dependents: vg0/mail, mounted on /srv.",)
 
 
 def test_the_review_says_what_stands_on_which_of_several() -> None:
     changes = (planned(VOLUME, "vg0/mail"), planned(KERNEL, "md0"), planned(FREE), planned(CARD, "vg0/mail"))
-    assert sentences(changes) == ("Above megaraid:/c0/v1, megaraid:/c0: vg0/mail.", "Above block:sda: md0.")
+    assert sentences(changes) == (
+        "Dependents of megaraid:/c0/v1, megaraid:/c0: vg0/mail.",
+        "Dependents of block:sda: md0.",
+    )
 
 
 def test_of_many_the_first_are_named() -> None:
@@ -94,4 +97,4 @@ def test_programs_are_told_too() -> None:
 
 def test_a_change_that_was_made_is_told_with_it() -> None:
     record = ChangeRecord(intent=ChangeIntended(at=0.0, id="c1", change=planned(VOLUME, "vg0/mail")))
-    assert ("Above it", "vg0/mail") in [(line.label, line.value) for line in change_facts(record).facts]
+    assert ("Dependents", "vg0/mail") in [(line.label, line.value) for line in change_facts(record).facts]

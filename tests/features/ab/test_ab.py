@@ -244,7 +244,7 @@ async def test_what_can_be_neither_put_back_nor_recorded_is_told(
             await run_experiment(table.bench, plan)
     assert table.host.files[KB] == "4096"
     assert "Read-ahead of block:sda is not 128 again." in caught.value.message
-    assert "`raidbench recover` puts it back" in caught.value.hint
+    assert "run `raidbench recover` to restore the values" in caught.value.hint
 
 
 async def test_what_somebody_else_set_meanwhile_is_left_alone(table: Table) -> None:
@@ -257,7 +257,7 @@ async def test_what_somebody_else_set_meanwhile_is_left_alone(table: Table) -> N
     record = await run_experiment(table.bench, plan)
     assert record.end is not None
     assert (record.end.restored, table.host.files[KB]) == (False, "777")
-    assert "somebody else changed it" in record.end.reason
+    assert "Another program changed it" in record.end.reason
 
 
 async def test_what_moves_along_is_put_back_and_told(table: Table) -> None:
@@ -470,7 +470,7 @@ async def test_a_stopped_experiment_is_not_decided_and_goes_on_by_its_plan(table
     script(table).at_run[6] = stop
     stopped = await run_experiment(table.bench, plan_ab(change, ready, rest_seconds=None, seed=1))
     assert stopped.end is not None
-    assert "it was to be judged after 6 pairs, 4 pairs more" in told(table, "e1")
+    assert "the verdict is due after 6 pairs, 4 pairs more" in told(table, "e1")
     record, done = resumable_experiment(table.bench.session, "e1", change, ready)
     more = plan_ab(change, ready, rest_seconds=None, goes_on=record, done=done)
     ended = await run_experiment(table.bench, more)

@@ -119,7 +119,7 @@ async def tiers(tmp_path: Path) -> AsyncIterator[Workbench]:
 
 @pytest.mark.parametrize(
     ("device", "words"),
-    [("/dev/zd0", "ZFS's cache in memory"), ("/dev/dm-5", "the dm-cache"), ("/dev/bcache0", "the cache of bcache")],
+    [("/dev/zd0", "the ZFS cache in memory"), ("/dev/dm-5", "the dm-cache"), ("/dev/bcache0", "the bcache cache")],
 )
 async def test_a_small_area_of_what_is_cached_is_said_before_it_is_read(
     tiers: Workbench, device: str, words: str

@@ -36,8 +36,8 @@ def test_an_area_below_four_times_the_arc_measures_memory(area: int, told: bool)
 def test_it_says_that_direct_io_does_not_help_and_what_does() -> None:
     advice = said(run(area_bytes=8 * G, front=before(ARC)), "cache-larger-than-area")
     assert (
-        "ZFS's cache in memory (ARC) of 40 GiB, which can hold all of it. Direct I/O does not pass by" in advice.message
-    )
+        "the ZFS cache in memory (ARC) of 40 GiB, which can hold all of it. Direct I/O does not pass by"
+    ) in advice.message
     assert "zfs_arc_max" in advice.do
 
 

@@ -28,20 +28,20 @@ def test_a_file_is_read() -> None:
     ("text", "said"),
     [
         ("", "line 1: the number of its form is missing"),
-        ("format = 2\n", "line 1: format wants a whole number from 1 to 1"),
-        (HEAD + "persits = true\n", "line 2: there is no key 'persits'"),
-        (HEAD + "persist = 1\n", "line 2: persist wants true or false"),
-        (HEAD + "trial = 5\n", "line 2: trial wants a whole number from 10 to 600"),
+        ("format = 2\n", "line 1: format must be a whole number from 1 to 1"),
+        (HEAD + "persits = true\n", "line 2: unknown key 'persits'"),
+        (HEAD + "persist = 1\n", "line 2: persist must be true or false"),
+        (HEAD + "trial = 5\n", "line 2: trial must be a whole number from 10 to 600"),
         (HEAD + "[[target]]\n", "line 2: it selects nothing by name"),
         (HEAD + "[[target]]\nselect = {}\n", "line 3: it selects nothing by name"),
         (HEAD + '[[target]]\nselect = {model = "*"}\n', "line 3: model wants what it is, there are no patterns"),
-        (HEAD + '[[target]]\nselect = {modle = "x"}\n', "line 3: there is no key 'modle'"),
+        (HEAD + '[[target]]\nselect = {modle = "x"}\n', "line 3: unknown key 'modle'"),
         (ONE + "[target.set]\nscheduler = true\n", "line 5: scheduler wants a word"),
-        (ONE + "[target.set]\nscheduler = 1.5\n", "line 5: scheduler wants a text in quotes"),
+        (ONE + "[target.set]\nscheduler = 1.5\n", "line 5: scheduler must be a text in quotes"),
         (ONE + '[target.set]\n"a b" = "x"\n', "line 5: 'a b' is no key of a setting"),
-        (ONE + "[target.set]\nx = [1]\n", "line 5: x wants a text in quotes"),
-        (ONE + "confirm = 12\n", "line 4: confirm wants a text in quotes"),
-        (HEAD + "target = 3\n", "line 2: target wants tables"),
+        (ONE + "[target.set]\nx = [1]\n", "line 5: x must be a text in quotes"),
+        (ONE + "confirm = 12\n", "line 4: confirm must be a text in quotes"),
+        (HEAD + "target = 3\n", "line 2: target must be an array of tables"),
         (HEAD + "x = [\n", "is not valid TOML"),
     ],
 )
@@ -53,7 +53,7 @@ def test_what_is_wrong_is_named_with_its_line(text: str, said: str) -> None:
 
 def test_the_line_is_that_of_the_very_table() -> None:
     text = ONE + "[target.set]\nx = 1\n" + '[[target]]\nselect = {media = "hdd"}\nset = {x = 1.5}\n'
-    with pytest.raises(DesiredError, match="line 8: x wants"):
+    with pytest.raises(DesiredError, match="line 8: x must be a text"):
         file(text)
 
 

@@ -105,7 +105,7 @@ def test_a_dry_run_of_a_deletion_shows_the_commands_and_runs_none(cli: Cli) -> N
 
 def test_only_what_was_made_here_is_deleted(cli: Cli) -> None:
     done = cli(*ARRAY, "delete", "system", "--confirm", "system")
-    assert (done.status, "No array 'system' was made here" in done.err) == (2, True)
+    assert (done.status, "raidbench did not create an array 'system' here" in done.err) == (2, True)
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -114,7 +114,11 @@ def test_what_a_failed_step_leaves_is_taken_apart_at_once(
 ) -> None:
     run_only(monkeypatch, count, ToolFailedError("no luck."))
     done = cli(*ARRAY, *NESTED, "--confirm", "1700,1701,1702,1703,1704,1705")
-    assert (done.status, "was not made: no luck." in done.err, "Nothing of it is left." in done.err) == (1, True, True)
+    assert (done.status, "was not created: no luck." in done.err, "Nothing of it is left." in done.err) == (
+        1,
+        True,
+        True,
+    )
     assert (here(cli), free(cli)) == ([], EIGHT)
 
 
@@ -130,7 +134,7 @@ def test_an_array_at_which_nobody_can_look_is_named_and_recovered_once_its_drive
         patch.setattr("app.core.changes.arrays.builder.ArrayBuilder.find", fails)
         done = cli(*ARRAY, *MIRROR, "--name", "rb-lost", "--confirm", WORD)
     assert done.status == 1
-    assert "It cannot be told whether rb-lost was made: mdadm: cannot open /dev/sdc" in done.err
+    assert "Whether rb-lost was created is unknown: mdadm: cannot open /dev/sdc" in done.err
     assert "`raidbench --demo arrays recover`" in done.err
     assert "rb-lost" in cli(*RACK, "devices").err
     assert cli(*RACK, "recover", "--restore").status == 0
@@ -151,7 +155,7 @@ def test_an_array_at_which_nobody_can_look_is_named_and_recovered_once_its_drive
         patch.setattr("app.core.changes.arrays.builder.ArrayBuilder.find", fails_later)
         patch.setattr(MdRaid, "run_making", remove)
         done = cli(*ARRAY, "delete", "rb-lost", "--confirm", "rb-lost")
-    assert "It cannot be told whether rb-lost is gone: mdadm: cannot open /dev/sdc" in done.err
+    assert "Whether rb-lost is gone is unknown: mdadm: cannot open /dev/sdc" in done.err
     assert cli(*RACK, "recover", "--restore").status == 0
     assert (here(cli), free(cli)) == ([], EIGHT)
 
@@ -252,7 +256,7 @@ def test_a_name_that_an_array_has_is_given_to_no_other(cli: Cli, name: str) -> N
     if name != "system":
         made(cli, (*MIRROR, "--name", name))
     done = cli(*ARRAY, "create", "raid1", "sdd", "sde", "--name", name, "--confirm", "1702,1703")
-    assert (done.status, f"There is an array called {name}." in done.err) == (3, True)
+    assert (done.status, f"An array named {name}. exists already" in done.err) == (3, True)
     assert {"/dev/sdd", "/dev/sde"} <= free(cli)
 
 
@@ -262,7 +266,7 @@ def test_a_full_disk_is_told_and_nothing_is_made(cli: Cli, state: Path, monkeypa
 
     monkeypatch.setattr("app.core.session.journal.open_own", full)
     done = cli(*ARRAY, *MIRROR, "--confirm", WORD)
-    assert (done.status, "Nothing was made." in done.err) == (1, True)
+    assert (done.status, "Nothing was created." in done.err) == (1, True)
     monkeypatch.undo()
     monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(state))
     assert free(cli) == EIGHT

@@ -111,7 +111,7 @@ def test_without_its_word_nothing_is_made_and_it_is_said(cli: Cli) -> None:
         (("raid0", "245:10"), 3, "245:10: it is a hot spare (GHS)."),
         (("raid0", "245:12"), 3, "foreign configuration"),
         (("raid0", "nvme1n1"), 3, "/dev/md0 is built on it"),
-        (("raid0", "245:4", "nvme0n1"), 2, "do not hang from one card"),
+        (("raid0", "245:4", "nvme0n1"), 2, "are not on the same controller"),
         (("raid0", "245:4", "245:11"), 2, "different media (hdd, ssd)"),
         (("raid5", "245:4"), 2, "at least 3 drives"),
         (("raid0", "245:99"), 2, "There is no drive '245:99'"),

@@ -132,7 +132,7 @@ async def test_without_the_word_nothing_is_made(tmp_path: Path) -> None:
 async def test_a_read_only_workbench_asks_for_no_word(tmp_path: Path) -> None:
     async with sheet(tmp_path, read_only=True) as pilot:
         await pilot.press("space", "down", "space", "plus", "a")
-        await until(pilot, lambda: "Read-only mode: no array is made" in notices(pilot))
+        await until(pilot, lambda: "Read-only mode: arrays are neither created" in notices(pilot))
         assert not isinstance(pilot.app.screen, ConfirmDialog)
 
 
@@ -140,7 +140,7 @@ async def test_what_the_tool_refuses_is_told_and_the_drives_stay_ticked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def refused(*_words: object, **_more: object) -> None:
-        raise ToolFailedError("rb-1 was not made: no luck.", hint="Nothing of it is left.")
+        raise ToolFailedError("rb-1 was not created: no luck.", hint="Nothing of it is left.")
 
     monkeypatch.setattr(ArrayBuilder, "create", refused)
     async with sheet(tmp_path) as pilot:

@@ -92,7 +92,7 @@ def test_a_dry_run_tells_the_command_and_makes_nothing(cli: Cli) -> None:
         (("raid0", "data", "sdb"), 2, "There is no drive 'sdb'"),
         (("raid0", "data", "--name", "mail"), 3, "has a volume called mail"),
         (("raid50", "data"), 2, "LVM makes no RAID50"),
-        (("raid0", "sdb", "--size", "10G"), 2, "has no size of its own"),
+        (("raid0", "sdb", "--size", "10G"), 2, "a size is not supported here"),
     ],
 )
 def test_what_cannot_be_made_is_refused(cli: Cli, words: tuple[str, ...], status: int, why: str) -> None:
@@ -115,7 +115,7 @@ def test_what_cannot_be_looked_at_is_not_deleted(cli: Cli, monkeypatch: pytest.M
 
     monkeypatch.setattr(Lvm, "find_made", inactive)
     done = cli(*ARRAY, "delete", "bench", "--confirm", "bench")
-    assert (done.status, "bench is not deleted: It is not active." in done.err) == (3, True)
+    assert (done.status, "bench was not deleted: It is not active." in done.err) == (3, True)
     assert here(cli) == [("bench", "made")]
 
 

@@ -148,7 +148,7 @@ def test_without_its_index_the_answer_is_the_same(cli: Cli, state: Path) -> None
 @pytest.mark.usefixtures("history")
 def test_of_a_damaged_index_it_is_told(cli: Cli, state: Path) -> None:
     (state / "runs.sqlite3").write_bytes(b"x" * 5000)
-    assert "damaged; it was made anew" in cli("history").err
+    assert "damaged; it was rebuilt" in cli("history").err
 
 
 def test_an_archive_of_another_machine_is_listed_with_the_own_runs(cli: Cli, state: Path, tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_a_run_that_waited_for_the_steady_state_says_how_long_and_how_it_stood()
         ended_early=True,
     )
     said = told(part(report_of(replay([sessions.started(), *sessions.run("r1", steady=seen)])), "Steady state"))
-    assert said.startswith("r1: waited 90 s: steady, so ended early")
+    assert said.startswith("r1: waited 90 s: steady, ended early")
     assert "range 12 %, slope 3.0 %" in said
 
 

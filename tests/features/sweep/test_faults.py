@@ -102,7 +102,7 @@ async def test_a_state_folder_that_takes_nothing_ends_the_sweep_and_says_what_is
             await SweepRunner(bench).run_all()
     is_back = (await settings(bench))["read_ahead"] == "none"
     assert is_back or "read_ahead of megaraid:/c0/v1 is not none again" in caught.value.message
-    assert is_back or "`raidbench recover` puts it back" in caught.value.hint
+    assert is_back or "run `raidbench recover` to restore the values" in caught.value.hint
     folder = bench.folder
     assert folder is not None
     bench.close()

@@ -357,7 +357,7 @@ async def test_a_pool_gives_blank_drives_of_one_model(bed: Bed, small: None) -> 
 @pytest.mark.long
 async def test_every_array_is_made_prepared_measured_and_deleted_in_each_round(bed: Bed, small: None) -> None:
     bench = await bed.begun(plan("raid0", "raid5", "raid10", more=CLEAN + AHEAD, repeats=2))
-    made, gone, checked = notes(bench, "Made the array "), notes(bench, "Deleted the array "), notes(bench, "Parity")
+    made, gone, checked = notes(bench, "Created the array "), notes(bench, "Deleted the array "), notes(bench, "Parity")
     written: list[bool] = []
     bench.subscribe(lambda _, event: written.append(True) if isinstance(event, PreconditionEnded) else None)
     record = await SweepRunner(bench).run_all()

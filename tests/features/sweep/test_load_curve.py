@@ -90,7 +90,7 @@ def test_a_percentile_that_one_run_cannot_tell_is_not_told() -> None:
 
 
 def test_flushes_make_no_curve() -> None:
-    with pytest.raises(PlanError, match="fio crashes when flushes come at random"):
+    with pytest.raises(PlanError, match="fio crashes if flushes come at random"):
         design('[[workload]]\nname="w"\nrw="randwrite"\nfsync=1\n[curve]\n')
 
 

@@ -72,14 +72,14 @@ def test_a_curve_looks_for_the_plateau_first() -> None:
 @loop_over(
     ("text", "line", "words"),
     [
-        ("colour = 3", 12, "there is no key 'colour' in [job]"),
-        ("[colour]", 12, "there is no key 'colour'"),
+        ("colour = 3", 12, "unknown key 'colour' in [job]"),
+        ("[colour]", 12, "unknown key 'colour'"),
         ("[[axis]]\nsetting = 'cache'\ntarget = 'nobody'\nvalues = ['on']", 14, "names no target"),
         ("[[axis]]\njob = 'bs'\nvalues = []", 14, "1 to 64 values"),
         ("[[axis]]\njob = 'bs'\nvalues = ['4k', '4k']", 14, "names a value twice"),
         ("[[axis]]\njob = 'bs'\nvalues = ['huge']", 14, "bs:"),
         ("[[axis]]\njob = 'colour'\nvalues = [1]", 13, "no field 'colour'"),
-        ("[[axis]]\njob = 'profile'\nvalues = ['nothing']", 14, "no workload called 'nothing'"),
+        ("[[axis]]\njob = 'profile'\nvalues = ['nothing']", 14, "no workload named 'nothing'"),
         ("[[axis]]\nvalues = [1]", 12, "of a setting of a target, or of a field"),
         ("[[setup]]\nname = 'a'\n[[setup]]\nname = 'a'", 13, "name of its own"),
         ("[[setup]]\nname = 'a'\nagainst = 'b'", 14, "names no set-up"),
@@ -184,7 +184,7 @@ def test_members_by_level_name_all_of_them_and_nothing_else(members: str, says: 
 def test_what_is_left_out_may_be_said_of_a_level() -> None:
     (rule,) = parse_plan((LEVELS + "[[skip]]\nlevel = 'raid1'\nreason = 'r'").encode(), "p").skips
     assert rule.levels == (Level.RAID1,)
-    with pytest.raises(PlanError, match="no key 'level'"):
+    with pytest.raises(PlanError, match="unknown key 'level'"):
         plan("[[skip]]\nlevel = 'raid1'\nreason = 'r'")
 
 

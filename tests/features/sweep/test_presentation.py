@@ -72,7 +72,7 @@ def test_a_refused_cell_has_no_verdict_and_says_why() -> None:
     found = results(record, advised)
     shown = matrix(record, found)
     assert shown.places[shown.down.index("ahead=all")][0].sign == "?"
-    assert any("verdict refused: a rebuild was under way in" in fact.value for fact in _facts(record, advised, "Notes"))
+    assert any("verdict refused: a rebuild was running in" in fact.value for fact in _facts(record, advised, "Notes"))
 
 
 def _facts(record: SweepRecord, runs: list[RunRecord], heading: str) -> tuple[FactLine, ...]:

@@ -73,8 +73,8 @@ def test_rows_of_arrays_that_are_made_are_named_as_the_result_names_them() -> No
         ("[[published]]\nsource = 's'\nrow = 'a'\niops = 3", 23, "figures by workload"),
         ("[[published]]\nsource = 's'\nrow = 'a'\nlatency = { 'iodepth=1' = 3 }", 23, "latency"),
         ("[[published]]\nsource = 's'\nrow = 'a'", 22, "no figure"),
-        ("[[published]]\nsource = 's'\nrow = 'a'\ncolour = 3", 23, "no key 'colour'"),
-        ("[[published]]\nsource = 's'\niops = { 'iodepth=1' = 1 }", 20, "row wants a text"),
+        ("[[published]]\nsource = 's'\nrow = 'a'\ncolour = 3", 23, "unknown key 'colour'"),
+        ("[[published]]\nsource = 's'\niops = { 'iodepth=1' = 1 }", 20, "row must be a text"),
         (
             "[[published]]\nsource='s'\nrow='a'\niops={ 'iodepth=1'=1 }\n"
             "[[published]]\nrow='a'\niops={ 'iodepth=1'=2 }",
@@ -179,7 +179,7 @@ def test_a_latency_is_in_the_unit_of_its_source_with_its_decimals() -> None:
         (SHAPE.format("set-ups") + "columns = ['x']", 'belongs to rows = "cells"'),
         (SHAPE.format("set-ups") + "names = { c = 'x' }", "nothing that the result"),
         (SHAPE.format("cells") + "columns = ['x']\nnames = { a = { x = '1' } }", "b, iodepth=1 has no x"),
-        (SHAPE.format("cells") + "columns = ['x']\nnames = { a = { y = '1' } }", "no key 'y'"),
+        (SHAPE.format("cells") + "columns = ['x']\nnames = { a = { y = '1' } }", "unknown key 'y'"),
     ],
 )
 def test_a_shape_that_is_wrong_is_refused_with_its_reason(shape: str, words: str) -> None:

@@ -55,7 +55,7 @@ def test_options_make_the_arrays_that_a_plan_measures_and_the_word_is_asked_for_
     swept = done.json["sweep"]
     assert (swept["result"], swept["left"], swept["refused"]) == ("finished", [], [])
     assert {cell["row"] for cell in swept["cells"]} == {"raid0, strip 64 KiB", "raid0, strip 128 KiB"}
-    assert done.err.count("Made the array") == done.err.count("Deleted the array") == 4
+    assert done.err.count("Created the array") == done.err.count("Deleted the array") == 4
     left = cli(*ARRAYS, "array", "list", "--json").json
     assert (left["made_here"], [one for one in left["arrays"] if one["address"].startswith("md:")]) == ([], [])
     file = tmp_path / "report.md"
@@ -71,7 +71,7 @@ def test_levels_of_a_3ware_card_are_made_measured_and_deleted_in_turn(cli: Cli, 
     swept = done.json["sweep"]
     assert (swept["result"], swept["left"], swept["refused"]) == ("finished", [], [])
     assert {cell["row"] for cell in swept["cells"]} == {"raid0, strip 64 KiB", "raid5, strip 64 KiB"}
-    assert done.err.count("Made the array") == done.err.count("Deleted the array") > 0
+    assert done.err.count("Created the array") == done.err.count("Deleted the array") > 0
     left = cli(*ARRAYS, "array", "list", "--json").json
     assert (left["made_here"], [one for one in left["arrays"] if one["address"].startswith("threeware:")]) == ([], [])
 
@@ -126,7 +126,7 @@ def test_each_number_of_spans_is_an_array_that_is_made_measured_and_deleted(cli:
     assert (swept["result"], swept["left"]) == ("finished", [])
     assert {cell["row"] for cell in swept["cells"]} == {"raid10, 2 spans", "raid10, 4 spans", "raid50, 2 spans"}
     assert [one["spans"] for one in swept["design"]["making"]["arrays"]] == [2, 4, 2]
-    assert done.err.count("Made the array") == done.err.count("Deleted the array") == 6
+    assert done.err.count("Created the array") == done.err.count("Deleted the array") == 6
     assert (done.err.count(", 2 spans, strip 256 KiB."), done.err.count(", 4 spans, strip 256 KiB.")) == (4, 2)
     assert cli(*ARRAYS, "array", "list", "--json").json["made_here"] == []
 

@@ -206,7 +206,7 @@ def test_a_rebuild_during_a_run_of_the_baseline_leaves_no_verdict_on_what_is_hel
     assert other is not None
     assert other.judgement is not None
     assert other.judgement.verdict is Verdict.REFUSED
-    assert f"verdict refused: a rebuild was under way in {baseline}" in cell_notes(other)
+    assert f"verdict refused: a rebuild was running in {baseline}" in cell_notes(other)
 
 
 def test_what_weakens_a_run_of_a_sweep_is_a_note_of_its_cell() -> None:

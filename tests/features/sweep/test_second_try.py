@@ -24,7 +24,7 @@ from tests.features.sweep.test_runner import AHEAD, BEFORE, Bed, after_each, rec
 
 DEPTH = '[[axis]]\njob="iodepth"\nvalues=[1,8]\n'
 EIO = "The device reported an I/O error (EIO)"
-ENOSPC = "There is no space left (ENOSPC)"
+ENOSPC = "No space is left (ENOSPC)"
 
 
 @pytest.fixture
@@ -71,11 +71,11 @@ def test_a_step_that_is_tried_once_more_is_still_to_be_done() -> None:
         (EIO, False),
         (ENOSPC, True),
         (f"Laying out the file failed: {ENOSPC}", True),
-        ("/dev/sdx: The device is gone (ENODEV)", True),
-        ("This fio does not understand an option of the job", True),
+        ("/dev/sdx: The device disappeared (ENODEV)", True),
+        ("This fio does not know an option of the job", True),
         ("libaio is not permitted here (seccomp or a sysctl forbids it)", True),
         ("The target is in use (EBUSY)", False),
-        ("fio was ended by a kill, perhaps for want of memory", False),
+        ("fio was ended by SIGKILL, perhaps because memory was short", False),
         ("", False),
     ],
 )

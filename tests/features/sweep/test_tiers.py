@@ -73,7 +73,7 @@ def test_a_volume_is_found_as_the_list_writes_it(cli: Cli, name: str) -> None:
 def test_a_path_that_is_no_volume_is_a_path(cli: Cli) -> None:
     done = cli(*LINUX, "bench", "vg0/nothing", "--profile", "randread-4k")
     assert done.status != 0
-    assert "There is no folder" in done.err
+    assert "does not exist" in done.err
 
 
 def test_a_filesystem_is_measured_in_its_folder(cli: Cli) -> None:

@@ -33,8 +33,8 @@ from tests.method.uneven import (
 
 FASTER: Mapping[tuple[int, int], float] = {(4, 0): 0.20, (5, 0): 0.20}
 WIDE_SETUP, WIDE_BASELINE = Uneven(noise=by_row(0.02, row_5=0.15)), Uneven(noise=by_row(0.02, row_0=0.15))
-SETUP_WORDS = "its runs scatter more than the others', so it has no sign"
-BASELINE_WORDS = "the runs of its baseline scatter more than the others', so it has no sign"
+SETUP_WORDS = "its runs are noisier than the others, so it has no verdict"
+BASELINE_WORDS = "the runs of its baseline are noisier than the others, so it has no verdict"
 
 
 def test_a_set_up_that_scatters_more_has_no_sign_and_hides_no_other() -> None:
@@ -97,14 +97,14 @@ def reasons_of(record: SweepRecord) -> dict[str, str]:
 def test_a_round_that_the_baseline_lost_is_named_when_all_steps_are_over() -> None:
     reasons = reasons_of(without_a_round("0/0"))
     assert {reasons[f"{row}/0"] for row in range(1, 12)} == {
-        "one of the rounds of its baseline failed, so it is not judged"
+        "one of the rounds of its baseline failed, so it has no verdict"
     }
     assert not any("failed" in reasons[f"{row}/1"] for row in range(1, 12))
 
 
 def test_a_round_that_a_cell_lost_is_named_when_all_steps_are_over() -> None:
     reasons = reasons_of(without_a_round("7/0"))
-    assert reasons["7/0"] == "one of its rounds failed, so it is not judged"
+    assert reasons["7/0"] == "one of its rounds failed, so it has no verdict"
     assert not any("failed" in words for cell, words in reasons.items() if cell != "7/0")
 
 
@@ -112,7 +112,7 @@ def test_a_round_that_is_still_to_be_done_is_waited_for() -> None:
     record = without_a_round("0/0")
     waiting = replace(record, ended=tuple(end for end in record.ended if end.result is not StepResult.FAILED))
     reasons = reasons_of(waiting)
-    assert {reasons[f"{row}/0"] for row in range(1, 12)} == {"it is judged after 3 rounds"}
+    assert {reasons[f"{row}/0"] for row in range(1, 12)} == {"the verdict is due after 3 rounds"}
 
 
 @pytest.mark.parametrize(("level", "pairs"), [(0.05, 3), (0.03, 4), (0.00076, 6), (2 / 4**5, 5)])

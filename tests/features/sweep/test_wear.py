@@ -63,7 +63,7 @@ async def surveyed(folder: Path, text: str) -> RiskAssessment:
 async def test_the_time_of_writing_and_the_endurance_are_told(tmp_path: Path) -> None:
     told = (await surveyed(tmp_path, BOTH)).wear
 
-    assert told[0] == "Written to /dev/sdb: an unknown amount in 2 min, no run of this session wrote to /dev/sdb."
+    assert told[0] == "Written to /dev/sdb: an unknown amount in 2 min: no run of this session wrote to /dev/sdb."
     assert told[-1] == "Rated endurance: unknown, no drive reports it."
 
 

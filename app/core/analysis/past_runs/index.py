@@ -58,9 +58,9 @@ _CANNOT = frozenset(
 )
 """Errors that prevent writing now, and say nothing about the content."""
 
-DAMAGED = "The index of runs was damaged; it was made anew from the sessions."
-NEWER = "The index of runs was made by a newer raidbench; it was made anew from the sessions."
-NOT_WRITTEN = "The index of runs cannot be written ({}); the sessions are read instead, which takes longer."
+DAMAGED = "The index of runs was damaged; it was rebuilt from the sessions."
+NEWER = "The index of runs was written by a newer raidbench; it was rebuilt from the sessions."
+NOT_WRITTEN = "The index of runs cannot be written ({}). The sessions are read instead, which takes longer."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +253,7 @@ def _checksum(values: tuple[Any, ...]) -> int:
 def _run_of_row(row: tuple[Any, ...], parsed: Callable[[str], Any]) -> PastRun:
     """Return the run of a row. Raises ValueError if the row was not written like this."""
     if _checksum(row[:-1]) != row[-1]:
-        raise ValueError("another run than was written")
+        raise ValueError("a run differs from what was written")
     values = dict(zip(_COLUMNS, row[:-1], strict=True))
     for name in _JSON:
         values[name] = parsed(values[name])

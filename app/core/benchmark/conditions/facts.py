@@ -21,10 +21,10 @@ ARC = "arc"
 """The kind of ZFS's memory; `backends.topology.stacking` has the others."""
 
 _WORDS = {
-    ARC: "ZFS's cache in memory (ARC)",
+    ARC: "the ZFS cache in memory (ARC)",
     DM_CACHE: "the dm-cache",
-    WRITECACHE: "the writecache",
-    BCACHE: "the cache of bcache",
+    WRITECACHE: "the dm-writecache",
+    BCACHE: "the bcache cache",
 }
 
 TASKS = {
@@ -42,7 +42,7 @@ TASKS = {
     "merge": "the merge of a snapshot",
     "removal": "the removal of a device",
     "trim": "a trim",
-    "checkpoint-discard": "the discarding of a checkpoint",
+    "checkpoint-discard": "the deletion of a checkpoint",
 }
 """What background work is called in a sentence, by the kind of task."""
 

@@ -23,7 +23,7 @@ STATUS = ("dmsetup", "status")
 SELDOM = 20
 """Readings of the members between two of a program's: five seconds at four a second."""
 
-LAGS = "no reads are counted yet: the kernel adds up bcache's every 14 s only"
+LAGS = "no reads counted yet: the kernel updates the bcache counters only every 14 s"
 """Why a short run has no share (drivers/md/bcache/stats.c: accounting_delay; 13.6 s in the laboratory)."""
 
 
@@ -133,12 +133,12 @@ class CacheMeter:
             match cache.kind:
                 case "dm":
                     counts = status.get(cache.key)
-                    self._why[cache] = why or ("dmsetup does not tell of it" if counts is None else "")
+                    self._why[cache] = why or ("dmsetup does not report it" if counts is None else "")
                 case "bcache":
                     counts = await self._bcache(cache.key)
                 case _:
                     counts = arc[cache.kind == "l2arc"]
-                    self._why[cache] = "ZFS does not tell" if counts is None else ""
+                    self._why[cache] = "ZFS does not report it" if counts is None else ""
             if counts is not None:
                 counters[cache] = counts
         return counters
@@ -151,7 +151,7 @@ class CacheMeter:
     async def _status(self) -> tuple[Mapping[str, CacheHitCounters], str]:
         tool = self._host.which(STATUS[:1])
         if tool is None:
-            return {}, "dmsetup is not there"
+            return {}, "dmsetup is not installed"
         try:
             done = await self._host.run(Command(argv=(tool, *STATUS[1:]), timeout=10, stall=STALL))
         except RaidbenchError as error:

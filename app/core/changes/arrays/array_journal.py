@@ -69,7 +69,7 @@ class ArrayJournalEntry:
         if self.setter is None or not self.unfinished or self.boot != boot_id():
             return None
         pid, start, program = self.setter
-        return f"{program} (pid {pid})" if is_running(pid, start) else None
+        return f"{program} (PID {pid})" if is_running(pid, start) else None
 
 
 class ArrayJournal:
@@ -83,13 +83,15 @@ class ArrayJournal:
         """Put on disk that an array is about to be created. Raises StorageError, NewerError: then it must not be."""
         if (unknown := self.newer_error()) is not None:
             raise unknown
-        self._append(array.name, ArrayStage.MAKING, "Nothing was made.", session=str(session), array=unstructure(array))
+        self._append(
+            array.name, ArrayStage.MAKING, "Nothing was created.", session=str(session), array=unstructure(array)
+        )
 
     def write_stage(self, name: str, stage: ArrayStage, uuids: tuple[str, ...] = ()) -> None:
         """Put on disk an array's stage; `uuids`: all its ids, as in `ArrayMatch`. Raises StorageError if that fails."""
         entry = self.entry(name) if uuids else None
         more = {} if entry is None else {"array": unstructure(replace(entry.array, uuids=uuids))}
-        self._append(name, stage, f"It does not say that {name} is {stage.value}.", **more)
+        self._append(name, stage, f"The journal does not record the stage of {name}: {stage.value}.", **more)
 
     def release(self, name: str) -> None:
         """Put on disk that this process no longer works on an array whose state is not known.
@@ -100,7 +102,7 @@ class ArrayJournal:
         if entry is None or entry.stage not in (ArrayStage.MAKING, ArrayStage.REMOVING) or entry.pid != os.getpid():
             return
         fields = {"session": entry.session, "array": unstructure(entry.array)}
-        self._append(name, entry.stage, f"`raidbench recover` may not see {name} yet.", pid=0, start="", **fields)
+        self._append(name, entry.stage, f"`raidbench recover` may not find {name} yet.", pid=0, start="", **fields)
 
     def write_setter(self, name: str, pid: int, program: str) -> None:
         """Put on disk which process is about to execute a step. Raises StorageError: then it must not start."""
@@ -128,7 +130,7 @@ class ArrayJournal:
         """Return why this program does not understand all entries, or None if it does. Never raises."""
         for record in read_records(self.file):
             if is_newer(FileFormat.ARRAYS, record.get("format")):
-                return newer_error(FileFormat.ARRAYS, record.get("format"), record.get("by"), "An array of the journal")
+                return newer_error(FileFormat.ARRAYS, record.get("format"), record.get("by"), "An array in the journal")
         return None
 
     def _append(self, name: str, stage: ArrayStage, otherwise: str, **more: Any) -> None:

@@ -76,7 +76,7 @@ class ArrayBuilder:
         self.require_new_name(plan.request.name)
         if typed != confirm_tokens(plan.request.drives):
             raise RefusedError(
-                "The drives were not confirmed.", hint=f"Their word: {confirm_tokens(plan.request.drives)}."
+                "The drives were not confirmed.", hint=f"Confirmation token: {confirm_tokens(plan.request.drives)}."
             )
         array = plan.created_array()
         builder = self._builder(array.controller)
@@ -88,14 +88,17 @@ class ArrayBuilder:
                 with uncached():
                     made = await self._wait_for_node(self._entry(array.name))
             except RaidbenchError as error:
-                raise _unknown_result_error(array.name, "was made", trouble, error) from error
+                raise _unknown_result_error(array.name, "was created", trouble, error) from error
             if made.state is ArrayMatchState.COMPLETE:
                 self.journal.write_stage(array.name, ArrayStage.MADE, made.uuids)
                 made = replace(made, differs=await self._policy_differences(plan, made))
                 text = " ".join(
-                    (f"{_array_text(plan)}. `raidbench array delete {array.name}`.", *made.differs.values())
+                    (
+                        f"{_array_text(plan)}. To delete it: `raidbench array delete {array.name}`.",
+                        *made.differs.values(),
+                    )
                 )
-                self._note(f"Made the array {array.name}: {text}")
+                self._note(f"Created the array {array.name}: {text}")
                 return made
             raise await self._incomplete_error(builder, self._entry(array.name), made, lock, trouble)
 
@@ -109,28 +112,28 @@ class ArrayBuilder:
     ) -> RaidbenchError:
         """Delete the own parts of an array that was not created completely; return the error that reports it."""
         array = entry.array
-        why = "its tool said that it did" if trouble is None else trouble.message
+        why = "its tool reported success." if trouble is None else trouble.message
         if made.state is ArrayMatchState.PARTIAL:
             try:
                 await self._require_empty(made)
                 made = await self._remove(builder, entry, made, lock)
             except RaidbenchError as error:
                 return ToolFailedError(
-                    f"{array.name} was not made whole: {why} What there is of it is left: {error.message}",
-                    hint="`raidbench recover` shows it, and takes it apart.",
+                    f"{array.name} was created only in part: {why} Its remains are still there: {error.message}",
+                    hint="Run `raidbench recover` to show and delete the remains.",
                     evidence=error.evidence,
                 )
         evidence = "" if trouble is None else trouble.evidence
         if made.state is ArrayMatchState.ABSENT:
             self.journal.write_stage(array.name, ArrayStage.GONE)
             return ToolFailedError(
-                f"{array.name} was not made: {why}",
-                hint="Nothing of it is left. Look at the drives again (`raidbench array list`).",
+                f"{array.name} was not created: {why}",
+                hint="All its parts were deleted. List the drives again: `raidbench array list`.",
                 evidence=evidence,
             )
         return ToolFailedError(
-            f"It cannot be told whether {array.name} was made: {why} {made.sentence}",
-            hint="Look at it with the tool; `raidbench recover` asks again.",
+            f"Whether {array.name} was created is unknown: {why} {made.sentence}",
+            hint="Check the array with the controller's tool, then run `raidbench recover`.",
             evidence=evidence,
         )
 
@@ -143,17 +146,22 @@ class ArrayBuilder:
         """
         self._record.require_recording()
         if typed != name:
-            raise RefusedError("The array was not confirmed.", hint=f"Its word is its name: {clean(name, 40)}.")
+            raise RefusedError(
+                "The array was not confirmed.", hint=(f"Its confirmation token is its name: {clean(name, 40)}.")
+            )
         entry, match = await self.require_deletable(name, note=True)
         builder = self._builder(entry.array.controller)
         with self._locked(match.locks, "deleting", name) as lock:
             entry, again = await self.require_deletable(name, note=True)
             if again.remove != match.remove:
-                raise RefusedError(f"{name} is another array now than the one that was shown.", hint="Look again.")
+                raise RefusedError(
+                    f"{name} is not the array that you confirmed. Nothing was deleted.",
+                    hint=("Run `raidbench array list` and try again."),
+                )
             remaining = await self._remove(builder, entry, again, lock)
         if remaining.state is not ArrayMatchState.ABSENT:
             raise ToolFailedError(
-                f"{name} is not gone: {remaining.sentence}", hint="`raidbench recover` shows it, and goes on."
+                f"{name} still exists: {remaining.sentence}", hint="Run `raidbench recover` to finish deleting it."
             )
         self._note(f"Deleted the array {name}.")
         return match
@@ -166,8 +174,11 @@ class ArrayBuilder:
         entry = self.journal.entry(name)
         if entry is None:
             raise NotFoundError(
-                f"No array {clean(name, 40)!r} was made here, so it is not deleted.",
-                hint="`raidbench array list` names those that were. Another one is deleted with its own tool.",
+                f"raidbench did not create an array {clean(name, 40)!r} here, so it does not delete it.",
+                hint=(
+                    "`raidbench array list` shows the arrays that raidbench created. Delete any other array "
+                    "with its own tool."
+                ),
             )
         await self.require_array_support(entry.array.controller)
         _require_idle(entry)
@@ -175,12 +186,12 @@ class ArrayBuilder:
         if match.state is ArrayMatchState.ABSENT:
             if note:
                 self.journal.write_stage(name, ArrayStage.GONE)
-            raise NotFoundError(f"{name} is gone already. {match.sentence}")
+            raise NotFoundError(f"{name} no longer exists. {match.sentence}")
         if match.state is not ArrayMatchState.COMPLETE:
-            hint = "`raidbench recover` takes apart what is left of one that was cut short."
-            raise RefusedError(f"{name} is not deleted: {match.sentence}", hint=_with_steps(hint, match))
+            hint = "If its creation was interrupted, run `raidbench recover` to delete its remains."
+            raise RefusedError(f"{name} was not deleted: {match.sentence}", hint=_with_steps(hint, match))
         if not match.remove:
-            raise RefusedError(f"{name} is not deleted: {match.sentence}", hint="What lies on it cannot be looked at.")
+            raise RefusedError(f"{name} was not deleted: {match.sentence}", hint="Its content cannot be checked.")
         await self._require_empty(match)
         return entry, match
 
@@ -211,10 +222,13 @@ class ArrayBuilder:
             self.journal.write_stage(name, ArrayStage.MADE, match.uuids)
         elif match.state is ArrayMatchState.PARTIAL and remove:
             builder = self._builder(entry.array.controller)
-            with self._locked(match.locks, "taking apart", name) as lock:
+            with self._locked(match.locks, "deleting the remains of", name) as lock:
                 again = await self.find(entry)
                 if again.remove != match.remove:
-                    raise RefusedError(f"What is left of {name} is something else now.", hint="Look again.")
+                    raise RefusedError(
+                        f"The remains of {name} have changed since they were shown. Nothing was deleted.",
+                        hint=("Run `raidbench array list` and try again."),
+                    )
                 await self._require_empty(again)
                 return await self._remove(builder, entry, again, lock)
         return match
@@ -231,10 +245,13 @@ class ArrayBuilder:
         self._builder(controller)
         host = self._record.host
         if await host.writable("/sys") is WriteDenied.READ_ONLY:
-            raise RefusedError("Read-only mode: no array is made or deleted.", hint="Start without --read-only.")
+            raise RefusedError(
+                "Read-only mode: arrays are neither created nor deleted.", hint="Start without --read-only."
+            )
         if host.root_side is not None or not host.is_root:
             raise RefusedError(
-                "Arrays are made and deleted by root itself, not through the helper.", hint="Start raidbench as root."
+                "Arrays can only be created and deleted as root, not through the root helper.",
+                hint="Start raidbench as root.",
             )
         if (unknown := self.journal.newer_error()) is not None:
             raise unknown
@@ -243,18 +260,20 @@ class ArrayBuilder:
         """Check that no array has that name, which identifies it later. Raises RefusedError if one has it."""
         names = [array.name for array in self._record.session.inventory.arrays]
         if name in names or self.journal.entry(name) is not None:
-            raise RefusedError(f"There is an array called {clean(name, 40)}.", hint="Give it another name.")
+            raise RefusedError(f"An array named {clean(name, 40)} exists already.", hint="Choose another name.")
 
     def _builder(self, controller: Target | None) -> ArrayCreator:
         backend = self._hardware.machine.backends[SOFTWARE if controller is None else controller.backend]
         if not isinstance(backend, ArrayCreator):
-            raise BlockedError(f"raidbench makes no arrays on {controller or 'this machine'}; it shows the commands.")
+            raise BlockedError(
+                f"raidbench does not create arrays on {controller or 'this machine'}; it only shows the commands."
+            )
         return backend
 
     def _entry(self, name: str) -> ArrayJournalEntry:
         entry = self.journal.entry(name)
         if entry is None:
-            raise StorageError(f"The journal does not have {name} any more.", hint=f"Check {self.journal.file}.")
+            raise StorageError(f"The entry of {name} is missing from the journal.", hint=f"Check {self.journal.file}.")
         return entry
 
     @contextlib.contextmanager
@@ -279,23 +298,31 @@ class ArrayBuilder:
                 again = await plan_array(machine, plan.request, assume_clean=assume_clean)
                 if (again.steps, again.before) != (plan.steps, plan.before):
                     raise RefusedError(
-                        f"{plan.request.drives[0].controller} has other arrays or drives now than when it was shown.",
-                        hint="Look at it again.",
+                        (
+                            f"The arrays or drives of {plan.request.drives[0].controller} have changed since they "
+                            "were shown. Nothing was created."
+                        ),
+                        hint="Review the plan again.",
                     )
 
     async def _require_free_as_shown(self, shown: Candidate) -> None:
         host, inventory = self._hardware.machine.host, self._record.session.inventory
         drive = next((drive for drive in inventory.drives if drive.target == shown.drive), None)
         if drive is None:
-            raise DeviceGoneError(f"{shown.place} is not there.", hint="Look at the drives again.")
+            raise DeviceGoneError(
+                f"{shown.place} does not exist.", hint=("List the drives again: `raidbench array list`.")
+            )
         now = await kernel_candidate(host, drive)
         require_free_drive(now)
         if shown.identity is None or now.identity is None or not shown.identity.same_device(now.identity):
-            raise DeviceGoneError(f"{shown.place} is another disk than the one that was shown.", hint="Look again.")
+            raise DeviceGoneError(
+                f"{shown.place} is not the drive that you confirmed. Nothing was created.",
+                hint=("Run `raidbench array list` and try again."),
+            )
         if new := new_content(now.lies, shown.lies):
             raise RefusedError(
-                f"Something lies on {shown.place} that was not there when it was confirmed: {'; '.join(new)}.",
-                hint="Look at it, and start anew.",
+                f"{shown.place} has content that was not there when you confirmed it: {'; '.join(new)}.",
+                hint="Check the content, then start again.",
             )
         await require_free(host, shown.place, shown.signatures)
 
@@ -333,7 +360,7 @@ class ArrayBuilder:
         try:
             remaining = await self.find(entry)
         except RaidbenchError as error:
-            raise _unknown_result_error(name, "is gone", trouble, error) from error
+            raise _unknown_result_error(name, "was deleted", trouble, error) from error
         if remaining.state is ArrayMatchState.ABSENT:
             self.journal.write_stage(name, ArrayStage.GONE)
         elif trouble is not None:
@@ -351,8 +378,8 @@ class ArrayBuilder:
             kinds = ", ".join(dict.fromkeys(mark.kind for mark in signatures if not mark.former))
             if kinds:
                 raise RefusedError(
-                    f"{node} is not empty: {clean(kinds, 200)} lies on it.",
-                    hint=_with_steps("What lies on it may be somebody's.", match),
+                    f"{node} is not empty: it contains {clean(kinds, 200)}.",
+                    hint=_with_steps("Its content may still be needed.", match),
                 )
 
     async def _wait_for_node(self, entry: ArrayJournalEntry) -> ArrayMatch:
@@ -376,7 +403,7 @@ class ArrayBuilder:
             return {key: f"{key} {read} could not be read: {error.message}" for key in policies}
         now = {key: readings[key].now if key in readings else None for key in policies}
         return {
-            key: f"{key} {read} is {clean(now[key] or 'not told', 60)}, and was to be {wanted}."
+            key: f"{key} {read} is {clean(now[key] or 'not reported', 60)} instead of {wanted}."
             for key, wanted in policies.items()
             if now[key] != wanted
         }
@@ -389,12 +416,12 @@ class ArrayBuilder:
 def array_label(plan: ArrayPlan) -> DeviceLabel:
     """Return how a question names the drives of a planned array, and the confirmation token."""
     drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in plan.request.drives)
-    lost = "what lies on them is lost"
+    lost = "all data on them will be lost"
     if plan.request.drives[0].shared:
-        lost = "of these only extents are taken that no volume has, and what lay there is lost"
+        lost = "only free extents are used, and any old data in them will be lost"
     return DeviceLabel(
         name=plan.request.name,
-        description=f"to be made of {clean(drives, 2000)}: {lost}",
+        description=f"to be created from {clean(drives, 2000)}: {lost}",
         token=confirm_tokens(plan.request.drives),
     )
 
@@ -412,8 +439,8 @@ def _unknown_result_error(
     """Return the error for an array that could not be examined after its tool had run, with the tool's own error."""
     why = "" if tool_error is None else f" {tool_error.message}"
     return ToolFailedError(
-        f"It cannot be told whether {name} {expected}:{why} {error.message}",
-        hint="`raidbench recover` asks again, once its drives answer.",
+        f"Whether {name} {expected} is unknown:{why} {error.message}",
+        hint="Run `raidbench recover` once the drives respond.",
         evidence=error.evidence or ("" if tool_error is None else tool_error.evidence),
     )
 
@@ -429,14 +456,17 @@ def _with_steps(hint: str, match: ArrayMatch) -> str:
     if not match.remove:
         return hint
     lines = "; ".join(step.shown() for step in match.remove)
-    return f"{hint} By hand: {clean(lines, 1500)}".strip()
+    return f"{hint} Commands to do it by hand: {clean(lines, 1500)}".strip()
 
 
 def _require_idle(entry: ArrayJournalEntry) -> None:
     """Check that no program and no other raidbench works on the array. Raises HeldError if one does."""
     if (program := entry.left_running) is not None:
         raise HeldError(
-            f"{program} still works on {entry.array.name}.", hint="Wait until it has ended, then do this again."
+            f"{program} is still working on {entry.array.name}.", hint="Wait until it has ended, then try again."
         )
     if entry.stage in (ArrayStage.MAKING, ArrayStage.REMOVING) and not entry.unfinished:
-        raise HeldError(f"raidbench pid {entry.pid} is at {entry.array.name}.", hint="Wait until it is done.")
+        raise HeldError(
+            f"Another raidbench (PID {entry.pid}) is working on {entry.array.name}.",
+            hint="Wait until it has finished.",
+        )

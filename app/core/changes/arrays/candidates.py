@@ -24,7 +24,9 @@ SOFTWARE = "md"
 """Backend that creates arrays from drives that the kernel has."""
 
 _WHY_NOT = {
-    State.UNASSIGNED: "the card calls it free, and raidbench makes no arrays with this card's tool",
+    State.UNASSIGNED: (
+        "the controller reports it as free, but raidbench does not create arrays with this controller's tool"
+    ),
     State.SPARE: "it is a hot spare",
     State.FOREIGN: FOREIGN,
 }
@@ -132,13 +134,15 @@ def _find_candidate(candidates: Sequence[Candidate], name: str, *, in_group: boo
     matching = [candidate for candidate in candidates if name in names_by_drive[candidate.drive]]
     if len(matching) > 1:
         raise InvalidValueError(
-            f"{clean(name, 60)} means {' and '.join(str(candidate.drive) for candidate in matching[:3])}.",
-            hint="Name the address.",
+            f"{clean(name, 60)} is ambiguous: {' and '.join(str(candidate.drive) for candidate in matching[:3])}.",
+            hint="Use the address.",
         )
     if not matching:
         free = [str(candidate.drive) for candidate in candidates if candidate.free]
         hint = suggestion_hint(
-            name, [word for parts in names_by_drive.values() for word in parts], f"Free: {', '.join(free[:12])}."
+            name,
+            [word for parts in names_by_drive.values() for word in parts],
+            f"Free drives: {', '.join(free[:12])}.",
         )
         raise NotFoundError(f"There is no drive {clean(name, 60)!r}.", hint=hint if free else "No drive is free.")
     return matching[0]
@@ -155,8 +159,8 @@ def controller_of(drives: Sequence[Candidate]) -> Target | None:
     controllers = {drive.controller for drive in drives}
     if len(controllers) > 1:
         raise InvalidValueError(
-            "The drives do not hang from one card.",
-            hint="An array is made of drives of one card, of the kernel's, or of one volume group.",
+            "The drives are not on the same controller.",
+            hint="Use drives of one controller, drives without a RAID controller, or one volume group.",
         )
     return next(iter(controllers), None)
 
@@ -171,17 +175,17 @@ async def plan_array(machine: MachineBackends, request: ArrayRequest, *, assume_
     controller = controller_of(request.drives)
     if request.size_bytes is not None and not request.drives[0].shared:
         raise InvalidValueError(
-            "An array of drives takes all of them, so it has no size of its own.",
-            hint="A volume in a volume group has one.",
+            "An array always uses its drives completely: a size is not supported here.",
+            hint="Leave out the size. Only a logical volume in a volume group can have one.",
         )
     if request.layout is not None and controller is not None:
         raise InvalidValueError(
-            f"{controller} makes no RAID10 of another layout.",
-            hint="md does, of drives that no card has: leave out the layout.",
+            f"{controller} does not support RAID10 layouts.",
+            hint="Leave out the layout, or create an md array on drives without a RAID controller.",
         )
     backend = machine.backends[SOFTWARE if controller is None else controller.backend]
     if not isinstance(backend, ArrayPlanner):
-        raise BlockedError(f"raidbench makes no arrays on {controller}.")
+        raise BlockedError(f"raidbench does not create arrays on {controller}.")
     plan = await backend.plan_array(request, controller, assume_clean=assume_clean)
     lines = tuple(f"{drive.place}: {caution}." for drive in request.drives for caution in drive.cautions)
     return replace(plan, warnings=(*plan.warnings, *lines))

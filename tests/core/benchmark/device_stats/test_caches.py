@@ -102,10 +102,10 @@ def test_a_count_that_began_anew_is_unknown() -> None:
 @pytest.mark.parametrize(
     ("tools", "root", "why"),
     [
-        ({}, True, "dmsetup is not there"),
+        ({}, True, "dmsetup is not installed"),
         ({"dmsetup": Completed(returncode=1, stdout="", stderr="Permission denied")}, False, "dmsetup needs root"),
         ({"dmsetup": Completed(returncode=1, stdout="", stderr="x")}, True, "dmsetup failed"),
-        ({"dmsetup": Completed(returncode=0, stdout="", stderr="")}, True, "dmsetup does not tell of it"),
+        ({"dmsetup": Completed(returncode=0, stdout="", stderr="")}, True, "dmsetup does not report it"),
     ],
 )
 async def test_what_is_not_told_is_unknown_and_why(tools: dict[str, Completed], root: bool, why: str) -> None:
@@ -181,7 +181,7 @@ async def test_a_second_level_is_told_where_there_is_one() -> None:
 async def test_an_arc_that_cannot_be_read_is_unknown() -> None:
     meter = CacheMeter(FakeHost({}), (ARC, L2ARC))
     await meter.begin()
-    assert await meter.whole() == (CacheStats(device="ARC", why_not="ZFS does not tell"),)
+    assert await meter.whole() == (CacheStats(device="ARC", why_not="ZFS does not report it"),)
 
 
 async def test_while_it_runs_a_program_is_asked_now_and_then_only() -> None:

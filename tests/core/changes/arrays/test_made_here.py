@@ -69,7 +69,7 @@ def test_it_is_unfinished_once_its_process_is_gone_and_not_before(
     later = arrays.entry("rb-1")
     assert later is not None
     gone = replace(later, pid=later.pid, start="0")  # another process has its number by now
-    assert (gone.unfinished, gone.left_running) == (True, f"mdadm (pid {os.getpid()})")
+    assert (gone.unfinished, gone.left_running) == (True, f"mdadm (PID {os.getpid()})")
     rebooted = replace(gone, boot="another")
     assert (rebooted.unfinished, rebooted.left_running) == (True, None)
 
@@ -136,5 +136,5 @@ def test_what_a_newer_program_wrote_is_left_alone_and_nothing_is_made_meanwhile(
 
 def test_what_cannot_be_written_down_is_not_begun(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StorageError, match=r"Nothing was made\."):
+    with pytest.raises(StorageError, match=r"Nothing was created\."):
         ArrayJournal(tmp_path / "file").write_begin(made(), tmp_path)
