@@ -497,7 +497,7 @@ class ChangeExecutor:
             if change.persistence is not Persistence.LOST_AT_REBOOT:
                 raise hinted from error
             # A setting of the kernel disappeared with its device; any other one still has to be reverted.
-            message = f"the device is gone, and the setting with it: {hinted.message}"
+            message = f"the device no longer exists, so the setting is gone: {hinted.message}"
             return self._record_nothing_left(record, "gone", None, message)
 
     async def _undo(
