@@ -45,7 +45,7 @@ class RecordingHost(HostWrapper):
     async def run(self, command: Command) -> Completed:
         """Run a read-only command and record its result. Raises RefusedError for a mutating one."""
         if command.mutates:
-            raise RefusedError("A recording changes nothing.")
+            raise RefusedError("A recorded host cannot be changed.")
         done = await self._inner.run(command)
         self._commands["\0".join(command.argv)] = {
             "argv": list(command.argv),
@@ -57,15 +57,15 @@ class RecordingHost(HostWrapper):
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
         """Raise RefusedError: streams are not recorded."""
-        raise RefusedError("A recording runs nothing that goes on.")
+        raise RefusedError("A recorded host cannot run programs.")
 
     async def write(self, path: str, text: str) -> None:
         """Raise RefusedError: a recording changes nothing."""
-        raise RefusedError("A recording changes nothing.")
+        raise RefusedError("A recorded host cannot be changed.")
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
         """Raise RefusedError: a recording changes nothing."""
-        raise RefusedError("A recording changes nothing.")
+        raise RefusedError("A recorded host cannot be changed.")
 
     async def read_whole(self, path: str) -> bytes | None:
         """Read a file and record it as text."""
@@ -178,19 +178,19 @@ class ReplayHost(SyntheticHost):
             data = json.loads(read_input(file, _LARGEST).decode("utf-8"))
         except FileNotFoundError:
             raise NotFoundError(
-                f"{folder} holds no recorded machine.", hint="Make one with `raidbench capture DIR`."
+                f"{folder} contains no recorded host.", hint="Create one with `raidbench capture DIR`."
             ) from None
         except OSError as error:
             raise InvalidValueError(f"{file} cannot be read: {error.strerror}.") from error
         except (ValueError, RecursionError) as error:
-            raise InvalidValueError(f"{file} is not a recorded machine: {error}.") from error
+            raise InvalidValueError(f"{file} is not a recorded host: {error}.") from error
         if not isinstance(data, dict):
-            raise InvalidValueError(f"{file} is not a recorded machine.")
-        shown = f"The recorded machine {clean(str(folder), 300)}"
+            raise InvalidValueError(f"{file} is not a recorded host.")
+        shown = f"The recorded host {clean(str(folder), 300)}"
         try:
             require_known(FileFormat.MACHINE, data.get("format"), data.get("program"), shown)
         except ValueError as error:
-            raise InvalidValueError(f"{file} is not a recorded machine: {error}.") from error
+            raise InvalidValueError(f"{file} is not a recorded host: {error}.") from error
         self.capabilities = replace(SIMULATED_MACHINE, apart=apart_of(folder))
         self.name = clean(str(data.get("name", "recorded")), 64)
         """Name of the recorded machine."""
@@ -216,7 +216,7 @@ class ReplayHost(SyntheticHost):
         """Return the recorded result. Raises ToolMissingError for a command that was not recorded."""
         entry = self._commands.get("\0".join(command.argv))
         if entry is None:
-            raise ToolMissingError(f"{command.argv[0]} was not recorded with these words.")
+            raise ToolMissingError(f"{command.argv[0]} was not recorded with these arguments.")
         return Completed(returncode=entry["returncode"], stdout=entry["stdout"], stderr=entry["stderr"], seconds=0.0)
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
@@ -276,7 +276,7 @@ class ReplayHost(SyntheticHost):
         if path in self._writable:
             return self._writable[path]
         if self._files.get(path) is None:
-            return "the kernel does not offer it for this device"
+            return "the kernel does not support it for this device"
         return None if self.is_root else WriteDenied.NEEDS_ROOT
 
     def which(self, names: Sequence[str]) -> str | None:

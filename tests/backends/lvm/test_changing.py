@@ -225,7 +225,7 @@ async def test_a_reshape_is_told_as_such(lvm: Lvm, machine: Listening, clock: Mo
     assert (change.effect, change.risk) == (Effect.RESHAPE, Risk.OUTAGE)
     await lvm.apply(change)
     assert [one.kind for one in await lvm.tasks(PARITY)] == ["reshape"]
-    assert "a reshape is under way" in str((await lvm.read(PARITY))["stripe_size"].availability.why_not)
+    assert "a reshape is running" in str((await lvm.read(PARITY))["stripe_size"].availability.why_not)
     clock.now += 100
     assert await lvm.tasks(PARITY) == ()
 
@@ -316,7 +316,7 @@ async def test_while_a_flush_runs_nothing_else_is_begun(lvm: Lvm, machine: Liste
     waiting = await lvm.plan(MAIL, "migration_threshold", "8192")
     machine.rack.note_cached({"dm-5": CacheCounts(held_bytes=6e9, dirty_bytes=6e9, at=clock.now)})
     back = await lvm.plan(MAIL, "cache_mode", "write-through")
-    assert "The cache has 5.59 GiB that the slow volume has not" in back.risk_text
+    assert "The cache has 5.59 GiB of unwritten data" in back.risk_text
     await lvm.apply(back)
     (task,) = await lvm.tasks(MAIL)
     assert (task.kind, task.progress is not None) == ("flush", True)

@@ -301,7 +301,7 @@ async def test_a_compression_that_there_is_not_is_refused(zfs: Zfs, value: str) 
 
 @pytest.mark.parametrize(
     ("target", "key", "why"),
-    [(VOLUME_TARGET, "volblocksize", "when the volume is made"), (POOL, "ashift", "added to the pool")],
+    [(VOLUME_TARGET, "volblocksize", "it is fixed at creation"), (POOL, "ashift", "added to the pool")],
 )
 async def test_what_is_chosen_once_is_shown_only(zfs: Zfs, target: Target, key: str, why: str) -> None:
     with pytest.raises(BlockedError, match=why):
