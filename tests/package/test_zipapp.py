@@ -99,7 +99,7 @@ def test_a_folder_of_somebody_else_or_below_one_is_refused(archive: Path, tmp_pa
 @needs("unshare", "mount")
 @pytest.mark.parametrize(
     ("options", "sentence"),
-    [("noexec", "lies on a file system mounted noexec"), ("size=8k", "there is not enough space")],
+    [("noexec", "lies on a file system mounted noexec"), ("size=8k", "there is not enough room")],
 )
 def test_a_place_that_does_not_do_is_named_and_nothing_is_left(
     archive: Path, tmp_path: Path, options: str, sentence: str

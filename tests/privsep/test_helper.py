@@ -135,7 +135,7 @@ async def test_the_helper_tells_of_a_device_what_root_itself_finds(root: Helper,
 @pytest.mark.long
 async def test_a_device_whose_file_does_not_fit_is_lent_to_nobody(root: Helper, tmp_path: Path) -> None:
     with thin_loop(tmp_path, size=500 << 20, on=64 << 20) as device:
-        with pytest.raises(RefusedError, match=r"Writing all of .* may need 500 MiB of the filesystem on"):
+        with pytest.raises(RefusedError, match=r"writing all of .* may need 500 MiB of the filesystem on"):
             await root.side.fetch("hold", **holding(device))
         facts = await helper_device_facts(root.side, device.device, writing=True)
     assert (facts.rooms[0].kind, facts.rooms[0].capacity) == ("file", 500 << 20)

@@ -45,7 +45,7 @@ async def test_ibms_statement_makes_array_and_logical_drive_at_once(
 ) -> None:
     plan = await planned(level, count, strip_bytes=strip)
     assert [step.argv for step in plan.steps] == [(TOOL, "-n", "DS4700_A", "-c", f"create logicalDrive {statement}")]
-    assert "takes hours" in plan.by_hand
+    assert "needs hours" in plan.by_hand
     assert plan.seconds > 0
 
 

@@ -55,7 +55,7 @@ class TestOnSparseFiles:
     async def test_a_write_that_does_not_fit_is_refused_and_nothing_written(self, thin: Loop, tmp_path: Path) -> None:
         before = os.stat(thin.backing).st_blocks
         words = await refusal(tmp_path, wanted(thin.sure()))
-        assert f"Writing all of {thin.device} may take 500 MiB of the filesystem on {tmp_path}/small" in words
+        assert f"writing all of {thin.device} may need 500 MiB of the filesystem on {tmp_path}/small" in words
         assert os.stat(thin.backing).st_blocks == before
 
     @pytest.mark.long

@@ -191,6 +191,6 @@ def test_a_replica_and_a_thin_pool_are_fixed_with_their_own_tools() -> None:
 
 def test_an_array_that_failed_or_waits_is_not_said_to_compute_anything() -> None:
     assert _broken(Level.RAID5, state=State.FAILED)[0] == "The array is failed."
-    assert _broken(Level.RAID5, why="its device is suspended (all I/O waits)")[0] == (
-        "The array is degraded: its device is suspended (all I/O waits)."
+    assert _broken(Level.RAID5, why="its device is suspended: all I/O waits")[0] == (
+        "The array is degraded: its device is suspended: all I/O waits."
     )

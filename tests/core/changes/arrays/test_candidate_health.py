@@ -68,7 +68,7 @@ async def test_a_drive_in_good_health_is_free(address: str) -> None:
 async def test_media_errors_and_wear_are_warned_of_and_not_refused(address: str) -> None:
     _, _, one = await found_with(address, media_errors=3, wear_percent=91.0)
     assert one.free
-    assert one.cautions == ("it has 3 media errors", "91 % of its rated endurance is used")
+    assert one.cautions == ("it has 3 media errors", "it has used 91 % of its rated endurance")
     assert candidate(one)["cautions"] == list(one.cautions)
     (row,) = drives_table([one]).rows
     assert "free, but it has 3 media errors; it has used 91 %" in _standing(row)
