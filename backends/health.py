@@ -28,7 +28,7 @@ _FLASH_ON_PCIE = "pcie"
 _WARMEST_ON_PCIE = 78.0
 """Temperature at which ioMemory cards begin to slow down: it is that of the controller chip (Fusion-io KB 37)."""
 
-FOREIGN = "it has a foreign configuration (it may belong to an array of another controller)"
+FOREIGN = "it has a foreign configuration and may belong to an array of another controller"
 """Reason against a new array of a drive with a foreign configuration."""
 
 

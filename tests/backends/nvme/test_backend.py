@@ -194,7 +194,7 @@ async def test_a_kernel_that_does_not_flush_a_caching_drive_is_pointed_out() -> 
     host.files["/sys/block/nvme0n1/queue/write_cache"] = "write through"
     now = await reading(host, "drive_cache")
     assert now.effective == "on, never flushed"
-    assert "power cut" in (now.why_effective or "")
+    assert "power failure" in (now.why_effective or "")
 
 
 async def test_states_without_io_are_offered_only_where_one_is_set() -> None:

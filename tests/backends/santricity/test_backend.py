@@ -378,7 +378,7 @@ async def test_only_volumes_have_settings(address: str) -> None:
 
 
 async def test_a_door_that_the_configuration_does_not_name_is_not_asked() -> None:
-    with pytest.raises(NotFoundError, match="names no santricity other"):
+    with pytest.raises(NotFoundError, match="has no santricity other"):
         await Santricity(PlayedWeb()).read(replace(FAST, address="other/array1/fast"))
 
 

@@ -60,7 +60,7 @@ def test_the_rack_with_free_drives_has_one_of_each_reason_against_a_drive(cli: C
     assert why == {
         "megaraid:/c0/e252/s6": "it is a hot spare (GHS)",
         "megaraid:/c0/e252/s7": "the controller reports JBOD",
-        "megaraid:/c0/e252/s8": "it has a foreign configuration (it may belong to an array of another controller)",
+        "megaraid:/c0/e252/s8": "it has a foreign configuration and may belong to an array of another controller",
         "smartarray:/slot0/1I:1:3": "it is a hot spare (OK)",
         "threeware:/c2/p8": "it is a hot spare (u0)",
         "smartarray:/slot0/2I:1:7": ("the controller reports Unassigned Drive, Predictive Failure it predicts failure"),

@@ -45,7 +45,7 @@ def _sick(drive: Drive, health: dict[str, Any]) -> Drive:
         ({"predicts_failure": True}, "it predicts failure"),
         ({"predictive_errors": 1}, "it predicts failure"),
         ({"locked": True}, "it is encrypted and locked"),
-        ({"foreign": True}, "it has a foreign configuration (it may belong to an array of another controller)"),
+        ({"foreign": True}, "it has a foreign configuration and may belong to an array of another controller"),
     ],
 )
 async def test_a_drive_that_will_fail_or_is_not_this_hosts_is_refused(
