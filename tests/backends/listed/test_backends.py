@@ -453,7 +453,7 @@ class _Dying(Telling):
 )
 async def test_what_a_tool_says_while_it_dies_is_told_once(backend: Areca | Marvell, tool: str) -> None:
     (problem,) = (await backend.inventory()).problems
-    assert problem.message == f"/usr/bin/{tool} said: /usr/bin/{tool}: {LIBRARY} (exit status 127)."
+    assert problem.message == f"/usr/bin/{tool} reports: /usr/bin/{tool}: {LIBRARY} (exit status 127)."
 
 
 class _Cut(HostWrapper):
@@ -605,7 +605,7 @@ async def test_of_several_nvme_boot_cards_no_array_is_given_to_any() -> None:
     twice["info", "-o", "hba"] = twice["info", "-o", "hba"].replace("nvme3", "nvme4", 1)
     found = await Marvell(Telling("mnv_cli", twice)).inventory()
     assert (len(found.controllers), found.arrays, found.drives) == (2, (), ())
-    assert "names 2 cards" in found.problems[-1].message
+    assert "reports 2 controllers" in found.problems[-1].message
 
 
 @pytest.mark.parametrize(("tool", "answers"), [("mvcli", MARVELL), ("mnv_cli", NVME)])

@@ -128,7 +128,7 @@ async def test_megacli_names_every_span_and_gives_the_name_afterwards(bed: Bed) 
 
 
 async def test_background_initialisation_is_said_to_begin_where_it_does(bed: Bed) -> None:
-    assert "begins by itself" in (await bed.plan("/c1", Level.RAID5, 5)).initialising
+    assert "starts automatically" in (await bed.plan("/c1", Level.RAID5, 5)).initialising
     assert "does not begin" in (await bed.plan("/c1", Level.RAID5, 4)).initialising
     assert "Nothing" in (await bed.plan("/c1", Level.RAID0, 4)).initialising
 
