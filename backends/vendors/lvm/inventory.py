@@ -218,7 +218,7 @@ def _vdo_reason(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:
     pool = volume if volume.kind == VDO_POOL else group.get(volume.pool or "") if volume.kind == VDO else None
     if pool is None or pool.columns.get("vdo_operating_mode") != "read-only":
         return ""
-    return "VDO is read-only: it ran full, or its metadata are damaged"
+    return "VDO is read-only: it ran full, or its metadata is damaged"
 
 
 def tasks_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[Task, ...]:

@@ -330,7 +330,7 @@ async def test_another_disk_under_the_name_is_left_alone() -> None:
     backend = ScsiBackend(host)
     change = await backend.plan(SDA, "drive_cache", "off")
     host.files["/sys/block/sda/diskseq"] = "77"
-    with pytest.raises(DeviceGoneError, match="another device"):
+    with pytest.raises(DeviceGoneError, match="a different device"):
         await backend.apply(change)
     assert host.caching("sda")
 
