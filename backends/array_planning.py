@@ -303,14 +303,14 @@ def spans_of(level: Level, drives: int, spans: int | None) -> int:
     """
     if level not in SPANNED:
         if spans not in (None, 1):
-            raise InvalidValueError(f"{level.name} has no spans.", hint="RAID10, RAID50 and RAID60 have.")
+            raise InvalidValueError(f"{level.name} has no spans.", hint="Only RAID10, RAID50 and RAID60 have spans.")
         return 1
     number = spans if spans is not None else drives // 2 if level is Level.RAID10 else 2
     if not _fits(level, drives, number):
         raise InvalidValueError(
-            f"{level.name} of {drives} drives cannot have {number} spans.",
-            hint=f"Each span has the same number of drives, at least {_EACH[level]}"
-            + (", and an even one." if level is Level.RAID10 else "."),
+            f"{level.name} of {drives} drives cannot be divided into {number} spans.",
+            hint=f"All spans must have the same number of drives, at least {_EACH[level]}"
+            + (", and it must be even." if level is Level.RAID10 else "."),
         )
     return number
 
@@ -335,14 +335,15 @@ def creation_policies(
     """
     for key, value in wished.items():
         if key not in legal:
-            hint = f"{', '.join(legal)} can be said when it is made. " if legal else ""
+            hint = f"Options available at creation: {', '.join(legal)}. " if legal else ""
             raise InvalidValueError(
-                f"{clean(key, 40)} is no policy at birth of this card.", hint=f"{hint}Others are set on the array."
+                f"{clean(key, 40)} cannot be set when creating an array on this controller.",
+                hint=f"{hint}Set the others after the array exists.",
             )
         if value not in legal[key]:
             raise InvalidValueError(
-                f"{key} is {' or '.join(legal[key])} at birth, not {clean(value, 40)!r}.",
-                hint="Others are set on the array.",
+                f"{key} must be {' or '.join(legal[key])} when creating an array, not {clean(value, 40)!r}.",
+                hint="Set the others after the array exists.",
             )
     return {key: value for key, value in {**usual, **wished}.items() if value in legal.get(key, ())}
 
@@ -351,7 +352,8 @@ def require_name(request: ArrayRequest) -> None:
     """Raise InvalidValueError for a name that some maker does not accept."""
     if not is_name(request.name):
         raise InvalidValueError(
-            f"{clean(request.name, 40)!r} cannot be its name.", hint="At most 15 letters, digits, `-` and `_`."
+            f"{clean(request.name, 40)!r} is not a valid array name.",
+            hint="Use at most 15 letters, digits, `-` and `_`, beginning with a letter or digit.",
         )
 
 
@@ -360,16 +362,19 @@ def require_shape(request: ArrayRequest) -> int:
     level, count = request.level, len(request.drives)
     if level not in _LEAST:
         raise InvalidValueError(
-            f"{level.value} cannot be made.", hint=f"{', '.join(possible.value for possible in LEVELS)} can."
+            f"raidbench cannot create {level.value}.",
+            hint=f"Available levels: {', '.join(possible.value for possible in LEVELS)}.",
         )
     if count < _LEAST[level]:
-        raise InvalidValueError(f"{level.name} takes at least {_LEAST[level]} drives, and {count} are named.")
+        raise InvalidValueError(f"{level.name} needs at least {_LEAST[level]} drives, {count} were given.")
     require_name(request)
     of_kernel = request.drives[0].controller is None or request.drives[0].shared
     copies = count if level is Level.RAID1 and of_kernel else 2
     data = raid.data_drives(level, count, spans=spans_of(level, count, request.spans), copies=copies)
     if not data:
-        raise InvalidValueError(f"{level.name} cannot be made of {count} drives.", hint="Its drives come in pairs.")
+        raise InvalidValueError(
+            f"{level.name} cannot be created from {count} drives.", hint="It needs an even number of drives."
+        )
     return data
 
 
@@ -381,17 +386,17 @@ def require_layout(request: ArrayRequest) -> int | None:
     """
     count, copies = len(request.drives), raid.copies_of(request.layout)
     if request.level is not Level.RAID10:
-        raise InvalidValueError(f"{request.level.name} has no layout to choose.", hint="RAID10 made by md has.")
+        raise InvalidValueError(f"{request.level.name} has no selectable layout.", hint="Only RAID10 of md has one.")
     if request.layout is None or copies < 2 or raid.LAYOUT.fullmatch(request.layout) is None:
         raise InvalidValueError(
-            f"{clean(request.layout or '', 40)!r} is no layout of RAID10.",
-            hint="n2, f2 and o2 are, or with more copies.",
+            f"{clean(request.layout or '', 40)!r} is not a RAID10 layout.",
+            hint="Valid layouts are n2, f2 and o2, or with more copies (n3).",
         )
     if request.spans is not None:
-        raise InvalidValueError("A RAID10 with a layout has no spans.", hint="Leave out the spans.")
+        raise InvalidValueError("A RAID10 with an md layout has no spans.", hint="Omit --spans.")
     if count < copies:
         raise InvalidValueError(
-            f"RAID10 with {copies} copies takes at least {copies} drives.", hint=f"Drives named: {count}."
+            f"RAID10 with {copies} copies needs at least {copies} drives.", hint=f"Drives given: {count}."
         )
     require_name(request)
     return raid.data_drives(Level.RAID10, count, copies=copies)
@@ -405,7 +410,7 @@ def require_alike(drives: Sequence[Candidate]) -> tuple[str, ...]:
     """
     named = [candidate.drive for candidate in drives]
     if len(set(named)) != len(named):
-        raise InvalidValueError("A drive is named twice.")
+        raise InvalidValueError("A drive is given twice.")
     for property_name, values in (
         ("media", [drive.media.value for drive in drives]),
         ("interfaces", [drive.interface or "unknown" for drive in drives]),
@@ -413,12 +418,14 @@ def require_alike(drives: Sequence[Candidate]) -> tuple[str, ...]:
     ):
         if len(kinds := sorted(set(values))) > 1:
             raise InvalidValueError(
-                f"The drives have different {property_name} ({', '.join(kinds)}).", hint="Choose alike ones."
+                f"The drives have different {property_name} ({', '.join(kinds)}).", hint="Choose drives of one kind."
             )
     sizes = {drive.size_bytes for drive in drives}
     models = {drive.model for drive in drives}
-    warnings = ["The drives are not of one size: the smallest counts."] if len(sizes) > 1 else []
-    warnings += [f"The drives are of {len(models)} models."] if len(models) > 1 else []
+    warnings = (
+        ["The drives differ in size. The array uses the size of the smallest one on each."] if len(sizes) > 1 else []
+    )
+    warnings += [f"The drives are of {len(models)} different models."] if len(models) > 1 else []
     return tuple(warnings)
 
 
@@ -427,8 +434,8 @@ def require_free_drive(drive: Candidate) -> None:
     if drive.why_not:
         why = " ".join(sentence if sentence.endswith(".") else f"{sentence}." for sentence in drive.why_not)
         raise RefusedError(
-            f"No array can be made of {drive.place}: {why}",
-            hint="`raidbench array list` says which drives are free, and why the others are not.",
+            f"{drive.place} cannot be used for an array: {why}",
+            hint="`raidbench array list` shows which drives are free, and why the others are not.",
         )
 
 

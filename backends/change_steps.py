@@ -27,7 +27,7 @@ from backends.topology.device_identity import identity, likely_of, other_paths, 
 from backends.topology.tree import read_tree
 from backends.values import dataclass
 
-LOOK_AGAIN = "Look at the devices again."
+LOOK_AGAIN = "Scan the devices again."
 """Hint for a device that no longer exists."""
 
 
@@ -38,7 +38,7 @@ def not_found_error(target: Target) -> NotFoundError:
 
 def gone_error(target: Target) -> DeviceGoneError:
     """Return the error for a target that has vanished."""
-    return DeviceGoneError(f"{clean(str(target))} is not there.", hint=LOOK_AGAIN)
+    return DeviceGoneError(f"{clean(str(target))} does not exist.", hint=LOOK_AGAIN)
 
 
 def require_still_free(request: ArrayRequest, candidates: Iterable[Candidate]) -> None:
@@ -246,8 +246,9 @@ def require_companions(
         pattern = legal.get(name)
         if pattern is None or pattern.fullmatch(value) is None:
             raise RefusedError(
-                f"{clean(name, 40)}={clean(value, 80)} is nothing that comes back with {key} of {target}.",
-                hint=f"With it comes back: {', '.join(legal) or 'nothing'}. Set the value you want by hand.",
+                f"{clean(name, 40)}={clean(value, 80)} cannot be restored together with {key} of {target}.",
+                hint=f"Values that are restored with it: {', '.join(legal) or 'nothing'}. Set the other value with "
+                "`raidbench set`.",
             )
 
 
@@ -255,10 +256,10 @@ def require_same_device(change: Change, present: Identity) -> None:
     """Raise AnotherDeviceError unless the device is the one that the change was planned for."""
     planned = change.identity
     if planned is None:
-        raise RefusedError(f"The change of {change.target} does not say which device it was planned for.")
+        raise RefusedError(f"The recorded change of {change.target} does not identify its device.")
     if differences := planned.differences(present):
         raise AnotherDeviceError(
-            f"{change.target} is another device now: {differences}.", hint=f"{LOOK_AGAIN[:-1]} and plan again."
+            f"{change.target} is now a different device: {differences}.", hint=f"{LOOK_AGAIN[:-1]} and plan again."
         )
 
 
@@ -266,7 +267,9 @@ def require_equal_steps(change: Change, expected: tuple[ChangeStep, ...]) -> Non
     """Raise RefusedError unless the change has exactly the steps `expected`, and at least one."""
     if not expected or change.writes != expected:
         shown = clean("; ".join(write.shown() for write in change.writes), 300)
-        raise RefusedError(f"This does not set {change.label.lower()} of {change.target}: {shown}.")
+        raise RefusedError(
+            f"Refusing the change: the recorded step does not set {change.label.lower()} of {change.target}: {shown}."
+        )
 
 
 async def run_step(host: Host, step: ChangeStep, seconds: float, refusal: Callable[[Completed], str]) -> None:
@@ -298,7 +301,7 @@ async def run_steps(
     steps = change.writes if writes is None else writes
     for step in steps:
         if step.path is None and not step.argv:
-            raise RefusedError(f"This step is only told of, and cannot be taken: {clean(step.shown(), 200)}.")
+            raise RefusedError(f"raidbench shows this step but does not run it: {clean(step.shown(), 200)}.")
     for done, step in enumerate(steps):
         if same is not None:
             await same()
@@ -314,12 +317,12 @@ def _with_change(error: ToolFailedError, change: Change, step: ChangeStep, done:
     """Return the error with the change that failed and the steps done before."""
     text = error.message.rstrip(".")
     message = f"{change.label} of {change.target} could not be set: {text}."
-    hint = error.hint or "The old value should still be in force; read the setting again."
+    hint = error.hint or "The old value should still be set. Scan the devices again to check."
     if done and apart:
-        message = f"{change.target} was {apart}, but could not be made again: {text}."
-        hint = f"Make it by hand: {step.shown()}"
+        message = f"{change.target} was {apart}, but cannot be re-created: {text}."
+        hint = f"Re-create it manually: {step.shown()}"
     elif done:
-        hint = f"{done} steps were done, not `{step.shown()}`; read the settings again."
+        hint = f"{done} steps succeeded, `{step.shown()}` did not run. Scan the devices again to check the settings."
     return type(error)(message, hint=hint, evidence=error.evidence)
 
 

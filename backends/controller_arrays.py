@@ -87,7 +87,7 @@ def lasting_id(wwn: str | None, serials: Iterable[str], otherwise: str) -> str:
 def ambiguity_reason(serial: str | None, serials: Iterable[str | None]) -> str:
     """Return the reason against a drive whose serial number is missing or not unique; "" if it is unique."""
     alone = bool(serial) and sum(other == serial for other in serials) == 1
-    return "" if alone else "its serial number is not told, or another drive has it too"
+    return "" if alone else "its serial number is missing or not unique"
 
 
 def find_on_controller(array: CreatedArray, card: ControllerArrays) -> ArrayMatch:
@@ -103,8 +103,8 @@ def find_on_controller(array: CreatedArray, card: ControllerArrays) -> ArrayMatc
         nameless = _is_nameless(array, card_array, drives, card)
     except ForeignArrayError as reason:
         return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=str(reason))
-    text = f"{card_array.target} is {array.level.name} of these very {len(drives)} drives"
-    text += ", and bears no name yet" if nameless else f", with the name {array.name}"
+    text = f"{card_array.target} is {array.level.name} of exactly these {len(drives)} drives"
+    text += ", and has no name yet" if nameless else f", with the name {array.name}"
     state = ArrayMatchState.PARTIAL if nameless else ArrayMatchState.COMPLETE
     target = None if nameless else card_array.target
     if card_array.node is None:  # without a node its content cannot be checked, so it is not deleted
@@ -132,11 +132,11 @@ def _drive(member: MemberDrive, drives: Iterable[ControllerDrive]) -> Controller
     called = clean(member.serial or member.place, 80)
     matches = [drive for drive in drives if member.serial and drive.serial == member.serial]
     if not matches:
-        raise ForeignArrayError(f"Its drive {called} is not behind the card.")
+        raise ForeignArrayError(f"Its drive {called} is not on the controller.")
     if len(matches) > 1:
         raise ForeignArrayError(f"Several drives have the serial number {called}.")
     if member.size_bytes is not None and matches[0].size_bytes not in (None, member.size_bytes):
-        raise ForeignArrayError(f"The drive {called} has another size now.")
+        raise ForeignArrayError(f"The size of drive {called} has changed.")
     return matches[0]
 
 
@@ -146,12 +146,12 @@ def _array_of(drives: Sequence[ControllerDrive], card: ControllerArrays) -> Cont
     Raises ForeignArrayError if there are several, or if an array's drives are unknown.
     """
     if untold := next((array for array in card.arrays if not array.drives), None):
-        raise ForeignArrayError(f"The card does not say which drives {untold.called} has.")
+        raise ForeignArrayError(f"The controller does not report which drives {untold.called} has.")
     places = {drive.place for drive in drives}
     over = [array for array in card.arrays if places.intersection((*array.drives, *array.claimed))]
     if len(over) > 1:
         numbers = " and ".join(array.called.rpartition(" ")[2] for array in over)
-        raise ForeignArrayError(f"The {card.kind}s {numbers} have its drives.")
+        raise ForeignArrayError(f"Several {card.kind}s use its drives: {numbers}.")
     return over[0] if over else None
 
 
@@ -163,8 +163,8 @@ def _absence_text(drives: Sequence[ControllerDrive], card: ControllerArrays) -> 
     for drive in drives:
         if drive.part_of:
             called = clean(drive.serial or drive.place, 80)
-            raise ForeignArrayError(f"No {card.kind} has its drive {called}, which {drive.part_of}.")
-    return f"No {card.kind} has any of its {len(drives)} drives."
+            raise ForeignArrayError(f"No {card.kind} uses its drive {called}, which {drive.part_of}.")
+    return f"No {card.kind} uses any of its {len(drives)} drives."
 
 
 def _is_nameless(
@@ -173,20 +173,22 @@ def _is_nameless(
     """Return whether the array still lacks its name. Raises ForeignArrayError if it is another array."""
     where = f"{card_array.called[:1].upper()}{card_array.called[1:]}"
     if set(card_array.drives) != {drive.place for drive in drives}:
-        raise ForeignArrayError(f"{where} has some of its drives, and is not made of all of them and no other.")
+        raise ForeignArrayError(f"{where} does not consist of exactly its drives.")
     if card_array.lasting in array.before:
-        raise ForeignArrayError(f"{where} was there before it was made.")
+        raise ForeignArrayError(f"{where} existed before the creation began.")
     if card_array.level is not array.level:
-        raise ForeignArrayError(f"{where} has its drives and is {card_array.level.name}, not {array.level.name}.")
+        raise ForeignArrayError(f"{where} uses its drives, but is {card_array.level.name}, not {array.level.name}.")
     if card_array.strip_bytes not in (None, array.strip_bytes):
-        raise ForeignArrayError(f"{where} has its drives and strips of {size_words(card_array.strip_bytes or 0)}.")
+        raise ForeignArrayError(
+            f"{where} uses its drives, but has strips of {size_words(card_array.strip_bytes or 0)}."
+        )
     if array.spans is not None and card_array.spans not in (None, array.spans):
-        raise ForeignArrayError(f"{where} has its drives and {card_array.spans} spans, not {array.spans}.")
+        raise ForeignArrayError(f"{where} uses its drives, but has {card_array.spans} spans, not {array.spans}.")
     if card_array.added:
-        raise ForeignArrayError(f"{where} has its drives, and {card_array.added}.")
+        raise ForeignArrayError(f"{where} uses its drives, but {card_array.added}.")
     if card_array.name == array.name:
         return False
     if card_array.name is None and not card.named_at_creation:
         return True
     called = f"is called {clean(card_array.name, 40)}" if card_array.name else "has no name"
-    raise ForeignArrayError(f"{where} has its drives and {called}, not {array.name}.")
+    raise ForeignArrayError(f"{where} uses its drives, but {called}, not {array.name}.")

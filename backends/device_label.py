@@ -24,8 +24,8 @@ _ARRAYS = ("md.", "dm.")
 _MAPPED = {
     "dm.LVM-": "an LVM volume",
     "dm.CRYPT-": "an encrypted volume",
-    "dm.mpath-": "a disk on several paths",
-    "dm.": "a volume of device-mapper",
+    "dm.mpath-": "a multipath disk",
+    "dm.": "a device-mapper device",
 }
 """Kinds of device-mapper devices by the prefix of their id."""
 
@@ -90,7 +90,7 @@ def device_label_of_parts(target: Target, serials: Sequence[str]) -> DeviceLabel
     """Return the label of a device that will be made of drives: the token is the end of the first serial number."""
     word = next((_plain(serial)[-LENGTH:] for serial in serials if len(_plain(serial)) >= SHORTEST), target.address)
     drives = ", ".join(map(clean, serials)) or "unknown drives"
-    return DeviceLabel(name=str(target), description=f"to be made of the drives {drives}", token=word)
+    return DeviceLabel(name=str(target), description=f"to be created from the drives {drives}", token=word)
 
 
 def _is_other(device: Device, other: Device) -> bool:
@@ -145,6 +145,6 @@ def _description(device: Identity, word: str) -> str:
     elif _marks(device) and device.wwn:
         description = [f"WWN {device.wwn}"]
     elif device.serial:
-        description = [f"serial number {device.serial}, which another device reports too"]
+        description = [f"serial number {device.serial}, which is not unique"]
     size = "size unknown" if device.size_bytes is None else size_words(device.size_bytes)
     return ", ".join((device.model or "model unknown", *(description or ["no serial number"]), size))

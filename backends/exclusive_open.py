@@ -44,12 +44,12 @@ def claim(device: str, devno: str) -> str | None:
         return SILENT
     except OSError as error:
         if error.errno == errno.EBUSY:
-            return "the kernel or a program has claimed it for itself"
+            return "the kernel or a program has opened it exclusively"
         if error.errno in _CLOSED:
             return CLOSED
         return f"it cannot be opened exclusively: {error.strerror}"
     value = f"{os.major(number)}:{os.minor(number)}" if number else None
-    return None if value == devno else "another device is behind its name now"
+    return None if value == devno else "its name now belongs to a different device"
 
 
 def claim_on(host: Host) -> Claim | None:
@@ -143,18 +143,20 @@ class DeviceClaim:
             descriptor = open_device(self.device, self._flags | os.O_NONBLOCK | os.O_CLOEXEC)
         except TimeoutError:
             raise RefusedError(
-                f"{self.device} could not be opened: {SILENT}.", hint="The kernel log says what is wrong with it."
+                f"{self.device} could not be opened: {SILENT}.", hint="Read the kernel log for the cause."
             ) from None
         except OSError as error:
             if error.errno in (errno.ENOENT, *_CLOSED):
                 raise DeviceGoneError(
-                    f"{self.device} is offline or gone.", hint="The kernel log says why.", evidence=str(error)
+                    f"{self.device} is offline or removed.",
+                    hint="Read the kernel log for the cause.",
+                    evidence=str(error),
                 ) from error
-            why = "something uses it" if error.errno == errno.EBUSY else str(error.strerror)
+            why = "it is in use" if error.errno == errno.EBUSY else str(error.strerror)
             hint = (
                 "Run raidbench as root."
                 if isinstance(error, PermissionError)
-                else "Look at what uses it and try again."
+                else "Find the process or device that uses it (lsof, lsblk), release the device, and try again."
             )
             raise RefusedError(f"{self.device} could not be opened: {why}.", hint=hint, evidence=str(error)) from error
         try:
@@ -173,8 +175,8 @@ class DeviceClaim:
         for name, (wanted, now) in matches.items():
             if wanted != now:
                 raise AnotherDeviceError(
-                    f"{self.device} is another device now: its {name} was {wanted}, is {now}.",
-                    hint="Look at the devices again and plan again.",
+                    f"{self.device} is now a different device: its {name} was {wanted} and is {now}.",
+                    hint="Scan the devices again and plan again.",
                 )
 
     def close(self) -> None:

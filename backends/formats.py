@@ -58,6 +58,6 @@ def newer_error(file_format: FileFormat, number: object, program: object, subjec
     by = f"raidbench {clean(program, 40)}" if isinstance(program, str) and program else "a newer raidbench"
     return NewerError(
         f"{subject} was written by {by}; this is {program_version()}.",
-        hint=f"Use {f'{by} or newer' if named else by}.",
+        hint=f"Use {(f'{by} or newer' if named else by)} to read it.",
         evidence=f"{file_format} format {number}, read up to {FORMATS[file_format]}",
     )

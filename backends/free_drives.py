@@ -17,8 +17,8 @@ _NO_DISKS = ("loop", "zram", "ram", "zvol", "dm")
 """Interfaces of devices that are no real disks; a multipath disk has its own interface."""
 
 _MEMBERS = {
-    "crypto_LUKS": "it bears a LUKS header: an encrypted volume, whatever lies in it",
-    "btrfs": "it bears a btrfs filesystem, which may lie on other disks too",
+    "crypto_LUKS": "it has a LUKS header (encrypted volume)",
+    "btrfs": "it has a btrfs filesystem, which may span other disks",
 }
 """Reasons against disks that are part of something bigger, by blkid's TYPE. A confirmed run may still write to them."""
 

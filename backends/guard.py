@@ -67,30 +67,33 @@ class GuardResult:
         return self.ok and (not self.needs_confirmation or typed == self.confirm_text)
 
 
-_BUILT = "Measure what is built on it, or take that apart first."
+_BUILT = "Measure the device that is built on it, or delete that device first."
 
 _HINTS = {
-    "likely": "Compare them (lsblk -o NAME,HCTL,SERIAL,PTUUID,UUID): different UUIDs on both prove that they are two.",
-    "same": "If it is a copy, give it a UUID of its own (tune2fs -U, xfs_admin -U, swaplabel -U, sgdisk -G).",
-    "root": "The disk of the running system is never written to: choose another disk or a scratch file.",
-    "mount": "Unmount it first, or measure with a scratch file on it.",
+    "likely": "Compare them (lsblk -o NAME,HCTL,SERIAL,PTUUID,UUID). Different UUIDs prove that they are two disks.",
+    "same": "If it is a copy, change its UUID (tune2fs -U, xfs_admin -U, swaplabel -U, sgdisk -G).",
+    "root": "raidbench never writes to the disk of the running system. Choose another disk or a scratch file.",
+    "mount": "Unmount it first, or measure a scratch file on it.",
     "swap": "Turn the swap area off first (swapoff).",
     "btrfs": "Unmount the filesystem first.",
-    "zfs": "Measure a volume of the pool, or export the pool first.",
-    "export": "Take it out of the target first.",
-    "snapshot": "Measure before the snapshot is taken, or remove it first (lvremove): what is written is copied to it.",
+    "zfs": "Measure a zvol of the pool, or export the pool first.",
+    "export": "Remove it from the target first.",
+    "snapshot": (
+        "Measure before the snapshot is created, or remove the snapshot first (lvremove): each write is copied to it."
+    ),
     "holder": _BUILT,
     "lvm": _BUILT,
     "bcache": _BUILT,
     "md": _BUILT,
     "stratis": "Measure a filesystem of the pool, or destroy the pool first (stratis pool destroy).",
-    "loop": "Detach the loop device first (losetup -d); a zram gives its device back when it is reset (zramctl -r).",
+    "loop": "Detach the loop device first (losetup -d). A zram device releases its disk on reset (zramctl -r).",
     "open": "End that program first.",
-    "closed": "The kernel log says why; device/state in its folder below /sys/block tells how the kernel has it.",
+    "closed": "Read the kernel log for the cause. Its state is in /sys/block/NAME/device/state.",
     "exclusive": "Find out what uses it: lsblk, /proc/mdstat, multipath -ll.",
-    "unknown": "Run raidbench as root, so that it can make sure.",
-    "unseen": "Write to it from where all programs can be seen: outside of containers, with all capabilities of root."
-    " A scratch file can be measured here, too.",
+    "unknown": "Run raidbench as root: it can then check this.",
+    "unseen": "To write to it, run raidbench outside of containers with all capabilities of root. A scratch file can "
+    "be "
+    "measured here as well.",
 }
 """Next step by kind of use; the first kind that applies counts."""
 
@@ -99,7 +102,7 @@ _UNCHECKED = ("unknown", "unseen")
 """Kinds of use which only say that a check was not possible."""
 
 
-_FREE_SPACE_HINT = "Give it more room first, or write less of it: a smaller --size."
+_FREE_SPACE_HINT = "Add free space first, or write less with a smaller --size."
 """Hint if the written data does not fit into thin-provisioned space."""
 
 
@@ -134,7 +137,7 @@ def judge(facts: DeviceFacts, intent: Intent, area: WriteRange = WHOLE) -> Guard
 def _read_refusals(facts: DeviceFacts) -> tuple[tuple[str, ...], str]:
     """Return the reasons against even reading, and a hint."""
     if not facts.is_block:
-        return (f"{facts.shown} is no block device.",), "`raidbench devices` lists what is there."
+        return (f"{facts.shown} is not a block device.",), "`raidbench devices` lists what is there."
     if not facts.size_bytes:
         return (f"{facts.shown} has no medium: its size is 0.",), "Choose another device."
     return (), ""
@@ -150,10 +153,10 @@ def _against_writing(facts: DeviceFacts) -> list[str]:
     ]
     if facts.read_only:
         reasons.append(f"{facts.shown} is read-only.")
-    reasons += [f"{facts.shown}: {text}, so it counts as in use." for text in facts.unknown]
+    reasons += [f"{facts.shown} cannot be verified as unused: {text}." for text in facts.unknown]
     if not is_distinguishable(facts.identity, facts.interface):
         reasons.append(
-            f"{facts.shown} reports neither serial number nor WWN, so it cannot be distinguished from another disk."
+            f"{facts.shown} has no serial number and no WWN, so raidbench cannot distinguish it from another disk."
         )
     return reasons
 
@@ -165,7 +168,7 @@ def _marks(facts: DeviceFacts) -> list[tuple[Signature, MemberSignature]]:
 
 def _default_hint(facts: DeviceFacts) -> str:
     if marks := dict.fromkeys(mark.remove for _, mark in _marks(facts)):
-        return f"If that is no longer wanted, remove its mark first ({', '.join(marks)})."
+        return f"If it is no longer needed, remove the signature first ({', '.join(marks)})."
     return "Choose another device or a scratch file."
 
 
@@ -183,7 +186,7 @@ def _sentence(facts: DeviceFacts, use: Use) -> str:
 
 
 def _content_line(facts: DeviceFacts, signature: Signature) -> str:
-    content = "something unknown, it could not be probed" if signature.kind == "unknown" else signature.kind
+    content = "unknown content (probing failed)" if signature.kind == "unknown" else signature.kind
     label = f" {signature.label!r}" if signature.label else ""
     size = f", {size_words(signature.size_bytes)}" if signature.size_bytes else ""
     uuid = f", UUID {signature.uuid}" if signature.uuid else ""  # a filesystem that was re-created has another UUID
@@ -195,8 +198,8 @@ def require(verdict: GuardResult, typed: str | None = None) -> None:
     _require_ok(verdict)
     if not verdict.confirmed_by(typed) and verdict.label is not None:
         raise RefusedError(
-            f"{verdict.shown} is not blank: {'; '.join(verdict.content)}.",
-            hint=f"To destroy that, confirm with the word {verdict.label.token}. {verdict.label.sentence}",
+            f"{verdict.shown} contains data: {'; '.join(verdict.content)}.",
+            hint=f"To overwrite it, give the confirmation token {verdict.label.token}. {verdict.label.sentence}",
         )
 
 
@@ -210,8 +213,8 @@ def require_confirmed_content(verdict: GuardResult, shown: Collection[str] | Non
     new = [] if shown is None else new_content(verdict.content, shown)
     if new:
         raise RefusedError(
-            f"Something lies on {verdict.shown} that was not there when it was confirmed: {'; '.join(new)}.",
-            hint="Look at it, and start anew.",
+            f"The content of {verdict.shown} changed after you confirmed it: {'; '.join(new)}.",
+            hint="Check the device and try again.",
         )
 
 
@@ -256,7 +259,7 @@ async def require_free(
     RefusedError with the guard's reasons, DeviceGoneError if it vanished.
     """
     if device is None:
-        raise RefusedError("Its block device is not known, so nothing can show that it is not in use.")
+        raise RefusedError("The block device is unknown, so raidbench cannot verify that it is unused.")
     if host.root_side is not None:
         return await helper_content_check(host.root_side, device, shown)
     with uncached():
@@ -326,8 +329,8 @@ async def _claim(
         _require_same(now, identity)
         if now.along != before.along:
             raise AnotherDeviceError(
-                f"{now.device} lies on something else now than when it was looked at.",
-                hint="Look for hardware again, and choose it again.",
+                f"The devices below {now.device} changed since the last scan.",
+                hint="Scan the devices again, then choose the device again.",
             )
         allow(judge(now, Intent.WRITE, area))
         yield hold
@@ -336,16 +339,16 @@ async def _claim(
 def _require_identity(host: Host, facts: DeviceFacts) -> Identity:
     """Return the identity of a device. Raises RefusedError if it cannot be opened from this process."""
     if facts.identity is None or claim_on(host) is None:
-        raise RefusedError(f"{facts.device} cannot be held: it is not on this machine.")
+        raise RefusedError(f"{facts.device} cannot be opened exclusively: it is not on this host.")
     return facts.identity
 
 
 def _require_same(now: DeviceFacts, meant: Identity) -> None:
     """Raise DeviceGoneError unless the device is the one that was chosen."""
     if now.identity is None:
-        raise DeviceGoneError(f"{now.device} is gone.", hint="Look for hardware again.")
+        raise DeviceGoneError(f"{now.device} is gone.", hint="Scan the devices again.")
     if not meant.same_device(now.identity):
         raise AnotherDeviceError(
-            f"{now.device} is another device now than the one that was chosen.",
-            hint="Look for hardware again, and choose it again.",
+            f"{now.device} is no longer the device that you chose.",
+            hint="Scan the devices again, then choose the device again.",
         )

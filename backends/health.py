@@ -28,7 +28,7 @@ _FLASH_ON_PCIE = "pcie"
 _WARMEST_ON_PCIE = 78.0
 """Temperature at which ioMemory cards begin to slow down: it is that of the controller chip (Fusion-io KB 37)."""
 
-FOREIGN = "it carries a foreign configuration: an array of another card may be on it"
+FOREIGN = "it has a foreign configuration and may belong to an array of another controller"
 """Reason against a new array of a drive with a foreign configuration."""
 
 
@@ -112,7 +112,7 @@ def reasons_against(health: Health) -> tuple[str, ...]:
     conditions = (
         (health.foreign, FOREIGN),
         (health.locked, "it is encrypted and locked"),
-        (is_failing(health), "its failure is predicted"),
+        (is_failing(health), "it predicts failure"),
     )
     return tuple(reason for applies, reason in conditions if applies)
 
@@ -120,7 +120,7 @@ def reasons_against(health: Health) -> tuple[str, ...]:
 def cautions(health: Health) -> tuple[str, ...]:
     """Return what to know before an array is made of a drive, each a clause."""
     conditions = (
-        (health.media_errors, f"{health.media_errors} media errors are counted on it"),
-        ((health.wear_percent or 0) >= WORN, f"{health.wear_percent or 0:g} % of its rated endurance is used"),
+        (health.media_errors, f"it has {health.media_errors} media errors"),
+        ((health.wear_percent or 0) >= WORN, f"it has used {health.wear_percent or 0:g} % of its rated endurance"),
     )
     return tuple(caution for applies, caution in conditions if applies)

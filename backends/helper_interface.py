@@ -56,7 +56,7 @@ def encode_error(error: RaidbenchError) -> dict[str, Any]:
 def decode_error(data: Mapping[str, Any]) -> RaidbenchError:
     """Return the error of an answer; an unknown kind becomes a RefusedError."""
     error = ERRORS.get(str(data.get("kind")), RefusedError)(
-        str(data.get("message", "The root helper refused it.")),
+        str(data.get("message", "The root helper refused the request.")),
         hint=str(data.get("hint", "")),
         evidence=str(data.get("evidence", "")),
     )

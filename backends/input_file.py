@@ -50,5 +50,5 @@ def read_input(path: str | Path, largest: int) -> bytes:
 
 def _require_regular(path: str | Path, info: os.stat_result) -> None:
     if not stat.S_ISREG(info.st_mode):
-        kind = next((text for test, text in _KINDS if test(info.st_mode)), "Is no file")
+        kind = next((text for test, text in _KINDS if test(info.st_mode)), "Is not a file")
         raise NotRegularError(errno.EISDIR if stat.S_ISDIR(info.st_mode) else errno.EINVAL, kind, str(path))

@@ -39,7 +39,7 @@ class Link:
         if self.speed is None or self.width is None:
             return None
         now = f"{self.speed} x{self.width}"
-        return f"{now}, the card can do {self.best}" if self.link_degraded else now
+        return f"{now}, the device supports {self.best}" if self.link_degraded else now
 
     @property
     def best(self) -> str:
@@ -165,8 +165,11 @@ class BusController:
     def advice(self) -> str:
         """Return how to get it listed."""
         if self.vendor not in _TOOLS:
-            return "raidbench knows no tool for it: use that of its maker."
-        return f"Install {_TOOLS[self.vendor]}, start raidbench as root, and see whether the tool lists it by itself."
+            return "raidbench supports no tool for it. Use the vendor's tool."
+        return (
+            f"Install {_TOOLS[self.vendor]} and run raidbench as root. If the controller is still missing, run the "
+            "tool directly to check that it lists it."
+        )
 
 
 async def bus_controllers(host: Host) -> tuple[BusController, ...]:

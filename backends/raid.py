@@ -55,7 +55,7 @@ def layout_of(text: str) -> str:
     match = _LAYOUT_WORDS.fullmatch(text.strip().lower())
     letter, copies = ("", 0) if match is None else ((match[1] or match[3])[0], int(match[2] or match[4] or 2))
     if copies < 2:
-        raise ValueError("wants near, far or offset and a number of copies, 2 at least: n2, f2, o2, far=3")
+        raise ValueError("must be near, far or offset with a number of copies, at least 2: n2, f2, o2, far=3")
     return f"{letter}{copies}"
 
 

@@ -76,9 +76,9 @@ def find_vendors(*, plugins: Iterable[EntryPoint] | None = None) -> VendorRegist
             problems.append(_broken_problem(source, f"{type(error).__name__}: {error}"))
             continue
         if not isinstance(vendor, Vendor) or not vendor.name:
-            problems.append(_broken_problem(source, "it exports no vendor"))
+            problems.append(_broken_problem(source, "it defines no vendor"))
         elif vendor.name in vendors:
-            problems.append(_broken_problem(source, f"there is a vendor {vendor.name} already"))
+            problems.append(_broken_problem(source, f"a vendor {vendor.name} exists already"))
         else:
             vendors[vendor.name] = vendor
     return VendorRegistry(vendors=tuple(vendors.values()), problems=tuple(problems))
@@ -112,7 +112,7 @@ def own_vendors() -> Iterator[Vendor]:
         stem, ending = os.path.splitext(file)  # a shipped form may contain bytecode only
         stems = (os.path.join(folder, name), os.path.join(folder, name, "__init__"))
         if stem not in stems or ending not in (".py", ".pyc"):
-            raise ImportError(f"{name} is read from {file}, not from {folder}", name=name)
+            raise ImportError(f"{name} was loaded from {file}, not from {folder}", name=name)
         assert isinstance(module.VENDOR, Vendor)
         yield module.VENDOR
 
@@ -149,8 +149,8 @@ def _may_offer(folder: str) -> bool:
 def _broken_problem(source: str, reason: str) -> Problem:
     return Problem(
         where=clean(source),
-        message=f"The vendor module {clean(source)} cannot be used: {clean(reason, 300)}.",
-        hint="The other vendors work without it; update or remove it.",
+        message=f"Cannot load the vendor module {clean(source)}: {clean(reason, 300)}.",
+        hint="The other vendors are not affected. Update or remove the module.",
     )
 
 
@@ -238,7 +238,7 @@ class MachineBackends:
             return self.backends[target.backend]
         except KeyError:
             raise NotFoundError(
-                f"There is no backend {clean(target.backend)}.", hint=f"There are: {', '.join(self.backends)}."
+                f"No backend is named {clean(target.backend)}.", hint=f"Available backends: {', '.join(self.backends)}."
             ) from None
 
     def setter(self, target: Target) -> SettingsBackend:
@@ -247,7 +247,7 @@ class MachineBackends:
         if not isinstance(backend, SettingsBackend):
             raise NotFoundError(
                 f"{clean(str(target))} has no settings.",
-                hint="`raidbench doctor` says whether a tool is missing.",
+                hint="`raidbench doctor` shows whether a tool is missing.",
             )
         return backend
 
@@ -399,5 +399,5 @@ async def inventory_or_problem(name: str, scan: Awaitable[Inventory], otherwise:
         return otherwise.merge(Inventory(problems=(Problem(where=name, message=error.message, hint=error.hint),)))
     except Exception as error:
         message = f"{name} stopped with {type(error).__name__}: {clean(str(error), 300)}."
-        hint = "This is a defect of raidbench or of the vendor module; `raidbench capture` makes a report of it."
+        hint = "This is a defect of raidbench or of the vendor module. Run `raidbench capture` and report it."
         return otherwise.merge(Inventory(problems=(Problem(where=name, message=message, hint=hint),)))

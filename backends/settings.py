@@ -49,7 +49,7 @@ class Persistence(StrEnum):
     """In the device's volatile memory: a warm reboot keeps it, a power loss does not."""
 
 
-UNCONFIRMED = "Not confirmed on hardware: what is read back afterwards is the only verdict."
+UNCONFIRMED = "This change has not been tested on real hardware. raidbench verifies it by reading the value back."
 """Shown wherever a setting is explained or reviewed whose change has not been recorded on hardware."""
 
 
@@ -209,7 +209,7 @@ def check_value(setting: Setting, reading: Reading, value: str) -> str:
             return by_label[value.lower()]
         raise InvalidValueError(
             f"{setting.key} cannot be {value!r} here.",
-            hint=suggestion_hint(value, legal, f"Legal values: {', '.join(legal)}."),
+            hint=suggestion_hint(value, legal, f"Valid values: {', '.join(legal)}."),
         )
     span = reading.span
     if span is None:
@@ -218,7 +218,7 @@ def check_value(setting: Setting, reading: Reading, value: str) -> str:
         number = int(value)
     except ValueError:
         raise InvalidValueError(
-            f"{setting.key} wants a whole number, not {value!r}.", hint=f"{_span_text(span, steps=False)}."
+            f"{setting.key} must be a whole number, not {value!r}.", hint=f"{_span_text(span, steps=False)}."
         ) from None
     if not span.minimum <= number <= span.maximum or (number - span.minimum) % span.step:
         raise InvalidValueError(f"{setting.key} cannot be {number} here.", hint=f"{_span_text(span)}.")
@@ -233,7 +233,7 @@ def _span_text(span: Span, *, steps: bool = True) -> str:
 def legal_text(reading: Reading) -> str:
     """Return the legal values for use within a sentence: `from 4 to 74 requests`."""
     if reading.choices:
-        return f"legal: {', '.join(choice.value for choice in reading.choices)}"
+        return f"valid: {', '.join(choice.value for choice in reading.choices)}"
     return "" if reading.span is None else f"f{_span_text(reading.span)[1:]}"
 
 

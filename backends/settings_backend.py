@@ -138,7 +138,7 @@ class Settable(ABC, Generic[StateT]):
         if done.returncode == 0:
             return ""
         first_line = next((line for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()), "")
-        return clean(first_line, 300) or f"it ended with exit status {done.returncode}"
+        return clean(first_line, 300) or f"it exited with status {done.returncode}"
 
     # -- common to all vendors ----------------------------------------------------------------------------------------
 

@@ -15,10 +15,10 @@ from backends.text import clean
 
 Name = TypeVar("Name", bound=Hashable)
 
-REFUSED = "the answer is refused"
+REFUSED = "unexpected output"
 """Introduces the reason why an answer about another object is refused."""
 
-NEXT_STEP = "Run the command by hand and compare."
+NEXT_STEP = "Run the command manually and compare its output."
 """Hint for a refused answer."""
 
 _SHOWN = 3
@@ -36,7 +36,7 @@ def misnamed_reason(asked: str, named: Iterable[str], *, once: bool = True, requ
     if others:
         shown = ", ".join(clean(name, 60) for name in others[:_SHOWN])
         more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
-        return f"it names {shown}{more} {'beside' if asked in counts else 'instead of'} {asked}"
+        return f"it names {shown}{more} {'in addition to' if asked in counts else 'instead of'} {asked}"
     if not counts:
         return f"it does not name {asked}" if required else ""
     return f"it names {asked} {counts[asked]} times" if once and counts[asked] > 1 else ""

@@ -16,7 +16,7 @@ from backends.model import Problem
 from backends.text import clean
 from backends.values import dataclass
 
-CUT = "the answer was cut"
+CUT = "incomplete output"
 """Introduces the reason why output counts as truncated."""
 
 Missing = Callable[[str], str]
@@ -33,14 +33,14 @@ def last_line(*lines: str) -> Missing:
 
     def missing(text: str) -> str:
         end = text.rstrip(_BEHIND).rpartition("\n")[2].strip().lower()
-        return "" if end in wanted else "its last line is missing"
+        return "" if end in wanted else "the last line is missing"
 
     return missing
 
 
 def line_end(text: str) -> str:
     """Check that output ends with a newline, the minimum for any text."""
-    return "" if text.endswith("\n") else "its last line is torn"
+    return "" if text.endswith("\n") else "the last line is truncated"
 
 
 def whole_lines(text: str) -> str:
@@ -66,7 +66,7 @@ class CompletenessCheck:
     def lost(self, done: Completed) -> str:
         """Return why output is truncated, to complete "the answer was cut: "; "" if it is complete."""
         if done.truncated:
-            return "it is longer than can be read"
+            return "it is too long"
         if done.returncode < 0 or (self.statuses and done.returncode not in self.statuses):
             return exit_text(done)
         return self.missing(done.stdout)
@@ -104,7 +104,7 @@ def unreadable_files_message(folder: str, names: Iterable[str]) -> str:
 
 def truncation_error(subject: object, text: str) -> BlockedError:
     """Return the error if truncated output is not enough for `subject`. `text`: from `truncation_message`."""
-    return BlockedError(f"Not enough is known of {clean(str(subject))}: {text}.", hint=LOOK_AGAIN)
+    return BlockedError(f"Incomplete information about {clean(str(subject))}: {text}.", hint=LOOK_AGAIN)
 
 
 def unusable_output_error(command: Command, done: Completed, text: str = "") -> ToolFailedError:
@@ -114,7 +114,7 @@ def unusable_output_error(command: Command, done: Completed, text: str = "") -> 
     how = f" ({exit_text(Completed(returncode=done.returncode, stdout='', stderr=''))})" if done.returncode else ""
     tool = clean(command.argv[0], 200)
     return ToolFailedError(
-        f"{tool} said: {text.rstrip('.')}{how}." if text else f"{tool} said nothing{how}.",
+        f"{tool} reports: {text.rstrip('.')}{how}." if text else f"{tool} failed without a message{how}.",
         hint=manual_run_hint(command),
         evidence=evidence_of(command, done),
     )
@@ -122,7 +122,7 @@ def unusable_output_error(command: Command, done: Completed, text: str = "") -> 
 
 def manual_run_hint(command: Command) -> str:
     """Return the hint for a tool whose output is unusable."""
-    return f"Run it by hand: {command.shown()}"
+    return f"Run the command manually: {command.shown()}"
 
 
 def with_tool_name(path: str, text: str) -> str:

@@ -61,8 +61,8 @@ class RuleFile:
         if actions:
             if continued:
                 raise BlockedError(
-                    f"{self.path} ends in a rule that goes on after a backslash, so no line can be added.",
-                    hint="Complete the last rule of that file.",
+                    f"{self.path} ends with a backslash, so its last rule is incomplete and no line can be added.",
+                    hint="Complete the last rule of the file.",
                 )
             if lines and not lines[-1].endswith(b"\n"):
                 lines[-1] += b"\n"
@@ -82,9 +82,9 @@ class RuleFile:
         """Return the rule that persists the settings of these keys on a device; without actions, it removes them."""
         if actions:
             which = f"the {self.device_kind} with {' and '.join(match)}"
-            text = f"Sets {', '.join(keys)} whenever {which} appears, from the next boot on."
+            text = f"Sets {', '.join(keys)} when {which} appears, from the next boot on."
         else:
-            text = f"Takes out what was kept for {device}; what is set now stays until {self.until}."
+            text = f"Removes the persisted settings of {device}. The present values remain until {self.until}."
         before = await host.read_whole(self.path)
         rewrite = partial(self.merge, match=match, actions=actions)
         rewrite(before or b"")  # raises BlockedError before anything is shown
@@ -107,8 +107,8 @@ def queue_rules(folder: str, name: str) -> RuleFile:
     """Return the rule file for settings that the kernel forgets at a reboot: attributes in `folder` of a disk."""
     return RuleFile(
         path="/etc/udev/rules.d/99-raidbench.rules",
-        header="# Settings kept by raidbench, one line per disk. "
-        "`raidbench persist` changes only lines of its own form.",
+        header="# Settings persisted by raidbench, one line per disk. `raidbench persist` changes only lines in this "
+        "format.",
         event="add|change",
         action=rf'ATTR\{{{folder}/[a-z_]+\}}="[a-z0-9_. -]+"',
         device_kind=name,
@@ -118,7 +118,7 @@ def queue_rules(folder: str, name: str) -> RuleFile:
 def attribute_assignment(attribute: str, value: str) -> str:
     """Return the assignment of a sysfs attribute. Raises BlockedError for a value that a rule cannot contain."""
     if not _VALUE.fullmatch(value):
-        raise BlockedError(f"A udev rule cannot hold {value!r} for {attribute}.")
+        raise BlockedError(f"A udev rule cannot contain the value {value!r} for {attribute}.")
     return f'ATTR{{{attribute}}}="{value}"'
 
 
@@ -131,8 +131,9 @@ def match_keys(node: Node) -> tuple[str, ...]:
     attributes = node.attributes
     if "loop/backing_file" in attributes or node.name.startswith(("loop", "zram", "ram", "nbd")):
         raise BlockedError(
-            f"{node.device} has nothing that stays the same over a reboot, so its settings cannot be kept.",
-            hint="Set them again from the unit or script that sets the device up.",
+            f"{node.device} has no identifier that remains the same over a reboot, so its settings cannot be "
+            "persisted.",
+            hint="Set them in the systemd unit or script that creates the device.",
         )
     if array := node.udev.get("MD_UUID"):
         pairs = [("ENV{MD_UUID}", array)]
@@ -149,7 +150,7 @@ def match_keys(node: Node) -> tuple[str, ...]:
         pairs = [("ATTR{serial}", serial)]
     else:
         raise BlockedError(
-            f"{node.device} reports neither serial number nor WWN, so no rule could tell it from another disk.",
+            f"{node.device} has no serial number and no WWN, so a udev rule cannot distinguish it from another disk.",
             hint="In a virtual machine, give the disk a serial number.",
         )
     return tuple(f'{key}=="{_pattern(value, node)}"' for key, value in pairs)
@@ -163,7 +164,7 @@ def _pattern(value: str, node: Node) -> str:
     """
     text = value.strip()
     if not text or not text.isascii() or not text.isprintable():
-        raise BlockedError(f"The serial number of {node.device} has characters that a udev rule cannot hold.")
+        raise BlockedError(f"The serial number of {node.device} has characters that a udev rule cannot contain.")
     escaped = {"*": "[*]", "?": "[?]", "[": "[[]", '"': "?", "\\": "?", "|": "?"}
     return "".join(escaped.get(char, char) for char in text)
 
@@ -180,6 +181,6 @@ def require_unique(node: Node, match: tuple[str, ...], tree: Tree) -> None:
             continue
         if same:
             raise BlockedError(
-                f"{node.device} and {other.device} report the same serial number: a rule would hit both.",
-                hint="Set the values at boot from a unit that names the disk by its path.",
+                f"{node.device} and {other.device} report the same serial number, so a udev rule would match both.",
+                hint="Set the values at boot from a systemd unit that uses the path of the disk.",
             )

@@ -319,7 +319,7 @@ with it.
 
 TAIL = """## Whole answers
 
-How it is known that a tool's answer was not cut. Of one that was, what is there is shown, with "the answer was cut";
+How it is known that a tool's answer was not cut. Of one that was, what is there is shown, with "incomplete output";
 what it does not tell is unknown, and nothing is planned on it.
 
 | Answer | Whole if | Exit status | A cut can hide |

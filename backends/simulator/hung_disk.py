@@ -99,8 +99,8 @@ def stall_error(rack: Rack, command: Command) -> ToolTimeoutError:
     """Return the error that the local host raises for a program that stalls."""
     disk, tool = hung_disk(rack), command.argv[0].rsplit("/", 1)[-1]
     return ToolTimeoutError(
-        f"{tool}: no answer in {command.stall:g} s, /dev/{disk} has ended none of the requests that wait for it.",
-        hint="The kernel log says what is wrong with it.",
+        f"{tool} made no progress for {command.stall:g} s: /dev/{disk} has completed no pending request.",
+        hint="Read the kernel log for the cause.",
         evidence=command.shown(),
         devices=(disk,),
     )

@@ -58,7 +58,7 @@ class RecordingHost(ReadOnlyHost):
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
         """Raise RefusedError: streams are not recorded."""
-        raise RefusedError("A recording runs nothing that goes on.")
+        raise RefusedError("A recorded host cannot run programs.")
 
     async def read_whole(self, path: str) -> bytes | None:
         """Read a file and record it as text."""
@@ -171,19 +171,19 @@ class ReplayHost(SyntheticHost):
             data = json.loads(read_input(file, _LARGEST).decode("utf-8"))
         except FileNotFoundError:
             raise NotFoundError(
-                f"{folder} holds no recorded machine.", hint="Make one with `raidbench capture DIR`."
+                f"{folder} contains no recorded host.", hint="Create one with `raidbench capture DIR`."
             ) from None
         except OSError as error:
             raise InvalidValueError(f"{file} cannot be read: {error.strerror}.") from error
         except (ValueError, RecursionError) as error:
-            raise InvalidValueError(f"{file} is not a recorded machine: {error}.") from error
+            raise InvalidValueError(f"{file} is not a recorded host: {error}.") from error
         if not isinstance(data, dict):
-            raise InvalidValueError(f"{file} is not a recorded machine.")
-        shown = f"The recorded machine {clean(str(folder), 300)}"
+            raise InvalidValueError(f"{file} is not a recorded host.")
+        shown = f"The recorded host {clean(str(folder), 300)}"
         try:
             require_known(FileFormat.MACHINE, data.get("format"), data.get("program"), shown)
         except ValueError as error:
-            raise InvalidValueError(f"{file} is not a recorded machine: {error}.") from error
+            raise InvalidValueError(f"{file} is not a recorded host: {error}.") from error
         self.capabilities = replace(SIMULATED_MACHINE, apart=apart_of(folder))
         self.name = clean(str(data.get("name", "recorded")), 64)
         """Name of the recorded machine."""
@@ -209,7 +209,7 @@ class ReplayHost(SyntheticHost):
         """Return the recorded result. Raises ToolMissingError for a command that was not recorded."""
         entry = self._commands.get("\0".join(command.argv))
         if entry is None:
-            raise ToolMissingError(f"{command.argv[0]} was not recorded with these words.")
+            raise ToolMissingError(f"{command.argv[0]} was not recorded with these arguments.")
         return Completed(returncode=entry["returncode"], stdout=entry["stdout"], stderr=entry["stderr"], seconds=0.0)
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
@@ -269,7 +269,7 @@ class ReplayHost(SyntheticHost):
         if path in self._writable:
             return self._writable[path]
         if self._files.get(path) is None:
-            return "the kernel does not offer it for this device"
+            return "the kernel does not support it for this device"
         return None if self.is_root else WriteDenied.NEEDS_ROOT
 
     def which(self, names: Sequence[str]) -> str | None:

@@ -125,8 +125,8 @@ class Recordings:
         if not fitting:
             names = ", ".join(file.name.removesuffix(".json.gz") for file in self._recordings)
             raise ToolMissingError(
-                f"{command.argv[0]} was not recorded doing this.",
-                hint=f"Recorded are: {names}." if names else "This recording holds no running program.",
+                f"{command.argv[0]} was not recorded with this job.",
+                hint=f"Recorded streams: {names}." if names else "This recording contains no running program.",
             )
         turn = self._started.get(fitting, 0)
         self._started[fitting] = turn + 1

@@ -65,7 +65,7 @@ class UnresponsiveDeviceCache(HostWrapper):
         for error, _ in self._silent.values():
             if named := nodes.intersection(error.devices):
                 return ToolTimeoutError(
-                    f"{os.path.basename(argv[0])} was not asked of /dev/{min(named)}, which gives no answer.",
+                    f"{os.path.basename(argv[0])} was skipped for /dev/{min(named)}: the device does not respond.",
                     hint=error.hint,
                     evidence=error.evidence,
                     devices=tuple(sorted(named)),

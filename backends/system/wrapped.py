@@ -108,7 +108,7 @@ class ReadOnlyHost(HostWrapper):
 
     def _refuse(self, action: str) -> RefusedError:
         return RefusedError(
-            f"Read-only mode: {action} was not done.", hint="Start without --read-only to change settings."
+            f"Read-only mode prevents this change: {action}.", hint="Start without --read-only to change settings."
         )
 
     async def run(self, command: Command) -> Completed:

@@ -33,7 +33,7 @@ class Proof(StrEnum):
     SERIAL = "on a disk with another serial number or WWN"
     FILE = "in another file"
     RANGE = "on another part of the same disk"
-    MEMORY = "not on the same disk: one of them is in memory"
+    MEMORY = "not on the same disk (one of the two is in memory)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Clones:
             disk, other_disk = (self.picture.tree.disk_of(member.name) for member in (node, other))
             if disk != other_disk and self._proof(node, other) is None:
                 content = f"{clean(signature.kind)} {clean(signature.uuid or '')}"
-                text = f"{SAME} {self._display_name(other)}, with one UUID ({content})"
+                text = f"{SAME} {self._display_name(other)}, with the same UUID ({content})"
                 suspects.setdefault(disk, {}).setdefault(other_disk, text)
         return suspects
 
@@ -76,7 +76,7 @@ class Clones:
                 continue
             if (proof := self._proof(node, other)) is not None:
                 whose = f"the UUID of {self._display_name(other)}, {_use_text(uses[0])}"
-                why = f"its data are {proof.value}, so it is a copy"
+                why = f"its data is {proof.value}, so it is a copy"
                 sentences.append(f"{self._display_name(node)}: its {clean(signature.kind)} has {whose}; {why}")
         return tuple(dict.fromkeys(sentences))
 

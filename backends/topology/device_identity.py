@@ -161,7 +161,7 @@ def is_distinguishable(device: Identity | None, kind: str | None) -> bool:
 def indistinct_reasons(nodes: Iterable[Node]) -> list[str]:
     """Return a text for each lower device that could be mistaken for another disk."""
     return [
-        f"{node.device}, which it lies on, reports neither serial number nor WWN, and may be another disk again"
+        f"its underlying device {node.device} has no serial number and no WWN, so it may be a different disk"
         for node in nodes
         if node.parent is None and not is_distinguishable(identity(node), interface(node))
     ]
@@ -252,11 +252,11 @@ def likely_of(tree: Tree) -> dict[str, dict[str, str]]:
         if first.has_other_serial(second):
             if _have_one_path(disks[name], disks[other]):
                 continue
-            text = f"with one WWN ({first.wwn}) and other serial numbers"
+            text = f"with the same WWN ({first.wwn}) but different serial numbers"
         elif first.serial and (first.serial, first.size_bytes) == (second.serial, second.size_bytes):
-            text = f"with one serial number ({first.serial}) and size"
+            text = f"with the same serial number ({first.serial}) and size"
         else:
-            text = f"with one WWN ({first.wwn})"
+            text = f"with the same WWN ({first.wwn})"
         likely.setdefault(name, {})[other] = f"{LIKELY} {node_path(other)}, {text}"
     return likely
 

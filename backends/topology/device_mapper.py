@@ -166,7 +166,10 @@ def unreported_ranges(tree: Tree, mapped: Mapping[str, tuple[DeviceRange, ...]],
         if not _ranges_on(mapped, user, member) or not _ranges_on(mapped, other, member):
             others_by_member.setdefault(member.device, []).append(tree.nodes[other].shown)
     return [
-        f"dmsetup does not tell which parts of {member} it and {', '.join(dict.fromkeys(others[:_MOST]))} have"
+        (
+            f"dmsetup does not report which parts of {member} belong to it and which to "
+            f"{', '.join(dict.fromkeys(others[:_MOST]))}"
+        )
         for member, others in others_by_member.items()
     ]
 

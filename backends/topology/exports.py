@@ -47,8 +47,8 @@ _SESSION = re.compile(r"/session(\d+)/")
 _OWN_ADAPTERS = {
     "/tcm_loop_": "the SCSI target's loopback adapter",
     "/scst_l": "SCST's local adapter",
-    "/vduse/": "a program of this machine (VDUSE)",
-    "/dummy_hcd": "a USB gadget of this machine",
+    "/vduse/": "a program of this host (VDUSE)",
+    "/dummy_hcd": "a USB gadget of this host",
 }
 """Parts of the sysfs path of disks that this machine itself serves, each with a text.
 
@@ -56,8 +56,8 @@ Sources: drivers/target/loopback/tcm_loop.c, SCST's scst_local.c, drivers/vdpa/v
 drivers/usb/gadget/udc/dummy_hcd.c.
 """
 
-_MEMORY = "memory of this machine"
-_SOMETHING = "something that this machine serves to itself"
+_MEMORY = "memory of this host"
+_SOMETHING = "a device that this host exports to itself"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,10 @@ class Export:
         is_identified = self.devno is not None or self.place is not None or not self.path
         if is_identified or not self.enabled or not self.by_kernel:
             return ""
-        return f"{self.target} exports {clean(self.path, 512)}, which is not there now, so it is not known what that is"
+        return (
+            f"{self.target} exports {clean(self.path, 512)}, which does not exist now, so the exported device is "
+            "unknown"
+        )
 
 
 async def read_exports(host: Host, tree: Tree) -> tuple[Export, ...]:
@@ -309,7 +312,7 @@ def _backing_of(tree: Tree, exports: Sequence[Export], node: Node) -> Backing | 
     export = next(iter(lower.values()))
     if len(lower) > 1:
         several = " or ".join(dict.fromkeys(export.target for export in lower.values()))
-        return Backing(path=export.path or _MEMORY, doubt=f"may be another export: of {several}")
+        return Backing(path=export.path or _MEMORY, doubt=f"may be an export of {several}")
     if export.devno is None and export.place is None:
         return Backing(path=export.path or _MEMORY, doubt=f"is exported by {export.target_text}")
     return Backing(path=export.path, devno=export.devno, place=export.place)
@@ -358,12 +361,12 @@ async def _own_targets(host: Host, tree: Tree, nodes: Sequence[Node]) -> dict[st
         if text := next((description for part, description in _OWN_ADAPTERS.items() if part in f"{node.path}/"), ""):
             texts[node.name] = text
         elif "loop" in transports:
-            texts[node.name] = "the NVMe target of this machine"
+            texts[node.name] = "the NVMe target of this host"
         elif addresses := await _addresses(host, tree, node):
             own_addresses = await _own_addresses(host) if own_addresses is None else own_addresses
             parsed = [address for text in addresses if (address := _parse_address(text)) is not None]
             if any(address.is_loopback or address in own_addresses for address in parsed):
-                texts[node.name] = "the target at an address of this machine"
+                texts[node.name] = "the target at an address of this host"
     return texts
 
 

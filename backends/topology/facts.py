@@ -29,13 +29,13 @@ from backends.values import dataclass
 Claim = Callable[[str, str], str | None]
 """Opens a device (path, MAJ:MIN) exclusively: returns None on success, or the reason as text."""
 
-CLOSED = "it is offline or gone, the kernel refuses to open it"
+CLOSED = "it is offline or removed: the kernel refuses to open it"
 """Reason for a device that cannot be opened at all."""
 
 _READ_SECONDS = 10.0
 """Timeout for reading the first bytes of two disks."""
 
-SILENT = "it gives no answer: opening it does not come to an end"
+SILENT = "the device does not respond: opening it hangs"
 """Reason for a device whose opening timed out."""
 
 
@@ -129,7 +129,7 @@ async def gather_facts(
     claimable = [relation for relation in related if relation.nodes and not relation.member and not relation.claimed]
     uses = [*picture.uses(node.name), *await _openers(host, picture, node, ignore)]
     if claim is None:
-        unknown.append("whether it can be opened exclusively was not tested")
+        unknown.append("an exclusive open was not tested")
     elif not unknown:
         uses += await _claims(claim, family)
         for relation in claimable if all(use.detail != SILENT for use in uses) else ():
@@ -186,7 +186,9 @@ def _hidden_backing_reasons(picture: Topology, node: Node, related: Collection[S
     disks |= {picture.tree.disk_of(other.name) for relation in related for other in relation.nodes}
     backings = [picture.backings[disk] for disk in sorted(disks) if disk in picture.backings]
     return [
-        f"what it is set up on, {clean(backing.path, 512)}, {backing.doubt}" for backing in backings if backing.doubt
+        f"its backing device or file {clean(backing.path, 512)} {backing.doubt}"
+        for backing in backings
+        if backing.doubt
     ]
 
 
@@ -214,7 +216,7 @@ async def _mismatch(host: Host, node: Node) -> str | None:
     """Return why the node under /dev may be another device, or None."""
     stat = await host.stat(node.device)
     if stat is None or stat.kind != "block":
-        return f"{node.device} is no block device although the kernel has one of this name"
+        return f"{node.device} is not a block device, although the kernel has one of this name"
     if stat.devno != node.devno:
         return f"{node.device} has the number {stat.devno}, the kernel says {node.devno}"
     return None

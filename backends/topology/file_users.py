@@ -114,7 +114,7 @@ async def _swaps(host: Host, path: str, places: Collection[str]) -> list[FileUse
     areas = parse_swaps(await host.read("/proc/swaps") or "")
     stats = [await host.stat(area) for area in areas]
     return [
-        FileUser(text="is active swap", hint=f"Turn it off first (swapoff {clean(area)}).")
+        FileUser(text="is active swap", hint=f"Disable it first (swapoff {clean(area)}).")
         for area, stat in zip(areas, stats, strict=True)
         if area == path or (stat is not None and stat.place in places)
     ]
@@ -150,7 +150,7 @@ async def _is_file_at(host: Host, path: str, places: Collection[str]) -> bool:
 async def _find_exports(host: Host, path: str, places: Collection[str]) -> list[FileUser]:
     exports = await read_exports(host, tree_of(()))
     return [
-        FileUser(text=f"is exported by {export.target_text}", hint="Take it out of the target first.")
+        FileUser(text=f"is exported by {export.target_text}", hint="Remove it from the target first.")
         for export in exports
         if export.path == path or (export.place is not None and export.place in places)
     ]

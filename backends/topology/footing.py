@@ -97,10 +97,10 @@ def changes(before: Footing, now: Footing) -> tuple[str, ...]:
         device = node_path(layer)
         added = ", ".join(node_path(name) for name in new.split() if name not in old.split())
         if fact == SLAVES and added:
-            text = f"another device-mapper table was loaded for {device}, with {added}"
-            clauses[layer] = text if is_mapped(layer) else f"{device} got another member, {added}"
+            text = f"a new device-mapper table was loaded for {device}, with {added}"
+            clauses[layer] = text if is_mapped(layer) else f"{device} has a new member, {added}"
         elif fact == TABLE:
-            clauses[layer] = f"{device} lies on something else since its device-mapper table was changed"
+            clauses[layer] = f"the device-mapper table of {device} was changed, so the devices below it are different"
         elif fact == BACKING:
-            clauses[layer] = f"{device} has another file behind it"
+            clauses[layer] = f"{device} now has a different backing file"
     return tuple(clauses.values())

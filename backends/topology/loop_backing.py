@@ -66,18 +66,18 @@ def _path(node: Node) -> str | None:
 def _read_at_path(path: str, stat: FileStat | None) -> Backing:
     """Return the backing that is at the path now."""
     if stat is None or not (stat.devno or stat.place):
-        return Backing(path=path, doubt="cannot be looked at")
+        return Backing(path=path, doubt="cannot be read")
     return Backing(path=path, devno=stat.devno if stat.kind == "block" else None, place=stat.place)
 
 
 def _compare_with_kernel(backing: Backing, stat: FileStat | None, kernel_id: str | None) -> Backing:
     """Return the backing corrected by the kernel's ID, which is that of a file or of a device node."""
     if kernel_id is None:
-        return replace(backing, doubt=backing.doubt or "may be another file by now: losetup does not tell")
+        return replace(backing, doubt=backing.doubt or "may be a different file now: losetup does not report it")
     if stat is not None and kernel_id in (stat.place, stat.node):
         return backing
     return Backing(
-        path=backing.path, place=kernel_id, doubt=backing.doubt or "is not the file that the kernel has open"
+        path=backing.path, place=kernel_id, doubt=backing.doubt or "is no longer the file that the kernel has open"
     )
 
 
@@ -88,13 +88,13 @@ async def _doubt(host: Host, path: str, file_id: str, mounts: Sequence[Mount]) -
     if not kinds and named is not None and named.fstype in ("btrfs", "overlay"):
         kinds = {named.fstype}  # files may have another device number than the mount
     if not kinds:
-        return "lies on no file system that is known here"
+        return "is on an unknown filesystem"
     if others := sorted(kinds - DIRECT):
-        return f"lies on {others[0]}, where the same data may be another file, too"
+        return f"is on {others[0]}, where another file may share its data"
     for mount in mounts:
         for layer in mount.layers:
             if path.startswith((await host.link(layer) or layer).rstrip("/") + "/"):
-                return f"is another file, too, below {mount.where()}, which shows the files of {clean(layer)}"
+                return f"is also available below {mount.where()}, which shows the files of {clean(layer)}"
     return ""
 
 

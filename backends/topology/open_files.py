@@ -59,7 +59,7 @@ async def openers(
     not count if it has the device open for reading only.
     """
     if not host.is_root:
-        return {}, Use(kind="unknown", detail="without root it cannot be seen which programs have it open")
+        return {}, Use(kind="unknown", detail="programs that have it open are visible only to root")
     if blinded := await open_files_hidden_reason(host):
         return {}, Use(kind="unseen", detail=blinded)
     threads = await host.list(_THREADS)
@@ -68,7 +68,7 @@ async def openers(
     folders = {f"{thread}/fd": await host.list(f"{thread}/fd/*") for thread in threads}
     paths = [path for folder in folders.values() for path in folder]
     if not paths:
-        return {}, Use(kind="unseen", detail="the open files of programs cannot be read")
+        return {}, Use(kind="unseen", detail="the open files of other programs cannot be read")
     pids: dict[str, dict[str, list[str]]] = {}
     elsewhere: set[str] = set()
     dumb: list[str] = []
@@ -165,17 +165,17 @@ async def open_files_hidden_reason(host: Host) -> str:
     spaces = {kind: await host.link(f"/proc/self/ns/{kind}") for kind in _INITIAL}
     namespaces = {kind: link.rsplit("/", 1)[-1] for kind, link in spaces.items() if link is not None}
     if namespaces.get("pid") != _INITIAL["pid"]:
-        return "from within a container (another pid namespace) it cannot be seen which programs have it open"
+        return "programs that have it open are not visible from a container (another PID namespace)"
     if namespaces.get("user", _INITIAL["user"]) != _INITIAL["user"]:  # a kernel may be built without user namespaces
-        return "from within another user namespace it cannot be seen which programs have it open"
+        return "programs that have it open are not visible from another user namespace"
     rights = _rights(await host.read("/proc/self/status") or "")
     if not rights >> _PTRACE & 1:
-        return "without the capability CAP_SYS_PTRACE it cannot be seen which programs have it open"
+        return "programs that have it open are not visible without the capability CAP_SYS_PTRACE"
     if not any(rights >> number & 1 for number in _ANY_FOLDER):
-        return "without the capability CAP_DAC_READ_SEARCH it cannot be seen which programs have it open"
+        return "programs that have it open are not visible without the capability CAP_DAC_READ_SEARCH"
     mounts = parse_mountinfo(await host.read("/proc/self/mountinfo") or "")
     if covered := next((mount.point for mount in mounts if _OVER.fullmatch(mount.point)), None):
-        return f"{clean(covered)} is covered by another file system, so it cannot be seen which programs have it open"
+        return f"{clean(covered)} is covered by another filesystem, so programs that have it open are not visible"
     return ""
 
 
@@ -206,7 +206,7 @@ async def hidden_processes_reason(host: Host, descriptors: Sequence[str], empty:
         f"{clean(await host.read(f'/proc/{pid}/comm') or '?', 32)} (process {pid})" for pid in list(hidden)[:_MOST]
     ]
     more = f" and {len(hidden) - _MOST} more" if len(hidden) > _MOST else ""
-    return f"it cannot be seen what {', '.join(names)}{more} has open"
+    return f"the open files of {', '.join(names)}{more} are not visible"
 
 
 async def _stays(host: Host, path: str) -> bool:

@@ -49,7 +49,7 @@ async def read_quiet_users(host: Host, tree: Tree, mounts: Sequence[Mount]) -> Q
         if stat is not None and stat.place is not None:
             files[stat.place] = use
         else:
-            unidentified.append(f"{clean(path, 512)} is {use.detail}, and it is not known which file that is")
+            unidentified.append(f"{clean(path, 512)} is {use.detail}, and its file is unknown")
     return QuietUsers(devices=logs | journals, files=files, unidentified=tuple(unidentified))
 
 

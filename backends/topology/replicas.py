@@ -115,7 +115,7 @@ def unreported_replicas(tree: Tree, name: str) -> list[str]:
     """Return a text for each DRBD device, of this and all lower ones, whose disk is not reported."""
     nodes = (tree.nodes[tree.disk_of(name)], *tree.below(name))
     return [
-        f"neither the kernel nor drbdsetup tells what {node.device} lies on"
+        f"neither the kernel nor drbdsetup reports the devices below {node.device}"
         for node in nodes
         if is_replica(node) and not node.slaves and node.attributes.get("drbd/disk") != "none"
     ]

@@ -103,7 +103,7 @@ async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
     mounts = list(parse_mountinfo(own_mounts or ""))
     blind: list[str] = [] if mounts else ["/proc/self/mountinfo could not be read"]
     if len(own_mounts or "") >= READ_LIMIT:
-        blind.append("there are more mounts than can be read")
+        blind.append("the list of mounts is too long to read")
     others, unseen = await _other_mounts(host, None if everywhere else ("/proc/1",))
     mounts += others
     blind += unseen
@@ -111,7 +111,7 @@ async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
         blind.append("/proc/swaps could not be read")
     if not pools.known:
         names = ", ".join(pools.names)
-        blind.append(f"zpool does not tell what the imported pools are made of ({names})")
+        blind.append(f"zpool does not report the devices of the imported pools ({names})")
     btrfs_members = names_by_folder(btrfs)
     mounted = mounted_by_node(tree, mounts, btrfs_members)
     exports = await read_exports(host, tree) if everywhere else ()
@@ -119,7 +119,7 @@ async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
     backings = await read_backings(host, tree, mounts, sure=everywhere)
     backings |= await read_imports(host, tree, exports) if everywhere else {}
     if isinstance(signatures, RaidbenchError):
-        blind.append(f"{signatures.message.rstrip('.')}, so what lies on the devices is not known")
+        blind.append(f"{signatures.message.rstrip('.')}, so the content of the devices is unknown")
     return Topology(
         tree=tree,
         tables=segments_by_kernel_name(tables, tree),
@@ -169,7 +169,7 @@ async def _other_mounts(host: Host, only: tuple[str, ...] | None) -> tuple[list[
             hidden = hidden or len(text) >= READ_LIMIT
         spaces |= {_namespace(link)} if link is not None and text else set()
         texts.add(text)
-    return mounts, ["not every program's mounts can be seen (needs root)"] if hidden else []
+    return mounts, ["the mounts of other programs are visible only to root"] if hidden else []
 
 
 def _namespace(link: str | None) -> str:
@@ -196,7 +196,7 @@ def _set_up(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) ->
         else:
             mount = file_mount(backing.path, mounts)
             under = mount_nodes(tree, mount) if mount is not None else ()
-            text = f"{device} keeps its data on it, in {clean(backing.path)}"
+            text = f"{device} stores its data on it, in {clean(backing.path)}"
         for lower in under:
             texts.setdefault(lower.name, {})[name] = text
     return texts

@@ -406,7 +406,7 @@ def layer_uses(
     if not node.holders and node.name in bcache:
         detail = {
             "cache": "a cache device of bcache, of a set without a backing device",
-            "backing": "the backing device of a bcache device that does not run",
+            "backing": "the backing device of a bcache device that is not running",
         }[bcache[node.name]]
         yield Use(kind="bcache", detail=detail, part=part)
     for vdev in pools.vdevs.get(node.name, ()):

@@ -122,14 +122,14 @@ def refusals(shown: str, rooms: Iterable[ThinCapacity], area: WriteRange) -> tup
         capacity, need = same[0], sum(room.need(area) for room in same)
         if reason := next((room.unknown for room in same if room.unknown), ""):
             sentences.append(
-                f"{shown} takes room from {capacity.place} as it is written, and how much is left is unknown: {reason}."
+                f"{shown} is thin-provisioned on {capacity.place}, and the free space there is unknown: {reason}."
             )
         elif need and capacity.free_bytes - need < capacity.reserve:
             amount = "all" if area.size is None else size_words(area.size)
             sentences.append(
-                f"Writing {amount} of {shown} may take {size_words(need)} of {capacity.place}:"
-                f" {size_words(capacity.free_bytes)} of {size_words(capacity.size_bytes)} are free, and a tenth"
-                f" stays free.{_losers(capacity)}"
+                f"Not enough free space: writing {amount} of {shown} may need {size_words(need)} of "
+                f"{capacity.place}, where {size_words(capacity.free_bytes)} of {size_words(capacity.size_bytes)} are "
+                f"free and 10 % must stay free.{_losers(capacity)}"
             )
     return tuple(sentences)
 
@@ -139,9 +139,9 @@ def low_capacity_reasons(rooms: Iterable[ThinCapacity]) -> tuple[str, ...]:
     clauses = []
     for room in rooms:
         if room.unknown:
-            clauses.append(f"how much is left of {room.place} is not known any more ({room.unknown})")
+            clauses.append(f"the free space of {room.place} is now unknown ({room.unknown})")
         elif room.free_bytes <= room.reserve:
-            clauses.append(f"{room.place} has {size_words(room.free_bytes)} of {size_words(room.size_bytes)} left")
+            clauses.append(f"{room.place} has {size_words(room.free_bytes)} of {size_words(room.size_bytes)} free")
     return tuple(dict.fromkeys(clauses))
 
 
@@ -149,4 +149,4 @@ def _losers(room: ThinCapacity) -> str:
     if not room.beside:
         return ""
     named = ", ".join(room.beside[:8]) + (f" and {len(room.beside) - 8} more" if len(room.beside) > 8 else "")
-    return f" Once it is full, nothing can be written to {named} either."
+    return f" If it runs full, writes to {named} fail as well."

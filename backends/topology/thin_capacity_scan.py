@@ -120,7 +120,7 @@ class _Reader:
             case ThinKind.FILE:
                 return await self._file(node)
             case ThinKind.UNKNOWN:
-                why = "dmsetup does not tell what it is made of"
+                why = "dmsetup does not report its devices"
                 return (ThinCapacity(kind=kind, place=_display_name(node), key=node.name, unknown=why),)
 
     def _first_segment(self, segments: Segments, node: Node | None, kind: str) -> Segment | None:
@@ -227,30 +227,28 @@ class _Reader:
         size, written = volume.get("volsize"), volume.get("written", 0)
         left = await _zfs_space(self._host, name, fields)
         if size is None or left is None or "refreservation" not in volume or "used" not in uppermost:
-            return (replace(room, unknown="zfs does not tell"),)
+            return (replace(room, unknown="zfs does not report it"),)
         if volume["refreservation"] >= size:
             return ()  # the whole volume is reserved
         others = (
             volume for volume in self._picture.pools.volumes.values() if volume.split("/")[0] == pool and volume != name
         )
         room = replace(room, size_bytes=left[0], free_bytes=left[1], capacity=size, held=written)
-        return (replace(room, beside=(*map(clean, others), f"the file systems of {clean(pool)}")),)
+        return (replace(room, beside=(*map(clean, others), f"the filesystems of {clean(pool)}")),)
 
     async def _file(self, node: Node) -> tuple[ThinCapacity, ...]:
         backing = self._picture.backings[node.name]
         stat = await self._host.stat(backing.path) if backing.place is not None else None
         devno = (backing.place or "").rpartition(":")[0]
         mount = mount_of(self._picture, devno, backing.path)
-        where = f"the file system on {mount.where()}" if mount is not None else "the file system"
-        room = ThinCapacity(
-            kind=ThinKind.FILE, place=f"{where} that {clean(backing.path, 512)} lies on", key=backing.path
-        )
+        where = f"the filesystem on {mount.where()}" if mount is not None else "the filesystem"
+        room = ThinCapacity(kind=ThinKind.FILE, place=f"{where} below {clean(backing.path, 512)}", key=backing.path)
         space = await self._host.space_at(backing.path) if stat is not None else None
         above = await self._host.space_at(mount.point) if mount is not None else None
         if mount is not None and space is not None and above is not None and above.size == space.size:
             room = replace(room, key=mount.point)  # a user who may not see the file may ask there
         if stat is None or stat.place != backing.place or stat.allocated is None or space is None:
-            return (replace(room, unknown="the file cannot be looked at"),)
+            return (replace(room, unknown="the file cannot be read"),)
         in_place = mount is not None and mount.fstype in _IN_PLACE
         if in_place and stat.allocated >= stat.size:
             return ()

@@ -124,7 +124,7 @@ POOL = "thin-pool"
 BLOCK = 4096
 """Bytes of a block of dm-thin's metadata, and of VDO."""
 
-NOT_REPORTED = "nothing tells"
+NOT_REPORTED = "no source reports it"
 """Reason for unknown usage."""
 
 
@@ -141,16 +141,16 @@ Gauge = tuple[int | None, int | None, int, str]
 def _pool(room: ThinCapacity, args: Sequence[str]) -> Gauge:
     """Return the usage from `TRANSACTION META/META DATA/DATA ROOT MODE ...` (the kernel's thin-provisioning.rst)."""
     if len(args) < 4:
-        return None, None, 1, clean(f"it says {' '.join(args)}", 80) if args else ""
+        return None, None, 1, clean(f"it reports {' '.join(args)}", 80) if args else ""
     bad = [literal for literal in ("ro", "out_of_data_space", "needs_check") if literal in args[4:]]
     at, block = (1, BLOCK) if room.part else (2, room.unit)
-    return *parse_usage(args[at]), block, f"the pool is in trouble ({', '.join(bad)})" if bad else ""
+    return *parse_usage(args[at]), block, f"the pool reports a fault ({', '.join(bad)})" if bad else ""
 
 
 def _store(_room: ThinCapacity, args: Sequence[str]) -> Gauge:
     """Return the usage from `USED/TOTAL METADATA` in sectors, or the fault (dm-snap.c, snapshot_status)."""
     if len(args) < 2:
-        return None, None, SECTOR, clean(f"it says {' '.join(args)}", 80) if args else ""
+        return None, None, SECTOR, clean(f"it reports {' '.join(args)}", 80) if args else ""
     return *parse_usage(args[0]), SECTOR, ""
 
 

@@ -226,7 +226,7 @@ class Topology:
         """Return the uses of one node, without those by devices in `ours`."""
         uses: list[Use] = []
         if node.name in self.system:
-            uses.append(Use(kind="root", detail="the running system lies on it"))
+            uses.append(Use(kind="root", detail="the running system is on it"))
         for mount in unique_points(self.mounted.get(node.name, ())):
             uses.append(Use(kind="mount", detail=f"mounted on {mount.where()}", part=part))
         if node.devno is not None and node.devno in self.swaps:

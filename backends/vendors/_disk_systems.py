@@ -9,21 +9,21 @@ from backends.topology import Node, Topology
 _GUIDE = " (IBM System Storage DS3000, DS4000 and DS5000 Command Line Interface and Script Commands Programming Guide)."
 
 
-_ALL = "It holds for every logical drive of the disk system, on both controllers."
+_ALL = "It applies to every logical drive of the disk system, on both controllers."
 
 CACHE_BLOCK = unconfirmed(
     key="cache_block_size",
     label="Cache block size",
-    help="Bytes of one block of the controllers' cache. Small for small random requests, large for sequential ones. "
-    f"{_ALL}" + _GUIDE,
+    help="Size of a block in the controllers' cache. Use small blocks for small random requests and large ones for "
+    f"sequential requests. {_ALL}" + _GUIDE,
     risk=Risk.PERFORMANCE,
-    risk_text=f"The cache is emptied and laid out anew. {_ALL}",
+    risk_text=f"The cache is flushed and reorganised. {_ALL}",
     unit="KiB",
 )
 FLUSH_START = unconfirmed(
     key="cache_flush_start",
     label="Cache flush starts at",
-    help=f"Share of the cache that holds unwritten data from which on the controllers write it out. {_ALL}" + _GUIDE,
+    help=f"Share of unwritten data in the cache at which the controllers start writing it to disk. {_ALL}" + _GUIDE,
     risk=Risk.PERFORMANCE,
     risk_text="A cache that is nearly full of unwritten data makes bursts of writes wait for the disks.",
     unit="%",
@@ -31,27 +31,27 @@ FLUSH_START = unconfirmed(
 FLUSH_STOP = unconfirmed(
     key="cache_flush_stop",
     label="Cache flush stops at",
-    help=f"Share of unwritten data down to which they go on writing it out; usually not above where it "
-    f"starts. {_ALL}" + _GUIDE,
+    help="Share of unwritten data in the cache at which they stop writing it to disk. It is usually not above the "
+    f"start value. {_ALL}" + _GUIDE,
     risk=Risk.PERFORMANCE,
-    risk_text="A large distance to where it starts makes long bursts of writes to the disks.",
+    risk_text="A value far below the start value causes long bursts of writes to the disks.",
     unit="%",
 )
 READ_CACHE = unconfirmed(
     key="read_cache",
     label="Read cache",
-    help="Whether what is read is kept in the controllers' cache." + _GUIDE,
+    help="Whether read data is kept in the controllers' cache." + _GUIDE,
     risk=Risk.PERFORMANCE,
-    risk_text="Off, every read goes to the disks.",
+    risk_text="If it is off, every read goes to the disks.",
 )
 WRITE_CACHE = unconfirmed(
     key="write_cache",
     label="Write cache",
-    help="write-back: a write is reported done when it is in the cache. The controllers write through all the same "
-    "while a battery is not charged (unless they may cache without batteries), or while the controller to which "
-    "the cache is mirrored is missing." + _GUIDE,
+    help="With write-back, a write is acknowledged when it is in the cache. The controllers still use write-through "
+    "while a battery is not charged (unless caching without batteries is on) or while the mirror controller is "
+    "missing." + _GUIDE,
     risk=Risk.POWER_LOSS,
-    risk_text="A power cut loses writes that were reported done where the cache is not kept alive.",
+    risk_text="A power failure loses acknowledged writes if nothing protects the cache.",
 )
 WITHOUT_BATTERY = unconfirmed(
     key="cache_without_battery",
@@ -59,52 +59,48 @@ WITHOUT_BATTERY = unconfirmed(
     help="Whether writes are cached even while the batteries are missing, discharged or not fully charged. It has no "
     "effect while the write cache is off." + _GUIDE,
     risk=Risk.POWER_LOSS,
-    risk_text="A power cut loses writes that were reported done, unless an uninterruptible supply stands behind the "
-    "system.",
+    risk_text="A power failure loses acknowledged writes, unless the system has an uninterruptible power supply.",
 )
 MIRRORING = unconfirmed(
     key="cache_mirroring",
     label="Write cache with mirroring",
-    help="Whether the other controller keeps a copy of what is cached. It costs a few percent." + _GUIDE,
+    help="Whether the other controller keeps a copy of the cached data. It costs a few percent of speed." + _GUIDE,
     risk=Risk.POWER_LOSS,
-    risk_text="Off, a controller that fails takes writes along that were reported done.",
+    risk_text="If it is off, a controller failure loses acknowledged writes.",
 )
 PREFETCH = unconfirmed(
     key="read_prefetch",
     label="Read prefetch",
-    help="Whether the controllers read on into the cache when reads are sequential; how far they decide themselves."
-    + _GUIDE,
+    help="Whether the controllers read ahead into the cache during sequential reads. They choose the amount." + _GUIDE,
     risk=Risk.PERFORMANCE,
-    risk_text="On, random load may read more than it uses; off, sequential reads wait for the disks.",
+    risk_text="If it is on, random reads may fetch unneeded data. If it is off, sequential reads wait for the disks.",
 )
 FLUSH_MODIFIER = unconfirmed(
     key="flush_modifier",
     label="Flush after",
-    help="How long data stay in the write cache at most before they are written out." + _GUIDE,
+    help="Longest time that data remains in the write cache before it is written to disk." + _GUIDE,
     risk=Risk.POWER_LOSS,
-    risk_text="The longer it is, the more a cache that is not kept alive loses at a power cut.",
+    risk_text="The longer the time, the more an unprotected cache loses at a power failure.",
     unit="s",
 )
 SEGMENT = unconfirmed(
     key="segment_size",
     label="Segment size",
-    help="Bytes on one drive before the next one follows. To change it all data are moved: that takes hours, cannot be "
-    "stopped once it has begun, and nothing else can be changed in the array meanwhile. It works on while in use."
-    + _GUIDE,
+    help="Amount of contiguous data on each drive of a stripe. Changing it moves all data. This takes hours and "
+    "cannot be stopped, and nothing else in the array can be changed until it ends. The array remains usable." + _GUIDE,
     risk=Risk.OUTAGE,
-    risk_text="All data of the logical drive are moved; it takes hours, is slow meanwhile, and cannot be stopped. "
-    "Undo moves "
-    "them once more.",
+    risk_text="All data of the logical drive is moved. This takes hours, slows the logical drive and cannot be "
+    "stopped. "
+    "Undo moves the data again.",
     unit="KiB",
     effect=Effect.RESHAPE,
 )
 PRIORITY = unconfirmed(
     key="modification_priority",
     label="Modification priority",
-    help="How much of the controllers a rebuild, a copy or a change of the logical drive may take from its users."
-    + _GUIDE,
+    help="Share of the controllers' time for a rebuild, a copy or a change of the logical drive." + _GUIDE,
     risk=Risk.PERFORMANCE,
-    risk_text="highest slows its users down while it lasts.",
+    risk_text="The value highest slows other I/O until the work ends.",
 )
 
 SECONDS = ("immediate", "0.25", "0.5", "0.75", "1", "1.5", "2", "5", "10", "20", "60", "120", "300", "1200", "3600")
@@ -112,8 +108,8 @@ SECONDS = ("immediate", "0.25", "0.5", "0.75", "1", "1.5", "2", "5", "10", "20",
 INFINITE = "infinite"
 
 DELAYS = (
-    *(offer(name, "Seconds until cached data are written out.") for name in SECONDS),
-    offer(INFINITE, "Cached data are written out only when their room is needed.", risk=Risk.POWER_LOSS),
+    *(offer(name, "Seconds until cached data is written to disk.") for name in SECONDS),
+    offer(INFINITE, "Cached data is written to disk only when its space is needed.", risk=Risk.POWER_LOSS),
 )
 """Choices of `flush_modifier`."""
 
@@ -123,10 +119,10 @@ def write_cache_choices(*, unsafe: bool) -> tuple[Choice, ...]:
     return (
         offer(
             "write-back",
-            "A write is reported done when it is in the cache.",
+            "A write is acknowledged when it is in the cache.",
             risk=Risk.POWER_LOSS if unsafe else Risk.NONE,
         ),
-        offer("write-through", "A write is reported done when it is on disk."),
+        offer("write-through", "A write is acknowledged when it is on disk."),
     )
 
 

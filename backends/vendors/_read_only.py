@@ -54,6 +54,6 @@ def program_of(host: Host, places: Sequence[str], name: str, tool: str) -> str |
     if host.is_root:
         return program
     problem = Problem(
-        where=name, message=f"{tool} is not asked: {WriteDenied.NEEDS_ROOT}.", hint="Start raidbench as root."
+        where=name, message=f"{tool} was not run: {WriteDenied.NEEDS_ROOT}.", hint="Start raidbench as root."
     )
     return Inventory(problems=(problem,))

@@ -96,11 +96,11 @@ class ReplicaState:
     def state(self) -> tuple[State, str]:
         """Return the state of the device and the reason if it is not optimal."""
         if self.suspended or not self.quorum:
-            return State.FAILED, "all I/O waits" if self.suspended else "too few of the hosts are there (quorum)"
+            return State.FAILED, "all I/O is suspended" if self.suspended else "too few hosts are connected (no quorum)"
         if self.disk in ("Failed", "Detaching"):
-            return State.FAILED, "the disk below has failed"
+            return State.FAILED, "the local disk has failed"
         if self.disk == "Diskless" and not self.diskless:
-            return State.DEGRADED, "it has lost the disk below: all I/O goes to another host"
+            return State.DEGRADED, "it has lost its local disk, so all I/O goes to another host"
         if self.disk in ("Inconsistent", "Outdated", "Consistent"):
             syncing = any(peer.replication == "SyncTarget" for peer in self.peers)
             return (State.REBUILDING if syncing else State.DEGRADED), f"the copy here is {self.disk.lower()}"
@@ -210,7 +210,7 @@ class Drbd(ListingBackend):
         return (
             Problem(
                 where=NAME,
-                message="Without drbdsetup the resources of DRBD and the state of their copies are not known.",
+                message="drbdsetup is not installed, so DRBD resources and the state of their copies are unknown.",
                 hint="Install drbd-utils.",
             ),
         )
@@ -236,7 +236,7 @@ def _problems(nodes: Sequence[Node], states: Mapping[int, ReplicaState]) -> tupl
     silent = [node.device for node in nodes if _minor(node) not in states]
     if not silent:
         return ()
-    message = f"Whether the copies of {', '.join(silent)} are well is not known: DRBD does not tell."
+    message = f"The state of the copies of {', '.join(silent)} is unknown: DRBD does not report it."
     return (Problem(where=NAME, message=message, hint="Run `drbdsetup status --json` as root."),)
 
 

@@ -59,7 +59,7 @@ def gauge_of(segments: tuple[Segment, ...]) -> PoolGauge:
     shares = [_share(word) for word in status[1:3]]
     if len(shares) < 2:
         return PoolGauge()
-    modes = {"ro": "the thin pool is read-only", "out_of_data_space": "it is full: it takes no more writes"}
+    modes = {"ro": "the thin pool is read-only", "out_of_data_space": "it is full and accepts no more writes"}
     trouble = next((modes[word] for word in status[3:] if word in modes), "")
     return PoolGauge(metadata=shares[0], data=shares[1], trouble=trouble)
 

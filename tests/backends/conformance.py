@@ -85,7 +85,7 @@ def _blind(change: Destroying) -> None:
     del change.host.files["/proc/swaps"]
 
 
-_NOT_TRIED = "/dev/{0}: whether it can be opened exclusively was not tested, so it counts as in use."
+_NOT_TRIED = "/dev/{0} cannot be verified as unused: an exclusive open was not tested."
 
 REFUSING: Mapping[str, tuple[Callable[[Destroying], None], str]] = {
     "mounted": (_mounted, "/dev/{0} is mounted on /srv."),
@@ -103,7 +103,10 @@ REFUSING: Mapping[str, tuple[Callable[[Destroying], None], str]] = {
         "/dev/{0} is a member of a RAID or multipath set (mpath_member).",
     ),
     "cannot be opened to make sure": (_somewhere_else, _NOT_TRIED),
-    "swap areas unknown": (_blind, "/dev/{0}: /proc/swaps could not be read, so it counts as in use. " + _NOT_TRIED),
+    "swap areas unknown": (
+        _blind,
+        "/dev/{0} cannot be verified as unused: /proc/swaps could not be read. " + _NOT_TRIED,
+    ),
 }
 """What makes a device one that is not destroyed, and the sentence by which a run and every change refuse it."""
 
@@ -196,7 +199,7 @@ class DestroyingConformance:
         change.host.files["/sys/block/sdz/dev"] = "65:144"
         change.host.files["/proc/self/mountinfo"] += "\n40 25 65:144 / /srv rw - ext4 /dev/sdz rw"
         with pytest.raises(
-            RefusedError, match=r"is the same disk as /dev/sdz, mounted on /srv|block device is not known"
+            RefusedError, match=r"is the same disk as /dev/sdz, mounted on /srv|block device is unknown"
         ):
             await change.plan()
 
@@ -205,5 +208,5 @@ class DestroyingConformance:
         names = ("wwid", "serial", "device/wwid", "device/serial", "device/vpd_pg80", "md/uuid", "diskseq")
         for name in names:
             change.host.files.pop(f"{base}/{name}", None)
-        with pytest.raises(RefusedError, match=r"reports neither serial number nor WWN|Its block device is not known"):
+        with pytest.raises(RefusedError, match=r"has no serial number and no WWN|The block device is unknown"):
             await change.plan()

@@ -90,7 +90,7 @@ class FakeHost:
 
     async def write(self, path: str, text: str) -> None:
         if path in self.refusing:
-            raise ToolFailedError(f"The kernel refused {text!r}: {self.refusing[path]}.", evidence=path)
+            raise ToolFailedError(f"The kernel refused the value {text!r}: {self.refusing[path]}.", evidence=path)
         self.written.append((path, text))
         self.kernel(self, path, text)
 
@@ -121,7 +121,7 @@ class FakeHost:
 
     async def writable(self, path: str) -> str | None:
         if path not in self.files and path not in self.refusing:
-            return "the kernel does not offer it for this device"
+            return "the kernel does not support it for this device"
         return None if self.root else WriteDenied.NEEDS_ROOT
 
     def which(self, names: Sequence[str]) -> str | None:

@@ -79,7 +79,7 @@ def needs_sight(*, real: bool = False) -> pytest.MarkDecorator:
     """
     reason = seeing.blinded() if os.geteuid() == 0 else "needs root"
     reason = reason or ("process 1 of this machine shows nobody what it has open" if real and seeing.hides() else "")
-    return pytest.mark.skipif(bool(reason), reason=reason or "all programs can be seen")
+    return pytest.mark.skipif(bool(reason), reason=reason or "outside of containers")
 
 
 def run(*argv: str) -> str:

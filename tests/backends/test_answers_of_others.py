@@ -48,6 +48,6 @@ def test_what_is_repeated_is_there_twice(names: list[int]) -> None:
 def test_a_refusal_names_tool_objects_and_the_next_step() -> None:
     command = Command(argv=("MegaCli64", "-LdPdInfo", "-a3"))
     assert refused_text(command, "it names Adapter 2 instead of Adapter 3") == (
-        "MegaCli64 -LdPdInfo -a3: the answer is refused: it names Adapter 2 instead of Adapter 3."
-        " Run the command by hand and compare."
+        "MegaCli64 -LdPdInfo -a3: unexpected output: it names Adapter 2 instead of Adapter 3. Run the command "
+        "manually and compare its output."
     )

@@ -134,7 +134,7 @@ async def test_a_loop_device_is_used_by_what_is_built_on_another_one_over_the_sa
 
 async def test_a_backing_device_of_zram_that_cannot_be_looked_at_counts_as_in_use(host: FakeHost) -> None:
     add(host, "zram0", backing_dev="/dev/gone")
-    sentence = "what it is set up on, /dev/gone, cannot be looked at, so it counts as in use."
+    sentence = "its backing device or file /dev/gone cannot be read."
     assert sentence in await said(host, "/dev/zram0")
 
 
@@ -160,7 +160,8 @@ async def test_what_lies_on_a_disk_without_an_identity_has_none_either(
     add(host, "sdm")
     add(host, name, on=on, **own)
     path = f"/dev/mapper/{given}" if (given := own.get("dm__name")) else f"/dev/{name}"
-    sentence = f"{path}: /dev/sdm, which it lies on, reports neither serial number nor WWN, and may be another disk"
+    underlying = "its underlying device /dev/sdm has no serial number and no WWN, so it may be a different disk"
+    sentence = f"{path} cannot be verified as unused: {underlying}"
     assert sentence in await said(host, f"/dev/{name}")
 
 
@@ -168,13 +169,15 @@ async def test_through_any_number_of_layers(host: FakeHost) -> None:
     add(host, "sdm")
     add(host, "loop0", loop__backing_file="/dev/sdm")
     add(host, "dm-0", on="loop0", dm__uuid="CRYPT-a")
-    assert "/dev/dm-0: /dev/sdm, which it lies on, reports neither" in await said(host, "/dev/dm-0")
+    assert "/dev/dm-0 cannot be verified as unused: its underlying device /dev/sdm has no serial number" in await said(
+        host, "/dev/dm-0"
+    )
 
 
 async def test_what_lies_on_a_disk_with_an_identity_is_not_refused_for_that(host: FakeHost) -> None:
     add(host, "loop0", loop__backing_file="/dev/sdl")
     add(host, "dm-0", on="loop0", dm__uuid="CRYPT-a")
-    assert "which it lies on" not in await said(host, "/dev/dm-0")
+    assert "underlying device" not in await said(host, "/dev/dm-0")
 
 
 async def test_a_disk_that_a_zram_writes_back_to_is_refused_with_what_gives_it_back(host: FakeHost) -> None:
@@ -261,7 +264,7 @@ async def test_the_parts_of_a_container_are_read_with_the_tree(host: FakeHost) -
 
 @pytest.mark.parametrize(
     ("name", "own", "hint"),
-    [("loop0", {"loop__backing_file": "/dev/sdk1"}, "losetup -d"), ("md0", {}, "take that apart")],
+    [("loop0", {"loop__backing_file": "/dev/sdk1"}, "losetup -d"), ("md0", {}, "delete that device")],
 )
 async def test_the_hint_says_how_to_take_away_what_is_set_up_there(
     host: FakeHost, name: str, own: Mapping[str, str], hint: str

@@ -110,7 +110,7 @@ async def test_labels_are_taken_for_values() -> None:
     ("machine", "key", "why"),
     [
         (host(root=False), "nomerges", "needs root"),
-        (host(drop=("add_random",)), "add_random", "does not offer it"),
+        (host(drop=("add_random",)), "add_random", "does not support it"),
         (host(scheduler="none"), "scheduler", "no other scheduler"),
         (host(scheduler="[none]", drop=("max_hw_sectors_kb", "max_sectors_kb")), "max_sectors_kb", "does not offer"),
     ],
@@ -152,7 +152,7 @@ async def test_a_device_that_vanishes_during_the_write_is_gone() -> None:
 
     def vanish(fake: FakeHost, path: str, text: str) -> None:
         fake.files.clear()
-        raise ToolFailedError("The kernel refused '2': No such device.")
+        raise ToolFailedError("The kernel refused the value '2': No such device.")
 
     machine.kernel = vanish
     with pytest.raises(DeviceGoneError):
@@ -192,7 +192,7 @@ async def test_a_device_without_a_queue_of_its_own_takes_no_size() -> None:
     """An md or dm device reports one, and the kernel refuses every write."""
     machine_ = FakeHost(machine(disk("md0", queue={"scheduler": "none", "nr_requests": "128"})))
     reading = (await backend(machine_).read(Target(backend="block", address="md0")))["nr_requests"]
-    assert (reading.now, reading.availability.why_not) == ("128", "it passes requests on and has no queue of its own")
+    assert (reading.now, reading.availability.why_not) == ("128", "it forwards requests and has no queue of its own")
 
 
 async def test_a_size_that_the_scheduler_does_not_take_is_no_way_back() -> None:

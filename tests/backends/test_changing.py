@@ -72,12 +72,14 @@ async def failure(at: str, apart: str = "") -> ToolFailedError:
 
 
 async def test_a_failure_of_the_first_step_leaves_the_old_value() -> None:
-    assert (await failure("/sys/one")).hint == "The old value should still be in force; read the setting again."
+    assert (await failure("/sys/one")).hint == "The old value should still be set. Scan the devices again to check."
 
 
 async def test_a_failure_later_on_says_what_was_done() -> None:
     hint = (await failure("/sys/two")).hint
-    assert hint == "1 of 3 steps were done, not `echo 1 > /sys/two`; read the settings again."
+    assert (
+        hint == "1 of 3 steps succeeded, `echo 1 > /sys/two` did not run. Scan the devices again to check the settings."
+    )
 
 
 async def test_a_failure_keeps_the_tools_own_words_as_evidence() -> None:
@@ -86,8 +88,8 @@ async def test_a_failure_keeps_the_tools_own_words_as_evidence() -> None:
 
 async def test_what_was_deleted_and_could_not_be_made_again_is_told_with_the_line_that_makes_it() -> None:
     error = await failure("/sys/two", apart="deleted")
-    assert error.message == "block:sda was deleted, but could not be made again: Not today."
-    assert error.hint == "Make it by hand: echo 1 > /sys/two"
+    assert error.message == "block:sda was deleted, but cannot be re-created: Not today."
+    assert error.hint == "Re-create it manually: echo 1 > /sys/two"
 
 
 async def test_what_could_not_be_deleted_is_not_told_as_deleted() -> None:
@@ -133,19 +135,21 @@ def test_the_planned_device_is_the_same() -> None:
     ],
 )
 def test_another_device_is_left_alone_and_the_difference_is_told(there: Identity, words: str) -> None:
-    with pytest.raises(AnotherDeviceError, match=f"block:sda is another device now: {words}."):
+    with pytest.raises(AnotherDeviceError, match=f"block:sda is now a different device: {words}."):
         require_same_device(CHANGE, there)
 
 
 def test_whoever_planned_for_another_device_is_told_what_to_do() -> None:
     with pytest.raises(AnotherDeviceError) as caught:
         require_same_device(CHANGE, Identity(name="sda", serial="B", diskseq="9"))
-    assert caught.value.hint == "Look at the devices again and plan again."
+    assert caught.value.hint == "Scan the devices again and plan again."
 
 
 @pytest.mark.parametrize("own", [(), STEPS[:2], (*STEPS, STEPS[0]), STEPS[::-1]])
 def test_steps_that_are_not_its_own_are_refused_and_shown(own: tuple[ChangeStep, ...]) -> None:
-    with pytest.raises(RefusedError, match=r"^This does not set cache of block:sda: .*/sys/one"):
+    with pytest.raises(
+        RefusedError, match=r"^Refusing the change: the recorded step does not set cache of block:sda: .*/sys/one"
+    ):
         require_equal_steps(CHANGE, own)
 
 
@@ -167,7 +171,7 @@ async def test_a_step_is_run_as_what_changes_something_so_that_a_host_that_only_
 
 def test_a_change_that_names_no_device_is_refused() -> None:
     nameless = Change(target=SDA, key="cache", label="Cache", before="off", after="on", writes=STEPS, undo=())
-    with pytest.raises(RefusedError, match="which device"):
+    with pytest.raises(RefusedError, match="does not identify its device"):
         require_same_device(nameless, PLANNED)
 
 

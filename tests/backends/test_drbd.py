@@ -168,8 +168,8 @@ async def test_its_queue_is_the_kernels_disk() -> None:
             State.REBUILDING,
             "the copy here is inconsistent",
         ),
-        ({"disk_state": "Failed"}, State.FAILED, "the disk below has failed"),
-        ({"disk_state": "Diskless"}, State.DEGRADED, "it has lost the disk below: all I/O goes to another host"),
+        ({"disk_state": "Failed"}, State.FAILED, "the local disk has failed"),
+        ({"disk_state": "Diskless"}, State.DEGRADED, "it has lost its local disk, so all I/O goes to another host"),
         ({"disk_state": "Diskless", "client": True}, State.OPTIMAL, ""),
         ({"connection_state": "StandAlone", "peer_disk_state": "DUnknown"}, State.DEGRADED, "bob is StandAlone"),
         ({"peer_disk_state": "Outdated"}, State.DEGRADED, "the copy of bob is Outdated"),
@@ -179,8 +179,8 @@ async def test_its_queue_is_the_kernels_disk() -> None:
             "the copy of bob is Inconsistent",
         ),
         ({"peer_disk_state": "Diskless", "peer_client": True}, State.OPTIMAL, ""),
-        ({"suspended": True}, State.FAILED, "all I/O waits"),
-        ({"quorum": False}, State.FAILED, "too few of the hosts are there (quorum)"),
+        ({"suspended": True}, State.FAILED, "all I/O is suspended"),
+        ({"quorum": False}, State.FAILED, "too few hosts are connected (no quorum)"),
     ],
 )
 async def test_a_device_says_how_it_is_and_why(told: dict[str, Any], state: State, why: str) -> None:
@@ -209,7 +209,7 @@ def test_the_older_generation_tells_its_states_in_proc() -> None:
     assert found[0].tasks == (Task(kind="resync", progress=0.234),)
     assert found[2].state == (State.DEGRADED, "the other host is StandAlone")
     assert not found[0].suspended
-    assert parse_proc(PROC_8.replace("C r-----", "C s-----"))[0].state == (State.FAILED, "all I/O waits")
+    assert parse_proc(PROC_8.replace("C r-----", "C s-----"))[0].state == (State.FAILED, "all I/O is suspended")
     assert parse_proc("version: 9.2.8 (api:2/proto:86-122)\n") == {}
 
 
@@ -223,7 +223,7 @@ async def test_without_an_answer_the_device_is_there_and_its_state_is_said_to_be
     machine.answers = {}
     found = await Drbd(machine).inventory()
     assert [(array.state, facts(array)["On"]) for array in found.arrays] == [(State.UNKNOWN, "/dev/sda")]
-    assert ["not known: DRBD does not tell" in problem.message for problem in found.problems] == [True]
+    assert ["unknown: DRBD does not report it" in problem.message for problem in found.problems] == [True]
 
 
 # -- the guard --------------------------------------------------------------------------------------------------------
@@ -252,8 +252,8 @@ async def test_a_device_of_which_nothing_tells_what_it_lies_on_is_refused() -> N
     machine = Replicating()
     machine.answers = {}
     refused = (await verdict(machine, "/dev/drbd0")).refused
-    words = "neither the kernel nor drbdsetup tells what /dev/drbd0 lies on, so it counts as in use."
-    assert refused == (f"/dev/drbd0: {words}",)
+    words = "neither the kernel nor drbdsetup reports the devices below /dev/drbd0."
+    assert refused == (f"/dev/drbd0 cannot be verified as unused: {words}",)
 
 
 @pytest.mark.parametrize("cut", [20, 60, 200, len(SHOW_9) - 3])

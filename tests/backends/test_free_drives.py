@@ -42,7 +42,7 @@ async def test_a_drive_in_any_of_these_states_is_not_free_unless_something_plain
 @pytest.mark.parametrize(
     ("offset", "data", "why"),
     [
-        pytest.param(0, loops.luks_header, "it bears a LUKS header", marks=REAL),
+        pytest.param(0, loops.luks_header, "it has a LUKS header", marks=REAL),
         pytest.param(4096, loops.md_superblock, "RAID or multipath set", marks=REAL),
         pytest.param(512, loops.lvm_label, "physical volume", marks=REAL),
     ],

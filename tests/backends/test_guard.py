@@ -306,7 +306,7 @@ async def test_a_claim_that_is_under_way_in_a_socket_is_refused(device: Loop) ->
         socket.send_fds(sent, [b"x"], [claimed])
         os.close(claimed)  # from here on no table of open files has it
         answer = await verdict(device.device)
-        assert answer.refused == (f"{device.device}: the kernel or a program has claimed it for itself.",)
+        assert answer.refused == (f"{device.device}: the kernel or a program has opened it exclusively.",)
 
 
 async def test_a_loop_device_whose_file_was_deleted_counts_as_in_use(device: Loop) -> None:
@@ -315,13 +315,13 @@ async def test_a_loop_device_whose_file_was_deleted_counts_as_in_use(device: Loo
     device.backing.unlink()
     answer = await verdict(device.device)
     kept.rename(device.backing)
-    assert f"what it is set up on, {device.backing}, cannot be looked at, so it counts as in use" in answer.refused[0]
+    assert f"its backing device or file {device.backing} cannot be read" in answer.refused[0]
 
 
 async def test_what_lies_beneath_is_held_with_it(device: Loop, stack: ExitStack) -> None:
     upper = stack.enter_context(loop(Path(device.sure())))
     async with claim_device(LocalHost(), upper.device, Intent.WRITE):
-        assert claim(device.device, "7:0") == "the kernel or a program has claimed it for itself"
+        assert claim(device.device, "7:0") == "the kernel or a program has opened it exclusively"
 
 
 async def test_a_loop_device_made_read_only_is_refused(tmp_path: Path) -> None:
@@ -345,7 +345,7 @@ async def test_the_root_disk_is_refused_before_anything_is_opened() -> None:
         pytest.skip("the root filesystem lies on no block device")
     node = "/dev/" + Path(f"/sys/dev/block/{root}").resolve().name
     answer = await verdict(node)
-    assert any("the running system lies on it" in reason for reason in answer.refused)
+    assert any("the running system is on it" in reason for reason in answer.refused)
     with pytest.raises(RefusedError):
         async with claim_device(LocalHost(), node, Intent.WRITE, Path(node).name):
             raise AssertionError("the root disk must never be held for writing")
@@ -388,7 +388,7 @@ async def test_a_read_is_allowed_although_mounted(device: Loop, tmp_path: Path) 
 @pytest.mark.long
 async def test_nothing_else_can_take_a_device_that_is_held(device: Loop) -> None:
     async with claim_device(LocalHost(), device.device, Intent.WRITE) as hold:
-        assert claim(device.device, "7:0") == "the kernel or a program has claimed it for itself"
+        assert claim(device.device, "7:0") == "the kernel or a program has opened it exclusively"
         with open(hold.path, "wb", buffering=0) as file:
             assert file.write(bytes(4096)) == 4096
         with pytest.raises(RefusedError):
@@ -421,7 +421,7 @@ async def test_another_name_that_came_just_before_it_was_held_is_not_left_out_of
         opened(hold)
 
     monkeypatch.setattr(DeviceClaim, "open", late)
-    with pytest.raises(AnotherDeviceError, match="lies on something else now than when it was looked at"):
+    with pytest.raises(AnotherDeviceError, match="changed since the last scan"):
         async with claim_device(LocalHost(), device.device, Intent.WRITE):
             raise AssertionError("it must not be handed over")
 
@@ -431,14 +431,14 @@ async def test_a_loop_device_without_a_backing_file_cannot_be_told_from_another(
     assert facts.identity is not None
     unbacked = judge(replace(facts, identity=replace(facts.identity, backing=None)), Intent.WRITE)
     assert unbacked.refused == (
-        f"{device.device} reports neither serial number nor WWN, so it cannot be distinguished from another disk.",
+        f"{device.device} has no serial number and no WWN, so raidbench cannot distinguish it from another disk.",
     )
 
 
 @pytest.mark.long
 async def test_a_device_that_is_not_blank_is_held_only_with_its_name(device: Loop) -> None:
     device.write(0, loops.gpt())
-    with pytest.raises(RefusedError, match="is not blank"):
+    with pytest.raises(RefusedError, match="contains data"):
         async with claim_device(LocalHost(), device.device, Intent.WRITE):
             pass
     async with claim_device(LocalHost(), device.device, Intent.WRITE, device.name) as hold:
@@ -449,7 +449,7 @@ async def test_a_device_that_is_not_blank_is_held_only_with_its_name(device: Loo
 async def test_what_was_made_on_it_after_the_question_is_not_covered_by_the_answer(device: Loop) -> None:
     shown = (await verdict(device.device)).content
     ext4(device.sure())
-    with pytest.raises(RefusedError, match=r"was not there when it was confirmed: /dev/loop\d+: ext4"):
+    with pytest.raises(RefusedError, match=r"changed after you confirmed it: /dev/loop\d+: ext4"):
         async with claim_device(LocalHost(), device.device, Intent.WRITE, device.name, shown=shown):
             raise AssertionError("it must not be handed over")
 
@@ -461,10 +461,10 @@ async def test_a_filesystem_made_anew_after_the_question_is_not_the_one_that_was
     shown = (await verdict(device.device)).content
     ext4(device.sure(), "-L", "data")
     before = device.backing.read_bytes()
-    with pytest.raises(RefusedError, match=r"was not there when it was confirmed: .*ext4 'data', 64 MiB, UUID"):
+    with pytest.raises(RefusedError, match=r"changed after you confirmed it: .*ext4 'data', 64 MiB, UUID"):
         async with claim_device(LocalHost(), device.device, Intent.WRITE, device.name, shown=shown):
             raise AssertionError("it must not be handed over")
-    with pytest.raises(RefusedError, match="was not there when it was confirmed"):
+    with pytest.raises(RefusedError, match="changed after you confirmed it"):
         await require_free(LocalHost(), device.device, (Signature(kind="ext4", label="data", size_bytes=128 << 20),))
     assert device.backing.read_bytes() == before
 
@@ -473,7 +473,7 @@ async def test_another_device_than_the_one_that_was_chosen_is_not_even_read(devi
     facts, _ = await judge_device(LocalHost(), device.device, Intent.READ)
     assert facts.identity is not None
     chosen = replace(facts.identity, diskseq="1")
-    with pytest.raises(AnotherDeviceError, match="another device now than the one that was chosen"):
+    with pytest.raises(AnotherDeviceError, match="no longer the device that you chose"):
         async with claim_device(LocalHost(), device.device, Intent.READ, None, chosen):
             raise AssertionError("it must not be held")
 
@@ -487,8 +487,8 @@ async def test_a_device_that_the_kernel_lets_nobody_open_is_not_said_to_be_in_us
 
     monkeypatch.setattr(exclusive_open, "probe_open", closed)
     answer = await verdict(device.device)
-    assert answer.refused == (f"{device.device}: it is offline or gone, the kernel refuses to open it.",)
-    assert answer.hint.startswith("The kernel log says why")
+    assert answer.refused == (f"{device.device}: it is offline or removed: the kernel refuses to open it.",)
+    assert answer.hint.startswith("Read the kernel log for the cause")
 
 
 async def test_a_device_that_left_after_it_was_chosen_is_said_to_be_gone(device: Loop) -> None:
@@ -536,7 +536,7 @@ async def test_a_check_that_fails_counts_as_in_use(device: Loop) -> None:
     facts, answer = await judge_device(Blind(), device.device, Intent.WRITE)
     assert facts.unknown
     assert not answer.ok
-    assert "counts as in use" in answer.refused[0]
+    assert "cannot be verified as unused" in answer.refused[0]
 
 
 async def test_not_being_root_counts_as_in_use(device: Loop) -> None:

@@ -96,7 +96,7 @@ def test_a_part_of_a_stopped_layer_is_refused_whatever_is_typed(
     verdict = judge(replace(FREE, signatures=(Signature(kind=kind, label=label, part="sdb1"),)), Intent.WRITE)
     assert not verdict.confirmed_by("sdb")
     assert verdict.refused == (f"/dev/sdb1 holds {words} ({kind}).",)
-    assert verdict.hint == f"If that is no longer wanted, remove its mark first ({remove})."
+    assert verdict.hint == f"If it is no longer needed, remove the signature first ({remove})."
 
 
 def test_a_layer_in_use_is_told_once() -> None:
@@ -112,7 +112,7 @@ def test_a_layer_in_use_is_told_once() -> None:
 def test_what_lies_idle_on_it_needs_the_typed_name(kind: str) -> None:
     verdict = judge(replace(FREE, signatures=(Signature(kind=kind, label="L"),)), Intent.WRITE)
     for typed in (None, "", "sd", "SDB", "/dev/sdb", "sdb "):
-        with pytest.raises(RefusedError, match="is not blank"):
+        with pytest.raises(RefusedError, match="contains data"):
             require(verdict, typed)
     require(verdict, "sdb")
 
@@ -158,7 +158,7 @@ def test_the_kernels_claim_is_told_only_when_nothing_better_is_known() -> None:
 
 def test_a_member_of_a_set_is_answered_with_how_its_mark_is_removed() -> None:
     verdict = judge(replace(FREE, signatures=(Signature(kind="linux_raid_member"),)), Intent.WRITE)
-    assert verdict.hint == "If that is no longer wanted, remove its mark first (mdadm --zero-superblock, wipefs)."
+    assert verdict.hint == "If it is no longer needed, remove the signature first (mdadm --zero-superblock, wipefs)."
 
 
 def test_what_is_read_only_is_answered_with_another_device() -> None:
@@ -174,7 +174,7 @@ def test_of_what_lies_there_the_uuid_is_told_so_that_another_in_its_place_is_not
     first, second = (replace(FREE, signatures=(Signature(kind="gpt", uuid=uuid),)) for uuid in ("1-2", "1-3"))
     shown = judge(first, Intent.WRITE).content
     assert shown == ("/dev/sdb: gpt, UUID 1-2",)
-    with pytest.raises(RefusedError, match="was not there when it was confirmed: /dev/sdb: gpt, UUID 1-3"):
+    with pytest.raises(RefusedError, match="changed after you confirmed it: /dev/sdb: gpt, UUID 1-3"):
         require_confirmed_content(judge(second, Intent.WRITE), shown)
 
 
@@ -199,18 +199,18 @@ async def test_what_cannot_be_opened_on_a_recorded_machine_does_not_stand_agains
 async def test_what_was_not_shown_when_it_was_confirmed_is_not_destroyed() -> None:
     there = await require_free(recorded(), "/dev/sda")
     assert await require_free(recorded(), "/dev/sda", there) == there
-    with pytest.raises(RefusedError, match="Something lies on /dev/sda that was not there when it was confirmed"):
+    with pytest.raises(RefusedError, match="The content of /dev/sda changed after you confirmed it"):
         await require_free(recorded(), "/dev/sda", ())
 
 
 async def test_what_cannot_be_found_is_not_free() -> None:
-    with pytest.raises(RefusedError, match="Its block device is not known"):
+    with pytest.raises(RefusedError, match="The block device is unknown"):
         await require_free(recorded(), None)
 
 
 async def test_a_device_of_another_machine_is_not_held_for_reading_either() -> None:
     elsewhere = recorded()
     elsewhere.made_up = False
-    with pytest.raises(RefusedError, match="cannot be held: it is not on this machine"):
+    with pytest.raises(RefusedError, match="cannot be opened exclusively: it is not on this host"):
         async with claim_device(elsewhere, "/dev/sda", Intent.READ):
             pass

@@ -30,13 +30,13 @@ async def test_of_half_an_answer_the_whole_lines_are_used_and_the_cut_is_told() 
     assert (found.text, found.cut) == ("first\nsecond\n", True)
     assert found.problem is not None
     assert found.problem.where == "here"
-    assert found.problem.message == "/usr/bin/tool info: the answer was cut: its last line is missing."
+    assert found.problem.message == "/usr/bin/tool info: incomplete output: the last line is missing."
 
 
 async def test_what_a_tool_said_while_it_died_stands_behind_the_cut() -> None:
     found = await heard("first\n", 1, "Segmentation fault\n")
     assert found.problem is not None
-    assert found.problem.message.endswith("the answer was cut: its last line is missing; Segmentation fault.")
+    assert found.problem.message.endswith("incomplete output: the last line is missing; Segmentation fault.")
 
 
 async def test_what_a_killed_tool_said_is_told_once() -> None:
@@ -49,7 +49,7 @@ async def test_what_a_killed_tool_said_is_told_once() -> None:
 async def test_a_tool_that_only_complains_is_told_in_its_words(status: int, error: str) -> None:
     found = await heard("", status, error)
     assert found.problem is not None
-    assert found.problem.message.startswith("/usr/bin/tool said: tool: no library")
+    assert found.problem.message.startswith("/usr/bin/tool reports: tool: no library")
 
 
 async def test_a_tool_that_gives_no_answer_in_time_is_a_problem_and_no_error() -> None:

@@ -92,7 +92,7 @@ async def test_what_lies_on_it_only_now_is_not_covered_by_the_word_that_was_type
     before = replace(FREE, signatures=(EXT4,))
     verdict = guard.judge(before, Intent.WRITE)
     looks += [before, replace(FREE, signatures=(EXT4, Signature(kind="xfs", part="sdb1")))]
-    with pytest.raises(RefusedError, match="was not there when it was confirmed"):
+    with pytest.raises(RefusedError, match="changed after you confirmed it"):
         await write(typed=verdict.confirm_text, shown=verdict.content)
     assert "written" not in Held.opened
 
@@ -113,7 +113,7 @@ async def test_everything_that_the_same_bytes_can_be_reached_by_is_held_with_it(
 
 async def test_a_tool_that_destroys_is_let_at_what_stayed_the_same_alone(looks: list[DeviceFacts]) -> None:
     looks += [FREE, replace(FREE, signatures=(EXT4,))]
-    with pytest.raises(RefusedError, match="was not there when it was confirmed"):
+    with pytest.raises(RefusedError, match="changed after you confirmed it"):
         await require_free(FakeHost({}), "/dev/sdb", ())
     assert Held.opened[0] == "/dev/sdb exclusive"  # udev would open it again when what was open for writing is closed
 

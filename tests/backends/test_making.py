@@ -70,14 +70,14 @@ def test_the_drives_that_carry_data_are_those_of_the_level(
     ("level", "count", "spans", "why"),
     [
         (Level.RAID1, 1, None, "at least 2 drives"),
-        (Level.RAID1, 3, None, "cannot be made of 3 drives"),
+        (Level.RAID1, 3, None, "cannot be created from 3 drives"),
         (Level.RAID5, 2, None, "at least 3 drives"),
         (Level.RAID6, 3, None, "at least 4 drives"),
-        (Level.RAID10, 5, None, "cannot have 2 spans"),
-        (Level.RAID10, 8, 3, "cannot have 3 spans"),
-        (Level.RAID50, 7, None, "cannot have 2 spans"),
+        (Level.RAID10, 5, None, "cannot be divided into 2 spans"),
+        (Level.RAID10, 8, 3, "cannot be divided into 3 spans"),
+        (Level.RAID50, 7, None, "cannot be divided into 2 spans"),
         (Level.RAID5, 6, 2, "has no spans"),
-        (Level.CONCAT, 2, None, "cannot be made"),
+        (Level.CONCAT, 2, None, "cannot create concat"),
     ],
 )
 def test_a_level_that_the_drives_do_not_make_is_refused_with_the_reason(
@@ -119,7 +119,7 @@ def test_drives_can_be_divided_into_each_number_of_spans_that_a_level_allows(
         assert spans_of(level, drives, number) == number
     for number in {0, 1, 2, 3, 4, 5, 6, 7, 12} - {*spans}:
         if level is not Level.RAID5:
-            with pytest.raises(InvalidValueError, match=f"cannot have {number} spans"):
+            with pytest.raises(InvalidValueError, match=f"cannot be divided into {number} spans"):
                 spans_of(level, drives, number)
 
 
@@ -137,9 +137,24 @@ def test_policies_at_birth_are_wishes_else_the_usual_ones_that_can_be_said() -> 
 @pytest.mark.parametrize(
     ("wished", "legal", "why", "hint"),
     [
-        ({"io_policy": "direct"}, LEGAL, "io_policy is no policy at birth", "write_cache, read_cache can be said"),
-        ({"io_policy": "direct"}, {}, "io_policy is no policy at birth", "Others are set on the array."),
-        ({"write_cache": "maybe"}, LEGAL, "write_cache is write-through or write-back at birth, not 'maybe'", "Others"),
+        (
+            {"io_policy": "direct"},
+            LEGAL,
+            "io_policy cannot be set when creating an array",
+            "Options available at creation: write_cache, read_cache",
+        ),
+        (
+            {"io_policy": "direct"},
+            {},
+            "io_policy cannot be set when creating an array",
+            "Set the others after the array exists.",
+        ),
+        (
+            {"write_cache": "maybe"},
+            LEGAL,
+            "write_cache must be write-through or write-back when creating an array, not 'maybe'",
+            "Set the others",
+        ),
     ],
 )
 def test_a_policy_that_cannot_be_said_at_birth_is_refused_and_never_left_out(
@@ -161,7 +176,7 @@ def test_drives_of_different_kinds_make_no_array(other: dict[str, object], what:
 
 def test_unequal_sizes_and_models_are_told_and_a_drive_counts_once() -> None:
     assert len(require_alike((drive(1), drive(2, size_bytes=1 << 30, model="X2")))) == 2
-    with pytest.raises(InvalidValueError, match="named twice"):
+    with pytest.raises(InvalidValueError, match="given twice"):
         require_alike((drive(1), drive(1)))
 
 
@@ -173,7 +188,7 @@ def test_the_smallest_drive_counts_in_whole_strips() -> None:
 
 
 def test_every_reason_against_a_drive_is_told_and_none_can_be_talked_round() -> None:
-    with pytest.raises(RefusedError, match=r"252:1: it is a hot spare\. it is locked\."):
+    with pytest.raises(RefusedError, match=r"252:1 cannot be used for an array: it is a hot spare\. it is locked\."):
         require_free_drive(drive(1, why_not=("it is a hot spare", "it is locked")))
 
 

@@ -32,7 +32,7 @@ def test_without_both_it_is_the_kernel_name() -> None:
 
 @pytest.mark.parametrize(
     ("uuid", "words"),
-    [("LVM-abc", "an LVM volume"), ("CRYPT-LUKS2-1-x", "an encrypted volume"), ("mpath-36", "a disk on several paths")],
+    [("LVM-abc", "an LVM volume"), ("CRYPT-LUKS2-1-x", "an encrypted volume"), ("mpath-36", "a multipath disk")],
 )
 def test_what_has_another_number_at_the_next_boot_is_called_by_its_name(uuid: str, words: str) -> None:
     volume = Identity(name="dm-3", wwn=f"dm.{uuid}", size_bytes=1 << 30)

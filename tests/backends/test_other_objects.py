@@ -175,7 +175,7 @@ def test_smartctl_names_the_disk() -> None:
     assert good is not None
     assert good.model == "X"
     assert bad is not None
-    assert (bad.model, bad.message) == (None, "the answer is refused: it names /dev/sdb instead of /dev/sda")
+    assert (bad.model, bad.message) == (None, "unexpected output: it names /dev/sdb instead of /dev/sda")
 
 
 def test_a_key_that_json_has_twice_has_no_value() -> None:

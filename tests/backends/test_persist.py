@@ -87,11 +87,11 @@ async def test_two_disks_with_one_serial_number_are_refused() -> None:
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        (disk("loop3", loop__backing_file="/srv/x"), "nothing that stays the same"),
-        (disk("zram1"), "nothing that stays the same"),
-        (disk("vdc"), "neither serial number nor WWN"),
-        (disk("vdc", serial="a\nb"), "characters that a udev rule cannot hold"),
-        (disk("vdc", serial="é"), "characters that a udev rule cannot hold"),
+        (disk("loop3", loop__backing_file="/srv/x"), "no identifier that remains the same"),
+        (disk("zram1"), "no identifier that remains the same"),
+        (disk("vdc"), "no serial number and no WWN"),
+        (disk("vdc", serial="a\nb"), "characters that a udev rule cannot contain"),
+        (disk("vdc", serial="é"), "characters that a udev rule cannot contain"),
     ],
 )
 async def test_without_anything_stable_it_is_refused_with_the_reason(files: dict[str, str], words: str) -> None:

@@ -25,7 +25,7 @@ from tests.packages import needs
 
 ONE, OTHER = {"serial": "0000", "device__model": "A"}, {"serial": "0000", "device__model": "B"}
 BARE = {"serial": "0000"}
-WORDS = "/dev/sdl is possibly the same disk as /dev/sdk, with one serial number (0000) and size"
+WORDS = "/dev/sdl is possibly the same disk as /dev/sdk, with the same serial number (0000) and size"
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +54,7 @@ async def verdict(host: FakeHost) -> GuardResult:
 async def test_both_are_named_where_the_other_one_is_in_use(first: dict[str, str], second: dict[str, str]) -> None:
     answer = await verdict(pair(first, second))
     assert answer.refused == (f"{WORDS}, mounted on /mnt.",)
-    assert "different UUIDs on both prove that they are two" in answer.hint
+    assert "Different UUIDs prove that they are two disks" in answer.hint
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ async def test_two_that_bear_different_uuids_are_two(found: dict[str, frozenset[
     answer = await verdict(pair())
     assert (answer.refused, answer.confirm_text) == ((), "sdl")
     assert answer.label is not None
-    assert "serial number 0000, which another device reports too" in answer.label.sentence
+    assert "serial number 0000, which is not unique" in answer.label.sentence
 
 
 ONE_WWN = {"serial": "S1", "device__wwid": WWN}, {"serial": "S2", "device__wwid": WWN}
@@ -124,7 +124,7 @@ ONE_WWN = {"serial": "S1", "device__wwid": WWN}, {"serial": "S2", "device__wwid"
 
 async def test_one_wwn_with_other_serial_numbers_is_two_in_the_list_and_possibly_one_for_writing() -> None:
     host = pair(*ONE_WWN)
-    words = f"/dev/sdl is possibly the same disk as /dev/sdk, with one WWN ({WWN}) and other serial numbers"
+    words = f"/dev/sdl is possibly the same disk as /dev/sdk, with the same WWN ({WWN}) but different serial numbers"
     assert not (await scan_topology(host)).twins
     assert (await verdict(host)).refused == (f"{words}, mounted on /mnt.",)
     assert await DeviceAccess(host).locks("/dev/sdk") == await DeviceAccess(host).locks("/dev/sdl")
@@ -168,7 +168,7 @@ async def test_what_a_bridge_gives_all_disks_is_two_in_the_list_and_possibly_one
 
 async def test_one_wwn_of_other_sizes_is_possibly_one() -> None:
     refused = (await verdict(pair({"device__wwid": WWN, "size": 4096}, {"device__wwid": WWN}))).refused
-    assert refused == (f"/dev/sdl is possibly the same disk as /dev/sdk, with one WWN ({WWN}), mounted on /mnt.",)
+    assert refused == (f"/dev/sdl is possibly the same disk as /dev/sdk, with the same WWN ({WWN}), mounted on /mnt.",)
 
 
 async def test_paths_of_a_multipath_device_stay_one_whatever_is_read(found: dict[str, frozenset[str]]) -> None:

@@ -59,8 +59,8 @@ def test_our_own_vendors_are_found_without_problems() -> None:
     [
         ("tests.backends.no_such_module:VENDOR", "ModuleNotFoundError"),
         ("tests.backends.test_registry:NO_SUCH_NAME", "AttributeError"),
-        ("tests.backends.test_registry:BAD_PLUGIN", "it exports no vendor"),
-        ("backends.vendors.block:VENDOR", "there is a vendor block already"),
+        ("tests.backends.test_registry:BAD_PLUGIN", "it defines no vendor"),
+        ("backends.vendors.block:VENDOR", "a vendor block exists already"),
     ],
 )
 def test_a_broken_plugin_is_a_problem(value: str, words: str) -> None:
@@ -204,7 +204,7 @@ async def test_a_vendor_that_cannot_be_imported_is_a_problem_and_the_others_stan
     sick = Vendor(name="sick", backend=lazy_backend("tests.backends.no_such_module:Lister"))
     found = await MachineBackends(FakeHost({}), [sick, ACME]).probe()
     assert [one.model for one in found.controllers] == ["A1"]
-    assert "The vendor module sick cannot be used: ModuleNotFoundError" in found.problems[0].message
+    assert "Cannot load the vendor module sick: ModuleNotFoundError" in found.problems[0].message
 
 
 async def test_whether_a_vendor_is_there_that_cannot_be_told_counts_as_there() -> None:

@@ -87,7 +87,7 @@ async def test_device_mapper_does_not_list_them_again() -> None:
         ("512/1024", "rw", State.OPTIMAL, ""),
         ("920/1024", "rw", State.OPTIMAL, ""),
         ("922/1024", "rw", State.DEGRADED, "the data are 90% full"),
-        ("1024/1024", "out_of_data_space", State.FAILED, "it is full: it takes no more writes"),
+        ("1024/1024", "out_of_data_space", State.FAILED, "it is full and accepts no more writes"),
         ("1/1024", "ro", State.FAILED, "the thin pool is read-only"),
         ("junk", "rw", State.UNKNOWN, ""),
     ],

@@ -171,6 +171,6 @@ async def test_a_member_that_a_program_holds_open_counts_unless_it_looks_after_i
 async def test_a_run_is_refused_where_something_came_that_was_not_shown() -> None:
     host = one_disk()
     typed = (await verdict(host)).confirm_text
-    with pytest.raises(RefusedError, match="Something lies on /dev/sdl that was not there when it was confirmed"):
+    with pytest.raises(RefusedError, match="The content of /dev/sdl changed after you confirmed it"):
         async with claim_device(host, "/dev/sdl", Intent.WRITE, typed, shown=()):
             raise AssertionError("it must not be handed over")

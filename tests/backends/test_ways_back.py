@@ -69,7 +69,7 @@ async def test_a_step_that_a_log_only_tells_of_is_not_taken_nor_those_before_it(
 
     steps = (ChangeStep(path="/sys/one", text="1"), ChangeStep(line="echo 1 > /sys/two"))
     change = Change(target=SDA, key="switch", label="Switch", before="on", after="off", writes=steps, undo=())
-    with pytest.raises(RefusedError, match="only told of, and cannot be taken: echo 1 > /sys/two"):
+    with pytest.raises(RefusedError, match="shows this step but does not run it: echo 1 > /sys/two"):
         await run_steps(change, take)
 
 
@@ -141,7 +141,7 @@ async def test_a_step_that_sets_another_value_than_the_change_is_refused() -> No
     host = PlayedDrive()
     change = await Nvme(host).plan(CONTROLLER, "irq_coalescing_threshold", "9")
     strange = step("/usr/sbin/nvme set-feature /dev/nvme0 --feature-id=8 --value=0x000001ff")
-    with pytest.raises(RefusedError, match="This does not set"):
+    with pytest.raises(RefusedError, match="the recorded step does not set"):
         await Nvme(host).apply(replace(change, writes=(strange,)))
     assert host.sets == []
 
@@ -166,7 +166,7 @@ async def test_an_ata_drive_saves_nothing() -> None:
     from tests.backends.scsi.drives import Ata
 
     host = DriveHost({"sda": Ata(acoustic=128)}, root=True, tools=("hdparm",))
-    with pytest.raises(RefusedError, match="saved=on is nothing"):
+    with pytest.raises(RefusedError, match="saved=on cannot be restored"):
         await ScsiBackend(host).back(SDA, "drive_cache", "off", {"saved": "on"})
     assert (await ScsiBackend(host).back(SDA, "acoustic", "200", {})).writes[0].argv[1] == "-M200"
 
@@ -197,7 +197,7 @@ async def test_smart_path_gives_the_cache_back_to_those_who_had_it() -> None:
 @pytest.mark.parametrize("numbers", ["4", "2,4", "1", "2;3", ",", "2,", "../x"])
 async def test_a_logical_drive_of_another_array_gets_nothing(numbers: str) -> None:
     host = sharing("path", "path", "path")
-    with pytest.raises(RefusedError, match="is nothing that comes back with acceleration"):
+    with pytest.raises(RefusedError, match="cannot be restored together with acceleration"):
         await SmartArray(host).back(LD, "acceleration", "controller-cache", {"cached": numbers})
 
 
@@ -230,9 +230,9 @@ async def test_a_threshold_whose_other_one_is_in_the_way_says_which_comes_first(
     await Smcli(host).apply(stop)
     start = await Smcli(host).plan(SYSTEM, "cache_flush_start", "30")
     await Smcli(host).apply(start)
-    with pytest.raises(BlockedError, match="cannot go back to 80 % while cache flush starts at 30 %") as caught:
+    with pytest.raises(BlockedError, match="cannot be restored to 80 % while cache flush starts at 30 %") as caught:
         await way_back(Smcli(host), stop)
-    assert caught.value.hint == "It was 80 % then: take that back first."
+    assert caught.value.hint == "It was 80 % then. Undo that change first."
     await take_back(Smcli(host), start)
     await take_back(Smcli(host), stop)
     assert (host.system.flush_start, host.system.flush_stop) == (80, 80)

@@ -83,7 +83,7 @@ def now(cli: Cli, target: str, key: str) -> dict[str, object]:
 def test_with_failed_batteries_the_cache_ratio_is_refused_in_the_firmwares_words(cli: Cli) -> None:
     refused = cli(*HPE, "--demo-state", "battery-failed", "set", "/slot0", "cache_ratio=50/50", "--yes")
     assert refused.status != 0
-    assert "while nothing keeps the cache" in refused.err
+    assert "while the cache is unprotected" in refused.err
     assert now(cli, "/slot0", "cache_ratio")["now"] == "10/90"
     written = now(cli, "/slot0/ld1", "write_cache")
     assert (written["now"], written["effective"]) == ("write-back", "write-through")

@@ -235,5 +235,5 @@ def test_no_way_to_write_fills_the_file_system_beneath_a_sparse_file(
         before = os.stat(thin.backing).st_blocks
         outcome = cli(*(word.format(device=thin.sure(), name=thin.name, plan=plan) for word in words))
         assert outcome.status == 3, outcome.err
-        assert "may take 500 MiB of the file system on" in outcome.err
+        assert "may need 500 MiB of the filesystem on" in outcome.err
         assert os.stat(thin.backing).st_blocks == before

@@ -82,7 +82,7 @@ def test_preconditioning_a_device_takes_its_word_and_says_how_much_is_written(de
 
 def test_the_disk_of_the_system_is_not_preconditioned(demo: Cli) -> None:
     done = demo("precondition", "megaraid:/c0/v0", "--confirm", "3779b1")
-    assert (done.status, "the running system lies on it" in done.err) == (3, True)
+    assert (done.status, "the running system is on it" in done.err) == (3, True)
 
 
 def test_read_only_preconditions_nothing(demo: Cli) -> None:

@@ -69,10 +69,10 @@ def test_a_password_goes_unencrypted_to_this_machine_only(url: str) -> None:
             f"[santricity.lab]\n{FOUR}password = 1",
             "santricity has an unknown key 'password' in lab. The keys are url, user, ",
         ),
-        (f'[santricity."a/b"]\n{FOUR}', "santricity wants a name of letters, digits, - and _ only."),
+        (f'[santricity."a/b"]\n{FOUR}', "santricity needs a name of letters, digits, - and _ only."),
         (
             f'[santricity.lab]\n{FOUR}fingerprint = "ab"',
-            "santricity has an invalid fingerprint in lab: it wants the SHA-256 of a certificate: 64 hexadec",
+            "santricity has an invalid fingerprint in lab: it wants the SHA-256 of a certificate (64 hexadec",
         ),
         (
             f'[santricity.lab]\n{FOUR}ca_file = "ca.pem"',
@@ -84,16 +84,16 @@ def test_a_password_goes_unencrypted_to_this_machine_only(url: str) -> None:
                 f"santricity has an invalid url in lab: it wants {said}",
             )
             for url, said in (
-                ("http://array1", "a url that begins with https://"),
-                ("http://127.0.0.1.example", "a url that begins with https://"),
-                ("ftp://array1", "a url that begins with https://"),
-                ("array1", 'a url such as "https://'),
-                ("https://", 'a url such as "https://'),
-                ("https://a/devmgr", 'a url such as "https://'),
-                ("https://a?x=1", 'a url such as "https://'),
-                ("https://u:p@a", "no user or password in the url"),
-                ("https://u@a", "no user or password in the url"),
-                ("https://a b", "a host name or address in the url"),
+                ("http://array1", "a URL that begins with https://"),
+                ("http://127.0.0.1.example", "a URL that begins with https://"),
+                ("ftp://array1", "a URL that begins with https://"),
+                ("array1", 'a URL such as "https://'),
+                ("https://", 'a URL such as "https://'),
+                ("https://a/devmgr", 'a URL such as "https://'),
+                ("https://a?x=1", 'a URL such as "https://'),
+                ("https://u:p@a", "a URL without user and password"),
+                ("https://u@a", "a URL without user and password"),
+                ("https://a b", "a URL with a host name or address"),
             )
         ),
         (
@@ -146,7 +146,7 @@ async def test_the_watchdog_of_a_trial_reaches_what_the_configuration_names(tmp_
         change = await Santricity(WebHost(LocalHost(), (door,))).plan(FAST, "read_cache", "off")
         until = boot_clock() + 600
         Journal(tmp_path / "journal").write_intent("c1", tmp_path, change, until=until)
-        with pytest.raises(NotFoundError, match="names no santricity lab"):
+        with pytest.raises(NotFoundError, match="has no santricity lab"):
             await watchdog.rehearse(paths(tmp_path), str(tmp_path), until)
         (tmp_path / "config.toml").write_text(
             f'[santricity.lab]\nurl = "{door.url}"\nuser = "admin"\npassword_file = "{door.password_file}"\n'

@@ -104,7 +104,7 @@ def test_everything_else_is_listed_as_before_and_the_device_named(before: Looked
     assert {f"{group}/free" for group in GROUPS} <= set(told)
     problems = [one["message"] for one in now.outcome.json["problems"]]
     # The kernel counts no request under way of what a delay keeps back.
-    assert any(f"{hung.device} does not answer when its first bytes are read" in message for message in problems)
+    assert any(f"{hung.device} does not respond to a read of its first bytes" in message for message in problems)
 
 
 def test_a_volume_of_another_disk_is_shown_and_says_why_nothing_is_changed_now(before: Looked, hung: Dm) -> None:

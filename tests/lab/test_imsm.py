@@ -61,8 +61,8 @@ async def test_container_and_volume_are_told_apart(volume: Made, table: Results)
 
     seen = f"{shown(arrays['md127'], 'Volumes', 'Platform')}. {shown(arrays['md126'], 'Kind')}"
     wanted = (
-        "unknown; online; md126; none: mdadm finds no RAID firmware of Intel's here. "
-        "raid5; optimal; volume of the container md127 (imsm)"
+        "unknown; online; md126; none: mdadm finds no Intel RAID firmware. raid5; optimal; volume of the container "
+        "md127 (imsm)"
     )
     assert table.add("Arrays", "imsm, 3 of 4 disks", "container and volume", seen, ok=seen == wanted)
     assert len(arrays["md127"].members) == 4

@@ -133,6 +133,6 @@ def test_what_came_after_the_question_is_not_covered_by_the_answer(
     before = contents(place)
     result, said = writer.measured(shown, shown.confirm_text)
     words = told(said, names(place), place.folder)
-    ok = result == "refused" and "was not there when it was confirmed" in said and contents(place) == before
+    ok = result == "refused" and "changed after you confirmed it" in said and contents(place) == before
     state = "a filesystem is made on the other path after the question"
     assert table.add("Guard", state, result, "-", "-", words, ok=ok), said

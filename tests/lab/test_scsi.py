@@ -152,11 +152,11 @@ BLOCKED = {
     ("sata0", "read_look_ahead"): "the drive does not have it",
     ("sata0", "apm"): "the drive does not have it",
     ("sata0", "acoustic"): "the drive does not have it",
-    ("sata0", "read_cache"): "an ATA drive has no switch for its read cache, only for look-ahead",
-    ("scsi0", "read_look_ahead"): "the drive does not let it be changed",
-    ("scsi0", "read_cache"): "the drive does not let it be changed",
+    ("sata0", "read_cache"): "an ATA drive has a switch only for look-ahead, not for its read cache",
+    ("scsi0", "read_look_ahead"): "the drive does not allow changing it",
+    ("scsi0", "read_cache"): "the drive does not allow changing it",
     ("scsi0", "apm"): "only ATA drives have it",
-    ("mega0", "drive_cache"): "this is a virtual drive of a RAID controller: its cache is the controller's",
+    ("mega0", "drive_cache"): "this is a virtual drive of a RAID controller, which owns the cache",
 }
 """What these emulated drives lack."""
 

@@ -175,4 +175,4 @@ def test_a_loop_device_on_a_sparse_file_does_not_fill_its_file_system(
         run("umount", str(point))
         disk.wipe()
     assert result == "refused"
-    assert f"of the file system on {point} that {point}/image lies on" in said
+    assert f"of the filesystem on {point} below {point}/image" in said

@@ -64,6 +64,6 @@ async def test_a_single_step_of_a_change_is_never_taken() -> None:
         host.write("/sys/block/sda/queue/scheduler", "none"),
         host.install("/etc/udev/rules.d/x.rules", b"x", before=None),
     ):
-        with pytest.raises(RefusedError, match="only whole changes are made"):
+        with pytest.raises(RefusedError, match="only complete changes"):
             await step
     assert side.questions == []

@@ -27,11 +27,11 @@ _LONG = 300.0
 def tell(shown: ShownTerminal, shoot: Shoot) -> None:
     """All of it, from one start."""
     shown.find(DEVICE)
-    shown.step("\r", "When a write is reported done")
+    shown.step("\r", "When a write is acknowledged")
     shown.keys("\x1b")  # back to the list, which is wider then; the settings stay beside it
     shown.rest()
     shoot("devices", "RAID controllers with their arrays and caches, and the settings of one")
-    shown.step("\r", "When a write is reported done")
+    shown.step("\r", "When a write is acknowledged")
     shown.step("]", "1 staged")
     shown.step("a", "wrcache=wb", 2)
     shoot("review", "The review of a change of the write cache")
@@ -57,9 +57,9 @@ def measure(shown: ShownTerminal, shoot: Shoot) -> None:
 def compare(shown: ShownTerminal, shoot: Shoot) -> None:
     """Read-ahead against none, in pairs."""
     shown.step("1", "84016E")
-    if "When a write is reported done" not in shown.text:
-        shown.step("\r", "When a write is reported done")
-    shown.step("j", "Whether the card reads on")
+    if "When a write is acknowledged" not in shown.text:
+        shown.step("\r", "When a write is acknowledged")
+    shown.step("j", "Whether the controller reads ahead")
     shown.step("]", "1 staged")
     shown.step("B", "How many pairs")
     shown.step("j", "quick")

@@ -22,23 +22,30 @@ def password_in(path: str) -> str:
     except OSError as error:
         raise RefusedError(
             f"The password file {shown} cannot be read: {error.strerror}.",
-            hint="Put the password into it, and keep it to yourself: chmod 600.",
+            hint="Write the password to the file and restrict it to yourself (chmod 600).",
         ) from error
     with os.fdopen(descriptor, "rb") as file:
         info = os.fstat(descriptor)
         if not stat.S_ISREG(info.st_mode):
-            raise RefusedError(f"The password file {shown} is no regular file.")
+            raise RefusedError(f"The password file {shown} is not a regular file.")
         if info.st_uid not in (os.geteuid(), 0):
-            raise RefusedError(f"The password file {shown} belongs to somebody else.", hint="chown it to yourself.")
+            raise RefusedError(
+                f"The password file {shown} belongs to another user.", hint="Change its owner to your user (chown)."
+            )
         if info.st_mode & 0o077:
-            raise RefusedError(f"Others can read or write the password file {shown}.", hint=f"chmod 600 {shown}")
+            raise RefusedError(
+                f"The password file {shown} is accessible to other users.", hint=f"Run `chmod 600 {shown}`."
+            )
         line = file.read(4096).partition(b"\n")[0].rstrip(b"\r")
     try:
         password = line.decode()
     except UnicodeDecodeError:
         password = ""
     if not password or any(ord(char) < 32 for char in password):
-        raise RefusedError(f"The password file {shown} does not begin with a password.", hint="One line of text.")
+        raise RefusedError(
+            f"The first line of the password file {shown} is not a valid password.",
+            hint="Write the password as one line of text.",
+        )
     return password
 
 
@@ -79,7 +86,7 @@ class HttpsEndpoint:
 def validate_name(name: str) -> str:
     """Return the name of an endpoint unchanged. Raises ValueError unless it has only `A-Z a-z 0-9 _ -`."""
     if _NAME.fullmatch(name) is None:
-        raise ValueError("wants a name of letters, digits, - and _ only")
+        raise ValueError("needs a name of letters, digits, - and _ only")
     return name
 
 
@@ -87,15 +94,15 @@ def url_of(text: str) -> str:
     """Return the URL of an endpoint in canonical form. Raises ValueError if it is not allowed."""
     parts = urlsplit(text)
     if parts.username is not None or parts.password is not None:
-        raise ValueError("wants no user or password in the url: they have keys of their own")
+        raise ValueError("needs a URL without user and password, which have their own keys,")
     if not parts.hostname or parts.query or parts.fragment or parts.path not in ("", "/"):
-        raise ValueError('wants a url such as "https://array1.example:8443"')
+        raise ValueError('needs a URL such as "https://array1.example:8443"')
     if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in HERE):
-        raise ValueError("wants a url that begins with https:// (http:// only to this machine itself)")
+        raise ValueError("needs a URL that begins with https:// (http:// only for this host)")
     port = "" if parts.port is None else f":{parts.port}"
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     if re.fullmatch(r"[A-Za-z0-9.:\[\]_-]{1,255}", host, re.ASCII) is None:
-        raise ValueError("wants a host name or address in the url")
+        raise ValueError("needs a URL with a host name or address")
     return f"{parts.scheme}://{host}{port}"
 
 
@@ -103,5 +110,5 @@ def fingerprint_of(text: str) -> str:
     """Return a SHA-256 without colons and in lower case. Raises ValueError if the text is not a SHA-256."""
     value = text.replace(":", "").replace(" ", "").lower()
     if _FINGERPRINT.fullmatch(value) is None:
-        raise ValueError("wants the SHA-256 of a certificate: 64 hexadecimal digits")
+        raise ValueError("needs the SHA-256 of a certificate (64 hexadecimal digits)")
     return value

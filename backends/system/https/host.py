@@ -43,7 +43,7 @@ class WebHost(HostWrapper):
             return await self._inner.run(command)
         method, path, *body = command.argv[1:]
         if (method == "GET") == command.mutates or len(body) > 1 or _PATH.fullmatch(path) is None:
-            raise RefusedError(f"This is no request: {command.shown()}.")
+            raise RefusedError(f"Invalid request to a disk system: {command.shown()}.")
         from backends.system.https.request import exchange
 
         request = exchange(endpoint, method, path, body[0] if body else None, command.timeout)
@@ -52,7 +52,7 @@ class WebHost(HostWrapper):
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
         """Stream a program of the wrapped host. Raises RefusedError for an endpoint, which streams nothing."""
         if command.argv[0] in self._endpoints:
-            raise RefusedError(f"This is no program: {command.argv[0]}.")
+            raise RefusedError(f"A disk system runs no programs: {command.argv[0]}.")
         return self._inner.stream(command)
 
     async def writable(self, path: str) -> str | None:

@@ -41,8 +41,8 @@ async def exchange(endpoint: HttpsEndpoint, method: str, path: str, body: str | 
         return await asyncio.wait_for(run_in_thread(f"{method} to {endpoint.name}", call.send), seconds)
     except TimeoutError:
         raise ToolTimeoutError(
-            f"{_endpoint_text(endpoint)} did not answer within {seconds:.0f} s.",
-            hint="Is its address right, and is it switched on?",
+            f"{_endpoint_text(endpoint)} did not respond within {seconds:.0f} s.",
+            hint="Check its address and that it is powered on.",
         ) from None
     finally:
         call.hang_up()
@@ -67,7 +67,7 @@ class _Call:
         try:
             self._connection = connection = self._connect()
             if self._given_up:  # from here on `hang_up` ends the connection
-                raise ToolTimeoutError(f"{shown} was reached too late.")
+                raise ToolTimeoutError(f"The connection to {shown} took too long.")
             connection.sock.settimeout(self._seconds)
             connection.request(
                 self._method,
@@ -82,17 +82,17 @@ class _Call:
         except TimeoutError as error:
             seconds = self._patience if connection is None else self._seconds
             raise ToolTimeoutError(
-                f"{shown} did not answer within {seconds:.0f} s.", hint="Is its address right, and does it run?"
+                f"{shown} did not respond within {seconds:.0f} s.", hint="Check its address and that it is running."
             ) from error
         except ssl.SSLError as error:  # after the handshake
-            raise ToolFailedError(f"The encrypted connection to {shown} broke.", evidence=str(error)) from error
+            raise ToolFailedError(f"The encrypted connection to {shown} failed.", evidence=str(error)) from error
         except (OSError, http.client.HTTPException) as error:
-            raise ToolFailedError(f"{shown} does not answer: {_reason(error)}.", evidence=repr(error)) from error
+            raise ToolFailedError(f"{shown} does not respond: {_reason(error)}.", evidence=repr(error)) from error
         finally:
             if connection is not None:
                 connection.close()
         if len(body) > MOST:
-            raise ToolFailedError(f"{shown} answered with more than {MOST >> 20} MiB.")
+            raise ToolFailedError(f"The response of {shown} is larger than {MOST >> 20} MiB.")
         return Completed(
             returncode=0 if 200 <= answer.status < 300 else REFUSED,
             stdout=body.decode("utf-8", "replace"),
@@ -117,14 +117,15 @@ class _Call:
                 evidence=str(error),
             ) from error
         except ssl.SSLError as error:
-            raise ToolFailedError(f"{shown} offers no encryption that can be used.", evidence=str(error)) from error
+            raise ToolFailedError(f"{shown} offers no supported encryption (TLS).", evidence=str(error)) from error
         if self._endpoint.fingerprint is not None:
             fingerprint = _fingerprint(secure.sock)
             if not hmac.compare_digest(fingerprint, self._endpoint.fingerprint):
                 secure.close()
                 raise RefusedError(
-                    f"The certificate of {shown} is another one than the configuration names.",
-                    hint=f"Nothing was sent. SHA-256 of the one that is there: {fingerprint}. Find out why it changed.",
+                    f"The certificate of {shown} does not match the fingerprint in the configuration.",
+                    hint=f"Nothing was sent. The SHA-256 of the present certificate is {fingerprint}. Find out why it "
+                    "changed.",
                 )
         return secure
 
@@ -132,7 +133,7 @@ class _Call:
         try:
             context = ssl.create_default_context(cafile=self._endpoint.ca_file)
         except (OSError, ssl.SSLError) as error:
-            raise RefusedError(f"{clean(self._endpoint.ca_file or '', 200)} holds no certificates.") from error
+            raise RefusedError(f"{clean(self._endpoint.ca_file or '', 200)} contains no certificates.") from error
         if self._endpoint.fingerprint is not None:  # the certificate is compared before anything is sent
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
@@ -165,11 +166,11 @@ def _endpoint_text(endpoint: HttpsEndpoint) -> str:
 def _reason(error: Exception) -> str:
     match error:
         case http.client.IncompleteRead():
-            return "its answer breaks off"
+            return "the response is incomplete"
         case http.client.RemoteDisconnected():
-            return "it hangs up without an answer"
+            return "the server closed the connection without a response"
         case http.client.HTTPException():
-            return "what it says is not HTTP"
+            return "the response is not HTTP"
         case _:
             return clean(getattr(error, "strerror", None) or str(error), 200) or type(error).__name__
 
@@ -191,8 +192,9 @@ def _certificate_hint(host: str, port: int) -> str:
         ):
             shown = _fingerprint(sock)
     except OSError:
-        return "Name the certificates that vouch for it as ca_file, or its SHA-256 as fingerprint."
+        return "Set ca_file to the certificates that sign it, or fingerprint to its SHA-256."
     return (
-        f"SHA-256 of the one that is there: {shown}. Compare it with the array's own, not over the network, and put it "
-        "into the configuration as fingerprint; or name the certificates that vouch for it as ca_file."
+        f"The SHA-256 of the present certificate is {shown}. Compare it with the certificate on the disk system "
+        "itself, not over the network, and set it as fingerprint in the configuration. Or set ca_file to the "
+        "certificates that sign it."
     )

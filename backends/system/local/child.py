@@ -213,5 +213,7 @@ def start_error(command: Command, error: OSError) -> ToolMissingError | ToolFail
     """Return the error for a program that could not be started."""
     name = command.argv[0]
     if isinstance(error, FileNotFoundError):
-        return ToolMissingError(f"{name} is not there.", hint="Install it or correct its path.", evidence=str(error))
-    return ToolFailedError(f"{name} could not be started: {error.strerror or 'no answer'}.", evidence=str(error))
+        return ToolMissingError(
+            f"{name} is not installed.", hint="Install it or correct its path.", evidence=str(error)
+        )
+    return ToolFailedError(f"{name} could not be started: {error.strerror or 'no response'}.", evidence=str(error))

@@ -125,13 +125,13 @@ async def _in_time(child: Child, command: Command) -> tuple[bytes, bytes, bool]:
     finally:
         for task in waiting:
             task.cancel()
-    name, hint = os.path.basename(command.argv[0]), "It was stopped; try again when the device is less busy."
+    name, hint = os.path.basename(command.argv[0]), "raidbench stopped it. Try again when the device is less busy."
     if stalling is None or not stalling.done():
-        text, stall = f"{name}: no answer in {command.timeout:g} s.", Stall()
+        text, stall = f"{name} did not finish within {command.timeout:g} s.", Stall()
     else:
         stall = stalling.result()
-        text = f"{name}: no answer in {command.stall:g} s, {stall.why}."
-        hint = "The kernel log says what is wrong with it." if stall.devices else hint
+        text = f"{name} made no progress for {command.stall:g} s: {stall.why}."
+        hint = "Read the kernel log for the cause." if stall.devices else hint
     raise ToolTimeoutError(text, hint=hint, evidence=command.shown(), devices=stall.devices)
 
 

@@ -107,8 +107,8 @@ def open_for(number: int, gid: int, *, write: bool) -> int:
         return os.open("device", flags, dir_fd=folder)
     except OSError as error:
         raise RefusedError(
-            f"The device cannot be handed to a program without root: {error.strerror}.",
-            hint="That takes Linux 5.2 and no container around it. Log in as root instead.",
+            f"A program without root cannot get access to the device: {error.strerror}.",
+            hint="This needs Linux 5.2 and does not work in a container. Log in as root instead.",
             evidence=str(error),
         ) from error
     finally:

@@ -42,7 +42,7 @@ class _OpenedFile:
         if not stat.S_ISREG(self.info.st_mode):
             raise _unfit_error(path, "is not a regular file")
         if self.info.st_nlink != 1:
-            raise _unfit_error(path, f"has {self.info.st_nlink} names (hard links), and only one of them would change")
+            raise _unfit_error(path, f"has {self.info.st_nlink} names (hard links), of which only one would change")
         parts: list[bytes] = []
         size = 0
         while size <= LARGEST and (part := os.read(descriptor, 1 << 20)):
@@ -74,7 +74,7 @@ def _open(path: str) -> _OpenedFile | None:
     except OSError as error:
         if error.errno == errno.ELOOP:
             leads = clean(os.readlink(path), 200) if os.path.islink(path) else "itself"
-            raise _unfit_error(path, f"is a symbolic link to {leads}, and a file would take its place") from error
+            raise _unfit_error(path, f"is a symbolic link to {leads}, which a regular file would replace") from error
         raise _unfit_error(path, f"cannot be read: {error.strerror}") from error
     try:
         return _OpenedFile(path, descriptor)
@@ -87,7 +87,7 @@ def _open(path: str) -> _OpenedFile | None:
 
 
 def _unfit_error(path: str, why: str) -> RefusedError:
-    return RefusedError(f"{path} {why}. It was not changed.", hint="Edit that file by hand, or move it away.")
+    return RefusedError(f"{path} {why}. It was not changed.", hint="Edit the file manually, or move it away.")
 
 
 def replace_whole(path: str, content: bytes, before: bytes | None, *, mode: int = 0o644) -> None:
@@ -120,7 +120,9 @@ def replace_whole(path: str, content: bytes, before: bytes | None, *, mode: int 
 
 
 def _changed_error(path: str) -> RefusedError:
-    return RefusedError(f"{path} has changed since it was shown. It was left alone.", hint="Review it again.")
+    return RefusedError(
+        f"{path} has changed since you reviewed it. Nothing was written.", hint="Review the change again."
+    )
 
 
 def _hint(error: OSError) -> str:
@@ -197,7 +199,7 @@ def _copy_attributes(path: str, opened: _OpenedFile, descriptor: int) -> None:
         try:
             os.setxattr(descriptor, name, value)
         except OSError as error:
-            raise _unfit_error(path, f"has the attribute {clean(name, 80)}, which could not be kept") from error
+            raise _unfit_error(path, f"has the attribute {clean(name, 80)}, which cannot be preserved") from error
 
 
 def _remove(temporary: str) -> None:

@@ -32,7 +32,7 @@ def private_folder() -> str:
         return tempfile.mkdtemp(prefix=f"raidbench-{pid_namespace()}-{pid}-{process_start(pid) or 0}-")
     except OSError as error:
         raise ToolFailedError(
-            f"No working directory could be made for a program: {error.strerror}.",
+            f"The working directory for a program could not be created: {error.strerror}.",
             hint=f"Free space or correct the permissions in {tempfile.gettempdir()}.",
             evidence=str(error),
         ) from error
@@ -121,7 +121,7 @@ def _permission_hint(error: OSError) -> str:
         return ""
     if os.geteuid():
         return "Run raidbench as root."
-    return "Not even root may: the device refuses it, or a container or a lockdown of the kernel does. `dmesg` may say."
+    return "Root is refused as well: by the device, a container or the kernel lockdown. Check `dmesg` for the reason."
 
 
 def write_once(path: str, text: str) -> None:
@@ -136,5 +136,5 @@ def write_once(path: str, text: str) -> None:
     except OSError as error:
         hint = _permission_hint(error)
         raise ToolFailedError(
-            f"The kernel refused {text!r}: {error.strerror}.", hint=hint, evidence=f"{path}: {error}"
+            f"The kernel refused the value {text!r}: {error.strerror}.", hint=hint, evidence=f"{path}: {error}"
         ) from error

@@ -81,16 +81,16 @@ async def ask(host_number: int, question: FirmwareQuery, subject: int, size: int
         return await asyncio.wait_for(asking, SECONDS)
     except TimeoutError:
         raise ToolTimeoutError(
-            f"The card of host{host_number} did not answer within {SECONDS:.0f} s.",
-            hint="It is not asked again in this look. `firmware_queries = false` in the configuration keeps raidbench "
-            "from asking.",
+            f"The controller of host{host_number} did not respond within {SECONDS:.0f} s.",
+            hint="raidbench does not query it again during this scan. To disable the queries, set `firmware_queries "
+            "= false` in the configuration.",
         ) from None
 
 
 def _ask(host_number: int, question: FirmwareQuery, subject: int, size: int) -> bytes:
     """Send the query and wait. The buffer must live as long as the call."""
     if os.uname().machine not in _GENERIC_IOCTL:
-        raise RefusedError(f"How to ask the cards of a {os.uname().machine} is not known.")
+        raise RefusedError(f"Firmware queries are not supported on {os.uname().machine}.")
     buffer = ctypes.create_string_buffer(size)
     request = bytearray(packet(host_number, question, subject, size, ctypes.addressof(buffer)))
     descriptor = _open()
@@ -98,7 +98,8 @@ def _ask(host_number: int, question: FirmwareQuery, subject: int, size: int) -> 
         fcntl.ioctl(descriptor, request_number(len(request)), request)
     except OSError as error:
         raise ToolFailedError(
-            f"The driver of host{host_number} did not pass on a question ({question.name.lower()}): {error.strerror}.",
+            f"The driver of host{host_number} did not forward a firmware query ({question.name.lower()}): "
+            f"{error.strerror}.",
             evidence=str(error),
         ) from error
     finally:
@@ -106,7 +107,8 @@ def _ask(host_number: int, question: FirmwareQuery, subject: int, size: int) -> 
     status = request[_STATUS_AT]
     if status != 0:
         raise ToolFailedError(
-            f"The card of host{host_number} refused a question ({question.name.lower()}) with status {status:#04x}."
+            f"The controller of host{host_number} refused a firmware query ({question.name.lower()}) with status "
+            f"{status:#04x}."
         )
     return buffer.raw
 
@@ -117,9 +119,9 @@ def _open() -> int:
         descriptor = os.open(NODE, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
         raise ToolMissingError(
-            f"There is no {NODE}, through which the card is asked.",
-            hint=f"The vendor's tools make it. By hand: mknod {NODE} c {_major() or 'MAJOR'} 0, "
-            f"with the number of {DRIVER} in /proc/devices.",
+            f"{NODE} does not exist. raidbench needs it to query the controller.",
+            hint=f"The vendor's tools create it. To create it manually: mknod {NODE} c {_major() or 'MAJOR'} 0, with "
+            f"the number of {DRIVER} in /proc/devices.",
         ) from None
     except OSError as error:
         root = error.errno in (errno.EACCES, errno.EPERM)
@@ -129,7 +131,9 @@ def _open() -> int:
     info = os.fstat(descriptor)
     if not stat.S_ISCHR(info.st_mode) or os.major(info.st_rdev) != _major():
         os.close(descriptor)
-        raise RefusedError(f"{NODE} is not the node of {DRIVER}.", hint="Remove it; the vendor's tools make it anew.")
+        raise RefusedError(
+            f"{NODE} is not the device node of {DRIVER}.", hint="Remove it. The vendor's tools re-create it."
+        )
     return descriptor
 
 

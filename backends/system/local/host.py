@@ -146,10 +146,10 @@ class LocalHost:
     async def writable(self, path: str) -> str | None:
         """Return None if a write may be tried, or the reason why not."""
         if not os.path.exists(path):
-            return "the kernel does not offer it for this device"
+            return "the kernel does not support it for this device"
         if os.access(path, os.W_OK):
             return None
-        return WriteDenied.NEEDS_ROOT if not self.is_root else "the kernel offers it read-only"
+        return WriteDenied.NEEDS_ROOT if not self.is_root else "the kernel attribute is read-only"
 
     async def firmware_reachable(self) -> str | None:
         """Return None if controllers can be queried, or the reason why not."""
@@ -164,7 +164,7 @@ class LocalHost:
     ) -> bytes:
         """Return a controller's answer. Raises RefusedError, without opening anything, if `firmware_queries` is off."""
         if not self.firmware_queries:
-            raise RefusedError("Cards are not asked: firmware_queries is false in the configuration.")
+            raise RefusedError("Firmware queries are disabled: firmware_queries is false in the configuration.")
         from backends.system.local.firmware import ask
 
         return await ask(host_number, question, subject, size)

@@ -48,7 +48,9 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
                 limit=PIPE_BYTES,
             )
         except FileNotFoundError as error:
-            raise ToolMissingError(f"{self._argv[0]} is not there.", hint="Install it.", evidence=str(error)) from error
+            raise ToolMissingError(
+                f"{self._argv[0]} is not installed.", hint="Install it or correct its path.", evidence=str(error)
+            ) from error
         except OSError as error:
             raise ToolFailedError(f"{self._argv[0]} could not be started: {error.strerror}.") from error
         self._listener = asyncio.create_task(self._listen(self._process), name="complaints")

@@ -98,7 +98,7 @@ class Stall:
 
     devices: tuple[str, ...] = ()
     """Kernel names of the lowest disks that do not answer and that it waits for; empty if unknown."""
-    why: str = "which device it waits for is not known"
+    why: str = "the device it waits for is unknown"
     """Reason as text."""
 
 
@@ -206,9 +206,9 @@ def find_stall(touched: Mapping[str, bool], before: Counts, now: Counts, silent:
     }
     suspended = {name for name in now if _text(f"{SYS}/block/{name}/dm/suspended") == "1"}
     signs = (
-        (stuck, "has ended none of the requests that wait for it"),
+        (stuck, "has completed no pending request"),
         (suspended, "is suspended"),
-        (set(silent), "does not answer when its first bytes are read"),
+        (set(silent), "does not respond to a read of its first bytes"),
     )
     for names, text in signs:
         if lowest := _lowest(names & wanted if touched else names):

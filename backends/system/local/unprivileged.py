@@ -40,8 +40,8 @@ def find_unused_id() -> int:
     free = next((number for number in UNUSED_IDS if number not in taken), None)
     if free is None:
         raise RefusedError(
-            "No user number is free under which a program could read for you.",
-            hint=f"raidbench takes one of {UNUSED_IDS[0]} to {UNUSED_IDS[-1]} that no user, group or process has.",
+            "No user ID is free for a program without privileges.",
+            hint=f"raidbench needs one from {UNUSED_IDS[0]} to {UNUSED_IDS[-1]} that no user, group or process has.",
         )
     return free
 
@@ -76,7 +76,7 @@ def _of_processes() -> set[int]:
                     numbers.update(map(int, text.split()))
                     processes += key == "Uid"
     if not processes:
-        raise RefusedError("Which user numbers are in use cannot be seen: /proc tells of no process.")
+        raise RefusedError("The user IDs in use are unknown: /proc shows no processes.")
     return numbers
 
 

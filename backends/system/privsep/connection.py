@@ -55,9 +55,9 @@ def unpack(body: bytes) -> dict[str, Any]:
     try:
         data = json.loads(body.decode("utf-8"), object_pairs_hook=_reject_duplicates, parse_constant=_reject_constant)
     except (ValueError, RecursionError) as error:
-        raise MalformedError(f"no JSON: {type(error).__name__}") from error
+        raise MalformedError(f"not JSON: {type(error).__name__}") from error
     if not isinstance(data, dict):
-        raise MalformedError("no object")
+        raise MalformedError("not an object")
     return data
 
 
@@ -69,7 +69,7 @@ def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _reject_constant(word: str) -> float:
-    raise MalformedError(f"{word} is no number")
+    raise MalformedError(f"{word} is not a number")
 
 
 # -- client: numbered requests, answered in any order -----------------------------------------------------------------
@@ -111,7 +111,7 @@ class Connection:
         try:
             return self._put(verb, args).result(PATIENCE)[0]
         except TimeoutError:
-            raise RefusedError(f"The root helper did not answer within {PATIENCE:g} s.") from None
+            raise RefusedError(f"The root helper did not respond within {PATIENCE:g} s.") from None
 
     def close(self) -> None:
         """Close the connection, which ends the helper."""
@@ -125,7 +125,7 @@ class Connection:
             number = self._asked
             message = pack({"id": number, "verb": verb, "args": args})
             if len(message) > REQUEST_LIMIT:
-                answer.set_exception(RefusedError("That is more than the root helper is asked at a time."))
+                answer.set_exception(RefusedError("The root helper has too many pending requests."))
                 return answer
             if self._gone:
                 answer.set_exception(_ended_error())
@@ -194,4 +194,4 @@ def _resolve(answer: Future[Answer], outcome: Answer | Exception) -> bool:
 
 
 def _ended_error() -> RefusedError:
-    return RefusedError("The root helper has ended.", hint="Start raidbench again to change settings.")
+    return RefusedError("The root helper has ended.", hint="Restart raidbench to change settings.")

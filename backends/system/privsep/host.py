@@ -93,7 +93,7 @@ class SplitHost(HostWrapper):
         except OSError:
             return await self._inner.writable(path)
         offered = mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
-        return None if offered else "the kernel offers it read-only"
+        return None if offered else "the kernel attribute is read-only"
 
     @property
     def firmware_queries(self) -> bool:
@@ -122,4 +122,4 @@ def _exists(path: str) -> bool:
 
 
 def _single_step_error(subject: str) -> RefusedError:
-    return RefusedError(f"{subject}: without root only whole changes are made, not single steps.")
+    return RefusedError(f"{subject}: without root, raidbench makes only complete changes, not single steps.")

@@ -23,7 +23,7 @@ from backends.vendors.areca.presence import PLACES, READS, UNRECORDED, WHOLE
 NAME = "areca"
 """Prefix of the targets of this backend."""
 
-NOTHING_TO_SET = "none here: no documentation says how cli64 sets them"
+NOTHING_TO_SET = "read-only: the cli64 commands that change settings are not documented"
 """Fact that says why there are no settings."""
 
 _SHOWN = (
@@ -65,8 +65,8 @@ class Areca(ListingBackend):
         *about, sets_output, drives_output = tool_outputs
         problems = collect_problems(tool_outputs)
         if count := count_strange_rows(drives_output.text):
-            text = f"{count} row{'s' if count > 1 else ''} of cli64's disk info could not be understood."
-            problems += (Problem(where=NAME, message=text, hint="`raidbench capture` makes a report of it."),)
+            text = f"{count} row{('s' if count > 1 else '')} of the output of `cli64 disk info` cannot be parsed."
+            problems += (Problem(where=NAME, message=text, hint="Run `raidbench capture` and report it."),)
         rows = {key: value for tool_output in reversed(about) for key, value in pairs(tool_output.text).items()}
         if not rows:
             return Inventory(problems=problems)

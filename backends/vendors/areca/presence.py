@@ -25,7 +25,7 @@ _LAST = re.compile(r"GuiErrMsg<0x[0-9A-Fa-f]{2}>:[^\n]*\s*\Z")
 WHOLE = CompletenessCheck(
     tool="cli64",
     mark="`GuiErrMsg<0x00>: Success.` in the last line, or another number",
-    missing=lambda text: "" if _LAST.search(text) else "its last line is missing",
+    missing=lambda text: "" if _LAST.search(text) else "the last line is missing",
     statuses=frozenset(),
 )
 """All recorded answers end like this, also refusals."""

@@ -128,7 +128,7 @@ class Bcache(Settable[BcacheSnapshot]):
         for step in change.writes:
             if path is None or step.path != path:
                 raise RefusedError(
-                    f"A step wants to write {clean(step.shown(), 200)}, which is not {change.key} of {change.target}."
+                    f"Refusing to write {clean(step.shown(), 200)}: it is not {change.key} of {change.target}."
                 )
 
     async def require_unchanged_target(self, snapshot: BcacheSnapshot, change: Change) -> None:
@@ -145,8 +145,8 @@ class Bcache(Settable[BcacheSnapshot]):
         for key, value in values.items():
             setting = setting_of(SETTINGS, target, key)
             if key not in KEPT:
-                where = "cache set, which may come after the device" if key in OF_SET else "superblock"
-                raise BlockedError(f"{setting.label} is not kept by a rule: it is of the {where}.")
+                where = "cache set, which may appear after the device" if key in OF_SET else "superblock"
+                raise BlockedError(f"{setting.label} cannot be persisted by a udev rule: it belongs to the {where}.")
             legal[key] = kernel_word(key, wanted_value(setting, now[key], value))
         match = match_keys(node)
         require_unique(node, match, await read_tree(self._host))
@@ -158,8 +158,8 @@ class Bcache(Settable[BcacheSnapshot]):
         files = [await self._host.list(f"/sys/block/{pattern}/bcache/running") for pattern in ("*", "*/*")]
         texts = await self._host.read_many([path for file in files for path in file])
         waiting = [path.split("/")[-3] for path, text in texts.items() if text == "0"]
-        message = "is cached by bcache and waits for its cache device"
-        hint = "Connect the cache device. What is in it alone is lost to a disk that is made to run without it."
+        message = "waits for its bcache cache device"
+        hint = "Connect the cache device. If the disk runs without it, data that is only in the cache is lost."
         return tuple(Problem(where=NAME, message=f"{node_path(name)} {message}.", hint=hint) for name in waiting)
 
     async def _device(self, target: Target) -> BcacheFacts:

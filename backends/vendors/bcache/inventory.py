@@ -164,7 +164,7 @@ _STATES = {
     "no cache": (State.ONLINE, "no cache is attached"),
     "clean": (State.OPTIMAL, ""),
     "dirty": (State.OPTIMAL, ""),
-    "inconsistent": (State.FAILED, "it was started without the cache that had unwritten data"),
+    "inconsistent": (State.FAILED, "it was started without its cache, which had unwritten data"),
 }
 """State and reason by the kernel's state of a backing device (drivers/md/bcache/sysfs.c)."""
 

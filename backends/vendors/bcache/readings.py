@@ -71,7 +71,7 @@ def _legal(key: str, raw: str | None, redundant: bool) -> tuple[str | None, tupl
 def _cutoff(size: int) -> Choice:
     return offer(
         str(size),
-        "Streams go past the cache from there on." if size else "Streams are cached as well.",
+        "Longer sequential streams bypass the cache." if size else "Sequential streams are cached as well.",
         label=size_words(size) if size else "no limit",
     )
 
@@ -88,7 +88,7 @@ def wanted_value(setting: Setting, now: Reading, value: str) -> str:
     most = now.span.maximum if now.span is not None and setting.key == WRITEBACK_PERCENT.key else None
     if most is not None and (count := number(value)) is not None and count > most:
         raise InvalidValueError(
-            f"{setting.key} would be {most}, not {count}: the kernel cuts it without a word.",
+            f"The kernel silently reduces {setting.key}: it would be {most}, not {count}.",
             hint=f"From 0 to {most} %.",
         )
     return check_value(setting, now, value)

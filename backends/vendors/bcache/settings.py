@@ -10,75 +10,76 @@ from backends.settings import Persistence, Risk, Setting, Span, offer
 CACHE_MODE = Setting(
     key="cache_mode",
     label="Cache mode",
-    help="Which way writes go. Kept in the backing device's superblock. After write-back, what only the cache has is "
-    "copied to the disk in the background: until then the state stays dirty.",
+    help="How writes are cached. Stored in the superblock of the backing device. After a change from write-back, "
+    "unwritten data is written to the disk in the background. Until then the state is dirty.",
     risk=Risk.POWER_LOSS,
-    risk_text="With write-back, writes that were reported safe are on the cache device alone for a while: if it fails, "
-    "they are lost and the filesystem is damaged.",
+    risk_text="With write-back, recent acknowledged writes are only on the cache device. If it fails, they are lost "
+    "and "
+    "the filesystem is damaged.",
     persistence=Persistence.STORED,
 )
 SEQUENTIAL_CUTOFF = Setting(
     key="sequential_cutoff",
     label="Sequential cutoff",
     unit="bytes",
-    help="A stream of this length goes past the cache, so that one backup does not push everything else out. 0 caches "
-    "streams as well. The kernel tells it rounded down to a tenth of its unit.",
+    help="Sequential streams longer than this bypass the cache, so that a backup does not evict other data. 0 caches "
+    "streams as well. The kernel reports the value rounded down to a tenth of its unit.",
 )
 WRITEBACK_PERCENT = Setting(
     key="writeback_percent",
     label="Write-back share",
     unit="%",
-    help="How much of the cache unwritten data may fill: the writing back is throttled to keep about as much. 0 takes "
-    "the throttle off. Matters with write-back only. The kernel takes 40 for anything above, without a word.",
+    help="Target share of unwritten data in the cache. The writeback rate is throttled to keep it. 0 disables the "
+    "throttle. It has an effect with write-back only. The kernel silently uses 40 for higher values.",
 )
 WRITEBACK_DELAY = Setting(
     key="writeback_delay",
     label="Write-back delay",
     unit="s",
-    help="How long unwritten data stay in a cache that had none before the writing back begins: what is written again "
-    "meanwhile reaches the disk once. Matters with write-back only.",
+    help="Delay between the first unwritten data in the cache and the start of writeback. Data that is overwritten "
+    "during this time reaches the disk only once. It has an effect with write-back only.",
 )
 WRITEBACK_RUNNING = Setting(
     key="writeback_running",
     label="Writing back",
-    help="Whether unwritten data are copied to the disk in the background at all.",
+    help="Whether unwritten data is written to the disk in the background.",
     risk=Risk.PERFORMANCE,
-    risk_text="While it is off unwritten data pile up, and at 70 % of the cache every write waits for the disk.",
+    risk_text="While it is off, unwritten data accumulates. At 70 % of the cache every write waits for the disk.",
 )
 WRITEBACK_RATE_MINIMUM = Setting(
     key="writeback_rate_minimum",
     label="Write-back rate, at least",
     unit="sectors/s",
-    help="Sectors of 512 bytes that are written back each second even while others use the disk.",
+    help="Sectors of 512 bytes that are written back each second even if the disk is busy.",
 )
 WRITEBACK_RATE_UPDATE = Setting(
     key="writeback_rate_update_seconds",
     label="Write-back rate, renewed",
     unit="s",
-    help="How often the rate of writing back is computed anew from how much there is.",
+    help="Interval at which the writeback rate is recalculated from the amount of unwritten data.",
 )
 READ_AHEAD = Setting(
     key="readahead_cache_policy",
     label="Cache read-ahead",
-    help="Whether what the page cache reads ahead goes into the cache, too, or only metadata do.",
+    help="Whether all read-ahead data of the page cache is cached, or only metadata.",
 )
 CONGESTED_READ = Setting(
     key="congested_read_threshold_us",
     label="Congested, reads",
     unit="us",
-    help="When reads from the cache device take longer than this, some go past the cache. 0 never does that: right for "
-    "a cache that is always the faster one.",
+    help="If reads from the cache device take longer than this, some bypass the cache. 0 disables this, which suits "
+    "a cache that is always faster than the disk.",
 )
 CONGESTED_WRITE = Setting(
     key="congested_write_threshold_us",
     label="Congested, writes",
     unit="us",
-    help="When writes to the cache device take longer than this, some I/O goes past the cache. 0 never does that.",
+    help="If writes to the cache device take longer than this, some I/O bypasses the cache. 0 disables this.",
 )
 REPLACEMENT = Setting(
     key="cache_replacement_policy",
     label="Replacement policy",
-    help="Which buckets are given up for new data. Kept in the cache device's superblock.",
+    help="Which buckets are evicted for new data. Stored in the superblock of the cache device.",
     persistence=Persistence.STORED,
 )
 
@@ -123,23 +124,25 @@ CUTOFF_MAX = (1 << 32) - 1
 
 CHOICES = {
     CACHE_MODE.key: {
-        "writethrough": offer("write-through", "To cache and disk; told as done by the disk."),
-        "writeback": offer("write-back", "To the cache; to the disk later, in its order.", risk=Risk.POWER_LOSS),
-        "writearound": offer("write-around", "To the disk; only reads fill the cache."),
-        "none": offer("none", "Nothing new comes in; what is in it is still read there."),
+        "writethrough": offer("write-through", "Writes go to cache and disk, and are acknowledged by the disk."),
+        "writeback": offer(
+            "write-back", "Writes go to the cache, and later to the disk in disk order.", risk=Risk.POWER_LOSS
+        ),
+        "writearound": offer("write-around", "Writes go to the disk. Only reads fill the cache."),
+        "none": offer("none", "New data is not cached. Data that is already cached is still read from it."),
     },
     WRITEBACK_RUNNING.key: {
-        "1": offer("on", "Unwritten data go to the disk."),
-        "0": offer("off", "Unwritten data stay in the cache.", risk=Risk.PERFORMANCE),
+        "1": offer("on", "Unwritten data is written to the disk."),
+        "0": offer("off", "Unwritten data remains in the cache.", risk=Risk.PERFORMANCE),
     },
     READ_AHEAD.key: {
-        "all": offer("all", "What is read ahead is cached."),
-        "meta-only": offer("meta-only", "Only metadata read ahead are cached.", label="metadata only"),
+        "all": offer("all", "Read-ahead data is cached."),
+        "meta-only": offer("meta-only", "Only metadata from read-ahead is cached.", label="metadata only"),
     },
     REPLACEMENT.key: {
-        "lru": offer("lru", "Those not used for longest."),
-        "fifo": offer("fifo", "The oldest."),
-        "random": offer("random", "Any."),
+        "lru": offer("lru", "Evicts the least recently used data."),
+        "fifo": offer("fifo", "Evicts the oldest data."),
+        "random": offer("random", "Evicts random data."),
     },
 }
 """Choices by the kernel's text."""

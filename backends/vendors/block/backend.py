@@ -64,7 +64,9 @@ class BlockBackend:
         nodes = sorted(filter(is_drive, picture.tree.nodes.values()), key=lambda node: (len(node.name), node.name))
         problems = [Problem(where=NAME, message=f"{text.capitalize()}.") for text in picture.blind]
         if not picture.tree.nodes:
-            problems.append(Problem(where=NAME, message="/sys/block lists no device.", hint="Is /sys mounted?"))
+            problems.append(
+                Problem(where=NAME, message="/sys/block lists no device.", hint="Check that /sys is mounted.")
+            )
         return Inventory(drives=tuple(drive(node, picture) for node in nodes), problems=tuple(problems))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
@@ -171,17 +173,20 @@ class BlockBackend:
         """Return problems that prevent changing settings, raw writes or persisting settings."""
         problems: list[Problem] = []
         if not self._host.is_root:
-            message = "Without root, settings can be read but not changed, and no device can be written to."
+            message = "Without root, raidbench can read settings but not change them, and cannot write to devices."
             problems.append(Problem(where=NAME, message=message, hint="Start raidbench with sudo."))
         missing = [tool for tool in ("blkid", "wipefs") if self._host.which((tool,)) is None]
         if missing:
             message = (
-                f"Without {' and '.join(missing)} nothing can prove that a disk is blank: each counts as not blank."
+                f"{' and '.join(missing)} is not installed, so raidbench cannot verify that a disk is empty. Every "
+                "disk is treated as containing data."
             )
             problems.append(Problem(where=NAME, message=message, hint="Install util-linux."))
         if self._host.which(("udevadm",)) is None:
-            message = "There is no udev here, so settings cannot be kept over a reboot by a udev rule."
-            problems.append(Problem(where=NAME, message=message, hint="Set them from a unit or script at boot."))
+            message = "udev is not running, so settings cannot be persisted by a udev rule."
+            problems.append(
+                Problem(where=NAME, message=message, hint="Set them at boot from a systemd unit or script.")
+            )
         return tuple(problems)
 
     async def _write_step(self, step: ChangeStep) -> None:
@@ -237,7 +242,10 @@ def _require_own_writes(change: Change) -> None:
     for step in change.writes:
         attribute = (step.path or "").removeprefix(front)
         if step.path != front + attribute or not (attribute == change.key or _is_companion(change.key, attribute)):
-            raise RefusedError(f"This does not set {change.label} of {change.target}: {clean(step.shown(), 200)}.")
+            raise RefusedError(
+                f"Refusing the change: the recorded step does not set {change.label} of {change.target}: "
+                f"{clean(step.shown(), 200)}."
+            )
 
 
 def _is_companion(key: str, attribute: str) -> bool:

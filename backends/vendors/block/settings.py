@@ -57,9 +57,11 @@ def resets_to(key: str, value: str, attributes: Mapping[str, str], page_kb: int)
 # -- help texts of schedulers -----------------------------------------------------------------------------------------
 
 SENTENCES = {
-    "none": "Requests go to the device as they come: best for fast NVMe and for RAID controllers that sort themselves.",
-    "noop": "First come, first served with merging; the old name of doing nothing.",
-    "mq-deadline": "Bounds the wait of each request and prefers reads: the usual choice for SATA, SAS and hard disks.",
+    "none": (
+        "Requests go to the device in order of arrival. Best for fast NVMe and for RAID controllers that sort requests."
+    ),
+    "noop": "First come, first served with merging (old kernels).",
+    "mq-deadline": "Limits the wait of each request and prefers reads. The usual choice for SATA, SAS and hard disks.",
     "deadline": "The single-queue form of mq-deadline, on old kernels.",
     "kyber": "Throttles queue depth to meet latency targets for reads and writes: for fast flash with mixed load.",
     "bfq": "Shares bandwidth fairly between programs: for slow disks and desktops, costs CPU time per request.",
@@ -75,8 +77,8 @@ SCHEDULER = Setting(
     key="scheduler",
     other_words=tuple(SENTENCES),
     label="I/O scheduler",
-    help="Which requests the kernel sends first. Matters most on hard disks and on slow or shared flash. Changing it "
-    "waits for the queue to drain, and the kernel sets nr_requests and the scheduler's own tunables to defaults "
+    help="The order in which the kernel sends requests. It matters most on hard disks and on slow or shared flash. A "
+    "change waits until the queue is empty and resets nr_requests and the tunables of the scheduler to defaults "
     "(block/elevator.c, elevator_switch).",
 )
 READ_AHEAD = Setting(
@@ -91,29 +93,29 @@ NR_REQUESTS = Setting(
     key="nr_requests",
     label="Queue size",
     unit="requests",
-    help="Requests that may wait or be under way per hardware queue. More lets a scheduler merge and sort more, and "
-    "lets latency grow. With `none` it cannot exceed the device's own tags, with a scheduler 2048; the kernel raises "
-    "less than 4 to 4 (block/blk-mq.c, blk_mq_update_nr_requests).",
+    help="Requests that may be queued or in flight per hardware queue. More requests let a scheduler merge and sort "
+    "more, but increase latency. With `none` the limit is the device's own tags, with a scheduler 2048. The "
+    "kernel raises values below 4 to 4 (block/blk-mq.c, blk_mq_update_nr_requests).",
 )
 RQ_AFFINITY = Setting(
     key="rq_affinity",
     label="Completion CPU",
-    help="On which CPU a finished request is completed. 2 spreads interrupt work and helps when one core is "
-    "saturated; 1 is cheaper for caches (block/blk-sysfs.c, queue_rq_affinity_store).",
+    help="The CPU on which a finished request is completed. 2 spreads interrupt work and helps if one core is "
+    "saturated. 1 is cheaper for caches (block/blk-sysfs.c, queue_rq_affinity_store).",
 )
 NOMERGES = Setting(
     key="nomerges",
     label="Merging",
-    help="Whether neighbouring requests are looked for and merged. Searching costs CPU time, which shows at millions "
-    "of random IOPS; sequential load needs merging (block/blk-sysfs.c, queue_nomerges_store).",
+    help="Whether adjacent requests are merged. The search costs CPU time, which matters at millions of random IOPS. "
+    "Sequential load needs merging (block/blk-sysfs.c, queue_nomerges_store).",
 )
 WBT = Setting(
     key="wbt_lat_usec",
     label="Writeback throttling",
     unit="us",
-    help="Target latency in microseconds that buffered writeback is throttled to. 0 turns throttling off, -1 goes back "
-    "to the kernel's default: 75000 on rotational devices, 2000 on others. Matters when reads share the device with "
-    "heavy buffered writes; no effect on direct=1. bfq turns the default off (block/blk-wbt.c).",
+    help="Target latency in microseconds for throttling buffered writeback. 0 disables throttling. -1 restores the "
+    "kernel's default: 75000 on rotational devices, 2000 on others. It matters if reads share the device with "
+    "heavy buffered writes, and has no effect on direct=1. bfq disables the default (block/blk-wbt.c).",
 )
 MAX_SECTORS = Setting(
     key="max_sectors_kb",
@@ -126,36 +128,37 @@ MAX_SECTORS = Setting(
 WRITE_CACHE = Setting(
     key="write_cache",
     label="Write cache (kernel)",
-    help="Whether the kernel believes that the drive has a volatile write cache. It never changes the drive: for that "
-    "use the drive's or the controller's own setting. write-back sends flushes, write-through sends none "
+    help="Whether the kernel assumes a volatile write cache in the drive. It never changes the drive. To do that, "
+    "use the setting of the drive or controller. write-back sends flushes, write-through sends none "
     "(Documentation/ABI/stable/sysfs-block, write_cache).",
     risk=Risk.POWER_LOSS,
-    risk_text="With write-through the kernel sends no more flushes: if the drive does cache writes, a power cut loses "
-    "data that was reported safe.",
+    risk_text="With write-through the kernel sends no flushes. If the drive does cache writes, a power failure loses "
+    "acknowledged writes.",
 )
 ADD_RANDOM = Setting(
     key="add_random",
     label="Feed entropy",
-    help="Whether completion times feed the random number generator: a little CPU time per request, no use on a "
-    "machine with a hardware generator (block/blk-sysfs.c).",
+    help="Whether completion times feed the random number generator. It costs a little CPU time per request and is "
+    "useless on a host with a hardware generator (block/blk-sysfs.c).",
 )
 IOSTATS = Setting(
     key="iostats",
     label="Count I/O",
-    help="Whether the kernel counts this device's I/O for /proc/diskstats and iostat. Off saves a little CPU time per "
-    "request and blinds every monitor, this one included (block/blk-sysfs.c).",
+    help="Whether the kernel counts this device's I/O for /proc/diskstats and iostat. Off saves a little CPU time "
+    "per request, but monitoring tools and raidbench get no values (block/blk-sysfs.c).",
 )
 IO_TIMEOUT = Setting(
     key="io_timeout",
     label="I/O timeout",
     unit="ms",
-    help="Time that the kernel waits for one request before it aborts the request and, where that fails, resets the "
-    "controller. The kernel's default is 30000. Providers of network-attached NVMe disks ask for the largest value, so "
-    "that a disk that is away for a while comes back without errors. The module's parameter nvme_core.io_timeout sets "
-    "it for all NVMe disks at boot (Documentation/ABI/stable/sysfs-block, io_timeout; drivers/nvme/host/pci.c).",
+    help="Time that the kernel waits for a request before it aborts the request and, if that fails, resets the "
+    "controller. The kernel's default is 30000. Providers of network-attached NVMe disks recommend the largest "
+    "value, so that a temporary outage causes no errors. The module parameter nvme_core.io_timeout sets it for "
+    "all NVMe disks at boot (Documentation/ABI/stable/sysfs-block, io_timeout; drivers/nvme/host/pci.c).",
     risk=Risk.OUTAGE,
-    risk_text="With a short timeout the kernel resets a drive that is only slow, and all requests on it wait. With a "
-    "long one, programs wait that long for a drive that no longer answers.",
+    risk_text="With a short timeout the kernel resets a drive that is only slow, and all its requests wait. With a "
+    "long "
+    "timeout, programs wait that long for a drive that no longer responds.",
 )
 
 SETTINGS = (
@@ -190,29 +193,27 @@ FIXED_CHOICES = {
     "rq_affinity": (
         offer("0", "Completed on the CPU that took the interrupt.", label="any CPU"),
         offer("1", "Completed in the cache group of the CPU that submitted it.", label="same group"),
-        offer("2", "Completed on the very CPU that submitted it.", label="same CPU"),
+        offer("2", "Completed on the CPU that submitted it.", label="same CPU"),
     ),
     "nomerges": (
-        offer("0", "Every kind of merge is tried.", label="all merges"),
-        offer("1", "Only the last request is looked at: one-hit merges.", label="simple merges"),
+        offer("0", "All kinds of merges are tried.", label="all merges"),
+        offer("1", "Only merges with the last request are tried.", label="simple merges"),
         offer("2", "No merge is tried: least CPU time per request.", label="no merges"),
     ),
     "add_random": (
-        offer("0", "Completions feed nothing.", label="off"),
+        offer("0", "Completion times are not used.", label="off"),
         offer("1", "Completions feed the random number generator.", label="on"),
     ),
     "iostats": (
-        offer("0", "Nothing is counted; live figures of this disk stop.", label="off"),
+        offer("0", "I/O is not counted, so this disk has no live values.", label="off"),
         offer("1", "I/O is counted.", label="on"),
     ),
     "write_cache": (
         offer(
             "write-back",
-            "The kernel takes the drive for caching and sends flushes. Ignored where the drive reports no cache.",
+            "The kernel assumes a write cache and sends flushes. Ignored if the drive reports no cache.",
         ),
-        offer(
-            "write-through", "The kernel takes the drive for not caching and sends no flushes.", risk=Risk.POWER_LOSS
-        ),
+        offer("write-through", "The kernel assumes no write cache and sends no flushes.", risk=Risk.POWER_LOSS),
     ),
 }
 """Choices that are the same on every device."""

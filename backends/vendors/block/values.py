@@ -46,9 +46,9 @@ def reading(key: str, attributes: Mapping[str, str], why_not: str | None, page_k
     now = _number(raw)
     span = _span(key, attributes, page_kb, now)
     if key == "nr_requests" and why_not is None and _has_no_queue(attributes):
-        why_not = "it passes requests on and has no queue of its own"
+        why_not = "it forwards requests and has no queue of its own"
     if span is None and why_not is None:
-        why_not = "the kernel does not say which values this device takes"
+        why_not = "the kernel does not report which values this device takes"
     return Reading(
         now=now if now is not None or raw is None else "unknown",
         raw=_raw(raw),
@@ -78,7 +78,7 @@ def _choice(key: str, raw: str | None, why_not: str | None) -> Reading:
     word = _CACHE_WORDS.get(raw or "", raw) if key == "write_cache" else raw
     choices = FIXED_CHOICES[key]
     understood = word is None or any(choice.value == word for choice in choices)
-    unsettled = "the kernel does not answer when asked for it" if raw is None else None
+    unsettled = "the kernel does not report it" if raw is None else None
     return Reading(
         now=word if understood else "unknown",
         raw=_raw(raw),

@@ -124,9 +124,9 @@ def _failure(part: Segment) -> str:
     if part.kind in ("cache", "thin-pool") and status[:1] == ("Fail",):
         return f"its {part.kind.replace('-', ' ')} has failed"
     if part.kind in ("cache", "thin-pool") and "ro" in status[3:]:
-        return f"its {part.kind.replace('-', ' ')} is read-only: the metadata are damaged"
+        return f"its {part.kind.replace('-', ' ')} is read-only: the metadata is damaged"
     if part.kind == "vdo" and status[1:2] == ("read-only",):
-        return "VDO is read-only: it ran full, or its metadata are damaged"
+        return "VDO is read-only: it ran full, or its metadata is damaged"
     if part.kind == "verity" and status[:1] == ("C",):
         return "its data do not match their checksums"
     return ""

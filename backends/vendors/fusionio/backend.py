@@ -87,7 +87,10 @@ class FusionIo(Settable[IoCardView]):
         """Raise RefusedError for a step that does not belong to formatting this module."""
         for step in change.writes:
             if view.module is None or view.programs.missing or not is_step(view, step.argv):
-                raise RefusedError(f"This is no step of formatting {view.node.device}: {clean(step.shown(), 300)}.")
+                raise RefusedError(
+                    f"Refusing to run a step that does not belong to formatting {view.node.device}: "
+                    f"{clean(step.shown(), 300)}."
+                )
 
     async def require_free_for(self, device: str, change: Change, step: ChangeStep, view: IoCardView) -> None:
         """Check that the device is free before it is detached, and that it is detached before it is formatted."""
@@ -105,14 +108,17 @@ class FusionIo(Settable[IoCardView]):
         )
         if module_left is None or module_left.state == "Attached":
             return None
-        return f"{module_left.name} is {module_left.state}. Bring it back with: fio-attach /dev/{module_left.name}"
+        return f"{module_left.name} is {module_left.state}. Attach it with: fio-attach /dev/{module_left.name}"
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Return a problem if the driver is loaded and its program is missing."""
         if not await self._host.list(_DRIVERS) or FusionIoTools.find(self._host).status is not None:
             return ()
-        message = "An ioMemory driver is loaded, but fio-status is not found: wear, heat and sector size are not known."
-        return (Problem(where=NAME, message=message, hint="Install fio-util of the driver's version."),)
+        message = (
+            "An ioMemory driver is loaded, but fio-status is not installed, so wear, temperature and sector size "
+            "are unknown."
+        )
+        return (Problem(where=NAME, message=message, hint="Install fio-util in the version of the driver."),)
 
     async def _cards(self) -> Cards:
         """Return what fio-status reports; it does not run without the driver, or without root, which it needs."""
@@ -125,7 +131,7 @@ class FusionIo(Settable[IoCardView]):
         assert view.module is not None
         now = next((module for module in (await self._cards()).modules if module.name == view.module.name), None)
         if now is None or now.serial != view.module.serial or now.state != "Detached":
-            raise ToolFailedError(f"fio-status does not say that {view.module.name} is detached now")
+            raise ToolFailedError(f"fio-status does not confirm that {view.module.name} is detached")
 
     async def read_state(self, target: Target, *, back: bool = False) -> IoCardView:
         """Return a block device as reported now. Raises NotFoundError, or DeviceGoneError if the kernel has none."""

@@ -28,11 +28,11 @@ from backends.vendors.fusionio.tool import FusionIoTools
 SECTOR_SIZE = unconfirmed(
     key="sector_size",
     label="Sector size",
-    help="Size of a sector that the card offers, in bytes (fio-format -b). 4096 takes less memory of the host and "
-    "suits what writes 4 KiB and more. To change it the card is detached, formatted and attached again. Formatting "
-    "goes back to the size that the card is sold with: flash that an earlier format set aside is not kept so.",
+    help="Sector size of the device in bytes (fio-format -b). 4096 needs less host memory and suits writes of 4 KiB "
+    "and more. To change it, the device is detached, formatted and attached again. Formatting restores the "
+    "factory capacity: flash that an earlier format reserved is not reserved any longer.",
     risk=Risk.DESTROYS_DATA,
-    risk_text="The card is formatted: everything on it is lost. Undo brings the old sector size back, not the data.",
+    risk_text="The device is formatted. All data on it is lost. Undo restores the old sector size, not the data.",
     effect=Effect.RECREATED,
     unit="bytes",
 )
@@ -88,11 +88,11 @@ def reading(view: IoCardView) -> Reading:
     return Reading(
         now=None if now is None else str(now),
         effective=str(kernel) if differs else None,
-        why_effective="the kernel has another sector size for the device than the card tells" if differs else None,
+        why_effective="the kernel uses a different sector size than the device reports" if differs else None,
         choices=tuple(
             offer(
                 str(size),
-                "The card is detached, formatted and attached again: everything on it is lost.",
+                "The device is detached, formatted and attached again. All data on it is lost.",
                 risk=Risk.DESTROYS_DATA,
             )
             for size in sizes
@@ -104,7 +104,7 @@ def reading(view: IoCardView) -> Reading:
 def _availability(view: IoCardView, now: int | None) -> Availability:
     """Return whether it may be formatted; to restore a former sector size, the present one need not be known."""
     silent = now is None and view.module is not None and view.volume is not None
-    unsettled = "fio-status does not say its sector size" if silent else None
+    unsettled = "fio-status does not report its sector size" if silent else None
     return available_unless(None, unsettled, _blocked_reason(view))
 
 
@@ -113,10 +113,10 @@ def _blocked_reason(view: IoCardView) -> str | None:
     if view.blind is not None:
         return view.blind
     if view.module is None or view.volume is None:
-        return "fio-status does not tell of it"
+        return "fio-status does not report it"
     if len(view.module.volumes) > 1:
         siblings = ", ".join(volume.name for volume in view.module.volumes if volume.name != view.volume.name)
-        return f"{view.module.name} has {siblings} besides, which would be formatted along with it"
+        return f"{view.module.name} also has {siblings}, which would be formatted with it"
     if (view.module.state, view.volume.state) != ("Attached", "Online"):
         return f"{view.module.name} is {view.module.state}, {view.volume.name} {view.volume.state}"
     if missing := view.programs.missing:

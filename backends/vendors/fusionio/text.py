@@ -77,16 +77,16 @@ def missing_part(text: str) -> str:
     """Return what is missing from an answer; "" if it is complete or reports that there is nothing."""
     cards, count = parse_status(text), _FOUND.search(text)
     if count is None:
-        return "" if _NONE.search(text) and not cards.modules else "it does not say how many devices there are"
+        return "" if _NONE.search(text) and not cards.modules else "it does not report the number of devices"
     if len(cards.modules) < int(count[1]):
-        return f"{count[1]} devices are found, and {len(cards.modules)} told of"
+        return f"it counts {count[1]} devices and describes {len(cards.modules)}"
     if bare := [module.name for module in cards.modules if module.state == "Attached" and not module.volumes]:
-        return f"{bare[0]} is attached, and no block device of it is told of"
+        return f"{bare[0]} is attached, but its block device is missing"
     named = {match[1] for line in text.splitlines()[:LINES] if (match := _NAMED.match(line.strip()))}
     described = {module.name for module in cards.modules}
     described |= {volume.name for module in cards.modules for volume in module.volumes if volume.gigabytes is not None}
     if undescribed := sorted(named - described):
-        return f"{undescribed[0]} is named and not told of"
+        return f"{undescribed[0]} is named but not described"
     return line_end(text)
 
 

@@ -65,8 +65,8 @@ WHOLE_TEXT = CompletenessCheck(
 )
 WHOLE_JSON = CompletenessCheck(
     tool="fio-status -fj",
-    mark="a closed JSON document",
-    missing=lambda text: "" if isinstance(read(text), dict) else "its document is not closed",
+    mark="a complete JSON document",
+    missing=lambda text: "" if isinstance(read(text), dict) else "the JSON document is incomplete",
     statuses=frozenset(),
 )
 

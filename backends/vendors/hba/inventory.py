@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NAME = "hba"
 """Prefix of the targets of this backend."""
 
-FROM_FIRMWARE = "the card's firmware, read only"
+FROM_FIRMWARE = "the controller's firmware, read only"
 """Source of facts that come from firmware queries."""
 
 _LABELS = {
@@ -58,7 +58,7 @@ def _facts(function: Function, tool: str | None) -> Iterable[tuple[str, str | No
         values = {host.attributes[name] for host in function.hosts if name in host.attributes}
         yield _LABELS[name], _range(values)
     yield "BIOS", function.attribute(BIOS)
-    yield "Kernel driver", None if function.driver is not None else "none has taken it"
+    yield "Kernel driver", None if function.driver is not None else "no driver is bound"
     wanted = tool_of(function)
     if wanted is not None:
         yield "Managed by", tool or f"{wanted.name}, which is not found"

@@ -91,8 +91,8 @@ def unmanaged_problems(host: Host, cards: Cards) -> Iterable[Problem]:
         yield Problem(
             where=_where(function),
             message=f"{model(function, named)} ({function.driver}) is managed by {tool.name}, which is not installed.",
-            hint=f"Looked for: {tool.places_text}. Without it the card and its disks are seen through the kernel "
-            "alone.",
+            hint=f"Searched: {tool.places_text}. Without the tool, only the kernel's view of the controller and its "
+            "disks is available.",
         )
 
 
@@ -103,8 +103,9 @@ def narrow_link_problems(cards: Cards) -> Iterable[Problem]:
             now = f"{function.link.speed} x{function.link.width}"
             yield Problem(
                 where=_where(function),
-                message=f"{model(function, named)} has a PCIe link of {now} and is made for {function.link.best}.",
-                hint="All its disks share the link. Try another slot, or look at what the slot is wired for.",
+                message=f"The PCIe link of {model(function, named)} is {now}, but the device supports "
+                f"{function.link.best}.",
+                hint="All its disks share the link. Try another slot, or check the width and speed of the slot.",
             )
 
 
@@ -113,11 +114,11 @@ def unanswered_problems(cards: Cards, why_not: str | None) -> Iterable[Problem]:
     for function, named in cards:
         name = model(function, named)
         if why_not is None:
-            message = f"{name} has no tool, so its firmware is asked about it, read only."
-            hint = "`firmware_queries = false` in the configuration keeps raidbench from asking."
+            message = f"{name} has no tool, so raidbench queries its firmware (read-only)."
+            hint = "To disable the queries, set `firmware_queries = false` in the configuration."
         else:
-            message = f"{name} has no tool, and its firmware cannot be asked either: {why_not.rstrip('.')}."
-            hint = "With storcli64 it could be seen and set."
+            message = f"{name} has no tool, and its firmware cannot be queried: {why_not.rstrip('.')}."
+            hint = "Install storcli64 to see and change its settings."
         yield Problem(where=_where(function), message=message, hint=hint)
 
 

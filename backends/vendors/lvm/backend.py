@@ -83,7 +83,7 @@ class Lvm:
         shown = [volume for volume in lvs_answer.volumes if is_shown(volume)]
         self._traits = {lv_facts.address: traits_of(lv_facts, groups[lv_facts.group]) for lv_facts in shown}
         arrays = tuple(array_of(lv_facts, groups[lv_facts.group], picture) for lv_facts in shown)
-        text = f"{lvs_answer.strange} lines of lvs tell of no volume that could be understood."
+        text = f"{lvs_answer.strange} lines of the output of lvs cannot be parsed."
         problems = (Problem(where=NAME, message=text),) if lvs_answer.strange else ()
         if lvs_answer.silent is None:
             return Inventory(arrays=arrays, problems=problems)
@@ -172,8 +172,8 @@ class Lvm:
         for group, members in group_volumes(volumes).items():
             missing = next(iter(members.values())).number("vg_missing_pv_count")
             if missing:
-                text = f"The volume group {group} misses {missing} physical volume{'s' if missing > 1 else ''}."
-                problems.append(Problem(where=NAME, message=text, hint="`pvs` and `vgs` tell which; see lvmraid(7)."))
+                text = f"The volume group {group} has {missing} missing physical volume{('s' if missing > 1 else '')}."
+                problems.append(Problem(where=NAME, message=text, hint="`pvs` and `vgs` show which (see lvmraid(7))."))
         for array in inventory.arrays:
             if array.why not in ("", "not active"):
                 problems.append(Problem(where=str(array.target), message=f"{array.target}: {array.why}."))
@@ -211,7 +211,7 @@ class Lvm:
         lvchange = self._host.which(("lvchange",))
         if tables and volume.is_active and volume.kind not in POOLS and volume.dm_name not in tables:
             cut = cut or f"dmsetup table: {CUT}: {volume.address} is not in it"
-        silent = "" if answer.silent is None else f"lvchange would wait for ever: {answer.silent.message.rstrip('.')}"
+        silent = "" if answer.silent is None else f"lvchange would hang: {answer.silent.message.rstrip('.')}"
         return LvView(
             volume=volume,
             group=group,
@@ -245,7 +245,7 @@ class Lvm:
 def _timeout_problem(error: ToolTimeoutError, unknown: tuple[Array, ...]) -> Problem:
     """Return the problem for a device that blocked LVM, with the volumes that are not fully known because of it."""
     names = [array.name or "" for array in unknown]
-    addition = f" Of {', '.join(names[:12])}{', ...' if len(names) > 12 else ''} only names and sizes are known."
+    addition = f" Only names and sizes of {', '.join(names[:12])}{(', ...' if len(names) > 12 else '')} are known."
     return Problem(where=NAME, message=error.message + (addition if names else ""), hint=error.hint)
 
 

@@ -112,11 +112,17 @@ def plan_volume(request: ArrayRequest, room: GroupRoom, *, lvcreate: str, assume
     warnings = require_alike(request.drives)
     data, strip = _shape(request), _strip(request, room)
     if request.policies:
-        raise InvalidValueError("A volume has no policies at birth.", hint="Set them once it is there.")
+        raise InvalidValueError(
+            "A logical volume takes no policies at creation.", hint="Set them after the volume exists."
+        )
     if assume_clean and request.level is Level.RAID6:
-        raise InvalidValueError("LVM makes no RAID6 that is not synchronised.", hint="Leave out --assume-clean.")
+        raise InvalidValueError(
+            "LVM cannot create a RAID6 without the initial synchronisation.", hint="Omit --assume-clean."
+        )
     if request.name in room.volumes:
-        raise RefusedError(f"{room.name} has a volume called {request.name}.", hint="Give it another name.")
+        raise RefusedError(
+            f"The volume group {room.name} already has a volume named {request.name}.", hint="Choose another name."
+        )
     extents_each = _extents(request, room, data)
     tag = f"raidbench-{request.token}"
     clean_now = assume_clean and request.level is not Level.RAID0
@@ -128,13 +134,15 @@ def plan_volume(request: ArrayRequest, room: GroupRoom, *, lvcreate: str, assume
     )
     lines = [
         *warnings,
-        "Only extents that no volume has are taken; no other volume is touched. A volume that was removed from them "
-        "cannot be brought back (vgcfgrestore) once this one was written to.",
-        "lvcreate zeroes the first 4 KiB, and wipes signatures that a former volume left where this one begins: --yes "
-        "answers that question.",
+        "Only free extents are used, and no other volume is changed. A volume that was removed from these extents "
+        "cannot be restored (vgcfgrestore) after a write to the new one.",
+        "lvcreate zeroes the first 4 KiB and wipes signatures of former volumes. --yes confirms that.",
     ]
     if room.one_disk:
-        lines.append(f"{', '.join(room.one_disk)} lies on the same disk as another of these, so stripes share it.")
+        lines.append(
+            f"{', '.join(room.one_disk)} is on the same disk as another of these physical volumes, so stripes share "
+            "the disk."
+        )
     return ArrayPlan(
         request=replace(request, strip_bytes=strip, layout=None),
         maker="lvcreate",
@@ -170,7 +178,10 @@ def require_steps(steps: Sequence[ChangeStep], group: str, tools: Collection[str
     for step in steps:
         step_match = next((match for pattern in _STEPS if (match := pattern.fullmatch(" ".join(step.argv)))), None)
         if step_match is None or step_match["group"] != group or step_match["tool"] not in tools:
-            raise RefusedError(f"A step neither makes nor removes a volume of {group}: {clean(step.shown(), 200)}")
+            raise RefusedError(
+                f"Refusing to run a step that neither creates nor removes a volume of {group}: "
+                f"{clean(step.shown(), 200)}"
+            )
 
 
 def _shape(request: ArrayRequest) -> int:
@@ -178,16 +189,16 @@ def _shape(request: ArrayRequest) -> int:
     count = len(request.drives)
     if request.level not in TYPES:
         raise InvalidValueError(
-            f"LVM makes no {request.level.name}.", hint=f"{', '.join(TYPES.values())}: it makes these."
+            f"LVM does not support {request.level.name}.", hint=f"Supported levels: {', '.join(TYPES.values())}."
         )
     least = _LEAST.get(request.level, 0)
     if count < least:
         raise InvalidValueError(
-            f"{request.level.name} of LVM takes at least {least} physical volumes, and {count} "
-            f"{'has' if count == 1 else 'have'} free extents or {'is' if count == 1 else 'are'} named."
+            f"{request.level.name} of LVM needs at least {least} physical volumes, but only {count} "
+            f"{('has' if count == 1 else 'have')} free extents or {('is' if count == 1 else 'are')} given."
         )
     if request.spans is not None:
-        raise InvalidValueError("A volume of LVM has no spans.", hint="Leave out --spans.")
+        raise InvalidValueError("A logical volume has no spans.", hint="Omit --spans.")
     return require_shape(request)
 
 
@@ -198,8 +209,8 @@ def _strip(request: ArrayRequest, room: GroupRoom) -> int | None:
     strip = request.strip_bytes or min(STRIP, room.extent_bytes)
     if strip < 4096 or strip & (strip - 1) or strip > room.extent_bytes:
         raise InvalidValueError(
-            f"A stripe size of {strip} bytes cannot be made.",
-            hint=f"A power of two, 4k at least, and no more than an extent: {size_words(room.extent_bytes)}.",
+            f"LVM does not support a stripe size of {strip} bytes.",
+            hint=f"Use a power of two from 4k to the extent size, {size_words(room.extent_bytes)}.",
         )
     return strip
 
@@ -213,9 +224,10 @@ def _extents(request: ArrayRequest, room: GroupRoom, data: int) -> int:
     if wanted < 1 or wanted > most:
         asked = "" if request.size_bytes is None else f" for {size_words(request.size_bytes)}"
         raise InvalidValueError(
-            f"{max(wanted, 1) + extra} free extents on each of {len(request.drives)} physical volumes are "
-            f"wanted{asked}, and {least.place} has {least.free_extents or 0}.",
-            hint=f"At most {size_words(max(0, most) * data * room.extent_bytes)} can be made of these.",
+            f"Not enough free extents: {max(wanted, 1) + extra} are needed on each of {len(request.drives)} physical "
+            f"volumes{asked}, and {least.place} has {least.free_extents or 0}.",
+            hint="These physical volumes have space for at most "
+            f"{size_words(max(0, most) * data * room.extent_bytes)}.",
         )
     return wanted
 
@@ -233,15 +245,15 @@ def _layout(level: Level, count: int, data: int, strip: int | None, *, nosync: b
 
 def _initialising(level: Level, size: int, *, assume_clean: bool) -> str:
     if level is Level.RAID0:
-        return "Nothing has to be initialised."
+        return "No initialisation is needed."
     if assume_clean:
         return (
-            "Nothing is synchronised: copies and parity are right only where whole stripes were written since, and "
-            "what was not written must not be read."
+            "The volume is not synchronised. Copies and parity are valid only in stripes that were completely "
+            "written since. Do not read data that was not written."
         )
     return (
-        f"LVM synchronises it: {size / SYNC_RATE / 3600:.1f} h at 200 MB/s a drive. Until that ends reads and writes "
-        "cost other operations."
+        f"LVM synchronises it, which takes {size / SYNC_RATE / 3600:.1f} h at 200 MB/s a drive. Until then reads and "
+        "writes cause additional I/O."
     )
 
 
@@ -256,15 +268,15 @@ def find_volume(
     try:
         lv_facts = _volume(array, volumes, disks)
         if lv_facts is None:
-            text = f"The group {_group(array)} has no volume with its tag or its name."
+            text = f"The volume group {_group(array)} has no volume with its tag or name."
             return ArrayMatch(state=ArrayMatchState.ABSENT, sentence=text, locks=(lock_of(array.uuids[0]),))
         group = {volume.name: volume for volume in volumes if volume.group_uuid == array.uuids[0]}
         _require_as_made(array, lv_facts, group, {pv.uuid: pv.name for pv in disks})
     except ForeignArrayError as reason:
         return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=str(reason))
     text = (
-        f"{lv_facts.address} is it: UUID {lv_facts.uuid}, {array.level.name} over these {len(array.members)} "
-        "physical volumes"
+        f"{lv_facts.address} is the created volume: UUID {lv_facts.uuid}, {array.level.name} on these "
+        f"{len(array.members)} physical volumes"
     )
     uuids = (*array.uuids[:2], lv_facts.uuid)
     node = picture.tree.nodes.get(lv_facts.kernel or "")
@@ -297,17 +309,17 @@ def _volume(array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvF
     group_uuid, tag = array.uuids[:2]
     group_volumes = [pv for pv in disks if pv.group_uuid == group_uuid]
     if not group_volumes:
-        raise ForeignArrayError(f"Its volume group {_group(array)} is not there.")
+        raise ForeignArrayError(f"Its volume group {_group(array)} does not exist.")
     if group_volumes[0].group != _group(array):
-        raise ForeignArrayError(f"Its volume group is called {group_volumes[0].group} now, not {_group(array)}.")
+        raise ForeignArrayError(f"Its volume group is now named {group_volumes[0].group}, not {_group(array)}.")
     if len({pv.group_uuid for pv in disks if pv.group == group_volumes[0].group}) > 1:
-        raise ForeignArrayError(f"Several volume groups are called {group_volumes[0].group}.")
+        raise ForeignArrayError(f"Several volume groups are named {group_volumes[0].group}.")
     # Hidden parts have its tag too.
     visible = [lv_facts for lv_facts in volumes if lv_facts.group_uuid == group_uuid and not lv_facts.hidden]
     uuid = array.uuids[2] if len(array.uuids) > 2 else None
     tagged = [lv_facts for lv_facts in visible if tag in lv_facts.columns.get("lv_tags", "").split(",")]
     if len(tagged) > 1:
-        raise ForeignArrayError(f"Several volumes bear its tag: {', '.join(volume.address for volume in tagged[:4])}.")
+        raise ForeignArrayError(f"Several volumes have its tag: {', '.join(volume.address for volume in tagged[:4])}.")
     candidate = (
         tagged[0]
         if tagged
@@ -316,13 +328,13 @@ def _volume(array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvF
     if candidate is None:
         return None
     if not tagged:
-        raise ForeignArrayError(f"{candidate.address} does not bear its tag {tag}.")
+        raise ForeignArrayError(f"{candidate.address} does not have its tag {tag}.")
     if uuid not in (None, candidate.uuid):
-        raise ForeignArrayError(f"{candidate.address} bears its tag and another UUID: {candidate.uuid}, not {uuid}.")
+        raise ForeignArrayError(f"{candidate.address} has its tag but a different UUID: {candidate.uuid}, not {uuid}.")
     if candidate.uuid in array.before:
-        raise ForeignArrayError(f"{candidate.address} was there before it was made.")
+        raise ForeignArrayError(f"{candidate.address} existed before the creation began.")
     if candidate.name != array.name:
-        raise ForeignArrayError(f"It is called {candidate.address} now, not {array.name}.")
+        raise ForeignArrayError(f"It is now named {candidate.address}, not {array.name}.")
     return candidate
 
 
@@ -332,14 +344,14 @@ def _require_as_made(
     """Raise ForeignArrayError if its segments differ from those it was created with, or if it is part of something."""
     where = lv_facts.address
     if TYPES.get(array.level) not in (lv_facts.kind, lv_facts.level):
-        raise ForeignArrayError(f"{where} is {clean(lv_facts.kind, 40)} now, not {array.level.name} as it was made.")
+        raise ForeignArrayError(f"{where} is now {clean(lv_facts.kind, 40)}, not {array.level.name} as created.")
     if (lv_facts.columns.get("lv_attr") or "?")[0] not in _PLAIN or lv_facts.columns.get("lv_role") != "public":
         role = clean(lv_facts.columns.get("lv_role", "unknown"), 80)
-        raise ForeignArrayError(f"{where} is a part of something by now, or something is made of it ({role}).")
+        raise ForeignArrayError(f"{where} now has dependents, or is part of another volume ({role}).")
     size = lv_facts.number("lv_size")
     if size is None or size != array.size_bytes:
         raise ForeignArrayError(
-            f"{where} has {size_words(size)} now, not {size_words(array.size_bytes)} as it was made."
+            f"The size of {where} is now {size_words(size)}, not {size_words(array.size_bytes)} as created."
         )
     if lv_facts.number("stripes") != len(array.members):
         raise ForeignArrayError(
@@ -349,9 +361,7 @@ def _require_as_made(
         raise ForeignArrayError(f"{where} has stripes of {size_words(lv_facts.number('stripe_size'))}.")
     places = sorted(nodes_of(lv_facts, group))
     if places != sorted(nodes.get(member.serial or "", "?") for member in array.members):
-        raise ForeignArrayError(
-            f"{where} lies on {', '.join(places) or 'nothing that is told'}, not where it was made."
-        )
+        raise ForeignArrayError(f"{where} is on {', '.join(places) or 'unknown devices'}, not where it was created.")
 
 
 TOOLS = ("lvcreate", "lvremove")
@@ -362,20 +372,20 @@ async def ask_pvs(host: Host) -> tuple[PvFacts, ...]:
     """Return all physical volumes in groups, never a truncated list. Raises ToolFailedError, ToolTimeoutError."""
     tool = host.which(("pvs",))
     if tool is None:
-        raise ToolFailedError("pvs is not installed, so nothing is known of volume groups.", hint="Install lvm2.")
+        raise ToolFailedError("pvs is not installed, so volume groups are unknown.", hint="Install lvm2.")
     command = Command(argv=(tool, *PVS), timeout=SECONDS, stall=STALL)
     done = await host.run(command)
     pv_facts, strange = parse_pvs(done.stdout)
     if not pv_facts and done.returncode != 0:
         if not host.is_root:
-            raise ToolFailedError("LVM tells root alone of its groups.", hint="Start raidbench with sudo.")
+            raise ToolFailedError("LVM reports volume groups only to root.", hint="Start raidbench with sudo.")
         raise ToolFailedError(error_sentence(done, "pvs"), evidence=evidence_of(command, done))
     if why := WHOLE_PVS.lost(done):
         problem = truncation_problem(NAME, command, why)
         raise ToolFailedError(problem.message, hint=problem.hint, evidence=evidence_of(command, done))
     if strange:
         raise ToolFailedError(
-            f"{strange} lines of pvs tell of nothing that could be understood.", evidence=evidence_of(command, done)
+            f"{strange} lines of the output of pvs cannot be parsed.", evidence=evidence_of(command, done)
         )
     return pv_facts
 
@@ -396,7 +406,7 @@ async def plan_in_group(host: Host, request: ArrayRequest, group: Target | None,
     first_volume = next(pv for pv in volumes if pv.uuid == request.drives[0].serial)
     named = [pv for pv in volumes if pv.group == first_volume.group]
     if len({pv.group_uuid for pv in named}) > 1:
-        raise BlockedError(f"Several volume groups are called {first_volume.group}.", hint="Rename one (vgrename).")
+        raise BlockedError(f"Several volume groups are named {first_volume.group}.", hint="Rename one (vgrename).")
     if why := no_volume_reason(first_volume):
         raise BlockedError(f"{why[0][:1].upper()}{why[0][1:]}.")
     inside = [lv_facts for lv_facts in answer.volumes if lv_facts.group_uuid == first_volume.group_uuid]
@@ -417,7 +427,7 @@ async def find_in_group(host: Host, array: CreatedArray) -> ArrayMatch:
     if lvremove is None:
         raise BlockedError("lvremove is not installed.", hint="Install lvm2.")
     if array.controller is None or len(array.uuids) < 2:
-        text = "The journal does not say in which volume group it was made."
+        text = "The journal does not name its volume group."
         return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=text)
     volumes, answer, picture = await asyncio.gather(ask_pvs(host), _complete_lvs(host), scan_topology(host))
     return find_volume(array, answer.volumes, volumes, picture, lvremove)
@@ -429,5 +439,5 @@ async def _complete_lvs(host: Host) -> LvsAnswer:
     if answer.silent is not None:
         raise answer.silent
     if answer.strange:
-        raise ToolFailedError(f"{answer.strange} lines of lvs tell of no volume that could be understood.")
+        raise ToolFailedError(f"{answer.strange} lines of the output of lvs cannot be parsed.")
     return answer

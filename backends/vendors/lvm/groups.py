@@ -18,8 +18,8 @@ from backends.vendors.lvm.inventory import NAME, kernel_name_of
 
 WHOLE_PVS = CompletenessCheck(
     tool="pvs",
-    mark="a closed JSON document with `report`",
-    missing=lambda text: "" if "report" in table(document(text)) else "its document is not closed",
+    mark="a complete JSON document with `report`",
+    missing=lambda text: "" if "report" in table(document(text)) else "the JSON document is incomplete",
     statuses=frozenset(),
 )
 """The exit statuses are those of lvs."""
@@ -88,16 +88,16 @@ def no_volume_reason(pv: PvFacts) -> tuple[str, ...]:
     fields, reasons = pv.columns, list[str]()
     missing = whole_number(fields.get("vg_missing_pv_count")) or 0
     if missing or fields.get("vg_partial"):
-        reasons.append(f"the group {pv.group} misses {missing or 'some'} of its physical volumes")
+        reasons.append(f"{missing or 'some'} physical volumes of the group {pv.group} are missing")
     if fields.get("vg_exported"):
-        reasons.append(f"the group {pv.group} is exported: it belongs to the machine that imports it")
+        reasons.append(f"the group {pv.group} is exported, so it belongs to the host that imports it")
     if fields.get("vg_clustered") or fields.get("vg_shared") or fields.get("vg_lock_type", "none") != "none":
         kind = clean(fields.get("vg_lock_type", "clustered"), 20)
-        reasons.append(f"the group {pv.group} is shared with other machines ({kind})")
+        reasons.append(f"the group {pv.group} is shared with other hosts ({kind})")
     if fields.get("vg_permissions") != "writeable":
-        reasons.append(f"the group {pv.group} may only be read")
+        reasons.append(f"the group {pv.group} is read-only")
     if not pv.extent_bytes:
-        reasons.append(f"LVM does not say how large an extent of {pv.group} is")
+        reasons.append(f"LVM does not report how large an extent of {pv.group} is")
     return tuple(reasons)
 
 
@@ -111,13 +111,13 @@ def _candidate(pv: PvFacts, picture: Topology) -> Candidate:
     disk = picture.tree.nodes.get(picture.tree.disk_of(kernel)) if kernel is not None else None
     reasons = [*no_volume_reason(pv)]
     if pv.columns.get("pv_missing") or disk is None:
-        reasons.append("it is not there")
+        reasons.append("it is missing")
     elif disk.attributes.get("ro") == "1":
         reasons.append("it is read-only")
     if pv.columns.get("pv_duplicate"):
-        reasons.append("another device bears the same mark of LVM")
+        reasons.append("another device has the same LVM identifier")
     if pv.columns.get("pv_allocatable") != "allocatable":
-        reasons.append("LVM may take no extents of it (pvchange --allocatable n)")
+        reasons.append("its extents are not allocatable (pvchange --allocatable n)")
     if not pv.free_extents:
         reasons.append("none of its extents is free")
     kind = interface(disk) if disk is not None else None

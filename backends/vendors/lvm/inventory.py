@@ -162,19 +162,19 @@ def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
     missing = _lacks_disk(volume, group)
     if volume.origin is not None:
         if fields.get("lv_snapshot_invalid", "") not in ("", "0"):
-            return State.FAILED, f"it ran full, and is no snapshot of {volume.group}/{volume.origin} any more"
+            return State.FAILED, f"it ran full and is no longer a valid snapshot of {volume.group}/{volume.origin}"
         filled = volume.share("snap_percent")
         if filled is not None and filled >= FULL:
-            return State.DEGRADED, f"its store is {filled:.0%} full: once it is, the snapshot is lost"
+            return State.DEGRADED, f"its store is {filled:.0%} full. At 100 % the snapshot is lost"
     if word == "partial" or missing:
         redundant = origin_of(volume, group).level in REDUNDANT and volume.kind not in (CACHE, WRITECACHE)
         return (State.DEGRADED if redundant else State.FAILED), "a physical volume is missing"
     if word == "refresh needed":
-        return State.DEGRADED, f"a member was away: lvchange --refresh {volume.address}"
+        return State.DEGRADED, f"a member was temporarily missing (fix: lvchange --refresh {volume.address})"
     if word not in ("", "mismatches exist", "writemostly"):
         return State.FAILED, clean(word, 64)
     if fields.get("lv_check_needed") == "check needed":
-        return State.DEGRADED, "the metadata of its cache or pool need a check"
+        return State.DEGRADED, "the metadata of its cache or pool needs a check"
     if volume.number("writecache_error"):
         return State.DEGRADED, "its writecache has met errors"
     pool = volume if volume.kind == THIN_POOL else group.get(volume.pool or "") if volume.kind == "thin" else None
@@ -201,7 +201,7 @@ def _unusable_state(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[Stat
         where = "active on another host" if volume.columns.get("lv_active", "").startswith("remote") else "not active"
         return State.OFFLINE, f"{where}, and a physical volume is missing" if _lacks_disk(volume, group) else where
     if volume.kind == "error":
-        return State.FAILED, "it answers every request with an error"
+        return State.FAILED, "every request to it fails"
     if volume.columns.get("lv_suspended") == "suspended":
         return State.DEGRADED, "its device is suspended: all I/O waits"
     if why := _vdo_reason(volume, group):
@@ -218,7 +218,7 @@ def _vdo_reason(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:
     pool = volume if volume.kind == VDO_POOL else group.get(volume.pool or "") if volume.kind == VDO else None
     if pool is None or pool.columns.get("vdo_operating_mode") != "read-only":
         return ""
-    return "VDO is read-only: it ran full, or its metadata are damaged"
+    return "VDO is read-only: it ran full, or its metadata is damaged"
 
 
 def tasks_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[Task, ...]:
@@ -302,7 +302,7 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
     if "raidintegritymode" in fields:
         yield "Integrity", f"checksums of its images, {clean(fields['raidintegritymode'], 40)}"
     if volume.number("integritymismatches"):
-        yield "Mismatches", f"{fields['integritymismatches']} checksums of its images were wrong"
+        yield "Mismatches", f"{fields['integritymismatches']} checksum errors in its images"
     yield "UUID", f"{MARK}{volume.uuid}"
 
 

@@ -33,8 +33,8 @@ WITHOUT = (*map(re.escape, LVS), "--config", rf'{FILTER}=\[("[ar][^"\\]{{2,600}}
 
 WHOLE = CompletenessCheck(
     tool="lvs",
-    mark="a closed JSON document with `report`",
-    missing=lambda text: "" if "report" in table(document(text)) else "its document is not closed",
+    mark="a complete JSON document with `report`",
+    missing=lambda text: "" if "report" in table(document(text)) else "the JSON document is incomplete",
     statuses=frozenset(),
 )
 """lvs exits with status 5 if a group misses a disk, and reports the rest."""
@@ -64,7 +64,7 @@ async def ask_lvs(host: Host) -> LvsAnswer:
     """Return the output of lvs. Raises ToolFailedError, ToolTimeoutError."""
     tool = host.which(("lvs",))
     if tool is None:
-        raise ToolFailedError("lvs is not installed, so nothing is known of volumes.", hint="Install lvm2.")
+        raise ToolFailedError("lvs is not installed, so logical volumes are unknown.", hint="Install lvm2.")
     try:
         volumes, strange = await _run_lvs(host, Command(argv=(tool, *LVS), timeout=SECONDS, stall=STALL))
     except ToolTimeoutError as error:
@@ -80,7 +80,7 @@ async def _run_lvs(host: Host, command: Command) -> tuple[tuple[LvFacts, ...], i
     lv_facts, strange = parse_lvs(done.stdout)
     if not lv_facts and done.returncode != 0:
         if not host.is_root:
-            raise ToolFailedError("LVM tells root alone of its volumes.", hint="Start raidbench with sudo.")
+            raise ToolFailedError("LVM reports logical volumes only to root.", hint="Start raidbench with sudo.")
         raise ToolFailedError(error_sentence(done, "lvs"), evidence=evidence_of(command, done))
     if why := WHOLE.lost(done):
         problem = truncation_problem(NAME, command, why)
@@ -143,7 +143,7 @@ def error_sentence(done: Completed, tool: str) -> str:
     lines = f"{done.stderr}\n{done.stdout}".splitlines()
     relevant = [line for line in lines if line.strip() and not _CHANGED.fullmatch(line) and "WARNING:" not in line]
     sentence = clean(clean_lines("\n".join(relevant), lines=6).replace("\n", " "), 300).rstrip(".")
-    return f"{sentence}." if sentence else f"{tool} ended with status {done.returncode} and did not say why."
+    return f"{sentence}." if sentence else f"{tool} exited with status {done.returncode} and reported no reason."
 
 
 ROOT_READS: RootReads = {

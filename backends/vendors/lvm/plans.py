@@ -91,9 +91,7 @@ def require_own_step(change: Change, view: LvView) -> None:
         of_kind = parts[:1] != ["--cachemode"] or view.volume.kind == CACHE
         ours = write.argv[:1] == (tool,) and write.argv[-1:] == (view.volume.address,) and of_kind
         if not ours or not _VALUES.fullmatch(" ".join(parts)):
-            raise RefusedError(
-                f"A step wants to run {clean(write.shown(), 200)}, which sets nothing of {change.target}."
-            )
+            raise RefusedError(f"Refusing to run {clean(write.shown(), 200)}: it is no setting of {change.target}.")
 
 
 def _risk(request: RequestedValue) -> Risk:
@@ -108,11 +106,11 @@ def _text(view: LvView, request: RequestedValue, risk: Risk) -> str:
     if request.setting.key != "cache_mode":
         return request.setting.risk_text if risk is not Risk.NONE else ""
     if request.value == "write-back":
-        on = f" It lies on {view.cache_on}." if view.cache_on else ""
+        on = f" The cache is on {view.cache_on}." if view.cache_on else ""
         return f"{request.setting.risk_text}{on}" if risk is not Risk.NONE else ""
-    text = "Without its cache the volume is as slow as the slow one." if request.value == "passthrough" else ""
+    text = "Without its cache the volume is as slow as its slow device." if request.value == "passthrough" else ""
     dirty = view.volume.number("cache_dirty_blocks") or 0
     if request.now.now == "write-back" and dirty:
         size = size_words(dirty * (view.volume.number("chunk_size") or 0))
-        text = f"{text} The cache has {size} that the slow volume has not: they are written back first.".strip()
+        text = f"{text} The cache has {size} of unwritten data, which is written to the slow device first.".strip()
     return text

@@ -109,7 +109,7 @@ MODES = {"writethrough": "write-through", "writeback": "write-back", "passthroug
 ALIASES = {"mq": "smq"}
 """Policies that the kernel reports by a different name (dm-cache-policy-smq.c registers both)."""
 
-RELOAD = "`lvchange --refresh {address}` loads what LVM has"
+RELOAD = "Run `lvchange --refresh {address}` to load it"
 """Fix for a kernel with a different value than LVM."""
 
 _AHEAD_KIB = (128, 256, 512, 1024, 2048, 4096, 8192)
@@ -150,9 +150,9 @@ def _blocked_reason(view: LvView) -> str | None:
         return f"it is not active: lvchange --activate y {volume.address}"
     lacks_disk = any(MISSING in lv_facts.places for lv_facts in lower_volumes(volume, view.group))
     if lacks_disk or volume.columns.get("lv_health_status"):
-        return f"it is not whole ({volume.columns.get('lv_health_status', 'a physical volume is missing')})"
+        return f"it is incomplete ({volume.columns.get('lv_health_status', 'a physical volume is missing')})"
     if volume.blocks_to_flush is not None:
-        return f"{flush_text(view)}: wait for its end"
+        return f"{flush_text(view)}. Wait until it ends"
     return None
 
 
@@ -186,7 +186,7 @@ def _numeric(key: str, view: LvView, legal: Numbers) -> Reading:
         effective=force,
         why_effective=why,
         choices=(
-            offer(DEFAULT, "What applies where nothing is set.", label=label),
+            offer(DEFAULT, "The default value.", label=label),
             *(offer(str(step), risk=_RISKS.get(key, Risk.NONE)) for step in sorted(steps)),
         ),
     )
@@ -202,7 +202,7 @@ def _in_force(key: str, view: LvView, present: int | None) -> tuple[str | None, 
             return None, None
         least = numbers(key, view)
         floor = least is not None and present < least.low
-        why = "LVM gives the kernel no less than 8 chunks" if floor else _reload(view)
+        why = "the minimum of LVM is 8 chunks" if floor else _reload(view)
         return str(has), why
     if loaded is None:
         return None, None
@@ -217,19 +217,23 @@ def _in_force(key: str, view: LvView, present: int | None) -> tuple[str | None, 
 
 
 def _reload(view: LvView) -> str:
-    return f"the kernel has not loaded what LVM keeps; {RELOAD.format(address=view.volume.address)}"
+    return f"the kernel has not loaded the value that LVM stores. {RELOAD.format(address=view.volume.address)}"
 
 
 def _mode(view: LvView, _member: str) -> Reading:
     raw = view.volume.columns.get("cache_mode")
     kernel = view.loaded.cache_mode if view.loaded is not None else None
     differs = kernel is not None and raw in MODES and kernel != raw
-    loss = f"All is lost with the cache ({view.cache_on})." if view.cache_on else "All is lost with the cache."
+    loss = (
+        f"If the cache device fails ({view.cache_on}), all data is lost."
+        if view.cache_on
+        else "If the cache device fails, all data is lost."
+    )
     loss, risk = ("The cache is redundant.", Risk.NONE) if view.redundant else (loss, Risk.POWER_LOSS)
     choices = (
-        offer("write-through", "Done when cache and slow volume have it."),
-        offer("write-back", f"Done when the cache has it. {loss}", risk=risk),
-        offer("passthrough", "As if there were no cache.", risk=Risk.PERFORMANCE),
+        offer("write-through", "A write is acknowledged when cache and slow device have it."),
+        offer("write-back", f"A write is acknowledged when the cache has it. {loss}", risk=risk),
+        offer("passthrough", "The cache is not used.", risk=Risk.PERFORMANCE),
     )
     why = None
     if differs:
@@ -250,9 +254,9 @@ def _policy(view: LvView, _member: str) -> Reading:
     names = dict.fromkeys(("smq", *((raw,) if raw in ("mq", "cleaner") else ())))
     why_not = None if len(names) > 1 or raw is None else "the kernel has no other policy"
     help_of = {
-        "smq": "Keeps what is used often and lately; has no tunables of its own.",
-        "mq": "Another name of smq.",
-        "cleaner": "Kept by LVM, never loaded.",
+        "smq": "Keeps frequently and recently used data. It has no tunables.",
+        "mq": "An alias of smq.",
+        "cleaner": "Stored by LVM but never loaded.",
     }
     return Reading(
         now=raw if raw is None or raw in help_of else "unknown",
@@ -298,9 +302,9 @@ def _ahead(view: LvView, _member: str) -> Reading:
         now=now,
         raw=raw,
         effective=str(shown) if differs else None,
-        why_effective="somebody set the queue's read-ahead (blockdev --setra)" if differs else None,
+        why_effective="the queue's read-ahead was set directly (blockdev --setra)" if differs else None,
         choices=(
-            offer("auto", "LVM takes it from stripes and disks.", label=auto),
+            offer("auto", "LVM derives it from stripes and disks.", label=auto),
             offer("none", "Nothing is read ahead."),
             *(offer(str(step), label=f"{step} KiB") for step in steps),
         ),
@@ -314,7 +318,7 @@ def _stripe(view: LvView, _member: str) -> Reading:
         now=None if now is None else str(now),
         raw=volume.columns.get("stripe_size"),
         choices=tuple(
-            offer(str(size), "The data are moved.", label=size_words(size), risk=Risk.OUTAGE)
+            offer(str(size), "All data is moved.", label=size_words(size), risk=Risk.OUTAGE)
             for size in sorted({*STRIPES, *((now,) if now else ())})
         ),
         availability=Availability(why_not=_fixed_reason(view)),
@@ -325,12 +329,12 @@ def _fixed_reason(view: LvView) -> str | None:
     """Return why the stripe size cannot be changed now, or None."""
     volume = view.volume
     if volume.level not in RESHAPED:
-        return f"LVM cannot move the data of a {volume.level} volume: create one anew"
+        return f"LVM cannot move the data of a {volume.level} volume, so it must be re-created"
     if view.lvconvert is None:
         return "lvconvert is not installed"
     action = volume.columns.get("raid_sync_action")
     if action not in (None, "idle"):
-        return f"a {action} is under way: wait for its end"
+        return f"a {action} is running. Wait until it ends"
     if not volume.number("vg_free"):
         return f"the group {volume.group} has no free extents, and a reshape needs some on each member"
     return None
@@ -345,7 +349,7 @@ def _mostly(view: LvView, member: str) -> Reading:
         now=None if now is None else "on" if now else "off",
         choices=(
             offer("off", "Read like any other."),
-            offer("on", "Read only when nothing else can be."),
+            offer("on", "Read only if no other member is available."),
         ),
         availability=Availability(why_not="all other members are write-mostly" if last else None),
     )

@@ -19,59 +19,61 @@ DEFAULT = "default"
 CACHE_MODE = _kept(
     key="cache_mode",
     label="Cache mode",
-    help="When a write is done: with write-through both the cache and the slow volume have it, with write-back the "
-    "cache alone; passthrough uses the cache for nothing. From write-back to another mode all that the cache alone has "
-    "is written back first, which may take hours and cannot be interrupted (lvmcache(7), dm-cache cache modes).",
+    help="When a write is acknowledged: with write-through when cache and slow device have it, with write-back when "
+    "the cache has it. passthrough does not use the cache. A change from write-back writes all unwritten data "
+    "to the slow device first, which may take hours and cannot be interrupted (lvmcache(7), dm-cache cache "
+    "modes).",
     risk=Risk.POWER_LOSS,
-    risk_text="The cache holds the only copy of what was written last: if its device fails, that is lost, and with it "
-    "usually the filesystem.",
+    risk_text="The cache has the only copy of recent writes. If its device fails, they are lost, and usually the "
+    "filesystem as well.",
 )
 CACHE_POLICY = _kept(
     key="cache_policy",
     other_words=("smq", "mq", "cleaner"),
     label="Cache policy",
-    help="What decides which blocks are cached. Kernels since 4.2 have smq alone, and call it mq as well; `cleaner` is "
-    "kept by LVM but never loaded, except for the time of a flush (dm-cache-policy-smq.c; tried with LVM 2.03.16).",
+    help="The policy that selects the cached blocks. Kernels since 4.2 have only smq, with the alias mq. LVM stores "
+    "`cleaner` but loads it only during a flush (dm-cache-policy-smq.c; tested with LVM 2.03.16).",
 )
 MIGRATION = _kept(
     key="migration_threshold",
     label="Migration threshold",
     unit="sectors",
-    help="Sectors that may be on their way between cache and slow volume at a time. More fills the cache faster, and "
-    "takes more from those who use the volume. LVM gives the kernel no less than 8 chunks (lvmcache(7)).",
+    help="Maximum number of sectors in transit between cache and slow device. More sectors fill the cache faster, "
+    "but slow other I/O. The minimum of LVM is 8 chunks (lvmcache(7)).",
 )
 HIGH_WATERMARK = _kept(
     key="high_watermark",
     label="Writeback starts at",
     unit="%",
-    help="How full the cache is when writing back begins. More leaves room for writing over what was just written, and "
-    "less room for a burst (Documentation/admin-guide/device-mapper/writecache.rst; 50 by default).",
+    help="Fill level of the cache at which writeback starts. A higher value lets more rewrites stay in the cache, "
+    "but leaves less space for a burst (Documentation/admin-guide/device-mapper/writecache.rst; 50 by default).",
 )
 LOW_WATERMARK = _kept(
     key="low_watermark",
     label="Writeback stops at",
     unit="%",
-    help="How full the cache is when writing back ends. No more than where it starts (writecache.rst; 45 by default).",
+    help="Fill level of the cache at which writeback stops. It cannot exceed the start level (writecache.rst; 45 by "
+    "default).",
 )
 WRITEBACK_JOBS = _kept(
     key="writeback_jobs",
     label="Writeback jobs",
     unit="blocks",
-    help="Blocks under way to the slow volume at a time. A limit spares reads, and drains the cache more slowly; "
-    "without one there is none (writecache.rst).",
+    help="Maximum number of blocks in flight to the slow device. A limit favours reads, but drains the cache more "
+    "slowly. By default there is no limit (writecache.rst).",
 )
 AUTOCOMMIT_BLOCKS = _kept(
     key="autocommit_blocks",
     label="Commit after",
     unit="blocks",
-    help="Blocks written without a flush after which the cache commits them by itself. What a program flushed is safe "
-    "whatever this is (writecache.rst; 65536 by default on a block device).",
+    help="Number of blocks written without a flush after which the cache commits them automatically. Flushed data is "
+    "always safe (writecache.rst; 65536 by default on a block device).",
 )
 AUTOCOMMIT_TIME = _kept(
     key="autocommit_time",
     label="Commit after a time of",
     unit="ms",
-    help="Time without a flush after which the cache commits by itself what was written (writecache.rst; 1000 by "
+    help="Time without a flush after which the cache commits written data automatically (writecache.rst; 1000 by "
     "default).",
 )
 CLEANER = _kept(
@@ -80,15 +82,16 @@ CLEANER = _kept(
     help="Writes back all that the cache has and sends new writes to the slow volume, for taking the cache off soon "
     "(lvmcache(7), dm-writecache settings).",
     risk=Risk.PERFORMANCE,
-    risk_text="While it drains and afterwards, writes are as slow as the slow volume.",
+    risk_text="During the flush and afterwards, writes are as slow as the slow device.",
 )
 READ_AHEAD = _kept(
     key="lv_read_ahead",
     label="Read-ahead of the volume",
     unit="KiB",
-    help="How much the page cache reads ahead of a sequential reader of this volume; no effect on direct=1. LVM keeps "
-    "it and writes it to the volume's queue (read_ahead_kb) whenever it is activated or changed; `blockdev --setra` "
-    "lasts until then. That of the disks beneath plays no part (lvchange(8), --readahead).",
+    help="Read-ahead of the page cache for sequential reads of this volume. It has no effect on direct=1. LVM stores "
+    "it and writes it to the volume's queue (read_ahead_kb) at each activation or change. A value from "
+    "`blockdev --setra` remains until then. The read-ahead of the underlying disks is irrelevant (lvchange(8), "
+    "--readahead).",
 )
 WRITE_BEHIND = _kept(
     key="write_behind",
@@ -97,39 +100,40 @@ WRITE_BEHIND = _kept(
     help="Writes that may be outstanding on write-mostly members (lvmraid(7)). Linux 6.1 keeps 0 whatever LVM asks "
     "for: it takes the number from the bitmap on the members (md-bitmap.c, md_bitmap_read_sb; tried there).",
     risk=Risk.POWER_LOSS,
-    risk_text="A write is reported done before the write-mostly members have it: if the others fail then, it is lost.",
+    risk_text="A write is acknowledged before the write-mostly members have it. If the other members fail then, the "
+    "write "
+    "is lost.",
 )
 MIN_RECOVERY = _kept(
     key="min_recovery_rate",
     label="Resync speed, at least",
     unit="KiB/s",
-    help="What a resync or rebuild may take of each member although others want it (lvmraid(7)).",
+    help="Minimum speed of a resync or rebuild on each member, even during other I/O (lvmraid(7)).",
     risk=Risk.PERFORMANCE,
-    risk_text="While a resync runs, a high minimum takes speed from everything else.",
+    risk_text="During a resync, a high minimum slows all other I/O.",
 )
 MAX_RECOVERY = _kept(
     key="max_recovery_rate",
     label="Resync speed, at most",
     unit="KiB/s",
-    help="What a resync or rebuild may reach on each member when nobody else wants it (lvmraid(7)).",
+    help="Maximum speed of a resync or rebuild on each idle member (lvmraid(7)).",
 )
 STRIPE_SIZE = _kept(
     key="stripe_size",
     label="Stripe size",
     unit="bytes",
-    help="Bytes on one member before the next one follows. Of RAID 4, 5, 6 and 10 LVM can move the data into stripes "
-    "of another size while the volume is in use (a reshape, lvmraid(7)); it takes a few free extents of the group for "
-    "good. Of a striped volume or RAID 0 it is fixed.",
+    help="Amount of contiguous data on each member of a stripe. LVM can change it for RAID 4, 5, 6 and 10 while the "
+    "volume is in use (a reshape, lvmraid(7)). A reshape permanently uses a few free extents of the group. It "
+    "is fixed for striped volumes and RAID 0.",
     risk=Risk.OUTAGE,
-    risk_text="The volume stays usable but slow until the reshape has ended, and the change cannot be taken back "
-    "before.",
+    risk_text="The volume remains usable but slow until the reshape ends. The change cannot be undone before that.",
     effect=Effect.RESHAPE,
 )
 WRITE_MOSTLY = _kept(
     key="write_mostly",
     label="Write-mostly",
-    help="Whether the member is read only when nothing else can be: for a slow one beside a fast one. All members but "
-    "one may have it (lvmraid(7)).",
+    help="Whether the member is read only if no other member is available. Use it for a slow member next to a fast "
+    "one. All members but one may have it (lvmraid(7)).",
 )
 
 RESHAPED = ("raid4", "raid5", "raid6", "raid10")

@@ -46,7 +46,7 @@ def drive_health(text: str) -> Health:
     )
 
 
-NOTHING_TO_SET = "none: the card caches nothing, and its stripe size is chosen when a virtual disk is created"
+NOTHING_TO_SET = "none: the controller caches nothing, and its stripe size is chosen when a virtual disk is created"
 """Fact that says why there are no settings."""
 
 _STATES = {

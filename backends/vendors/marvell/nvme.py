@@ -56,7 +56,10 @@ async def nvme_inventory(host: Host) -> Inventory:
     controllers = tuple(_card(row, owner) for row, owner in zip(rows, owners, strict=True))
     problems = collect_problems(tool_outputs if rows else tool_outputs[:1])
     if len(rows) != 1:
-        message = f"mnv_cli names {len(rows)} cards, and not whose its virtual disks are: they are not listed."
+        message = (
+            f"mnv_cli reports {len(rows)} controllers but not which one has the virtual disks, so the virtual disks "
+            "are not listed."
+        )
         return Inventory(
             controllers=controllers,
             problems=(*problems, *([Problem(where=NAME, message=message)] if rows else [])),

@@ -121,8 +121,8 @@ class MdRaid:
         """
         if GEOMETRY.keys() <= values.keys():
             raise BlockedError(
-                f"Chunk size and layout of {target} cannot be set together: each moves every byte.",
-                hint="Set one of them, and the other when that has come to its end.",
+                f"Chunk size and layout of {target} cannot be set together: each change moves all data.",
+                hint="Set one of them first, and the other when that reshape has ended.",
             )
         view = initial_view = await self._view(target)
         changes: list[Change] = []
@@ -244,9 +244,9 @@ class MdRaid:
             setting = setting_of(settings_of(view.outline), target, key)
             if setting.stands_for:
                 parts = ", ".join(setting.stands_for)
-                raise BlockedError(f"{setting.label} is no setting of its own.", hint=f"Keep {parts} instead.")
+                raise BlockedError(f"{setting.label} cannot be persisted separately.", hint=f"Persist {parts} instead.")
             if key not in KEPT or setting.persistence is Persistence.STORED:
-                raise BlockedError(f"{setting.label} is kept in the array itself; there is nothing to add.")
+                raise BlockedError(f"{setting.label} is stored in the array itself, so it is already persistent.")
             legal[key] = wanted_value(setting, now[key], value)
         array = view.array
         if array.uuid is None:
@@ -263,8 +263,8 @@ class MdRaid:
         problems: list[Problem] = []
         if array_facts and self._host.which(("mdadm",)) is None:
             message = (
-                "mdadm is not installed: chunk, layout, bitmap and consistency policy of md arrays cannot be changed, "
-                "and their names are known only where udev has them. Everything else works without it."
+                "mdadm is not installed, so chunk, layout, bitmap and consistency policy of md arrays cannot be "
+                "changed. Array names are known only from udev. Everything else works."
             )
             problems.append(Problem(where=NAME, message=message, hint="Install mdadm."))
         for array in array_facts:
@@ -272,7 +272,7 @@ class MdRaid:
                 message = (
                     f"{node_path(array.name)} is a RAID 4 without its parity disk: a RAID 0 whose reshape has ended."
                 )
-                hint = f"If it was a RAID 0, make it one again: mdadm --grow --level=0 {node_path(array.name)}"
+                hint = f"If it was a RAID 0, restore that level: mdadm --grow --level=0 {node_path(array.name)}"
                 problems.append(Problem(where=f"{NAME}:{array.name}", message=message, hint=hint))
         return tuple(problems)
 
@@ -363,7 +363,7 @@ class MdRaid:
         ]
         if not missing:
             return platforms, ()
-        text = f"none of the disks of {missing[0].name} is in it, as of another controller"
+        text = f"none of the disks of {missing[0].name} is in it"
         return platforms or None, (tool_output.problem or truncation_problem(NAME, command, text),)
 
     async def _reshape_context(

@@ -68,16 +68,18 @@ def plan_array(
     data = require_shape(request) if request.layout is None else require_layout(request)
     strip = None if request.level is Level.RAID1 else request.strip_bytes or _CHUNK
     if request.policies:
-        raise InvalidValueError("md has no policies at birth.", hint="Set them once the array is there.")
+        raise InvalidValueError("An md array takes no policies at creation.", hint="Set them after the array exists.")
     if strip is not None and (strip < 4096 or strip & (strip - 1)):
-        raise InvalidValueError(f"A chunk of {strip} bytes cannot be made.", hint="A power of two, 4k at least.")
+        raise InvalidValueError(
+            f"md does not support a chunk of {strip} bytes.", hint="Use a power of two, at least 4k."
+        )
     spans = 1 if request.layout is not None else spans_of(request.level, len(request.drives), request.spans)
     if (
         request.layout is None
         and request.level is Level.RAID10
         and spans != spans_of(request.level, len(request.drives), None)
     ):
-        raise InvalidValueError("md makes a RAID10 of pairs.", hint="Leave out the spans.")
+        raise InvalidValueError("md always creates a RAID10 without spans.", hint="Omit --spans.")
     wanted = ArrayRequest(
         level=request.level,
         drives=request.drives,
@@ -166,17 +168,19 @@ def _create(
 
 def _initialising(request: ArrayRequest, assume_clean: bool) -> str:
     if request.level is Level.RAID0:
-        return "Nothing has to be initialised."
+        return "No initialisation is needed."
     if assume_clean:
         return (
-            "Nothing is initialised: copies and parity are right only where whole stripes were written since. Write "
-            "all of it once in order, then `check`; before that no data belong on it."
+            "The array is not initialised. Copies and parity are valid only in stripes that were completely written "
+            "since. Write the whole array once in order, then run `check`, before you store data on it."
         )
     size = min((drive.size_bytes or 0 for drive in request.drives), default=0)
     hours = size / SYNC_RATE / 3600
     degraded = request.level in (Level.RAID5, Level.RAID50)
-    how = "The last drive is rebuilt, so it is degraded until then" if degraded else "It is resynchronised"
-    return f"{how}: {hours:.1f} h at 200 MB/s a drive. Until that ends reads and writes cost other operations."
+    how = (
+        "The last drive is rebuilt, and the array is degraded until then" if degraded else "The array is resynchronised"
+    )
+    return f"{how}, which takes {hours:.1f} h at 200 MB/s a drive. Until then reads and writes cause additional I/O."
 
 
 _NO_SUPERBLOCK = "No md superblock"
@@ -213,12 +217,12 @@ async def find_made(host: Host, tool: str, array: CreatedArray) -> ArrayMatch:
         return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=str(reason))
     locks = await locks_of(host, parts.nodes)
     if not (parts.marked or parts.inner):
-        text = f"None of its {len(array.members)} drives bears a mark of it."
+        text = f"None of its {len(array.members)} drives has its superblock."
         return ArrayMatch(state=ArrayMatchState.ABSENT, sentence=text, locks=locks)
     tops = parts.outer or parts.inner
     is_complete = _is_complete(array, parts)
     if not is_complete and (changed := _foreign_array(array, parts)) is not None:
-        text = f"{node_path(changed)} runs, and has another level or other members than it was made with."
+        text = f"{node_path(changed)} is running, but its level or members differ from those at creation."
         return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=text)
     # Skip inner arrays with the outer array's superblock: the guard would report them as in use.
     running = [top.name for top in tops if _is_running(top) and top.name not in parts.marked_inner]
@@ -226,7 +230,10 @@ async def find_made(host: Host, tool: str, array: CreatedArray) -> ArrayMatch:
     return ArrayMatch(
         state=ArrayMatchState.COMPLETE if is_complete else ArrayMatchState.PARTIAL,
         sentence=(
-            f"{node_path(top)} is it: UUID {array.uuids[0]}, {array.level.name} of these {len(array.members)} drives."
+            (
+                f"{node_path(top)} is the created array: UUID {array.uuids[0]}, {array.level.name} of these "
+                f"{len(array.members)} drives."
+            )
             if top is not None
             else _partial_text(parts)
         ),
@@ -278,12 +285,12 @@ def _is_array_over(facts: ArrayFacts, level: Level, members: Sequence[str]) -> b
 
 def _partial_text(parts: _Parts) -> str:
     stopped = [facts.name for facts in (*parts.outer, *parts.inner) if not _is_running(facts)]
-    prefix = f"{len(parts.marked)} of its {len(parts.nodes)} drives bear its UUID"
+    prefix = f"{len(parts.marked)} of its {len(parts.nodes)} drives have its UUID"
     if stopped:
-        return f"{prefix}, and {', '.join(map(node_path, stopped))} does not run."
+        return f"{prefix}, but {', '.join(map(node_path, stopped))} is not running."
     if parts.inner:
-        return f"{prefix}; {', '.join(node_path(facts.name) for facts in parts.inner)} runs, and is not all of it."
-    return f"{prefix}, and no array of them runs."
+        return f"{prefix}. Only a part of it is running: {', '.join(node_path(facts.name) for facts in parts.inner)}."
+    return f"{prefix}, but no array with them is running."
 
 
 def _removal_steps(tool: str, parts: _Parts) -> tuple[ChangeStep, ...]:
@@ -307,19 +314,19 @@ async def _parts(host: Host, tool: str, array: CreatedArray) -> _Parts:
     marked = tuple(name for name in nodes if uuids[name] is not None)
     for name in marked:
         if uuids[name] not in inner_uuids:
-            raise ForeignArrayError(f"{node_path(name)} belongs to the md array {uuids[name]}, which is not this one.")
+            raise ForeignArrayError(f"{node_path(name)} belongs to a different md array, {uuids[name]}.")
     inner = _arrays_over(arrays, nodes, marked)
     outer = _arrays_over(arrays, [facts.name for facts in inner], [facts.name for facts in inner])
     if outer and array.level not in NESTED:
-        raise ForeignArrayError(f"{node_path(outer[0].name)} was built on it since.")
+        raise ForeignArrayError(f"{node_path(outer[0].name)} was created on it since.")
     running = [tree.nodes[facts.name] for facts in inner if array.level in NESTED and _is_running(facts)]
     marks = {node.name: await _uuid(host, tool, node) for node in running}
     for name, uuid in marks.items():
         if uuid not in (None, array.uuids[0]):
-            raise ForeignArrayError(f"{node_path(name)} belongs to the md array {uuid}, which is not this one.")
+            raise ForeignArrayError(f"{node_path(name)} belongs to a different md array, {uuid}.")
     marked_inner = tuple(name for name, uuid in marks.items() if uuid is not None)
     if any(member.name not in marked_inner for facts in outer for member in facts.members):
-        raise ForeignArrayError(f"{node_path(outer[0].name)} has members that do not bear its UUID.")
+        raise ForeignArrayError(f"{node_path(outer[0].name)} has members without its UUID.")
     return _Parts(nodes=nodes, marked=marked, inner=inner, outer=outer, marked_inner=marked_inner)
 
 
@@ -328,10 +335,10 @@ def _arrays_over(arrays: Iterable[ArrayFacts], names: Sequence[str], marked: Seq
     over = [facts for facts in arrays if any(member.name in names for member in facts.members)]
     for facts in over:
         if facts.cut or facts.untold:
-            raise ForeignArrayError(f"Not all is told of {node_path(facts.name)}: look again.")
+            raise ForeignArrayError(f"Incomplete information about {node_path(facts.name)}. Scan the devices again.")
         if strange := next((member.name for member in facts.members if member.name not in marked), None):
             raise ForeignArrayError(
-                f"{node_path(facts.name)} has the member {node_path(strange)}, which was not its own."
+                f"{node_path(facts.name)} has the member {node_path(strange)}, which it was not created with."
             )
     return tuple(over)
 
@@ -342,10 +349,10 @@ def _node(tree: Tree, member: MemberDrive) -> Node:
     named = [node for node in candidates if node.device == member.place] or candidates
     drive_name = clean(member.serial or member.wwn or member.place, 80)
     if not named:
-        raise ForeignArrayError(f"Its drive {drive_name} is not there.")
+        raise ForeignArrayError(f"Its drive {drive_name} does not exist.")
     if len(named) > 1:
         raise ForeignArrayError(
-            f"Several disks are called {drive_name}: {', '.join(node.device for node in named[:4])}."
+            f"Several disks are named {drive_name}: {', '.join(node.device for node in named[:4])}."
         )
     return named[0]
 
@@ -374,7 +381,7 @@ async def _uuid(host: Host, tool: str, node: Node) -> str | None:
     if done.returncode == 0 and not fields:  # mdadm also succeeds for a partition table, without an MD_ line
         return None
     raise ToolFailedError(
-        f"mdadm does not say whose {node.device} is: {clean(done.stderr or done.stdout, 200) or 'nothing'}",
+        f"mdadm does not report the array of {node.device}: {clean(done.stderr or done.stdout, 200) or 'nothing'}",
         evidence=evidence_of(command, done),
     )
 
@@ -388,4 +395,4 @@ async def _require_readable(host: Host, node: Node) -> None:
         async with asyncio.timeout(_READ_SECONDS):
             read = await run_in_thread("superblock", partial(reader, node.device, node.devno or "", (_SUPERBLOCK,)))
     if read is None or len(read[0]) < _SUPERBLOCK[1]:
-        raise ToolFailedError(f"{node.device} cannot be read, so it is not known whether it still bears a mark.")
+        raise ToolFailedError(f"{node.device} cannot be read, so it may still have its superblock.")

@@ -26,7 +26,7 @@ _UNUSED = re.compile(r"Unused Space : before=([0-9]{1,18}) sectors, after=([0-9]
 
 WHOLE_EXPORT = CompletenessCheck(
     tool="mdadm --detail --export",
-    mark="every member that the kernel has, and no line is torn",
+    mark="every member that the kernel has, and no line is truncated",
     missing=line_end,
     statuses=frozenset(),
 )
@@ -73,7 +73,7 @@ ASK_PLATFORM = ("--detail-platform",)
 
 WHOLE_PLATFORM = CompletenessCheck(
     tool="mdadm --detail-platform",
-    mark="a disk of the container, which stands behind all that is told of its platform, and no line is torn",
+    mark="a disk of the container, which stands behind all that is told of its platform, and no line is truncated",
     missing=line_end,
     statuses=frozenset(),
 )

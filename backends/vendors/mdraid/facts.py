@@ -246,10 +246,10 @@ class ArrayFacts:
     def foreign(self) -> str | None:
         """Return a text about its metadata if they are not md's own; None otherwise."""
         if self.container is not None:
-            return f"its metadata are those of the container {self.container}"
+            return f"its metadata is that of the container {self.container}"
         if not self.metadata.startswith("external:"):
             return None
-        return f"its metadata are not md's own ({self.metadata.removeprefix('external:')})"
+        return f"it has external metadata ({self.metadata.removeprefix('external:')})"
 
     @property
     def layout_word(self) -> str | None:

@@ -30,13 +30,13 @@ TASKS = {
 _STATES = {
     "clear": "no array",
     "inactive": "not running",
-    "suspended": "suspended: all I/O waits",
+    "suspended": "suspended (all I/O waits)",
     "readonly": "read-only",
     "read-auto": "read-only until the first write",
     "clean": "clean",
     "active": "active, being written",
     "write-pending": "a first write is waiting",
-    "active-idle": "active, no write lately",
+    "active-idle": "active, idle",
     "broken": "broken: too many members have failed",
 }
 """Texts by array_state (Documentation/admin-guide/md.rst)."""
@@ -96,7 +96,7 @@ def tasks_of(array: ArrayFacts) -> tuple[Task, ...]:
 
 def _missing(array: ArrayFacts) -> str:
     missing = f"{array.degraded} of {array.disks} members missing" if array.degraded and array.disks else ""
-    journal = "its journal device has failed: it takes no writes" if array.lacks_journal else ""
+    journal = "its journal device has failed, so it accepts no writes" if array.lacks_journal else ""
     return ", ".join(filter(None, (missing, journal)))
 
 
@@ -109,7 +109,7 @@ def _platform_facts(array: ArrayFacts, platforms: Collection[ImsmPlatform] | Non
         return platform.facts()
     if platforms:
         return ()
-    return (Fact(label="Platform", value="none: mdadm finds no RAID firmware of Intel's here"),)
+    return (Fact(label="Platform", value="none: mdadm finds no Intel RAID firmware"),)
 
 
 def _facts(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[Fact]:
@@ -167,15 +167,15 @@ def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tupl
 def _kind(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
     """Return a text for arrays without a level of their own."""
     if array.is_container:
-        return f"container of {array.metadata.removeprefix('external:')} metadata, holds the volumes made of its disks"
+        return f"container with {array.metadata.removeprefix('external:')} metadata"
     if array.container is not None:
         above = arrays.get(array.container)
         kind = f" ({above.metadata.removeprefix('external:')})" if above is not None else ""
         return f"volume of the container {array.container}{kind}"
     if array.is_converted and array.sync is not None:
-        return "RAID 0, run as a RAID 4 without parity disk until its reshape has ended"
+        return "RAID 0, running as a RAID 4 without parity disk until its reshape ends"
     if array.level is Level.UNKNOWN:
-        return array.level_word or "no level: it was never started"
+        return array.level_word or "no level (never started)"
     return None
 
 
@@ -195,7 +195,7 @@ def _task_line(array: ArrayFacts) -> str | None:
     sync = array.sync
     if sync is None:
         frozen = array.attributes.get("sync_action") == "frozen"
-        return "frozen: no rebuild, resync or check begins until sync_action is idle" if frozen else None
+        return "frozen: no rebuild, resync or check starts until sync_action is idle" if frozen else None
     parts = [sync.action]
     parts += [f"{sync.progress:.1%}"] if sync.progress is not None else []
     parts += ["waiting"] if sync.waiting else []
@@ -220,7 +220,7 @@ def _cache_line(array: ArrayFacts) -> str | None:
 
 def _member_line(member: ArrayDevice) -> str:
     parts = [f"{node_path(member.name)}", member.role, *member.marks]
-    parts += [f"{member.errors} read errors put right"] if member.errors else []
+    parts += [f"{member.errors} corrected read errors"] if member.errors else []
     return ", ".join(clean(word, 64) for word in parts)
 
 

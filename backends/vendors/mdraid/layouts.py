@@ -31,10 +31,10 @@ SIX = {
 """Additional layouts of RAID 6: those of DDF, and those of a RAID 5 with the second parity on a separate disk."""
 
 SENTENCES = {
-    "left-symmetric": "Parity moves left, data follow it: sequential reads use every member. mdadm's default.",
-    "left-asymmetric": "Parity moves left, data fill from the first member on.",
-    "right-symmetric": "Parity moves right, data follow it.",
-    "right-asymmetric": "Parity moves right, data fill from the first member on.",
+    "left-symmetric": "Parity rotates left, data follows it. Sequential reads use every member. The default of mdadm.",
+    "left-asymmetric": "Parity rotates left, data starts at the first member.",
+    "right-symmetric": "Parity rotates right, data follows it.",
+    "right-asymmetric": "Parity rotates right, data starts at the first member.",
     "parity-first": "All parity on the first member.",
     "parity-last": "All parity on the last member, as in RAID 4.",
 }
@@ -74,7 +74,13 @@ def layout_help(word: str) -> str:
     if match is None:
         return SENTENCES.get(word, "")
     return {
-        "n": "Copies lie side by side at the same place of neighbouring members.",
-        "f": "Copies lie in the far half of another member: sequential reads as fast as RAID 0, writes seek more.",
-        "o": "Copies lie in the next stripe, moved by one member: reads near those of far, writes seek less.",
+        "n": "Copies are at the same offset of adjacent members.",
+        "f": (
+            "Copies are in the far half of another member. Sequential reads are as fast as RAID 0, writes need more "
+            "seeks."
+        ),
+        "o": (
+            "Copies are in the next stripe, shifted by one member. Reads are almost as fast as with far, writes "
+            "need fewer seeks."
+        ),
     }[match[1]]

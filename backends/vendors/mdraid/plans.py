@@ -85,7 +85,7 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
     return (wanted_value if setting.key in SPEEDS else is_restorable_value)(setting, now, value)
 
 
-_FINAL = "A lockless bitmap cannot be added again: only a new array can have one."
+_FINAL = "A lockless bitmap cannot be restored: only a new array can have one."
 """Warning about the loss of a lockless bitmap."""
 
 
@@ -110,7 +110,8 @@ def change_of(
     is_final = kind == "bitmap" and LOCKLESS in (before, value)
     if is_final and value == LOCKLESS and before != LOCKLESS:
         raise BlockedError(
-            f"{request.target} cannot have a lockless bitmap again.", hint="Only a new array can: mdadm --create."
+            f"{request.target} cannot have a lockless bitmap again.",
+            hint="Only a new array can have one (mdadm --create).",
         )
     forward = () if nothing_to_do else _steps(view, setting.key, value, context, companions)
     undo = () if nothing_to_do or not readable or is_final else _steps(view, setting.key, before, context, present)
@@ -240,7 +241,7 @@ def _recreation_steps(
     else:
         steps = recreation(view.array, mdadm=view.mdadm or "mdadm", device=view.device, shape=shape)
     if isinstance(steps, str):
-        raise BlockedError(f"{view.device} cannot be created again exactly: {steps}.")
+        raise BlockedError(f"{view.device} cannot be re-created exactly: {steps}.")
     return tuple(ChangeStep(argv=argv) for argv in steps)
 
 
@@ -258,19 +259,21 @@ def _loss(context: ReshapeContext) -> str:
     losses = [f"{content.kind} {content.label or content.uuid or ''}".strip() for content in context.contents]
     names = f" ({', '.join(losses[:4])})" if losses else ""
     return (
-        f"The array is taken apart and re-created of the same members: everything on it{names} is lost, and again when "
-        "this is undone. A resync follows."
+        f"The array is stopped and re-created from the same members. All data on it{names} is lost, and again on "
+        "undo. A resync follows."
     )
 
 
 def _slow(view: ArrayView, context: ReshapeContext) -> str:
     """Return the warning about a reshape for users of the array."""
-    parts = ["The array stays usable but slow until the reshape has ended, and the change cannot be taken back before."]
+    parts = ["The array remains usable but slow until the reshape ends. The change cannot be undone before that."]
     parts.append(hours_text(view.array, view.speed_kib))
     if view.array.level_word == "raid0":
-        parts.append("Meanwhile the kernel runs it as a degraded RAID 4; mdadm makes it a RAID 0 again at the end.")
+        parts.append(
+            "During the reshape the kernel runs it as a degraded RAID 4. At the end mdadm changes it to RAID 0 again."
+        )
     if context.backup is not None:
-        parts.append(f"After a crash, {context.backup} is needed to go on: keep it until the reshape has ended.")
+        parts.append(f"After a crash, {context.backup} is needed to continue. Keep it until the reshape ends.")
     return " ".join(parts)
 
 
@@ -279,4 +282,4 @@ def _memory(view: ArrayView, setting: Setting, value: str) -> str:
     pages = resync_parts(view, value).get("stripe_cache_size") if setting.key == full_speed.KEY else value
     if setting.key not in ("stripe_cache_size", full_speed.KEY) or pages is None or not view.outline.disks:
         return ""
-    return f"The stripe cache takes {size_words(int(pages) * view.outline.disks * view.outline.page_bytes)} of memory."
+    return f"The stripe cache uses {size_words(int(pages) * view.outline.disks * view.outline.page_bytes)} of memory."

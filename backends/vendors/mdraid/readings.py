@@ -127,8 +127,8 @@ def _resync(view: ArrayView) -> Reading:
     texts = {key: reading.now for key, reading in parts.items() if reading.now is not None and reading.now != "unknown"}
     complete = texts.keys() == parts.keys()
     now = full_speed.value_of(texts, resync_parts(view, full_speed.FULL)) if complete else "unknown"
-    present = () if now in (full_speed.FULL, "unknown") else (offer(now, "As it is now."),)
-    full = offer(full_speed.FULL, "As fast as the members can.", risk=Risk.PERFORMANCE)
+    present = () if now in (full_speed.FULL, "unknown") else (offer(now, "The present values."),)
+    full = offer(full_speed.FULL, "As fast as the members allow.", risk=Risk.PERFORMANCE)
     reasons = (reading.availability.why_not for reading in parts.values())
     return Reading(
         now=now,
@@ -155,7 +155,7 @@ def _skip_copy(view: ArrayView) -> Reading:
         raw=_raw(raw),
         choices=(
             offer("off", "Every write is copied into the stripe cache."),
-            offer("on", "Full-stripe writes go from where they lie."),
+            offer("on", "Full-stripe writes are not copied."),
         ),
         availability=Availability(why_not=view.refusals.get("skip_copy")),
     )
@@ -173,10 +173,10 @@ def _journal_mode(view: ArrayView) -> Reading:
         now=None if raw is None else "unknown" if match is None else match[1],
         raw=_raw(raw),
         choices=(
-            offer("write-through", "Reported done when it is on the members."),
-            offer("write-back", "Reported done when it is in the journal.", risk=Risk.POWER_LOSS),
+            offer("write-through", "Acknowledged when it is on the members."),
+            offer("write-back", "Acknowledged when it is in the journal.", risk=Risk.POWER_LOSS),
         ),
-        availability=Availability(why_not=why_not or ("the array has no journal that works" if not match else None)),
+        availability=Availability(why_not=why_not or ("the array has no working journal" if not match else None)),
     )
 
 
@@ -241,7 +241,7 @@ def _bitmap(view: ArrayView) -> Reading:
     if why_not is None and now in ("file", "clustered"):
         why_not = f"its bitmap is {'in a file' if now == 'file' else 'that of a cluster'}"
     if why_not is None and policy in ("ppl", "journal"):
-        why_not = f"its consistency policy is {policy}, which leaves no room for a bitmap"
+        why_not = f"its consistency policy is {policy}, which excludes a bitmap"
     understood = now in (None, "none", "internal", LOCKLESS)
     return Reading(
         now=now if understood else "unknown",
@@ -254,8 +254,8 @@ def _bitmap(view: ArrayView) -> Reading:
     )
 
 
-_INTERNAL = offer("internal", "Kept beside the metadata on every member.")
-_LOCKLESS = offer(LOCKLESS, "Kept beside the metadata, and written without a lock. Only a new array can have it.")
+_INTERNAL = offer("internal", "Stored next to the metadata on every member.")
+_LOCKLESS = offer(LOCKLESS, "Stored next to the metadata and written without a lock. Only a new array can have it.")
 
 
 def _consistency(view: ArrayView) -> Reading:
@@ -266,19 +266,22 @@ def _consistency(view: ArrayView) -> Reading:
     elif why_not is None and raw == "bitmap":
         why_not = "it has a bitmap; set bitmap to none first"
     elif why_not is None and raw == "journal":
-        why_not = "the policy journal is not one that can be left"
+        why_not = "the policy journal cannot be changed"
     unsettled = None
     if raw not in ("resync", "ppl", "bitmap", "journal"):
-        unsettled = f"the policy {clean(raw or 'unknown', 32)} is not one that can be left"
+        unsettled = f"the policy {clean(raw or 'unknown', 32)} cannot be changed"
     legal = [
         offer(
             "resync",
-            "Parity is read and put right from end to end.",
+            "The whole array is resynchronised.",
             risk=Risk.POWER_LOSS if raw == "ppl" else Risk.NONE,
         ),
-        offer("ppl", "Only what was being written is put right.", label="partial parity log"),
+        offer("ppl", "Only regions that were being written are resynchronised.", label="partial parity log"),
     ]
-    kept_policies = {"bitmap": "Only what the bitmap marks is put right.", "journal": "The journal is written back."}
+    kept_policies = {
+        "bitmap": "Only regions marked in the bitmap are resynchronised.",
+        "journal": "The journal is written back.",
+    }
     if raw in kept_policies:
         legal.append(offer(raw, kept_policies[raw]))
     understood = any(choice.value == raw for choice in legal)
@@ -335,15 +338,15 @@ def _layout(view: ArrayView) -> Reading:
 def _interrupted_reason(view: ArrayView) -> str:
     sync = view.array.sync
     done = "" if sync is None or sync.progress is None else f", {sync.progress:.1%} of it is done"
-    return f"the reshape is under way{done}"
+    return f"the reshape is running{done}"
 
 
 def _geometry_choice(view: ArrayView, key: str, value: str, label: str, text: str = "") -> Choice:
     """Return a value of the geometry; re-creating the array destroys its data."""
     if method_of(view.array, key) is ReshapeMethod.RECREATE:
-        how, risk = "The array has to be created again: its data are lost.", Risk.DESTROYS_DATA
+        how, risk = "The array must be re-created: all data is lost.", Risk.DESTROYS_DATA
     else:
-        how, risk = "The data are moved while it is in use.", Risk.OUTAGE
+        how, risk = "All data is moved while the array is in use.", Risk.OUTAGE
     return offer(value, f"{text} {how}".strip(), label=label, risk=risk)
 
 
@@ -359,9 +362,9 @@ def _grow_blocked_reason(view: ArrayView, *, imsm: bool = False) -> str | None:
     if array.cut:
         return array.cut
     if array.metadata.startswith("external:-"):  # mdadm has frozen the volumes of its container
-        return f"the volumes of {array.container} are frozen, as for a reshape of one of them: wait for its end"
+        return f"the volumes of {array.container} are frozen, probably for a reshape of one of them. Wait until it ends"
     if array.sync is not None:
-        return f"a {array.sync.action} {'waits' if array.sync.waiting else 'is under way'}: wait for its end"
+        return f"a {array.sync.action} {('waits' if array.sync.waiting else 'is running')}. Wait until it ends"
     if array.array_state not in ("clean", "active", "active-idle", "write-pending"):
         return f"the array is {array.array_state or 'not running'}"
     return view.mdadm_why_not
@@ -371,8 +374,8 @@ def _flag(view: ArrayView, kind: str, name: str) -> Reading:
     unread = f"dev-{name}/state" in view.array.untold
     member = next((device for device in view.array.members if device.name == name and not unread), None)
     texts = {
-        "write_mostly": ("Read like any other.", "Read only when nothing else can be."),
-        "failfast": ("Requests are tried again.", "Requests fail at the first trouble."),
+        "write_mostly": ("Read like any other.", "Read only if no other member is available."),
+        "failfast": ("Requests are retried.", "Requests fail at the first transport error."),
     }[kind]
     return Reading(
         now=None if member is None else "on" if kind in member.flags else "off",

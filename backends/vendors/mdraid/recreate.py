@@ -40,7 +40,7 @@ def shape_of(array: ArrayFacts, name: str | None) -> dict[str, str] | str:
     """Return the parameters of an array, or why they are unknown. `name`: mdadm's name of it."""
     offsets = {device.offset_bytes for device in array.active}
     if len(offsets) != 1 or None in offsets:
-        return "the data of its members begin at different places"
+        return "the data offsets of its members differ"
     bitmap = bitmap_word(array.attributes) if array.level_word != "raid0" else None
     if array.level_word != "raid0" and bitmap not in ("none", "internal"):
         return "its bitmap is neither none nor internal"
@@ -109,13 +109,13 @@ def devices_in(argv: tuple[str, ...]) -> tuple[str, ...]:
 def _blocked_reason(array: ArrayFacts) -> str | None:
     members = array.active
     if array.metadata not in _METADATA:
-        return f"its metadata are {array.metadata or 'not known'}"
+        return f"its metadata is {array.metadata or 'not known'}"
     if array.uuid is None:
         return "its UUID is not known"
     if array.disks is None or len(members) != array.disks or len(array.members) != array.disks:
         return "it has missing, spare or failed members"
     if any(member.marks for member in members):
-        return "members are marked write-mostly or failfast: take the marks off first"
+        return "members are marked write-mostly or failfast. Remove the marks first"
     return None
 
 
@@ -152,12 +152,15 @@ async def assembly_hint(host: Host, mdadm: str, device: str, change: Change) -> 
     examined = [await _examine(host, mdadm, member) for member in change.members]
     fields = {"uuid": uuid, "devices": str(len(change.members))}
     shape = {key: option_value(key, text) for key, text in change.companions.items() if key in _SHAPE_KEYS}
-    for value, state_text in ((change.before, "as it was, with its data"), (change.after, "as it was to become")):
+    for value, state_text in (
+        (change.before, "in its old form, with its data"),
+        (change.after, "with the new settings"),
+    ):
         wanted = {**fields, **shape, option: option_value(option, value or "")}
         alike = len({record.get("level") for record in examined}) == 1
         if alike and all(wanted.items() <= record.items() for record in examined):
             nodes = " ".join(change.members)
-            return f"Its members hold it {state_text}. Bring it back with: mdadm --assemble {device} {nodes}"
+            return f"Its members contain the array {state_text}. Assemble it with: mdadm --assemble {device} {nodes}"
     return None
 
 

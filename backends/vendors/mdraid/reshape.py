@@ -34,13 +34,13 @@ def fixed_reason(array: ArrayFacts) -> str | None:
         return array.foreign or array.cut
     if sync is not None:
         done = "" if sync.progress is None else f" ({sync.progress:.1%} done)"
-        return f"a {sync.action} {'waits' if sync.waiting else 'is under way'}{done}: wait for its end"
+        return f"a {sync.action} {('waits' if sync.waiting else 'is running')}{done}. Wait until it ends"
     if (
         array.chunk is None
         or array.chunk.old is not None
         or (array.layout is not None and array.layout.old is not None)
     ):
-        return "a reshape is not finished"
+        return "a reshape is incomplete"
     if array.degraded or any("faulty" in member.flags for member in array.members):
         return "members are missing or have failed"
     if array.array_state not in ("clean", "active", "active-idle", "write-pending"):
@@ -50,7 +50,7 @@ def fixed_reason(array: ArrayFacts) -> str | None:
     if array.attributes.get("consistency_policy") == "ppl":
         return "it has a partial parity log; set consistency_policy to resync first"
     if array.disks is None or len(array.active) != array.disks:
-        return "not all of its members can be seen"
+        return "some of its members are not visible"
     return None
 
 
@@ -113,10 +113,10 @@ def hours_text(array: ArrayFacts, system_kib: int | None) -> str:
     used, limit = _used_bytes(array), parse_limit(array.attributes.get("sync_speed_max"))
     kib = limit[0] if limit is not None else system_kib
     if not used or not kib:
-        return "How long it takes is not known."
+        return "The duration is unknown."
     best = 2 * used / 1024 / kib
     slow = 2 * used / 1024 / 25_600
-    text = f"at least {time_text(best)} if every member reaches the limit of {kib} KiB/s for reading and writing alike"
+    text = f"at least {time_text(best)} if every member reaches the limit of {kib} KiB/s for both reads and writes"
     if slow > best:
         text += f", {time_text(slow)} at 25600 KiB/s"
     return f"It takes {text}."

@@ -57,8 +57,8 @@ async def _path(host: Host, view: ArrayView, picture: Topology) -> str:
             continue
         return f"{folder}/raidbench-{view.array.name.replace('!', '-')}-reshape.backup"
     raise BlockedError(
-        f"A reshape of {view.device} needs a backup file, and {FOLDERS[-1]} lies on the array itself.",
-        hint=f"Reshape it by hand: mdadm --grow --backup-file=... on another disk, {view.device}",
+        f"A reshape of {view.device} needs a backup file, but {FOLDERS[-1]} is on the array itself.",
+        hint=f"Reshape it manually with a backup file on another disk: mdadm --grow --backup-file=FILE, {view.device}",
     )
 
 

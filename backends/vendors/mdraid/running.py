@@ -44,7 +44,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(:[0-9a-f]{8}){3}")
 def match_of(uuid: str | None) -> tuple[str, ...]:
     """Return the match keys of an array in a rule. Raises BlockedError without a UUID."""
     if uuid is None or not _UUID.fullmatch(uuid):
-        raise BlockedError("The array has no UUID that a udev rule could know it by.")
+        raise BlockedError("The array has no UUID, so a udev rule cannot identify it.")
     return (f'ENV{{MD_UUID}}=="{uuid}"',)
 
 
@@ -110,16 +110,17 @@ class MdRaidRunner:
         if write.path is not None:
             match = _FILES.fullmatch(write.path)
             if match is None or match[1] != name or write.text is None:
-                raise RefusedError(f"A step wants to write {clean(write.path)}, which no setting of {device} is.")
+                raise RefusedError(f"Refusing to write {clean(write.path)}: it is no setting of {device}.")
             return
         tool = self._host.which(("mdadm",))
         if len(write.argv) < 3 or write.argv[0] != tool or device not in write.argv[2:]:
-            raise RefusedError(f"A step wants to run {clean(' '.join(write.argv), 200)}, which is none for {device}.")
+            raise RefusedError(f"Refusing to run {clean(' '.join(write.argv), 200)}: it is no command for {device}.")
         legal = OPTIONS.get(write.argv[1])
         for word in write.argv[2:]:
             if word != device and (legal is None or not legal.fullmatch(word)):
                 raise RefusedError(
-                    f"A step wants mdadm {clean(write.argv[1], 40)} {clean(word, 80)}, which is not ours."
+                    f"Refusing to run mdadm {clean(write.argv[1], 40)} {clean(word, 80)}: it is not a command of "
+                    "raidbench."
                 )
 
     def _require_members(self, creation: ChangeStep, array: ArrayFacts, change: Change) -> None:
@@ -127,8 +128,8 @@ class MdRaidRunner:
         present = [node_path(device.name) for device in array.active]
         if named != present or not any(word == f"--uuid={array.uuid}" for word in creation.argv):
             raise RefusedError(
-                f"{change.target} is made of {', '.join(present)} now, not of {', '.join(named)}.",
-                hint="Plan it again.",
+                f"The members of {change.target} are now {', '.join(present)}, not {', '.join(named)}.",
+                hint="Plan the change again.",
             )
 
     async def run_making(self, steps: Sequence[ChangeStep]) -> None:
@@ -136,7 +137,9 @@ class MdRaidRunner:
         tool = self._host.which(("mdadm",))
         for step in steps:
             if step.argv[:1] != (tool,) or step.argv[1:2] not in MAKING:
-                raise RefusedError(f"{clean(step.shown(), 200)} is no step that makes an array or takes one apart.")
+                raise RefusedError(
+                    f"Refusing to run {clean(step.shown(), 200)}: it neither creates nor stops an array."
+                )
         for step in steps:
             await self._run_step(step)
 
@@ -156,4 +159,4 @@ def _error_sentence(done: Completed) -> str:
     """Return mdadm's message as a sentence."""
     output = clean_lines(f"{done.stderr}\n{done.stdout}".strip(), lines=6).replace("\n", " ")
     text = clean(re.sub(r"\bmdadm: ", "", output), 300).rstrip(".")
-    return f"{text}." if text else f"mdadm ended with status {done.returncode} and did not say why."
+    return f"{text}." if text else f"mdadm exited with status {done.returncode} and reported no reason."

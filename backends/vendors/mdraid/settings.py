@@ -22,110 +22,110 @@ STRIPE_CACHE = Setting(
     key="stripe_cache_size",
     label="Stripe cache",
     unit="pages a member",
-    help="Pages per member in which whole stripes are gathered before parity is written. More lets small writes become "
-    "full stripes, which need no reading. It takes one page x members x this number of memory "
-    "(Documentation/admin-guide/md.rst); no more than a quarter of the memory is offered.",
+    help="Pages per member that collect stripes before parity is written. More pages let small writes become "
+    "full-stripe writes, which need no reads. The cache uses one page x members x this number of memory "
+    "(Documentation/admin-guide/md.rst). raidbench offers at most a quarter of the memory.",
 )
 PREREAD = Setting(
     key="preread_bypass_threshold",
     label="Pre-read bypass",
     unit="stripes",
-    help="How often full-stripe writes may go before a stripe that has to be read first. 0 serves them in order, more "
-    "favours sequential writers. No more than the stripe cache has (md.rst).",
+    help="How often full-stripe writes may overtake a stripe that must be read first. 0 keeps the order, higher "
+    "values favour sequential writers. The limit is the size of the stripe cache (md.rst).",
 )
 GROUP_THREADS = Setting(
     key="group_thread_cnt",
     label="Parity threads",
     unit="threads",
-    help="Worker threads per NUMA node that handle stripes; 0 leaves it all to the one thread of the array. More helps "
-    "fast flash, where one core cannot keep up with parity. The array pauses for a moment while it is set "
+    help="Worker threads per NUMA node that handle stripes. With 0 the array uses a single thread. More threads help "
+    "on fast flash, if one core cannot keep up with parity. Changing it pauses the array for a moment "
     "(drivers/md/raid5.c, raid5_store_group_thread_cnt).",
 )
 SKIP_COPY = Setting(
     key="skip_copy",
     label="Write without copying",
-    help="Whether full-stripe writes go to the members from where the data lie, without being copied into the stripe "
-    "cache first: less CPU time and memory traffic. The array pauses for a moment while it is set "
-    "(drivers/md/raid5.c, raid5_store_skip_copy).",
+    help="Whether full-stripe writes go to the members without a copy in the stripe cache. It saves CPU time and "
+    "memory traffic. Changing it pauses the array for a moment (drivers/md/raid5.c, raid5_store_skip_copy).",
 )
 RESYNC_SPEED = Setting(
     key=full_speed.KEY,
     label="Resync speed",
-    help="Sets in one step how fast a resync, rebuild, check or reshape of this array runs. `full` raises both limits "
-    "of the speed beyond what the members can do, and enlarges the stripe cache of RAID 4, 5 and 6. The other value "
-    "is the present combination of stripe cache, highest and lowest speed. A resync that is under way follows at once "
-    "(md.rst, sync_speed_min, sync_speed_max).",
+    help="Speed of a resync, rebuild, check or reshape of this array. `full` raises both speed limits above the "
+    "speed of the members and enlarges the stripe cache of RAID 4, 5 and 6. The other value is the present "
+    "combination of stripe cache, highest and lowest speed. A running resync follows immediately (md.rst, "
+    "sync_speed_min, sync_speed_max).",
     risk=Risk.PERFORMANCE,
-    risk_text="At full speed everything else on the members is slow until the resync has ended. Undo brings the old "
-    "limits and the old stripe cache back.",
+    risk_text="At full speed all other I/O on the members is slow until the resync ends. Undo restores the old limits "
+    "and "
+    "the old stripe cache.",
     stands_for=full_speed.PARTS,
 )
 SPEED_MIN = Setting(
     key="sync_speed_min",
     label="Resync speed, at least",
     unit="KiB/s",
-    help="What a resync, rebuild, check or reshape may take of each member although others want it. `system` follows "
-    "/proc/sys/dev/raid/speed_limit_min (md.rst).",
+    help="Minimum speed of a resync, rebuild, check or reshape on each member, even during other I/O. `system` "
+    "follows /proc/sys/dev/raid/speed_limit_min (md.rst).",
     risk=Risk.PERFORMANCE,
-    risk_text="While a resync runs, a high minimum takes speed from everything else.",
+    risk_text="During a resync, a high minimum slows all other I/O.",
 )
 SPEED_MAX = Setting(
     key="sync_speed_max",
     label="Resync speed, at most",
     unit="KiB/s",
-    help="What a resync, rebuild, check or reshape may reach on each member when nobody else wants it. `system` "
-    "follows /proc/sys/dev/raid/speed_limit_max (md.rst).",
+    help="Maximum speed of a resync, rebuild, check or reshape on each idle member. `system` follows "
+    "/proc/sys/dev/raid/speed_limit_max (md.rst).",
 )
 BITMAP = Setting(
     key="bitmap",
     label="Write-intent bitmap",
-    help="Marks on the members where writes are under way, so that after a crash only those places are resynchronised. "
-    "Costs a little on random writes. Kept in the array's own metadata (md(4), mdadm --grow --bitmap).",
+    help="Records on the members which regions are being written, so that only these are resynchronised after a "
+    "crash. It costs a little speed of random writes. Stored in the array's metadata (md(4), mdadm --grow "
+    "--bitmap).",
     risk=Risk.PERFORMANCE,
-    risk_text="Without a bitmap a crash is followed by a resync of the whole array, and a member that was away for a "
-    "moment is rebuilt from end to end.",
+    risk_text="Without a bitmap a crash causes a resync of the whole array, and a member that was briefly missing is "
+    "rebuilt completely.",
     persistence=Persistence.STORED,
 )
 CONSISTENCY = Setting(
     key="consistency_policy",
     other_words=("resync", "ppl", "bitmap", "journal"),
     label="Consistency after a crash",
-    help="How parity is made right after a crash: `resync` reads and writes everything, `ppl` (RAID 5) keeps a partial "
-    "parity log on the members, which also closes the write hole and costs write speed. Bitmap and journal are "
-    "policies of their own. Kept in the array's own metadata (md(4), PARTIAL PARITY LOG; mdadm --grow "
+    help="How parity is made consistent after a crash. `resync` processes the whole array. `ppl` (RAID 5) keeps a "
+    "partial parity log on the members, which also closes the write hole but costs write speed. Bitmap and "
+    "journal are separate policies. Stored in the array's metadata (md(4), PARTIAL PARITY LOG; mdadm --grow "
     "--consistency-policy).",
     risk=Risk.POWER_LOSS,
-    risk_text="Without the partial parity log, a crash of an array with a missing member may damage data that were not "
-    "being written (the write hole).",
+    risk_text="Without the partial parity log, a crash of a degraded array may damage data that was not being written "
+    "(the write hole).",
     persistence=Persistence.STORED,
 )
 SAFE_MODE = Setting(
     key="safe_mode_delay",
     label="Clean after",
     unit="ms",
-    help="How long without a write until the array is marked clean on its members; the next write waits for the mark "
-    "to be taken off. A crash of a clean array needs no resync. 0 never marks it clean while it is in use "
+    help="Time without a write after which the array is marked clean on its members. The next write waits until the "
+    "mark is removed. A clean array needs no resync after a crash. 0 never marks it clean while it is in use "
     "(md.rst, safe_mode_delay).",
     risk=Risk.PERFORMANCE,
-    risk_text="With 0 every crash is followed by a resync, as far as the bitmap does not spare it.",
+    risk_text="With 0 every crash causes a resync, unless a bitmap limits it.",
 )
 JOURNAL_MODE = Setting(
     key="journal_mode",
     label="Journal mode",
-    help="What the journal device of the array is for: `write-through` only closes the write hole, a write is reported "
-    "done when it is on the members; with `write-back` when it is in the journal, and whole stripes are written from "
-    "there. The array begins with write-through each time it is assembled (drivers/md/raid5-cache.c; md(4)).",
+    help="Use of the journal device. `write-through` only closes the write hole: a write is acknowledged when it is "
+    "on the members. With `write-back` a write is acknowledged when it is in the journal, and full stripes are "
+    "written from there. Each assembly starts with write-through (drivers/md/raid5-cache.c; md(4)).",
     risk=Risk.POWER_LOSS,
-    risk_text="With write-back, writes that were reported done are on the journal device alone for a while: if it "
-    "fails, they are lost.",
+    risk_text="With write-back, recent acknowledged writes are only on the journal device. If it fails, they are lost.",
 )
 CHUNK = Setting(
     key="chunk_size",
     label="Chunk size",
     unit="bytes",
-    help="Bytes on one member before the next one follows. mdadm can move the data into chunks of another size while "
-    "the array is in use (a reshape); RAID 0 becomes a RAID 4 without parity disk for as long as that takes; a RAID 10 "
-    "with far or offset copies has to be created again (mdadm(8), GROW MODE).",
+    help="Amount of contiguous data on each member of a stripe. mdadm can change it while the array is in use (a "
+    "reshape). During the reshape a RAID 0 runs as a RAID 4 without parity disk. A RAID 10 with far or offset "
+    "copies must be re-created (mdadm(8), GROW MODE).",
     risk=Risk.OUTAGE,
     effect=Effect.RESHAPE,
     persistence=Persistence.STORED,
@@ -133,8 +133,8 @@ CHUNK = Setting(
 LAYOUT = Setting(
     key="layout",
     label="Layout",
-    help="How parity (RAID 5, 6) or copies (RAID 10) are laid out. Parity can be moved while the array is in use (a "
-    "reshape); to lay copies out in another way a RAID 10 has to be created again (mdadm(8), GROW MODE).",
+    help="Layout of parity (RAID 5, 6) or copies (RAID 10). Parity can be moved while the array is in use (a "
+    "reshape). A RAID 10 must be re-created to change its layout (mdadm(8), GROW MODE).",
     risk=Risk.OUTAGE,
     effect=Effect.RESHAPE,
     persistence=Persistence.STORED,
@@ -142,17 +142,18 @@ LAYOUT = Setting(
 WRITE_MOSTLY = Setting(
     key="write_mostly",
     label="Write-mostly",
-    help="Whether the member is read only when nothing else can be: for a slow one beside a fast one. Kept in the "
-    "array's own metadata. RAID 10 keeps the mark and passes over it when it reads (md(4), WRITE-MOSTLY).",
+    help="Whether the member is read only if no other member is available. Use it for a slow member next to a fast "
+    "one. Stored in the array's metadata. RAID 10 stores the mark but ignores it for reads (md(4), "
+    "WRITE-MOSTLY).",
     persistence=Persistence.STORED,
 )
 FAILFAST = Setting(
     key="failfast",
     label="Fail fast",
-    help="Whether requests to the member fail at the first trouble of its transport, without being tried again, so "
-    "that the other copy answers at once. Kept in the array's own metadata (md(4), FAILFAST).",
+    help="Whether requests to the member fail at the first transport error without a retry, so that the other copy "
+    "responds immediately. Stored in the array's metadata (md(4), FAILFAST).",
     risk=Risk.PERFORMANCE,
-    risk_text="A short disturbance of the transport is enough to throw the member out of the array.",
+    risk_text="A short transport error is enough to remove the member from the array.",
     persistence=Persistence.STORED,
 )
 

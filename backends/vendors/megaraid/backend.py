@@ -196,7 +196,7 @@ class MegaRaid:
             require_companions(target, key, companions, {})
             request = validated_old_value(target, setting, self._readings(target, view)[key], value)
             if key == "activation_key":
-                raise BlockedError(f"What an activation key activated on {target} stays activated.")
+                raise BlockedError(f"The options that the activation key enabled on {target} remain enabled.")
             return card_change(view, request, card_identity(unit.prefix, view.card), unit.lock_name)
         require_companions(target, key, companions, legal_companions(view, key, value))
         restored_view = previous_definition(view, companions) if key == "strip_size" else view
@@ -233,8 +233,8 @@ class MegaRaid:
                 more = _active(await unit.refresh(None)) - _active(contents)
                 if not more and not pending:
                     raise ToolFailedError(
-                        "The tool accepted the activation key, but no option is active that was not before.",
-                        hint="Look at the features of the card again after a reboot.",
+                        "The tool accepted the activation key, but no additional option is active.",
+                        hint="Check the features of the controller again after a reboot.",
                     )
                 self._memory.note_accepted(change, "" if more else pending)
             case _:
@@ -269,7 +269,10 @@ class MegaRaid:
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """Return the plan of the array. Reads the controller again: a drive may have become a spare meanwhile."""
         if assume_clean:
-            raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
+            raise InvalidValueError(
+                "--assume-clean is not supported: a RAID controller always initialises parity.",
+                hint="This is supported only for md.",
+            )
         unit = await self._making_unit(controller)
         contents = await unit.read()
         change_steps.require_still_free(request, candidates(unit.prefix, contents, await scan_topology(self._host)))
@@ -288,7 +291,7 @@ class MegaRaid:
 
     async def _making_unit(self, controller: Target | None) -> OpenCard:
         if controller is None:
-            raise InvalidValueError("It is not said which card makes it.")
+            raise InvalidValueError("The controller for the array is missing.")
         return (await self._unit(controller))[1]
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:

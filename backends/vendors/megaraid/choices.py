@@ -37,15 +37,16 @@ def write_cache(card: Card) -> tuple[Choice, ...]:
     unsafe = is_protected(card) is not True
     text = f" Now {protection_text(card)}." if unsafe else ""
     return (
-        offer("write-through", "A write is done when the drives have it."),
+        offer("write-through", "A write is acknowledged when the drives have it."),
         offer(
             "write-back",
-            "A write is done when the card's memory has it, as long as battery or CacheVault are healthy." + text,
+            ("A write is acknowledged when the controller's memory has it, while the battery or CacheVault is healthy.")
+            + text,
             risk=Risk.POWER_LOSS if unsafe else Risk.NONE,
         ),
         offer(
             "always-write-back",
-            "The same even without a healthy battery: a power cut then loses what was reported written." + text,
+            "Write-back even without a healthy battery. A power failure then loses acknowledged writes." + text,
             label="always write-back",
             risk=Risk.POWER_LOSS,
         ),
@@ -56,38 +57,42 @@ def io_policy(card: Card) -> tuple[Choice, ...]:
     """Return the I/O policies. Cached I/O also caches writes, so it carries the risk of write-back."""
     unsafe = is_protected(card) is not True
     return (
-        offer("direct", "Reads are not kept in the card's memory."),
+        offer("direct", "Reads are not cached in the controller's memory."),
         offer(
             "cached",
-            "Reads are kept in the card's memory, and writes too, whatever the write policy says.",
+            "Reads are cached in the controller's memory, and writes as well, regardless of the write policy.",
             risk=Risk.POWER_LOSS if unsafe else Risk.NONE,
         ),
     )
 
 
 READ_AHEAD = (
-    offer("none", "Only what was asked for is read: for flash, random load and FastPath."),
-    offer("read-ahead", "The card always reads on: for sequential load on hard disks."),
-    offer("adaptive", "The card reads on after two sequential reads. Old cards only."),
+    offer("none", "Only the requested data is read. For flash, random load and FastPath."),
+    offer("read-ahead", "The controller always reads ahead. For sequential load on hard disks."),
+    offer("adaptive", "The controller reads ahead after two sequential reads. Old controllers only."),
 )
 DRIVE_CACHE = (
     offer(
-        "on", "The drives cache writes: lost at a power cut unless they are protected themselves.", risk=Risk.POWER_LOSS
+        "on",
+        "The drives cache writes. A power failure loses them unless the drives have power-loss protection.",
+        risk=Risk.POWER_LOSS,
     ),
-    offer("off", "The drives report a write when it is on the medium."),
-    offer("default", "As the drives come: most SATA drives cache, most SAS drives do not.", risk=Risk.POWER_LOSS),
+    offer("off", "The drives acknowledge a write when it is on the medium."),
+    offer(
+        "default", "The default of the drives: most SATA drives cache, most SAS drives do not.", risk=Risk.POWER_LOSS
+    ),
 )
 BIRTH: Mapping[str, tuple[str, ...]] = {**POLICIES, "drive_cache": tuple(choice.value for choice in DRIVE_CACHE)}
 """Legal values of the policies that a virtual drive is created with."""
 
 ACCESS = (
-    offer("read-write", "As usual."),
-    offer("read-only", "The card refuses writes.", risk=Risk.OUTAGE),
-    offer("blocked", "The card refuses everything.", risk=Risk.OUTAGE),
+    offer("read-write", "Reads and writes are allowed."),
+    offer("read-only", "The controller refuses writes.", risk=Risk.OUTAGE),
+    offer("blocked", "The controller refuses reads and writes.", risk=Risk.OUTAGE),
 )
 AUTO_BGI = (
     offer("on", "Parity of a new virtual drive is written in the background."),
-    offer("off", "It is not: less disturbance, unchecked parity.", risk=Risk.PERFORMANCE),
+    offer("off", "Parity is not written: less background I/O, but unverified parity.", risk=Risk.PERFORMANCE),
 )
 _BYPASS = {
     "intelligent": "intelligent",
@@ -100,28 +105,28 @@ CACHE_BYPASS_MODES = (
     *(
         offer(
             f"{mode}-{size}k",
-            f"Writes of at least {size} KiB may go past the cache, by the firmware's mode {label}.",
+            f"Writes of at least {size} KiB may bypass the cache, in the firmware's mode {label}.",
             label=f"{label}, {size} KiB",
             risk=Risk.PERFORMANCE,
         )
         for mode, label in _BYPASS.items()
         for size in (64, 128, 256)
     ),
-    offer("off", "All writes go by the write policy.", risk=Risk.PERFORMANCE),
+    offer("off", "All writes follow the write policy.", risk=Risk.PERFORMANCE),
 )
 PATROL_READ = (
-    offer("auto", "By the card's schedule."),
-    offer("manual", "Only when it is started by hand.", risk=Risk.PERFORMANCE),
+    offer("auto", "On the controller's schedule."),
+    offer("manual", "Only when it is started manually.", risk=Risk.PERFORMANCE),
     offer("off", "Never.", risk=Risk.PERFORMANCE),
 )
 CONSISTENCY_CHECK = (
-    offer("concurrent", "All virtual drives at once, by schedule."),
-    offer("sequential", "One virtual drive after the other, by schedule."),
-    offer("off", "Never by schedule.", risk=Risk.PERFORMANCE),
+    offer("concurrent", "All virtual drives at once, on a schedule."),
+    offer("sequential", "One virtual drive after the other, on a schedule."),
+    offer("off", "No scheduled check.", risk=Risk.PERFORMANCE),
 )
 PERF_MODE = (
-    offer("0", "The card gathers work to get through more of it.", label="most IOPS"),
-    offer("1", "The card works on requests as they come.", label="least latency"),
+    offer("0", "The controller collects requests to increase throughput.", label="most IOPS"),
+    offer("1", "The controller processes requests in order of arrival.", label="least latency"),
 )
 
 
@@ -134,7 +139,7 @@ def strips(card: Card) -> tuple[Choice, ...]:
     return tuple(
         offer(
             str(size),
-            "The virtual drive is deleted and made again: everything on it is lost.",
+            "The virtual drive is deleted and re-created. All data on it is lost.",
             label=exact_text(size),
             risk=Risk.DESTROYS_DATA,
         )
@@ -144,7 +149,7 @@ def strips(card: Card) -> tuple[Choice, ...]:
 
 def fastpath(now: str) -> tuple[Choice, ...]:
     """Return the preset and, if it differs, the present value."""
-    preset = offer(PRESET, "Write-through, no read-ahead and direct I/O: what FastPath wants.", label="preset")
+    preset = offer(PRESET, "Write-through, no read-ahead and direct I/O, as FastPath requires.", label="preset")
     if now in (PRESET, UNKNOWN):
         return (preset,)
-    return (preset, offer(now, "As it is now."))
+    return (preset, offer(now, "The present values."))

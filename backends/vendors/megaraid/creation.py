@@ -88,9 +88,9 @@ def drive_exclusion_reasons(contents: CardSnapshot, drive: PhysicalDrive) -> tup
     elif drive.state is State.SPARE:
         reasons.append(f"it is a hot spare ({drive.state_raw})")
     elif not reasons and (drive.state is not State.UNASSIGNED or not GOOD.fullmatch(drive.state_raw)):
-        reasons.append(f"the card calls it {drive.state_raw or 'nothing that is known'}")
+        reasons.append(f"the controller reports {drive.state_raw or 'unknown'}")
     if drive.jobs:
-        reasons.append(f"{drive.jobs[0].kind} is under way on it")
+        reasons.append(f"{drive.jobs[0].kind} is running on it")
     reasons += [reason for reason in reasons_against(drive.health) if reason not in reasons]
     if not reasons and (serial_reason := ambiguity_reason(drive.serial, (drive.serial for drive in contents.drives))):
         reasons.append(serial_reason)
@@ -103,10 +103,10 @@ def card_exclusion_reasons(contents: CardSnapshot) -> tuple[str, ...]:
     jobs = [job for volume in contents.volumes for job in volume.jobs]
     jobs += [job for drive in contents.drives for job in drive.jobs]
     working = [job.kind for job in jobs if job.kind in _BUSY]
-    reasons += [f"a {working[0]} is under way on the card"] if working else []
+    reasons += [f"a {working[0]} is running on the controller"] if working else []
     reasons += [problem.rstrip(".") for problem in contents.card.problems if problem.startswith(PRESERVED)]
     if len(contents.volumes) >= _MOST_ON_CARD:
-        reasons.append(f"the card has {len(contents.volumes)} virtual drives, and takes {_MOST_ON_CARD}")
+        reasons.append(f"the controller has {len(contents.volumes)} virtual drives and supports {_MOST_ON_CARD}")
     return tuple(reasons)
 
 
@@ -122,16 +122,17 @@ def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) 
     drives_per_span = len(request.drives) // spans
     if drives_per_span > _MOST_IN_VOLUME or spans > _MOST_SPANS or len(request.drives) > _MOST_IN_VOLUME:
         raise InvalidValueError(
-            f"{len(request.drives)} drives in {spans} spans are more than a card takes: {_MOST_IN_VOLUME} in "
-            f"{_MOST_SPANS} spans."
+            f"{len(request.drives)} drives in {spans} spans exceed the limit of the controller: {_MOST_IN_VOLUME} "
+            f"drives in {_MOST_SPANS} spans."
         )
     if (reasons := card_exclusion_reasons(contents)) != ():
-        raise BlockedError(f"Nothing can be made on this card: {reasons[0]}.")
+        raise BlockedError(f"No array can be created on this controller: {reasons[0]}.")
     strip = request.strip_bytes or _STRIP
     legal = [int(choice.value) for choice in strips(contents.card)]
     if legal and strip not in legal:
         raise InvalidValueError(
-            f"The card makes no strips of {size_words(strip)}.", hint=f"It makes {', '.join(map(size_words, legal))}."
+            f"The controller does not support strips of {size_words(strip)}.",
+            hint=f"Supported here: {', '.join(map(size_words, legal))}.",
         )
     policies = creation_policies(request.policies, creation_choices(contents, dialect), FASTPATH_PARTS)
     new = NewVolume(
@@ -186,11 +187,15 @@ def _starts_automatically(request: ArrayRequest) -> bool | None:
 def _initialising(request: ArrayRequest) -> str:
     is_automatic = _starts_automatically(request)
     if is_automatic is None:
-        return "Nothing has to be initialised before it is measured."
-    begins = "begins by itself five minutes later" if is_automatic else "does not begin by itself on most cards"
+        return "No initialisation is needed before a benchmark."
+    begins = (
+        "starts automatically after five minutes"
+        if is_automatic
+        else "does not start automatically on most controllers"
+    )
     return (
-        f"Background initialisation {begins}, and is measured along with the load while it runs: "
-        "set auto_bgi=off on the array, or initialise it in full first."
+        f"Background initialisation {begins} and affects a benchmark while it runs. Set auto_bgi=off on the array, "
+        "or initialise it completely first."
     )
 
 
@@ -242,7 +247,7 @@ def _array(
         spans=volume.spans,
         name=volume.name,
         lasting=_lasting(contents, volume),
-        added="" if added is None else f"{added.place} was added to them as {added.state.value}",
+        added="" if added is None else f"{added.place} was added as {added.state.value}",
         node=volume_node(volume, contents.card, picture.tree.nodes.values()),
         remove=tuple(ChangeStep(argv=argv) for argv in commands),
     )

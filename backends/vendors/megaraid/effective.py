@@ -56,7 +56,7 @@ def is_protected(card: Card) -> bool | None:
 def protection_text(card: Card) -> str:
     """Return the state of the cache protection as a clause."""
     if card.backup is None:
-        return "no battery or CacheVault is fitted" if card.backup_known else "the tool says nothing of a battery"
+        return "no battery or CacheVault is fitted" if card.backup_known else "the tool reports no battery"
     return f"the {protection_name(card.backup)} is {card.backup.state.raw or card.backup.state.value}"
 
 
@@ -71,15 +71,15 @@ def write_cache(card: Card, volume: VirtualDrive) -> EffectiveValue:
     reported = volume.in_force.write_cache if volume.in_force is not None else None
     safe = is_protected(card)
     if reported is not None and reported.value != wanted:
-        reason = protection_text(card) if safe is not True else "the card says so and gives no reason"
-        return EffectiveValue(reported.value, f"{reason} (the card says {reported.raw})")
+        reason = protection_text(card) if safe is not True else "the controller reports it without a reason"
+        return EffectiveValue(reported.value, f"{reason} (the controller reports {reported.raw})")
     if wanted == "write-back" and not volume.bad_bbu_write_back and reported is None:
         if safe is False:
-            return EffectiveValue("write-through", f"{protection_text(card)}, so the card writes through")
+            return EffectiveValue("write-through", f"{protection_text(card)}, so the controller uses write-through")
         if safe is None:
-            return EffectiveValue(UNKNOWN, f"{protection_text(card)}: without a healthy one it writes through")
+            return EffectiveValue(UNKNOWN, f"{protection_text(card)}, so the controller uses write-through")
     if wanted == "write-through" and value_of(volume.configured.io_policy) == "cached" and safe is True:
-        return EffectiveValue("write-back", "the I/O policy is cached, which caches writes too")
+        return EffectiveValue("write-back", "the I/O policy is cached, which also caches writes")
     return AS_SET
 
 
@@ -89,7 +89,7 @@ def reported_difference(wanted: ReportedValue | None, volume: VirtualDrive, name
     reported: ReportedValue | None = getattr(policies, name) if policies is not None else None
     if reported is None or wanted is None or reported.value == wanted.value:
         return AS_SET
-    return EffectiveValue(reported.value, f"the card says {reported.raw}")
+    return EffectiveValue(reported.value, f"the controller reports {reported.raw}")
 
 
 def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], bool]:
@@ -103,7 +103,7 @@ def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], boo
     states = {o.state.value for o in card.options if any(word in o.name.lower() for word in FASTPATH_WORDS)}
     supported = card.supports.get("fastpath")
     if {"active", "trial"} & states or not card.options:
-        against += ["the card does not support it"] if supported is False else []
+        against += ["the controller does not support it"] if supported is False else []
         certain = bool(card.options)
     elif states or supported is not None:
         against.append("its activation key is missing")  # some controllers report no support without it

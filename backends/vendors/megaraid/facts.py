@@ -108,7 +108,7 @@ class VirtualDrive(ReportedArray):
 COPYBACK = "copyback"
 """Kind of the operation that copies a drive to its replacement."""
 
-PRESERVED = "The card keeps unwritten data of a missing array (preserved cache)"
+PRESERVED = "The controller has unwritten data of a missing array (preserved cache)"
 """Notice of a controller that refuses to create arrays for now. A virtual drive deleted then cannot be re-created."""
 
 GOOD = re.compile(r"ugood|uconf(?:/(?:online|good))?|unconfigured ?\(?good\)?(?:, .{1,40})?", re.IGNORECASE)
@@ -225,11 +225,11 @@ PERSONALITY, JBOD, IMPORT, PRESERVED_BOOT, SSD_CACHE = (
 """Labels of values that raidbench shows but never sets."""
 
 NEVER_SET: Mapping[str, str] = {
-    PERSONALITY: "another one takes a reboot, and arrays may not survive it",
-    JBOD: "it decides which drives the system sees, and may take them out of its sight",
-    IMPORT: "an imported configuration may replace arrays that are here",
-    PRESERVED_BOOT: "it decides about unwritten data of arrays that are missing",
-    SSD_CACHE: "the SSDs would be deleted and made again",
+    PERSONALITY: "a change needs a reboot and may destroy arrays",
+    JBOD: "it changes which drives the system sees, and may hide drives",
+    IMPORT: "an imported configuration may replace present arrays",
+    PRESERVED_BOOT: "it affects unwritten data of missing arrays",
+    SSD_CACHE: "the SSDs would be deleted and re-created",
 }
 """Clause that says why raidbench does not set the value, by label."""
 

@@ -99,16 +99,16 @@ def members_of(contents: CardSnapshot, places: Sequence[str]) -> tuple[str, ...]
 def _card_reason(contents: CardSnapshot) -> str | None:
     """Return why it could not be re-created: with preserved cache every new array is refused (code 84, 0x54)."""
     has_preserved = any(problem.startswith(PRESERVED) for problem in contents.card.problems)
-    return f"{PRESERVED[:1].lower()}{PRESERVED[1:]}, and makes no array meanwhile" if has_preserved else None
+    return f"{PRESERVED[:1].lower()}{PRESERVED[1:]}, so it creates no array" if has_preserved else None
 
 
 def _kind_reason(volume: VirtualDrive) -> str | None:
     if volume.ssd_cache:
         return "it is a CacheCade cache"
     if volume.level in (Level.UNKNOWN, Level.JBOD, Level.CONCAT, Level.RAID4):
-        return f"its level {volume.level_raw or 'is not told'} is not one that can be made again"
+        return f"its level ({volume.level_raw or 'not reported'}) cannot be re-created"
     if volume.secured:
-        return "it is encrypted: the key would not be made again"
+        return "it is encrypted: the key cannot be re-created"
     if volume.strip_bytes is None:
         return "the tool does not report its strip size"
     if volume.access is not None and volume.access.value != "read-write":
@@ -120,16 +120,16 @@ def _state_reason(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     if volume.state is not State.OPTIMAL:
         return f"it is {volume.state_raw or volume.state.value}"
     if volume.jobs:
-        return f"{volume.jobs[0].kind} is under way"
+        return f"{volume.jobs[0].kind} is running"
     busy = [drive for drive in contents.drives if drive.place in volume.drives and drive.state is not State.ONLINE]
     return f"its drive {busy[0].place} is {busy[0].state_raw or busy[0].state.value}" if busy else None
 
 
 def _spans_reason(volume: VirtualDrive) -> str | None:
     if not volume.drives:
-        return "the tool does not report which drives it is made of"
+        return "the tool does not report its drives"
     if any(slot.startswith(":") or slot.endswith((":", "?")) for slot in volume.drives):
-        return "a drive of it has no enclosure and slot to name it by"
+        return "one of its drives has no enclosure and slot"
     spans, drives_each = volume.spans, volume.drives_per_span
     if volume.level in SPANNED:
         if spans is None or drives_each is None or spans * drives_each != len(volume.drives) or spans < 1:
@@ -137,7 +137,7 @@ def _spans_reason(volume: VirtualDrive) -> str | None:
     elif spans is not None and spans > 1:
         return "its spans are not understood"
     elif drives_each is not None and drives_each != len(volume.drives):
-        return f"it has {drives_each} drives and the tool lists {len(volume.drives)}"
+        return f"it has {drives_each} drives, but the tool lists {len(volume.drives)}"
     return None
 
 
@@ -151,21 +151,21 @@ def _size_reason(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     if others:
         return f"it shares its drives with virtual drive {others[0]}"
     if volume.alone is False:
-        return "it does not fill its drives: its size would not be the same"
+        return "it does not use its drives completely, so its size would change"
     if volume.alone is None:
         sizes = [drive.size_bytes for drive in contents.drives if drive.place in volume.drives]
         data_count = data_drives(volume)
         known_sizes = [size for size in sizes if size]
         if len(known_sizes) != len(volume.drives) or not data_count or not volume.size_bytes:
-            return "it is not known whether it fills its drives"
+            return "it may not use its drives completely"
         if volume.size_bytes < 0.99 * data_count * min(known_sizes):
-            return "it does not fill its drives: its size would not be the same"
+            return "it does not use its drives completely, so its size would change"
     return None
 
 
 def _spares_reason(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     spares = [drive for drive in contents.drives if drive.state is State.SPARE and drive.group == volume.group]
-    return f"it has a hot spare of its own, {spares[0].place}, which would be lost" if spares else None
+    return f"it has a dedicated hot spare, {spares[0].place}, which would be lost" if spares else None
 
 
 def _policies_reason(volume: VirtualDrive) -> str | None:

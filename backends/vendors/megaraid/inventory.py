@@ -195,7 +195,7 @@ def _spans(volume: VirtualDrive) -> str | None:
 def _cachecade(volume: VirtualDrive) -> str | None:
     """Return how CacheCade concerns the virtual drive, as text; None if it does not."""
     if volume.ssd_cache:
-        return "this is a cache of virtual drives"
+        return "it is a cache of virtual drives"
     word = volume.cached
     return None if word is None or word.value == "off" else f"{word.value} ({word.raw})"
 
@@ -276,7 +276,7 @@ def require_same_device(
         if volume is None:
             raise change_steps.gone_error(change.target)
         if change.members and change.members != members_of(contents, volume.drives):
-            raise AnotherDeviceError(f"{change.target} is made of other drives now.", hint="Plan it again.")
+            raise AnotherDeviceError(f"The drives of {change.target} have changed.", hint="Plan the change again.")
         present = volume_identity(prefix, contents.card, volume, picture, recreated=True)
         if present != change.identity:
             present = volume_identity(prefix, contents.card, volume, picture, recreated=change.key == "strip_size")

@@ -70,8 +70,8 @@ class CardCache:
             return value
         if not _KEY.fullmatch(value):
             raise InvalidValueError(
-                "That is no activation key.",
-                hint="It is one word of letters, digits and dashes, as the vendor gave it.",
+                "The activation key is invalid.",
+                hint="Give the key of the vendor: letters, digits and dashes without spaces.",
             )
         if value not in self._keys:
             self._keys.append(value)
@@ -201,5 +201,5 @@ class OpenCards:
             await self.search_cards()
         unit = self._units.get(prefix)
         if unit is None:
-            raise NotFoundError(f"There is no {clean(shown)}.", hint="`raidbench devices` lists what is there.")
+            raise NotFoundError(f"{clean(shown)} does not exist.", hint="`raidbench devices` lists all devices.")
         return unit

@@ -66,7 +66,7 @@ def volume_change(
     if change.risk is Risk.POWER_LOSS and change.key in ("write_cache", "io_policy", "fastpath"):
         change = replace(change, risk_text=f"{change.risk_text} Now {protection_text(view.card)}.".strip())
     if forward and not undo and is_final(key, now or ""):
-        text = f"{program(view)} has no command for {now}: nothing puts it back once it is {request.value}."
+        text = f"{program(view)} has no command for {now}, so the change to {request.value} cannot be undone."
         change = replace(
             change,
             risk=worst((change.risk, Risk.PERFORMANCE)),
@@ -116,7 +116,7 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
     """
     if is_final(setting.key, value) and all(choice.value != value for choice in now.choices):
         raise BlockedError(
-            f"{setting.label} cannot be put back to {value}: the tool has no command for it.",
+            f"{setting.label} cannot be restored to {value}: the tool has no command for it.",
             hint=f"Set {' or '.join(choice.value for choice in now.choices)}.",
         )
     return value if setting.key == "fastpath" and policies_in(value) else is_restorable_value(setting, now, value)
@@ -170,7 +170,7 @@ def _steps_back(view: VolumeView, request: RequestedValue, now: str) -> tuple[Ch
 def _recreation_steps(view: VolumeView, request: RequestedValue, strip: str) -> tuple[ChangeStep, ...]:
     remade = shape(view.contents, view.volume)
     if remade.new is None or not strip.isdecimal():
-        raise InvalidValueError(f"{request.target} cannot be made again: {remade.why_not}.")
+        raise InvalidValueError(f"{request.target} cannot be re-created: {remade.why_not}.")
     new = replace(remade.new, strip_bytes=int(strip))
     return _steps(view, view.dialect.recreate(view.card.number, view.volume.number, new))
 
@@ -280,16 +280,16 @@ def _require_made_of(change: Change, view: CardView, volume: VirtualDrive) -> No
     """Raise RefusedError unless the steps delete this virtual drive and re-create it on the same drives."""
     lines = [write.argv for write in change.writes]
     if not all(line[2:] and line[0] == view.dialect.tool for line in lines):
-        raise RefusedError(f"{change.target} is not made again by that: plan it again.")
+        raise RefusedError(f"The recorded steps do not re-create {change.target}. Plan the change again.")
     view.dialect.begin_making(view.card.number, lines)
     view.dialect.begin_making(view.card.number, ())  # end the announcement: only its check was needed
     deletes = _steps(view, view.dialect.delete(view.card.number, volume.number))
     strips = [int(text) * 1024 for text in _matched_values(_NAMED_STRIP, lines)]
     other_numbers = set(_matched_values(_NAMED_VOLUME, lines)) - {str(volume.number)}
     if change.writes[:1] != deletes or other_numbers or [str(strip) for strip in strips] != [change.after]:
-        raise RefusedError(f"{change.target} is not made again by that: plan it again.")
+        raise RefusedError(f"The recorded steps do not re-create {change.target}. Plan the change again.")
     if ",".join(_matched_values(_NAMED_DRIVES, lines)) not in (",".join(volume.drives), drives_text(volume.drives)):
-        raise RefusedError(f"{change.target} is made of {', '.join(volume.drives)} now: plan it again.")
+        raise RefusedError(f"The drives of {change.target} are now {', '.join(volume.drives)}. Plan the change again.")
 
 
 def _matched_values(pattern: re.Pattern[str], lines: Iterable[tuple[str, ...]]) -> list[str]:

@@ -15,8 +15,8 @@ from backends.vendors.megaraid.effective import CardView, VolumeView
 from backends.vendors.megaraid.geometry import shape
 from backends.vendors.megaraid.settings import CARD_CHOICES, CARD_SETTINGS, CARD_SPANS, VOLUME_SETTINGS
 
-NOT_SUPPORTED = "the card does not support changing it"
-NO_RAID = "the card is a host bus adapter, which makes no arrays"
+NOT_SUPPORTED = "the controller does not support changing it"
+NO_RAID = "the controller is a host bus adapter without arrays"
 _RATES = ("rebuild_rate", "bgi_rate", "cc_rate", "migrate_rate", "patrol_read_rate")
 _SECONDS_MAX = 255
 """Highest flush interval in seconds: one byte in the firmware's properties."""
@@ -91,11 +91,11 @@ def _no_word_reason(legal: tuple[Choice, ...] | None, view: CardView) -> str | N
 def _unrestorable_reason(key: str, word: ReportedValue | None, legal: tuple[Choice, ...] | None) -> str | None:
     """Return why the present value could not be restored, or None if it can."""
     if word is None:
-        return "the tool does not report it, so it could not be put back"
+        return "the tool does not report it, so it could not be restored"
     if word.value == UNKNOWN:
-        return f"its present value {word.raw!r} is not understood, so it could not be put back"
+        return f"its present value {word.raw!r} is not understood, so it could not be restored"
     if legal is not None and all(choice.value != word.value for choice in legal) and not is_final(key, word.value):
-        return f"it is {word.raw}, which the tool has no word to put back"
+        return f"it is {word.raw}, which the tool cannot restore"
     return None
 
 
@@ -120,15 +120,15 @@ def _blocked_reason(view: VolumeView, key: str) -> str | None:
     if view.card.supports.get(key) is False:
         return NOT_SUPPORTED
     if volume.ssd_cache:
-        return "it is a CacheCade cache, no virtual drive of its own"
+        return "it is a CacheCade cache, not a virtual drive"
     if key == "drive_cache" and view.card.supports.get("drive_cache_on_ssd") is False:
         members = [drive for drive in view.contents.drives if drive.place in volume.drives]
         if any(drive.media in (Media.SSD, Media.NVME) for drive in members):
-            return "the card does not change the caches of SSDs"
+            return "the controller does not allow changing the caches of SSDs"
     if volume.state in (*GONE, State.FOREIGN):
         return f"the virtual drive is {volume.state_raw or volume.state.value}"
     if any(job.kind == "migration" for job in volume.jobs):
-        return "a migration is under way"
+        return "a migration is running"
     return view.why_not
 
 
@@ -140,7 +140,7 @@ def strip(view: VolumeView) -> Reading:
     why_not = (
         view.volume.refused
         or remade.why_not
-        or (None if legal else "the card does not say which strip sizes it can make")
+        or (None if legal else "the controller does not report which strip sizes it can make")
     )
     if why_not is None and remade.new is not None:
         new = remade.new
@@ -152,7 +152,7 @@ def strip(view: VolumeView) -> Reading:
         )
         why_not = None if legal else _recreation_refusal(view)
         if why_not is None and all(choice.value != str(size) for choice in legal):
-            why_not = f"{size} bytes is not among what the card can make, so it could not be put back"
+            why_not = f"the controller does not support {size} bytes, so it could not be restored"
     why_not = why_not or in_use_reason(view) or view.why_not
     return Reading(
         now=None if size is None else str(size),
@@ -170,7 +170,7 @@ def _recreation_refusal(view: VolumeView) -> str:
         view.dialect.recreate(view.card.number, view.volume.number, definition)
     except InvalidValueError as error:
         return error.message.rstrip(".")
-    return "the tool can make none of the strip sizes of the card"
+    return "the tool supports none of the strip sizes of the controller"
 
 
 def in_use_reason(view: VolumeView) -> str | None:
@@ -179,7 +179,7 @@ def in_use_reason(view: VolumeView) -> str | None:
         use = view.uses[0]
         return f"it is in use: {view.device} {use.part or ''} {use.detail}".replace("  ", " ")
     if view.device is None:
-        return "its block device is not known, so nothing can show that it is not in use"
+        return "its block device is unknown, so raidbench cannot verify that it is unused"
     if view.blind:
         return f"it may be in use: {view.blind[0]}"
     return None
@@ -196,7 +196,7 @@ def fastpath(view: VolumeView, read: Mapping[str, Reading]) -> Reading:
     if against:
         force = EffectiveValue("not in force", "; ".join(against))
     elif not certain:
-        force = EffectiveValue(UNKNOWN, "the tool does not say whether its option is activated")
+        force = EffectiveValue(UNKNOWN, "the tool does not report whether its option is activated")
     else:
         force = EffectiveValue("in force", "the option is activated and all conditions are met")
     return Reading(
@@ -293,6 +293,6 @@ def _key_reading(view: CardView) -> Reading:
         now=None,
         raw=", ".join(active) or None,
         availability=Availability(
-            why_not=view.why_not if has_options else "the card tells of no options that could be activated"
+            why_not=view.why_not if has_options else "the controller reports no options that can be activated"
         ),
     )

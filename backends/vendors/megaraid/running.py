@@ -74,7 +74,7 @@ class Runner:
         Runs only commands that change nothing. Raises ToolFailedError if the tool refuses the key.
         """
         if any(command.mutates for command in commands):
-            return "This tool cannot show beforehand what the key activates."
+            return "This tool cannot preview what the key activates."
         messages: list[str] = []
         async with unit.lock:
             for command in commands:
@@ -82,7 +82,7 @@ class Runner:
                 if not answer.ok:
                     raise ToolFailedError(
                         f"The tool refuses the activation key: {answer.message.rstrip('.')}.",
-                        hint="A key is bound to one card by its safe id.",
+                        hint="A key is bound to one controller by its safe id.",
                         evidence=command.mask(done.stdout),
                     )
                 messages.append(answer.message)
@@ -99,9 +99,9 @@ class Runner:
         )
         if present_number == number:
             return
-        where = "is not to be found" if present_number is None else f"has the number {present_number}, not {number}"
+        where = "is missing" if present_number is None else f"has the number {present_number}, not {number}"
         raise ToolFailedError(
-            f"{change.target} was deleted and made again, but {where}.", hint="Look at the devices again."
+            f"{change.target} was deleted and re-created, but {where}.", hint="Scan the devices again."
         )
 
     def _command(self, unit: OpenCard, write: ChangeStep, secret: str | None) -> Command:
@@ -111,11 +111,13 @@ class Runner:
         """
         if not write.argv or write.argv[0] != unit.dialect.tool:
             named = clean(write.argv[0]) if write.argv else "a file"
-            raise RefusedError(f"A step wants to run {named}, which is not the tool of this card.")
+            raise RefusedError(f"Refusing to run {named}: it is not the tool of this controller.")
         if not any(MASK in word for word in write.argv):
             return Command(argv=write.argv, timeout=SET_SECONDS, mutates=True)
         if secret is None:
-            raise RefusedError("The activation key is not known any more: it is kept nowhere.", hint="Give it again.")
+            raise RefusedError(
+                "The activation key is unknown: raidbench does not store it.", hint="Give the key again."
+            )
         argv = tuple(word.replace(MASK, secret) for word in write.argv)
         hidden = tuple(word for word, shown in zip(argv, write.argv, strict=True) if word != shown)
         return Command(argv=argv, timeout=SET_SECONDS, mutates=True, secret=(*hidden, secret))
@@ -124,7 +126,7 @@ class Runner:
         """Run a command and return what it waits for, or "". Raises ToolFailedError if the tool reports a failure."""
         answer, done = await self._run_command(unit, command)
         if not answer.ok:
-            text = command.mask(answer.message) or "it failed and the tool did not say why"
+            text = command.mask(answer.message) or "it failed and the tool reported no reason"
             raise ToolFailedError(text, evidence=evidence_of(command, done))
         return answer.pending
 
@@ -136,8 +138,8 @@ class Runner:
 
 
 _RISK = (
-    "A virtual drive is made of these drives: whatever lies on them is lost. The card says that no array uses them; "
-    "raidbench cannot read what lies on them."
+    "A virtual drive is created on these drives, and all data on them is lost. The controller reports that no array "
+    "uses them. raidbench cannot read their content."
 )
 
 
@@ -151,7 +153,7 @@ def remake(
     """
     number = address.volume
     if change.key != "strip_size" or number is None or contents.volume(number) is not None:
-        raise RefusedError(f"{change.target} is there, so it is not made again.")
+        raise RefusedError(f"{change.target} exists, so it is not re-created.")
     places = places_of(contents, change.members)
     companions = change.companions
     try:
@@ -171,7 +173,7 @@ def remake(
         writes = creation(CardView(contents=contents, dialect=dialect), number, new)
     except (InvalidValueError, ValueError) as error:
         text = error.message if isinstance(error, InvalidValueError) else f"its strip size was {clean(change.after)}"
-        raise BlockedError(f"{change.target} cannot be made again from here: {text.rstrip('.')}.") from error
+        raise BlockedError(f"{change.target} cannot be re-created by raidbench: {text.rstrip('.')}.") from error
     return Change(
         target=change.target,
         key=change.key,
@@ -198,7 +200,7 @@ def places_of(contents: CardSnapshot, serials: Sequence[str]) -> tuple[str, ...]
     Raises RefusedError if a drive is not free, DeviceGoneError if one is missing, BlockedError if no drives are named.
     """
     if not serials or len(set(serials)) != len(serials):
-        raise BlockedError("The journal does not say which drives it was made of.")
+        raise BlockedError("The journal does not name its drives.")
     return tuple(_free(contents, serial).place for serial in serials)
 
 
@@ -206,7 +208,8 @@ def _free(contents: CardSnapshot, serial: str) -> PhysicalDrive:
     drives = [drive for drive in contents.drives if drive.serial == serial]
     if not drives:
         raise DeviceGoneError(
-            f"The drive {clean(serial)} is not behind the card.", hint="Put it back, then look at the devices again."
+            f"The drive {clean(serial)} is not on the controller.",
+            hint="Reinsert the drive, then scan the devices again.",
         )
     if len(drives) > 1:
         raise RefusedError(f"Several drives have the serial number {clean(serial)}.")

@@ -81,8 +81,8 @@ class MegaRaidToolProbe:
         if self.trouble:
             return with_tool_name(self.path, self.trouble)
         if not self.cards:
-            return f"{name} sees no card"
-        return f"{name} sees card {', '.join(map(str, self.cards))}"
+            return f"{name} finds no controller"
+        return f"{name} finds controller {', '.join(map(str, self.cards))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +136,8 @@ async def _programs(host: Host, kind: ToolKind, tries: list[MegaRaidToolProbe]) 
                 MegaRaidToolProbe(
                     kind.name,
                     path_name,
-                    trouble="it may not be executed, or anybody may overwrite it, and then root must not run it",
-                    hint=f"Look at its rights: ls -l {path_name}",
+                    trouble="it is not executable, or other users can overwrite it, so root must not run it",
+                    hint=f"Check its permissions: ls -l {path_name}",
                 )
             )
     for name in kind.names:
@@ -208,12 +208,12 @@ async def unseen_card_problems(host: Host, search: Search) -> tuple[Problem, ...
     if not cards:
         return tool_problems(search)
     tried = "; ".join(probe.sentence() for probe in search.tries) or "none is installed"
-    text = "a MegaRAID card" if cards == 1 else f"{cards} MegaRAID cards"
+    text = "a MegaRAID controller" if cards == 1 else f"{cards} MegaRAID controllers"
     return (
         Problem(
             where=NAME,
-            message=clean(f"The kernel has {text} that no tool sees: {tried}.", 600),
-            hint=_INSTALL if host.is_root else "Run raidbench as root: without it these tools see nothing.",
+            message=clean(f"The kernel has {text}, but no tool finds it: {tried}.", 600),
+            hint=_INSTALL if host.is_root else "Run raidbench as root. Without root these tools find no controllers.",
         ),
     )
 
@@ -223,7 +223,7 @@ async def doctor_problems(host: Host, search: Search) -> tuple[Problem, ...]:
     if not search.kept:
         return await unseen_card_problems(host, search)
     idle = tuple(
-        Problem(where=NAME, message=clean(f"{probe.sentence()}; another tool is used.", 400))
+        Problem(where=NAME, message=clean(f"{probe.sentence()}. raidbench uses another tool.", 400))
         for probe in search.tries
         if probe not in search.kept and not probe.trouble
     )

@@ -162,14 +162,14 @@ class Nvme(Settable[ControllerView]):
         controllers = await read_controllers(self._host)
         if controllers and self._host.which(NAMES) is None:
             message = (
-                "Without nvme-cli the write caches, power states, LBA formats and wear of NVMe drives are not known "
-                "and cannot be changed."
+                "nvme-cli is not installed, so write caches, power states, LBA formats and wear of NVMe drives are "
+                "unknown and cannot be changed."
             )
             problems.append(Problem(where=NAME, message=message, hint=_INSTALL))
         for node in controllers:
             if node.state not in (LIVE, None):
                 message = f"The NVMe controller {node.name} ({node.model or 'unknown'}) is {node.state}."
-                problems.append(Problem(where=f"{NAME}:{node.name}", message=message, hint="Look at the kernel's log."))
+                problems.append(Problem(where=f"{NAME}:{node.name}", message=message, hint="Read the kernel log."))
         return tuple(problems)
 
     def _blind_reason(self, program: str | None, device: KernelController) -> str | None:
@@ -228,7 +228,7 @@ class Nvme(Settable[ControllerView]):
         about = await tool.id_ctrl(device, bare.controller.serial)
         if about is None:
             text = next((problem.message for problem in tool.cut if REFUSED in problem.message), "")
-            return replace(bare, blind=text.rstrip(".") or "the drive does not answer nvme-cli")
+            return replace(bare, blind=text.rstrip(".") or "the drive does not respond to nvme-cli")
         states = await asyncio.gather(*(tool.feature(device, number, about) for number in FEATURES))
         return replace(bare, about=about, features=dict(zip(FEATURES, states, strict=True)))
 

@@ -24,7 +24,7 @@ def name_of(entry: LbaFormat, formats: tuple[LbaFormat, ...]) -> str:
     return sizes if pairs.count((entry.data_bytes, entry.metadata_bytes)) == 1 else f"{sizes}#{entry.index}"
 
 
-_NOT_REPORTED = "nvme-cli does not say which formats it has"
+_NOT_REPORTED = "nvme-cli does not report which formats it has"
 
 
 def format_reading(view: NamespaceView) -> Reading:
@@ -38,7 +38,7 @@ def format_reading(view: NamespaceView) -> Reading:
     kernel = view.namespace.logical_block
     effective = why = None
     if current is not None and kernel is not None and kernel != current.data_bytes:
-        effective, why = str(kernel), "the kernel has not looked at the namespace since it was formatted"
+        effective, why = str(kernel), "the kernel has not rescanned the namespace since it was formatted"
     return Reading(
         now=now,
         raw=None if ident is None or ident.in_use is None else f"format {ident.in_use}",
@@ -50,9 +50,9 @@ def format_reading(view: NamespaceView) -> Reading:
 
 
 def _choice(entry: LbaFormat, formats: tuple[LbaFormat, ...]) -> Choice:
-    text = "The namespace is formatted: everything on it is lost."
+    text = "The namespace is formatted. All data on it is lost."
     if entry.metadata_bytes:
-        text += " Metadata is of use only to what asks for it; the kernel may show no capacity."
+        text += " Only special software uses the metadata. The kernel may show no capacity."
     name = name_of(entry, formats)
     label = entry.sizes_text if "#" not in name else f"{entry.sizes_text}, format {entry.index}"
     return offer(name, text, label=label, risk=Risk.DESTROYS_DATA)
@@ -70,13 +70,13 @@ def _blocked_reason(view: NamespaceView) -> str | None:
     if len(ident.formats) < 2:
         return "the drive has no other format"
     if view.controller.transport != "pcie":
-        return "the drive is not in this machine: whether others use it cannot be seen"
+        return "the drive is not in this host, so its use by others is not visible"
     if ident.shared is not False:
-        return "other controllers, perhaps of other hosts, may have it too"
+        return "other controllers, perhaps of other hosts, may use it as well"
     if view.namespace.nsid is None:
-        return "the kernel does not say which namespace of the drive it is"
+        return "the kernel does not report which namespace of the drive it is"
     if serial(view.namespace.node) is None and wwn(view.namespace.node) is None:
-        return "it has neither serial number nor WWN, so it cannot be distinguished from another"
+        return "it has no serial number and no WWN, so it cannot be distinguished from another device"
     return _neighbours(view) or _use_reason(view) or view.frozen
 
 
@@ -88,10 +88,10 @@ def _neighbours(view: NamespaceView) -> str | None:
         return None
     neighbours = [namespace.name for namespace in view.namespaces if namespace.name != view.namespace.name]
     if neighbours:
-        return f"the drive would format {', '.join(neighbours)} along with it"
+        return f"the drive would also format {', '.join(neighbours)}"
     managed = about.oacs is not None and about.oacs & _MANAGES_NAMESPACES
     if managed and view.allocated != (view.namespace.nsid,):
-        return "the drive would format all its namespaces, and it cannot be seen that there is no other"
+        return "the drive would format all its namespaces, and there may be others"
     return None
 
 

@@ -63,7 +63,10 @@ def require_own_step(view: ControllerView, change: Change, argv: tuple[str, ...]
         is_complete = view.ident is not None and view.namespace.nsid is not None
         format_argv = format_steps(view, change.after, {})[0].argv if is_complete else ()
         if not format_argv or argv[: len(format_argv)] != format_argv or companions_in(argv[4:]) is None:
-            raise RefusedError(f"This is no format of {view.namespace.device} to {clean(change.after)}: {shown}.")
+            raise RefusedError(
+                f"Refusing to run a step that does not format {view.namespace.device} to {clean(change.after)}: "
+                f"{shown}."
+            )
         return
     field = FIELDS.get(change.key)
     if field is None:
@@ -72,22 +75,26 @@ def require_own_step(view: ControllerView, change: Change, argv: tuple[str, ...]
     value = argv[4].removeprefix("--value=0x") if len(argv) == 5 else ""
     number = int(value, 16) if _VALUE.fullmatch(value) else None
     if argv[:4] != front or number is None or shown_as(change.key, field.of(number)) != change.after:
-        raise RefusedError(f"This does not set {change.label.lower()} of {view.controller.device}: {shown}.")
+        raise RefusedError(
+            f"Refusing the change: the recorded step does not set {change.label.lower()} of "
+            f"{view.controller.device}: {shown}."
+        )
     present = view.feature(field.feature).value
     if present is None or present & ~field.mask != number & ~field.mask:
         raise RefusedError(
-            f"Another part of the value that {change.label.lower()} is in changed since: it would be lost.",
-            hint="Take that other change back first, or set this one again.",
+            f"{change.label.lower()} shares its value with another setting, which was changed since. Undo would "
+            "revert that change as well.",
+            hint="Undo the other change first, or set this value again.",
         )
 
 
 def contents(device: str, signatures: Iterable[Signature]) -> str:
     """Return a sentence about the data that would be lost."""
     parts = [_signature_text(signature) for signature in signatures]
-    return f"On {device} there is: {', '.join(parts)}." if parts else f"No filesystem was recognised on {device}."
+    return f"{device} contains: {', '.join(parts)}." if parts else f"{device} has no known filesystem."
 
 
 def _signature_text(signature: Signature) -> str:
-    kind = "something unknown, it could not be probed" if signature.kind == "unknown" else signature.kind
+    kind = "unknown content (probing failed)" if signature.kind == "unknown" else signature.kind
     label = f" {clean(signature.label)!r}" if signature.label else ""
     return f"{kind}{label} on {signature.part}" if signature.part else f"{kind}{label}"

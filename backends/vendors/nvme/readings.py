@@ -11,12 +11,12 @@ from backends.vendors.nvme.formats import format_reading
 from backends.vendors.nvme.settings import CONTROLLER_SETTINGS, FIELDS, NAMESPACE_SETTINGS, UNLIMITED, value_of_number
 
 _CACHE = (
-    offer("on", "Writes are reported done when they are in the drive's memory.", risk=Risk.POWER_LOSS),
-    offer("off", "Writes are reported done when they are on the flash: slower."),
+    offer("on", "Writes are acknowledged when they are in the drive's memory.", risk=Risk.POWER_LOSS),
+    offer("off", "Writes are acknowledged when they are on the flash: slower."),
 )
 _BURSTS = (
     *(offer(str(1 << power), "Commands from one queue before the next.") for power in range(7)),
-    offer(UNLIMITED, "A queue is emptied before the next.", label="unlimited", risk=Risk.PERFORMANCE),
+    offer(UNLIMITED, "Each queue is emptied before the next.", label="unlimited", risk=Risk.PERFORMANCE),
 )
 _SPANS = {
     "irq_coalescing_threshold": Span(minimum=1, maximum=256, unit="completions"),
@@ -55,13 +55,13 @@ def _feature(view: ControllerView, setting: Setting) -> Reading:
         value = state.value
         why_not, unsettled = (state.why_not, None) if state.refused else (None, state.why_not)
         if why_not is None and state.changeable is False:
-            why_not = "the drive does not let it be changed"
+            why_not = "the drive does not allow changing it"
     why_not = why_not or _shared_reason(view) or view.frozen
     now = None if value is None else value_of_number(key, field.of(value))
     if now is not None and span is None and all(choice.value != now for choice in choices):
         now = "unknown"
     if why_not is None and unsettled is None and span is None and len(choices) < 2:
-        why_not = "the drive has no other"
+        why_not = "the drive supports only one value"
     effective, why = _in_force(view, key, now)
     return Reading(
         now=now,
@@ -81,10 +81,10 @@ def _shared_reason(view: ControllerView) -> str | None:
     name = view.controller.name
     if len(view.namespace.controllers) > 1:
         names = ", ".join(f"nvme:{controller.name}" for controller in view.namespace.controllers)
-        return f"several controllers lead to it, each with its own: set it on {names}"
+        return f"several controllers provide it, each with its own value. Set it on {names}"
     if view.only is None:
         names = ", ".join(namespace.name for namespace in view.namespaces)
-        return f"it is shared by {names}: set it on nvme:{name}"
+        return f"it is shared by {names}. Set it on nvme:{name}"
     return None
 
 
@@ -108,11 +108,11 @@ def _power(state: PowerState) -> Choice:
     label = f"{state.number}" if state.watts is None else f"{state.number}, up to {state.watts:.4g} W"
     parts = ["Full speed." if state.number == 0 else "Less power and less speed."]
     if state.operational is False:
-        parts = ["Not operational: the drive does no I/O until it wakes up."]
+        parts = ["Non-operational: the drive does no I/O until it wakes up."]
     if state.entry_us:
-        parts.append(f"Up to {state.entry_us} us to get into it.")
+        parts.append(f"Entry takes up to {state.entry_us} us.")
     if state.exit_us:
-        parts.append(f"Up to {state.exit_us} us to get out of it.")
+        parts.append(f"Exit takes up to {state.exit_us} us.")
     risk = Risk.NONE if state.number == 0 else Risk.PERFORMANCE
     return offer(str(state.number), " ".join(parts), label=label, risk=risk)
 
@@ -124,10 +124,10 @@ def _in_force(view: ControllerView, key: str, now: str | None) -> tuple[str | No
         return None, None
     match now, beliefs.pop():
         case "off", "write back":
-            why = "the kernel only asks whether there is a cache, so it goes on sending flushes, which now cost little"
+            why = "the kernel still assumes a cache, so it continues to send flushes, which now cost little"
             return "off, still flushed", why
         case "on", "write through":
-            why = "the kernel takes the drive for not caching and sends no flushes: a power cut loses even synced data"
+            why = "the kernel assumes no write cache and sends no flushes, so a power failure loses even synced data"
             return "on, never flushed", why
         case _:
             return None, None

@@ -5,62 +5,62 @@ from __future__ import annotations
 from backends.settings import Effect, Persistence, Risk, Setting
 from backends.values import dataclass
 
-_LOST = " A controller reset or power cycle brings the drive's own value back."
+_LOST = " A controller reset or power cycle restores the drive's own value."
 
 DRIVE_CACHE = Setting(
     key="drive_cache",
     label="Drive cache",
-    help="The drive's own volatile write cache (feature 0x06). Off, a write is reported done when it is on the "
-    "flash. The kernel's belief about it, Write cache (kernel), is a value of its own: the kernel only asks whether "
-    "there is a cache, and goes on sending flushes when it is off." + _LOST,
+    help="The drive's volatile write cache (feature 0x06). If it is off, a write is acknowledged when it is on the "
+    "flash. Write cache (kernel) is a separate setting: the kernel continues to send flushes when this cache is "
+    "off." + _LOST,
     risk=Risk.POWER_LOSS,
-    risk_text="A power cut loses writes that were reported done and not flushed, unless the drive protects its cache "
-    "with capacitors, which NVMe has no field to report.",
+    risk_text="A power failure loses acknowledged writes that were not flushed, unless the drive protects its cache "
+    "with "
+    "capacitors. NVMe has no field that reports this.",
 )
 POWER_STATE = Setting(
     key="power_state",
     label="Power state",
-    help="How much power the drive may draw (feature 0x02): 0 is full speed. Where autonomous transitions (APST) are "
-    "on, the drive moves between states by itself when idle." + _LOST,
+    help="Power limit of the drive (feature 0x02). 0 is full speed. With autonomous transitions (APST) an idle drive "
+    "changes its state automatically." + _LOST,
     risk=Risk.PERFORMANCE,
-    risk_text="A lower power state makes the drive slower; in one that is not operational every pause of I/O costs the "
+    risk_text="A lower power state makes the drive slower. After each pause in a non-operational state the drive needs "
     "time to wake up.",
 )
 THRESHOLD = Setting(
     key="irq_coalescing_threshold",
     label="Interrupt coalescing threshold",
-    help="How many completions the drive may gather before it interrupts (feature 0x08, bits 7:0). 1 does not gather. "
-    "It has an effect only together with a coalescing time." + _LOST,
+    help="Number of completions that the drive may collect before an interrupt (feature 0x08, bits 7:0). 1 disables "
+    "coalescing. It has an effect only with a coalescing time." + _LOST,
     risk=Risk.PERFORMANCE,
-    risk_text="Gathering completions saves interrupts and adds to the latency of small queue depths.",
+    risk_text="Coalescing saves interrupts but adds latency at small queue depths.",
     unit="completions",
 )
 TIME = Setting(
     key="irq_coalescing_time",
     label="Interrupt coalescing time",
-    help="How long the drive may hold a completion back while it gathers more (feature 0x08, bits 15:8, in steps of "
-    "100 us). 0 does not hold back." + _LOST,
+    help="Longest delay of a completion while the drive collects more (feature 0x08, bits 15:8, in steps of 100 us). "
+    "0 disables the delay." + _LOST,
     risk=Risk.PERFORMANCE,
-    risk_text="Up to this time is added to the latency of every request at small queue depths.",
+    risk_text="At small queue depths it adds up to this time to the latency of every request.",
     unit="us",
 )
 BURST = Setting(
     key="arbitration_burst",
     label="Arbitration burst",
-    help="How many commands the drive fetches from one queue before it turns to the next (feature 0x01, bits 2:0). "
-    "Larger favours throughput, smaller favours fairness between queues." + _LOST,
+    help="Number of commands that the drive fetches from one queue before the next (feature 0x01, bits 2:0). Larger "
+    "values favour throughput, smaller values favour fairness between queues." + _LOST,
     risk=Risk.PERFORMANCE,
     risk_text="A large burst lets one busy queue delay the others.",
 )
 LBA_FORMAT = Setting(
     key="lba_format",
     label="LBA format",
-    help="Size of a logical block and its metadata, in bytes. Changing it formats the namespace. Many drives are "
-    "faster with 4096; a format with metadata is of use only to what asks for it, and the kernel may show the "
-    "namespace with no capacity. nvme-cli waits ten seconds before it begins.",
+    help="Size of a logical block and its metadata in bytes. Changing it formats the namespace. Many drives are "
+    "faster with 4096. Only special software uses a format with metadata, and the kernel may show the namespace "
+    "with no capacity. nvme-cli waits ten seconds before it starts.",
     risk=Risk.DESTROYS_DATA,
-    risk_text="The namespace is formatted: everything on it is lost. Undo brings the old block size back, not "
-    "the data.",
+    risk_text="The namespace is formatted. All data on it is lost. Undo restores the old block size, not the data.",
     effect=Effect.RECREATED,
     persistence=Persistence.STORED,
     unit="bytes",

@@ -44,19 +44,19 @@ def refusal(done: Completed) -> str:
     if done.returncode == 0:
         return ""
     first = next((line for line in output.splitlines() if line.strip()), "")
-    return clean(first, 300) or f"it ended with exit status {done.returncode}"
+    return clean(first, 300) or f"it exited with status {done.returncode}"
 
 
 def _lacking(text: str) -> str:
     """Return why the output is incomplete: JSON must be closed; text, from old versions, must end with a newline."""
     if "{" in text:
-        return "" if lenient_json(text) else "its document is not closed"
+        return "" if lenient_json(text) else "the JSON document is incomplete"
     return line_end(text)
 
 
 WHOLE = CompletenessCheck(
     tool="nvme",
-    mark="a closed JSON document; of text, a line end",
+    mark="a complete JSON document; of text, a line end",
     missing=_lacking,
     hides="the last lines of text: `list-ns`, and what versions print that know no JSON",
     statuses=frozenset(),
@@ -125,7 +125,7 @@ class NvmeCli:
             return FeatureState(why_not=f"{CUT}: {why}")
         value = parse_value(done.stdout, number)
         if value is None:
-            return FeatureState(why_not="the answer of nvme-cli is not understood")
+            return FeatureState(why_not="the output of nvme-cli cannot be parsed")
         if not (about.oncs or 0) & _SAVE_AND_SELECT:
             return FeatureState(value=value)
         answer = await self._read_output(*arguments, f"--sel={SUPPORTED}")

@@ -33,7 +33,7 @@ READ_SECONDS = 60.0
 SET_SECONDS = 180.0
 """Timeout for changes; the values read afterwards say whether a change worked."""
 
-_THROUGH_ROOT = "the root helper changes only this machine: start raidbench with --no-helper for this one"
+_THROUGH_ROOT = "the root helper changes only this host. Start raidbench with --no-helper to change this disk system"
 
 
 class Santricity(Settable[WebView]):
@@ -151,7 +151,7 @@ class Santricity(Settable[WebView]):
         door, name, volume_name = address
         if door not in await self._host.list(DOORS):
             raise NotFoundError(
-                f"The configuration names no {NAME} {door_name(door)}.", hint=f"It is named there as [{NAME}.NAME]."
+                f"The configuration has no {NAME} {door_name(door)}.", hint=f"Add a section [{NAME}.NAME]."
             )
         system = next((system for system in await self._systems(door) if system.name == name), None)
         if system is None:

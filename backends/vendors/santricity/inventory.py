@@ -69,14 +69,14 @@ def problems(system: WebSystem, hardware: WebHardware) -> tuple[Problem, ...]:
     where = f"{NAME}:{system_address(system)}"
     findings = []
     if system.out_of_reach:
-        message = f"The proxy does not reach {system.name} ({system.status}): what it tells of it is old."
-        findings.append(Problem(where=where, message=message, hint="Look at its network and at its controllers."))
+        message = f"The proxy does not reach {system.name} ({system.status}), so its data is out of date."
+        findings.append(Problem(where=where, message=message, hint="Check its network and its controllers."))
     if system.password == "invalid":
-        message = f"The proxy does not have the right password of {system.name}, so nothing there can be changed."
-        findings.append(Problem(where=where, message=message, hint="Give the proxy the password."))
+        message = f"The proxy has a wrong password for {system.name}, so its settings cannot be changed."
+        findings.append(Problem(where=where, message=message, hint="Set the password in the proxy."))
     if (bad := hardware.bad_controller) is not None:
         message = f"Controller {bad.place} of {system.name} is {bad.status}."
-        findings.append(Problem(where=where, message=message, hint="Look at it in SANtricity."))
+        findings.append(Problem(where=where, message=message, hint="Check it in SANtricity."))
     return tuple(findings)
 
 

@@ -148,8 +148,8 @@ def _effective_value(view: WebView, field: CacheField, now: str | None) -> tuple
     value = cache.get(field.force)
     if isinstance(value, bool) and value is not cache.get(field.reported_field):
         if value:
-            return _OTHER[now], "the disk system says that it is still active"
-        return _OTHER[now], f"the disk system says that it is not active{_reason(view)}"
+            return _OTHER[now], "the disk system reports that it is still active"
+        return _OTHER[now], f"the disk system reports that it is not active{_reason(view)}"
     if field is WRITE_CACHE and now == "write-back" and bad is not None and cache.get("cwob") is True:
         return "write-back, not protected", f"a battery is {bad}, and caching without batteries is on"
     return None, None
@@ -166,8 +166,8 @@ def _reason(view: WebView) -> str:
 def _unknown_reason(now: str | None) -> str | None:
     """Return why the present value is unknown, or None if it is known."""
     if now is None:
-        return "the web services do not tell of it"
-    return None if is_understood(now) else "what the web services say of it is not understood"
+        return "the web services do not report it"
+    return None if is_understood(now) else "the value from the web services cannot be parsed"
 
 
 def _blocked_reason(view: WebView) -> str | None:
@@ -175,9 +175,9 @@ def _blocked_reason(view: WebView) -> str | None:
     if view.system.out_of_reach:
         return f"the proxy does not reach its disk system ({view.system.status})"
     if view.volume.thin:
-        return "it is a thin volume, of which raidbench only shows settings"
+        return "raidbench cannot change settings of thin volumes"
     if view.volume.changeable is False:
-        return "the disk system says that its cache settings cannot be changed"
+        return "the disk system reports that its cache settings cannot be changed"
     return view.frozen
 
 
@@ -187,6 +187,6 @@ def _segment(size: int | None) -> Reading:
         now=None if size is None else str(size >> 10),
         raw=None if size is None else f"{size} bytes",
         availability=Availability(
-            why_not="another one moves all data for hours: raidbench leaves that to the disk system's own management"
+            why_not="a change moves all data for hours. Use the management software of the disk system"
         ),
     )

@@ -214,28 +214,27 @@ def refusal(done: Completed, shown: str) -> NotFoundError | RefusedError | ToolF
     match status:
         case "401":
             return RefusedError(
-                f"{shown} does not accept the user and password{text}",
+                f"{shown} rejects the user and password{text}",
                 hint="Check user and password_file in the configuration.",
                 evidence=evidence,
             )
         case "403":
             return ToolFailedError(
-                f"{shown} does not let this user do that{text}",
-                hint="Reading wants the role monitor, changing storage.admin.",
+                f"{shown} denies this action to the user{text}",
+                hint="Reading needs the role monitor, changing needs storage.admin.",
                 evidence=evidence,
             )
         case "404":
-            return NotFoundError(f"{shown} has no such thing{text}", evidence=evidence)
+            return NotFoundError(f"{shown} does not have this object{text}", evidence=evidence)
         case "409" | "423":
-            return ToolFailedError(
-                f"{shown} is at something else{text}", hint="Try again when it has finished.", evidence=evidence
-            )
+            return ToolFailedError(f"{shown} is busy{text}", hint="Try again when it has finished.", evidence=evidence)
         case "422":
-            return ToolFailedError(f"{shown} refuses that value{text}", evidence=evidence)
+            return ToolFailedError(f"{shown} refuses the value{text}", evidence=evidence)
         case _ if status.startswith("3"):
             return ToolFailedError(
-                f"{shown} leads elsewhere ({clean(done.stderr, 60)}), which is not followed.",
-                hint="Put the address it leads to into the configuration, if that is right.",
+                f"{shown} redirects to another address ({clean(done.stderr, 60)}). raidbench does not follow "
+                "redirects.",
+                hint="If the new address is correct, set it in the configuration.",
                 evidence=evidence,
             )
         case _:
@@ -245,8 +244,8 @@ def refusal(done: Completed, shown: str) -> NotFoundError | RefusedError | ToolF
 def foreign_answer_error(done: Completed, shown: str) -> ToolFailedError:
     """Return the error for a successful answer that is not one of SANtricity's web services."""
     return ToolFailedError(
-        f"{shown} does not answer as SANtricity's web services do.",
-        hint="Is its address in the configuration right?",
+        f"{shown} does not respond like the SANtricity web services.",
+        hint="Check its address in the configuration.",
         evidence=done.stdout[:4000],
     )
 

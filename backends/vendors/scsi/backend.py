@@ -145,7 +145,7 @@ class ScsiBackend(Settable[View]):
         for key in values:
             why_not = now[key].availability.why_not
             if why_not is not None and not isinstance(why_not, WriteDenied):
-                raise BlockedError(f"{declared[key].label} of {disk.node.device} cannot be kept: {why_not}.")
+                raise BlockedError(f"{declared[key].label} of {disk.node.device} cannot be persisted: {why_not}.")
         legal = {key: check_value(declared[key], now[key], value) for key, value in values.items()}
         match = match_keys(disk.node)
         require_unique(disk.node, match, await read_tree(self._host))

@@ -34,20 +34,20 @@ def missing_tools(disks: Iterable[Disk], has: Callable[[str], bool]) -> tuple[Pr
     problems: list[Problem] = []
     if Kind.ATA in kinds and not has("hdparm"):
         message = (
-            "Without hdparm, look-ahead, power and acoustic management of SATA disks can be neither read nor set; "
-            "their write cache is set through the kernel's cache_type, and read as the kernel believes it."
+            "hdparm is not installed, so look-ahead, power and acoustic management of SATA disks cannot be read or "
+            "set. Their write cache is read and set only through the kernel's cache_type."
         )
         problems.append(Problem(where=NAME, message=message, hint="Install hdparm."))
     if Kind.SCSI in kinds and not has("sdparm"):
         message = (
-            "Without sdparm, read cache and look-ahead of SAS disks can be neither read nor set; "
-            "their write cache is set through the kernel's cache_type, and read as the kernel believes it."
+            "sdparm is not installed, so read cache and look-ahead of SAS disks cannot be read or set. Their write "
+            "cache is read and set only through the kernel's cache_type."
         )
         problems.append(Problem(where=NAME, message=message, hint="Install sdparm."))
     if kinds - {Kind.VOLUME} and not has("smartctl"):
         message = (
-            "Without smartctl there is no health, temperature, wear or speed of rotation of SATA and SAS disks, "
-            "and no sign of power-loss protection: a write cache that is switched on always counts as a risk."
+            "smartctl is not installed, so health, temperature, wear, rotation speed and power-loss protection of "
+            "SATA and SAS disks are unknown. An enabled write cache always counts as a risk."
         )
         problems.append(Problem(where=NAME, message=message, hint="Install smartmontools."))
     return tuple(problems)
@@ -62,7 +62,8 @@ def unread_problems(disks: Iterable[Disk], answers: Iterable[SmartAnswer | None]
     return tuple(
         Problem(
             where=NAME,
-            message=f"smartctl's answer about {', '.join(devices)} {reason}. Their health is not known.",
+            message=f"The output of smartctl about {', '.join(devices)} {reason}. The health of these drives is "
+            "unknown.",
             hint="Run `smartctl -a` on them. smartctl before 7.0 has no JSON.",
         )
         for reason, devices in by_reason.items()
@@ -108,7 +109,7 @@ class SwitchReader:
         if disk.kind is Kind.VOLUME:
             return Switches()
         if tool is None:
-            return Switches(silent="there is no tool for it")
+            return Switches(silent="no tool is available for it")
         if not self._host.is_root:
             return Switches(silent=WriteDenied.NEEDS_ROOT)
         if disk.kind is Kind.ATA:
@@ -175,7 +176,7 @@ class _Answer:
 
     def failure_text(self, text: str | None) -> str:
         """Return why nothing is known about the drive."""
-        reason = self.failure or text or "it says nothing of this drive"
+        reason = self.failure or text or "it does not report this drive"
         return f"{self.tool.rsplit('/', 1)[-1]}: {reason}"
 
 

@@ -83,7 +83,7 @@ def _format(disk: Disk, odd: int | None) -> Iterator[tuple[str, str]]:
     if odd is not None:
         yield "Unusable", f"sector size {odd}: must be reformatted to 512 or 4096 bytes (sg_format --format --size=512)"
     elif disk.node.size_bytes == 0 and disk.node.attributes.get("removable") == "0":
-        yield "Unusable", "size 0: it is not ready, or has sectors of a size that the kernel does not take (520, 528)"
+        yield "Unusable", "size 0: it is not ready, or has a sector size that the kernel does not support (520, 528)"
 
 
 def _place(disk: Disk) -> Iterator[tuple[str, str | None]]:
@@ -97,7 +97,7 @@ def _place(disk: Disk) -> Iterator[tuple[str, str | None]]:
 
 def _health(health: SmartAnswer) -> Iterator[tuple[str, str | None]]:
     """Yield what the drive reports about itself."""
-    yield "Power", "standby: not asked for its health" if health.asleep else None
+    yield "Power", "standby (health was not read)" if health.asleep else None
     yield "Rotation", f"{health.rpm} rpm" if health.rpm else None
     yield "Form factor", health.form
     yield "Link", health.speed

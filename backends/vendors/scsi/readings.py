@@ -26,8 +26,8 @@ from backends.vendors.scsi.smartctl import SmartAnswer
 SATA_TAGS = 32
 """Tags of native command queueing (SATA 3.1, 13.6; include/linux/libata.h, ATA_MAX_QUEUE)."""
 
-VOLUME_CACHE = "this is a virtual drive of a RAID controller: its cache is the controller's"
-VOLUME_WORDS = "this is a virtual drive of a RAID controller: its drives are set through the controller"
+VOLUME_CACHE = "this is a virtual drive of a RAID controller, which owns the cache"
+VOLUME_WORDS = "this is a virtual drive of a RAID controller. Set its drives through the controller"
 """Why a volume has no switches."""
 
 _ON = {True: "on", False: "off"}
@@ -90,7 +90,7 @@ def _drive_cache(view: View) -> Reading:
     if view.tool is None or view.silent is not None:  # use the kernel's belief instead
         value, raw = disk.caches_by_kernel, disk.cache_type
         if value is None:
-            unsettled = "the kernel does not say whether the drive caches writes"
+            unsettled = "the kernel does not report whether the drive caches writes"
     effective, why = _flushes(disk, value)
     return Reading(
         now=_word(value, raw),
@@ -109,20 +109,20 @@ def _flushes(disk: Disk, caching: bool | None) -> tuple[str | None, str | None]:
     if caching:
         return (
             "without flushes",
-            "the kernel takes the drive for not caching (queue/write_cache says write through) and sends no flushes, "
-            "so a power cut loses what the drive holds",
+            "the kernel assumes no write cache (queue/write_cache is write through) and sends no flushes, so a "
+            "power failure loses the drive's cached data",
         )
     return (
         "with flushes",
-        "the kernel still takes the drive for caching (queue/write_cache says write back) and sends flushes, "
-        f"until it looks again: echo 1 > {disk.device_file('rescan')}",
+        "the kernel still assumes a write cache (queue/write_cache is write back) and sends flushes until a rescan: "
+        f"echo 1 > {disk.device_file('rescan')}",
     )
 
 
 def _read_cache(view: View) -> Reading:
     if view.disk.kind is Kind.ATA:
         return _blocked_reading(
-            "an ATA drive has no switch for its read cache, only for look-ahead", READ_CACHE_CHOICES
+            "an ATA drive has a switch only for look-ahead, not for its read cache", READ_CACHE_CHOICES
         )
     return _plain_switch(view, "read_cache", READ_CACHE_CHOICES)
 
@@ -150,7 +150,7 @@ def _apm(view: View) -> Reading:
 def _acoustic(view: View) -> Reading:
     number, raw, against = _level(view, "acoustic")
     is_common = number in (None, "unknown", *(choice.value for choice in QUIET))
-    present = () if is_common or number is None else (offer(number, "As the drive is set now."),)
+    present = () if is_common or number is None else (offer(number, "The present value."),)
     availability = available_unless(against, _unsettled_reason(view, "acoustic"))
     return Reading(now=number, raw=raw, choices=(*QUIET, *present), availability=availability)
 
@@ -177,9 +177,7 @@ def _queue_depth(view: View) -> Reading:
     if top is not None and disk.kind is Kind.ATA:
         top = min(top, SATA_TAGS)
     if now is None or top is None:
-        return Reading(
-            now=None, availability=Availability(why_not="the kernel does not say how many commands it sends")
-        )
+        return Reading(now=None, availability=Availability(why_not="the kernel does not report the queue depth"))
     return Reading(
         now=str(now),
         raw=str(now),
@@ -205,14 +203,14 @@ def _blocked_reason(view: View, key: str) -> str | None:
     bit = view.fields.get(BITS[key][0])
     if bit is None:
         return "the drive's caching page does not have it"
-    return "the drive does not let it be changed" if bit.changeable is False else None
+    return "the drive does not allow changing it" if bit.changeable is False else None
 
 
 def _unsettled_reason(view: View, key: str) -> str | None:
     """Return why the present value of a switch is unknown; None if it is known, or if nothing was queried."""
     queried = view.tool is not None and view.rights is None and view.silent is None
     if queried and view.disk.kind is Kind.ATA and view.flags.get(OPTIONS[key]) is None:
-        return "hdparm did not answer for it"
+        return "hdparm reports nothing about it"
     return None
 
 

@@ -22,7 +22,8 @@ from backends.vendors.scsi.settings import BITS, OPTIONS, SETTINGS
 
 RULES = RuleFile(
     path="/etc/udev/rules.d/99-raidbench-drives.rules",
-    header="# Drives' own settings kept by raidbench, one line per drive. `raidbench persist` changes only such lines.",
+    header="# Drive settings persisted by raidbench, one line per drive. `raidbench persist` changes only lines in "
+    "this format.",
     event="add",
     action=r'(?:ATTR\{[a-z_/*]+\}="[a-z0-9 ]+"|RUN\+="[^"\\]+")',
     device_kind="drive",
@@ -51,14 +52,14 @@ def actions(disk: Disk, tool: str | None, values: Mapping[str, str]) -> tuple[st
 def _program(disk: Disk, tool: str | None, key: str, value: str) -> str:
     """Return the program and its arguments, without the device. Raises BlockedError."""
     if tool is None or '"' in tool or " " in tool or "%" in tool or "$" in tool:
-        raise BlockedError(f"Without its tool, {key} of {disk.node.device} cannot be kept by a rule.")
+        raise BlockedError(f"{key} of {disk.node.device} cannot be persisted by a udev rule: its tool is missing.")
     if disk.kind is Kind.ATA and key in OPTIONS:
         word = {"on": "1", "off": "0"}.get(value, value)
         return f"{tool} -q {OPTIONS[key]}{word}"
     if disk.kind is Kind.SCSI and key in BITS:
         name, inverted = BITS[key]
         return f"{tool} --quiet --set={name}={int((value == 'on') is not inverted)}"
-    raise BlockedError(f"{key} of {disk.node.device} cannot be kept by a rule.")
+    raise BlockedError(f"{key} of {disk.node.device} cannot be persisted by a udev rule.")
 
 
 # -- execution, step by step, on the planned disk ---------------------------------------------------------------------
@@ -82,7 +83,7 @@ async def run_tool(host: Host, step: ChangeStep, kind: Kind) -> None:
         return
     evidence = evidence_of(command, done)
     if kind is Kind.SCSI and done.returncode == sdparm.NOT_SAVEABLE:
-        raise NotSaveableError(reason, hint="Plan it again: it will be set without --save.", evidence=evidence)
+        raise NotSaveableError(reason, hint="Plan the change again. It will be set without --save.", evidence=evidence)
     raise ToolFailedError(reason, evidence=evidence)
 
 
@@ -108,7 +109,9 @@ def require_own_step(step: ChangeStep, change: Change, disk: Disk, tool: str | N
         ends = len(step.argv) > 2 and step.argv[0] == tool and step.argv[-1] == disk.node.device
         ours = ends and _is_switch(disk.kind, change.key, " ".join(step.argv[1:-1]))
     if not ours:
-        raise RefusedError(f"A step of this change is none of {disk.node.device}: {clean(step.shown(), 200)}.")
+        raise RefusedError(
+            f"Refusing to run a step that does not belong to {disk.node.device}: {clean(step.shown(), 200)}."
+        )
 
 
 def _is_switch(kind: Kind, key: str, text: str) -> bool:

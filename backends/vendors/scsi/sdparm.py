@@ -34,7 +34,7 @@ WHOLE = CompletenessCheck(
     tool="sdparm",
     mark="a line end",
     missing=line_end,
-    hides="fields behind the last line: they are not offered",
+    hides="fields after the last line: they are not offered",
     statuses=frozenset(),
 )
 
@@ -81,7 +81,7 @@ def refusal(code: int, text: str) -> str | None:
     if code == 0:
         return None
     if code == NOT_SAVEABLE:
-        return "the drive cannot keep this page over a power cycle"
+        return "the drive cannot store this page over a power cycle"
     rows = (row.strip() for row in text.splitlines())
     line = next((row for row in rows if row and not row.startswith("/dev/")), f"exit status {code}")
     return clean(line, 200)

@@ -12,31 +12,33 @@ _volatile = partial(Setting, persistence=Persistence.LOST_AT_POWER_OFF)
 DRIVE_CACHE = _volatile(
     key="drive_cache",
     label="Write cache (drive)",
-    help="Whether the drive reports a write as done while it is only in its volatile buffer. What the kernel believes "
-    "of it, and so whether it sends flushes, is the queue's write_cache. Set by hdparm -W, the bit WCE of the caching "
-    "page (SBC-3, 6.5.6), or sd's cache_type (Documentation/scsi/sd-parameters).",
+    help="Whether the drive acknowledges a write while it is only in its volatile buffer. write_cache of the queue "
+    "decides whether the kernel sends flushes. Set by hdparm -W, the bit WCE of the caching page (SBC-3, "
+    "6.5.6), or cache_type of sd (Documentation/scsi/sd-parameters).",
     risk=Risk.POWER_LOSS,
-    risk_text="With the cache on, a power cut loses what the drive reported as written and was not flushed.",
+    risk_text="If the cache is on, a power failure loses acknowledged writes that were not flushed.",
 )
 LOOK_AHEAD = _volatile(
     key="read_look_ahead",
     label="Read look-ahead (drive)",
-    help="Whether the drive reads on into its own buffer after a read: helps sequential reads of small blocks, costs "
-    "random reads little. The kernel's own is the queue's read_ahead_kb. Set by hdparm -A or the bit DRA, inverted.",
+    help="Whether the drive reads ahead into its buffer. It helps sequential reads of small blocks and costs random "
+    "reads little. The kernel's read-ahead is read_ahead_kb of the queue. Set by hdparm -A or the inverted bit "
+    "DRA.",
 )
 READ_CACHE = _volatile(
     key="read_cache",
     label="Read cache (drive)",
-    help="Whether a SCSI drive may answer reads from its buffer: the bit RCD of the caching page, inverted (SBC-3, "
-    "6.5.6). Off makes every read come from the medium.",
+    help="Whether a SCSI drive may serve reads from its buffer: the inverted bit RCD of the caching page (SBC-3, "
+    "6.5.6). If it is off, every read comes from the medium.",
     risk=Risk.PERFORMANCE,
-    risk_text="With the cache off, repeated and sequential reads take far longer.",
+    risk_text="If the cache is off, repeated and sequential reads take far longer.",
 )
 QUEUE_DEPTH = Setting(
     key="queue_depth",
     label="Queue depth",
-    help="Commands that the kernel gives the disk at a time: native command queueing of SATA (1 switches it off), "
-    "tagged queueing of SAS. The kernel lowers what the disk cannot take (Documentation/scsi, queue_depth).",
+    help="Number of commands that the kernel sends to the disk at a time: native command queueing of SATA (1 "
+    "disables it), tagged queueing of SAS. The kernel reduces values above the disk's limit "
+    "(Documentation/scsi, queue_depth).",
     risk=Risk.PERFORMANCE,
     risk_text="With too few commands in flight a drive cannot sort them and a flash drive cannot work in parallel.",
     unit="commands",
@@ -44,15 +46,17 @@ QUEUE_DEPTH = Setting(
 APM = _volatile(
     key="apm",
     label="Power management (APM)",
-    help="Advanced power management of an ATA drive, hdparm -B: 1 to 127 may spin it down, 128 to 254 not, 254 is the "
-    "most performance, 255 switches it off. Low levels park the heads often, which wears a hard disk (hdparm(8)).",
+    help="Advanced power management of an ATA drive (hdparm -B). 1 to 127 allow spin-down, 128 to 254 do not. 254 is "
+    "maximum performance, 255 disables power management. Low levels park the heads often, which wears a hard "
+    "disk (hdparm(8)).",
     risk=Risk.PERFORMANCE,
-    risk_text="Low levels spin the drive down or park its heads: the next access waits, and it wears the drive.",
+    risk_text="Low levels spin the drive down or park its heads. The next access waits, and the drive wears out "
+    "faster.",
 )
 ACOUSTIC = _volatile(
     key="acoustic",
     label="Acoustic management (AAM)",
-    help="How quietly an ATA hard disk moves its heads, hdparm -M: quiet seeks are slow ones (hdparm(8)).",
+    help="Noise of the seeks of an ATA hard disk (hdparm -M). Quiet seeks are slower (hdparm(8)).",
     risk=Risk.PERFORMANCE,
     risk_text="Quiet seeks take longer.",
 )
@@ -76,8 +80,8 @@ QUIET = (
 """Levels that every drive with acoustic management supports."""
 
 LOOK_AHEAD_CHOICES = (
-    offer("on", "The drive reads on into its buffer."),
-    offer("off", "The drive reads what it was asked for."),
+    offer("on", "The drive reads ahead into its buffer."),
+    offer("off", "The drive reads only the requested data."),
 )
 """Choices of the drive's read-ahead."""
 
@@ -90,7 +94,9 @@ READ_CACHE_CHOICES = (
 
 def cache_choices(evidence: str | None) -> tuple[Choice, ...]:
     """Return the choices of the drive's write cache; `evidence`: text that it survives a power cut, or None."""
-    protection = f"Power-loss protection: {evidence}." if evidence else "Not flushed writes are lost with the power."
+    protection = (
+        f"Power-loss protection: {evidence}." if evidence else "A power failure loses writes that were not flushed."
+    )
     return (
         offer(
             "on",

@@ -181,8 +181,8 @@ def unread_reason(text: str) -> str:
     value = next((line for line in text.splitlines() if line.strip() and not _JSON_LINE.fullmatch(line.strip())), "")
     if not text.strip():
         return "is empty"
-    why = f"it has the line '{clean(value, 100)}'" if value else "it is no whole JSON document"
-    return f"is not understood: {why}"
+    why = f"it has the line '{clean(value, 100)}'" if value else "the JSON document is incomplete"
+    return f"cannot be parsed: {why}"
 
 
 _JSON_LINE = re.compile(r'["{}\[\],:\d-].*|true,?|false,?|null,?', re.ASCII)

@@ -190,7 +190,7 @@ class SmartArray:
         async def take(step: ChangeStep) -> None:
             if not step.argv or step.argv[0] != unit.tool.tool:
                 named = clean(step.argv[0]) if step.argv else "a file"
-                raise RefusedError(f"A step wants to run {named}, which is not the tool of this card.")
+                raise RefusedError(f"Refusing to run {named}: it is not the tool of this controller.")
             done = await unit.tool.change(step.argv)
             evidence.append(evidence_of(Command(argv=step.argv), done))
             refusal = unit.tool.refusal_reason(done)
@@ -209,8 +209,8 @@ class SmartArray:
             raise refused
         if now == change.before:
             raise ToolFailedError(
-                f"{change.label} of {change.target} is as it was, though the tool said nothing against the change.",
-                hint="The tool may not know this setting of this card.",
+                f"{change.label} of {change.target} did not change, although the tool reported no error.",
+                hint="The tool may not know this setting of this controller.",
                 evidence="\n".join(evidence),
             )
 
@@ -225,7 +225,10 @@ class SmartArray:
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """Return the plan of the array. Reads the controller again: a drive may have become a spare meanwhile."""
         if assume_clean:
-            raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
+            raise InvalidValueError(
+                "--assume-clean is not supported: a RAID controller always initialises parity.",
+                hint="This is supported only for md.",
+            )
         unit = await self._making_unit(controller)
         text = await unit.refresh()
         require_still_free(request, candidates(unit.prefix, text, unit.tool, await scan_topology(self._host)))
@@ -253,7 +256,10 @@ class SmartArray:
         for step in steps:
             if not unit.tool.is_creation_or_deletion(unit.number, step.argv):
                 text = clean(step.shown(), 200)
-                raise RefusedError(f"A step neither makes nor deletes a logical drive of this card: {text}")
+                raise RefusedError(
+                    "Refusing to run a step that neither creates nor deletes a logical drive of this controller: "
+                    f"{text}"
+                )
         for step in steps:
             before = unit.text.volumes
             done = await unit.tool.change(step.argv)
@@ -266,7 +272,7 @@ class SmartArray:
 
     async def _making_unit(self, controller: Target | None) -> OpenController:
         if controller is None:
-            raise InvalidValueError("It is not said which card makes it.")
+            raise InvalidValueError("The controller for the array is missing.")
         return (await self._unit(controller))[1]
 
     async def _value_after(self, change: Change, address: SmartArrayAddress, unit: OpenController) -> str | None:

@@ -15,16 +15,16 @@ _STRIPS = tuple(str(1 << power) for power in range(13, 21))
 _HELP = {
     "enable": "On.",
     "disable": "Off.",
-    "automatic": "As the card sees fit.",
-    "idle": "When nothing else is to do.",
-    "dynamic": "By the load.",
+    "automatic": "Chosen by the controller.",
+    "idle": "Runs only when the controller is idle.",
+    "dynamic": "Depends on the load.",
     "oltp": "For databases.",
-    "big-block": "Large blocks go past the cache.",
+    "big-block": "Large blocks bypass the cache.",
     "maxperformance": "Always full speed.",
     "balanced": "Saves power by configuration and load.",
     "minpower": "Saves as much power as it can.",
     "failure": "When the drive has failed.",
-    "predictive": "When the drive predicts its failure.",
+    "predictive": "When the drive predicts failure.",
 }
 _WORDS: dict[str, tuple[str, ...]] = {
     "wait_for_cache_room": ("enable", "disable"),
@@ -55,7 +55,7 @@ def span(card: RaidCard, key: str) -> Span | None:
     return _SPANS.get(key)
 
 
-_OFF = offer("disable", "A write is done when it is safe without power.")
+_OFF = offer("disable", "A write is acknowledged when it is safe at a power failure.")
 
 
 def card_choices(view: PartView, key: str) -> tuple[Choice, ...]:
@@ -64,12 +64,14 @@ def card_choices(view: PartView, key: str) -> tuple[Choice, ...]:
         case "cache_ratio":
             return _ratios(view)
         case "no_battery_write_cache":
-            return (offer("enable", "Writes are cached whatever becomes of the battery.", risk=Risk.POWER_LOSS), _OFF)
+            return (offer("enable", "Writes are cached regardless of the battery.", risk=Risk.POWER_LOSS), _OFF)
         case "drive_write_cache" | "drive_write_cache_unconfigured" | "drive_write_cache_hba":
             default_help = (
-                "As the drives come, or as they are." if key != "drive_write_cache" else "As the card sees fit."
+                "The default or present value of the drives."
+                if key != "drive_write_cache"
+                else "Chosen by the controller."
             )
-            on = offer("enable", "The drives cache writes in their own memory.", risk=Risk.POWER_LOSS)
+            on = offer("enable", "The drives cache writes.", risk=Risk.POWER_LOSS)
             return (on, _OFF, offer("default", default_help, risk=Risk.POWER_LOSS))
         case _:
             return tuple(offer(word, _HELP.get(word, "")) for word in _WORDS.get(key, ()))
@@ -81,7 +83,7 @@ def _values_and_source(
     """Return the values, and a sentence if the controller does not report which ones it supports."""
     lines = view.legal.get(key, ())
     values = lines or otherwise
-    source = "" if lines else " The card does not say whether it can."
+    source = "" if lines else " The controller does not report whether it can."
     return (values if now is None or now in values else (now, *values)), source
 
 
@@ -113,13 +115,15 @@ def acceleration(view: PartView) -> tuple[Choice, ...]:
         choices.append(
             offer(
                 "controller-cache",
-                f"The card's memory, for reads and writes.{warning}",
+                f"The controller's memory, for reads and writes.{warning}",
                 risk=Risk.POWER_LOSS if unsafe else Risk.NONE,
             )
         )
     flash = group is not None and group.media in (Media.SSD, Media.NVME) and group.smart_path is not None
     if flash or now == "smart-path":
-        choices.append(offer("smart-path", "Past the cache, for flash under random load. It is the whole array's."))
+        choices.append(
+            offer("smart-path", "Bypasses the cache, for flash with random load. It applies to the whole array.")
+        )
     return tuple(choices)
 
 
@@ -132,7 +136,7 @@ def strips(view: PartView) -> tuple[Choice, ...]:
     return tuple(
         offer(
             word,
-            "The card moves all data: hours, and it cannot be stopped." + (source if word != now else ""),
+            "The controller moves all data. This takes hours and cannot be stopped." + (source if word != now else ""),
             label=size_words(int(word)),
             risk=Risk.DESTROYS_DATA,
         )
@@ -145,14 +149,14 @@ def write_cache(card: RaidCard) -> tuple[Choice, ...]:
     safe = card.power is not None and card.power.healthy is True
     text = "" if safe else f" Now {power_text(card)}."
     return (
-        offer("write-through", "A write is done when the drives have it."),
-        offer("write-back", "A write is done when the card has it, while that is protected." + text),
-        offer("always-write-back", "The same even without protection." + text, risk=Risk.POWER_LOSS),
+        offer("write-through", "A write is acknowledged when the drives have it."),
+        offer("write-back", "A write is acknowledged when the controller has it, while its cache is protected." + text),
+        offer("always-write-back", "Write-back even without protection." + text, risk=Risk.POWER_LOSS),
     )
 
 
-READ_CACHE = (offer("on", "Reads are kept, and read ahead."), offer("off", "They are not."))
+READ_CACHE = (offer("on", "Reads are cached and read ahead."), offer("off", "Reads are not cached."))
 DRIVE_CACHE = (
     offer("on", "The drive caches writes.", risk=Risk.POWER_LOSS),
-    offer("off", "A write is done when it is on the medium."),
+    offer("off", "A write is acknowledged when it is on the medium."),
 )

@@ -88,7 +88,7 @@ def drive_exclusion_reasons(text: CardText, drive: BayDrive, tool: ArrayTool) ->
         reasons.append(f"it is in array {drive.array}")
     elif not tool.is_free(drive):
         card_state = ", ".join(filter(None, (drive.use_raw, drive.state_raw)))
-        reasons.append(f"the card calls it {card_state or 'nothing that is known'}")
+        reasons.append(f"the controller reports {card_state or 'unknown'}")
     if not reasons and (serial_reason := ambiguity_reason(drive.serial, (drive.serial for drive in text.drives))):
         reasons.append(serial_reason)
     return tuple(reasons)
@@ -97,11 +97,11 @@ def drive_exclusion_reasons(text: CardText, drive: BayDrive, tool: ArrayTool) ->
 def card_exclusion_reasons(text: CardText) -> tuple[str, ...]:
     """Return the reasons against creating anything on this controller now."""
     reasons = [text.cut] if text.cut else []
-    reasons += ["the card hands its drives on, and makes no arrays"] if text.card.passes_through else []
+    reasons += ["the controller is in HBA mode and has no arrays"] if text.card.passes_through else []
     reasons += [text.card.locked.rstrip(".")] if text.card.locked else []
     working = [job.kind for volume in text.volumes for job in volume.jobs if job.kind in _BUSY]
     working += ["rebuild" for drive in text.drives if drive.state is State.REBUILDING]
-    reasons += [f"a {working[0]} is under way on the card"] if working else []
+    reasons += [f"a {working[0]} is running on the controller"] if working else []
     return tuple(reasons)
 
 
@@ -115,15 +115,18 @@ def plan_array(request: ArrayRequest, text: CardText, tool: ArrayTool, usage: st
     data = require_shape(request)
     spans = spans_of(request.level, len(request.drives), request.spans)
     if request.level is Level.RAID1 and len(request.drives) != 2:
-        raise InvalidValueError("RAID1 takes two drives behind this card.", hint="RAID10 takes four and more.")
+        raise InvalidValueError(
+            "RAID1 on this controller has exactly two drives.", hint="Use RAID10 for four and more drives."
+        )
     if request.level is Level.RAID10 and spans != len(request.drives) // 2:
-        raise InvalidValueError("This card makes a RAID10 of pairs.", hint="Leave out the spans.")
+        raise InvalidValueError("RAID10 on this controller always consists of pairs.", hint="Omit --spans.")
     if (reasons := card_exclusion_reasons(text)) != ():
-        raise BlockedError(f"Nothing can be made on this card: {reasons[0]}.")
+        raise BlockedError(f"No array can be created on this controller: {reasons[0]}.")
     strip = request.strip_bytes or _STRIP
     if strip not in _STRIPS:
         raise InvalidValueError(
-            f"The card makes no strips of {size_words(strip)}.", hint=f"It makes {', '.join(map(size_words, _STRIPS))}."
+            f"The controller does not support strips of {size_words(strip)}.",
+            hint=f"Supported here: {', '.join(map(size_words, _STRIPS))}.",
         )
     policies = creation_policies(request.policies, tool.creation_choices(text, usage), _USUAL)
     grouped = spans if request.level in PARITY_IN_SPANS else None
@@ -137,7 +140,7 @@ def plan_array(request: ArrayRequest, text: CardText, tool: ArrayTool, usage: st
     )
     steps = tuple(ChangeStep(argv=line) for line in tool.create(text, new, usage))
     if not all(tool.is_creation_or_deletion(text.card.number, step.argv) for step in steps):
-        raise BlockedError("What would make it is none of the lines that raidbench runs.")
+        raise BlockedError("raidbench does not run the command that would create it.")
     wanted = replace(request, strip_bytes=strip, spans=grouped, policies=policies)
     return ArrayPlan(
         request=wanted,
@@ -153,15 +156,15 @@ def plan_array(request: ArrayRequest, text: CardText, tool: ArrayTool, usage: st
 
 def _initialising(request: ArrayRequest, family: Family) -> str:
     if request.level not in PARITY:
-        return "Nothing has to be initialised before it is measured."
+        return "No initialisation is needed before a benchmark."
     if family is Family.SERIES:
         return (
-            "It is initialised quickly: it can be used at once, and until it was verified with repairs every write "
-            "takes the whole stripe, which is slower."
+            "Quick initialisation: the array is usable immediately. Until a verification with repair ends, every "
+            "write uses the whole stripe and is slower."
         )
     return (
-        "Parity is initialised in the background from the beginning, and until that is done every write takes the "
-        "whole stripe (HPE): wait until the array has no such task."
+        "Parity is initialised in the background. Until it ends, every write uses the whole stripe (HPE). Wait "
+        "until the task has ended."
     )
 
 
@@ -193,7 +196,7 @@ def find_made(
             spans=volume.parity_groups,
             name=volume.name,
             lasting=_lasting(text, volume),
-            added="" if added is None else f"{added.place} was added to them as {added.state.value}",
+            added="" if added is None else f"{added.place} was added as {added.state.value}",
             node=volume_node(volume, text.card.family, pci, nodes),
             remove=tuple(ChangeStep(argv=line) for line in tool.delete(text, volume.number)),
         )

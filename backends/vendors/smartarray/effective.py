@@ -31,7 +31,7 @@ def cache_text(card: RaidCard) -> str:
 def power_text(card: RaidCard) -> str:
     """Return the state of the cache protection as a clause."""
     if card.power is None:
-        return "the tool says nothing of a battery"
+        return "the tool reports no battery"
     if card.power.kind == "none":
         return f"the cache has no battery or capacitor ({card.power.state})"
     return f"the {'battery' if card.power.kind == 'bbu' else 'capacitor'} is {card.power.state}"
@@ -60,9 +60,9 @@ def write_cache(card: RaidCard, volume: LogicalDrive) -> EffectiveValue:
     now = value_of(volume.writing_back)
     if now == "off" and wanted in _WRITING_BACK:
         raw = volume.writing_back.raw if volume.writing_back else ""
-        return EffectiveValue("write-through", f"{power_text(card)} (the card says {raw})")
+        return EffectiveValue("write-through", f"{power_text(card)} (the controller reports {raw})")
     if now == "on" and wanted == "write-through":
-        return EffectiveValue("write-back", "the card says that it caches writes")
+        return EffectiveValue("write-back", "the controller reports that it caches writes")
     if now in ("on", "off") or wanted not in _WRITING_BACK:
         return AS_SET
     if cache_works(card) is False:
@@ -79,7 +79,7 @@ def read_cache(volume: LogicalDrive) -> EffectiveValue:
     now = value_of(volume.reading_cached)
     if now not in ("on", "off") or now == value_of(volume.read_cache) or volume.reading_cached is None:
         return AS_SET
-    return EffectiveValue(now, f"the card says {volume.reading_cached.raw}")
+    return EffectiveValue(now, f"the controller reports {volume.reading_cached.raw}")
 
 
 def unprotected_reason(card: RaidCard, volume: LogicalDrive) -> str | None:
@@ -87,4 +87,4 @@ def unprotected_reason(card: RaidCard, volume: LogicalDrive) -> str | None:
     force = write_cache(card, volume).value or value_of(write_policy(card, volume))
     if force not in _WRITING_BACK or card.power is None or card.power.healthy is not False:
         return None
-    return f"{power_text(card)}, and writes are cached all the same"
+    return f"{power_text(card)}, but writes are still cached"

@@ -97,7 +97,7 @@ def _card_facts(card: RaidCard, tool: str) -> Iterable[Fact]:
         "Temperature": None if card.temperature_c is None else f"{card.temperature_c} °C",
         "Capacitor temperature": None if card.capacitor_c is None else f"{card.capacitor_c} °C",
         "Cache module temperature": None if card.cache_module_c is None else f"{card.cache_module_c} °C",
-        "Configuration": None if card.locked is None else "locked by the card",
+        "Configuration": None if card.locked is None else "locked by the controller",
     }
     return Fact.from_rows(rows.items())
 

@@ -153,7 +153,7 @@ def _together_text(view: PartView, change: Change) -> str:
     if change.key != "acceleration" or "smart-path" not in (change.before, change.after) or len(mates) < 2:
         return ""
     numbers = ", ".join(str(mate.number) for mate in mates)
-    return f"Smart Path is the whole array's: logical drives {numbers} change together."
+    return f"Smart Path applies to the whole array. Logical drives {numbers} change together."
 
 
 def _steps(lines: Lines) -> tuple[ChangeStep, ...]:

@@ -17,8 +17,8 @@ from backends.vendors.smartarray.facts import Family
 from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, VOLUME_SETTINGS
 from backends.vendors.smartarray.vocabulary import PENDING
 
-FOLLOWS = "it follows from the acceleration, the cache ratio and the no-battery write cache: set one of these"
-HBA_MODE = "the card hands its drives to the system (HBA mode)"
+FOLLOWS = "it depends on the acceleration, the cache ratio and the no-battery write cache. Set one of these"
+HBA_MODE = "the controller is in HBA mode"
 
 
 def readings(view: PartView, family: Family) -> dict[str, Reading]:
@@ -61,14 +61,14 @@ def _reading(
 def _unrestorable_reason(phrase: ReportedValue | None, legal: tuple[Choice, ...], span: Span | None) -> str | None:
     """Return why the present value could not be restored, or None if it can."""
     if phrase is None:
-        return "the card does not report it"
+        return "the controller does not report it"
     if phrase.value == UNKNOWN:
-        return f"its present value {phrase.raw!r} is not understood, so it could not be put back"
+        return f"its present value {phrase.raw!r} is not understood, so it could not be restored"
     if span is not None:
         inside = phrase.value.isdigit() and span.minimum <= int(phrase.value) <= span.maximum
-        return None if inside else f"it is {phrase.raw}, which could not be put back"
+        return None if inside else f"it is {phrase.raw}, which cannot be restored"
     if all(choice.value != phrase.value for choice in legal):
-        return f"it is {phrase.raw}, which could not be put back"
+        return f"it is {phrase.raw}, which cannot be restored"
     return None
 
 
@@ -86,7 +86,7 @@ def _blocked_reason(view: PartView) -> str | None:
     """Return why nothing on the controller can be changed, or None."""
     card = view.card
     if card.locked is not None:
-        return f"the card takes no changes: {card.locked.rstrip('.')}"
+        return f"the controller accepts no changes: {card.locked.rstrip('.')}"
     return HBA_MODE if card.passes_through else None
 
 
@@ -97,12 +97,12 @@ def _card_value(view: PartView, key: str) -> Reading:
     pending = card.values.get(PENDING) if key == "power_mode" else None
     force: EffectiveValue = AS_SET
     if pending is not None and phrase is not None and pending.value != phrase.value:
-        force, phrase = EffectiveValue(phrase.value, "the next reboot brings the new mode"), pending
+        force, phrase = EffectiveValue(phrase.value, "the new mode needs a reboot"), pending
     against = _blocked_reason(view)
     if against is None and phrase is not None:
         against = (
             _unsettable_reason(legal, lambda value: view.tool.set_card(view.text, key, value))
-            or (None if view.text.volumes else "the card has no logical drive, and its firmware refuses it until then")
+            or (None if view.text.volumes else "the firmware refuses it while the controller has no logical drive")
             or (_ratio_reason(view) if key == "cache_ratio" else None)
             or (_bypass_reason(view) if key == "no_battery_write_cache" else None)
         )
@@ -113,7 +113,7 @@ def _ratio_reason(view: PartView) -> str | None:
     """Return why the firmware refuses a different ratio (Microchip's storage library lists its reasons), or None."""
     card = view.card
     if card.power is not None and card.power.healthy is False and not caches_without_battery(card):
-        return f"the firmware refuses another ratio while nothing keeps the cache: {power_text(card)}"
+        return f"the firmware refuses another ratio while the cache is unprotected: {power_text(card)}"
     return f"the firmware refuses another ratio while {cache_text(card)}" if cache_works(card) is False else None
 
 
@@ -128,7 +128,7 @@ def _busy_reason(view: PartView) -> str | None:
     volume = view.volume
     assert volume is not None
     if volume.jobs:
-        return f"a {volume.jobs[0].kind} is under way"
+        return f"a {volume.jobs[0].kind} is running"
     if volume.state is not State.OPTIMAL:
         return f"the logical drive is {volume.state_raw or volume.state.value}"
     return None
@@ -186,7 +186,7 @@ def strip(view: PartView) -> Reading:
         against = _unsettable_reason(legal, lambda value: view.tool.set_volume(view.text, volume, "strip_size", value))
         if against is not None:
             against = (
-                "arcconf moves data only when all drives are named again, and drops those that are not: not offered"
+                "arcconf would need all drives again and would remove omitted ones, so raidbench does not offer it"
             )
         against = against or _busy_reason(view) or _migration_reason(view)
     reading = _reading(view, phrase, legal, against)
@@ -194,7 +194,7 @@ def strip(view: PartView) -> Reading:
     if moving is None:
         return reading
     done = "" if moving.progress is None else f", {moving.progress:.0%} done"
-    return replace(reading, effective=reading.now, why_effective=f"the card is moving the data{done}")
+    return replace(reading, effective=reading.now, why_effective=f"the controller is moving the data{done}")
 
 
 def _migration_reason(view: PartView) -> str | None:
@@ -202,7 +202,7 @@ def _migration_reason(view: PartView) -> str | None:
     if cache_works(card) is False:
         return f"the firmware moves no data while {cache_text(card)}"
     if card.power is not None and card.power.healthy is False and not caches_without_battery(card):
-        return f"the firmware moves no data while nothing keeps the cache: {power_text(card)}"
+        return f"the firmware moves no data while the cache is unprotected: {power_text(card)}"
     return None
 
 

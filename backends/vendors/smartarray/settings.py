@@ -10,58 +10,58 @@ from backends.vendors.smartarray.facts import Family
 _recorded = partial(Setting, persistence=Persistence.STORED)
 """Declare a setting that the controller stores."""
 
-_WITHOUT_POWER = "Without a healthy battery or capacitor a power cut loses what was reported written."
+_WITHOUT_POWER = "Without a healthy battery or capacitor a power failure loses acknowledged writes."
 _OWN_CACHES = (
-    "A power cut loses what drives without power-loss protection hold in their own caches; the card's battery does not "
-    "keep it."
+    "A power failure loses the cached data of drives without power-loss protection. The controller's battery does "
+    "not protect it."
 )
 
 ACCELERATION = unconfirmed(
     key="acceleration",
     other_words=("none", "controller-cache", "smart-path"),
     label="Acceleration",
-    help="What serves the logical drive: the card's cache, Smart Path (the short way past the cache to flash, which "
-    "arcconf calls SSD I/O bypass), or nothing. The firmware allows one of them at a time, and Smart Path only for a "
-    "whole array of flash. (ssacli: caching, ssdsmartpath; arcconf: setcache)",
+    help="Acceleration of the logical drive: the controller's cache, Smart Path (bypasses the cache to flash, called "
+    "SSD I/O bypass by arcconf), or none. The firmware allows one at a time, and Smart Path only for a whole "
+    "array of flash. (ssacli: caching, ssdsmartpath; arcconf: setcache)",
     risk=Risk.POWER_LOSS,
-    risk_text="With the no-battery write cache on, the cache keeps writes without a battery. " + _WITHOUT_POWER,
+    risk_text="With the no-battery write cache on, the controller caches writes without a battery. " + _WITHOUT_POWER,
 )
 FOLLOWING_WRITE_CACHE = unconfirmed(
     key="write_cache",
     label="Write cache",
-    help="When a write is reported done. It follows from the acceleration, the cache ratio and the no-battery write "
-    "cache, and is not set by itself; what is in force depends on the battery as well.",
+    help="When a write is acknowledged. It depends on the acceleration, the cache ratio and the no-battery write "
+    "cache, and cannot be set separately. The effective value also depends on the battery.",
 )
 WRITE_CACHE = unconfirmed(
     key="write_cache",
     label="Write cache",
-    help="When a write is reported done: write-through on the drives, write-back in the card's memory while a battery "
-    "or capacitor (ZMM) protects it, always-write-back whatever becomes of them. (arcconf: setcache wt, wbb, wb)",
+    help="When a write is acknowledged: with write-through on the drives, with write-back in the controller's memory "
+    "while a battery or capacitor (ZMM) protects it, with always-write-back even without protection. (arcconf: "
+    "setcache wt, wbb, wb)",
     risk=Risk.POWER_LOSS,
     risk_text=_WITHOUT_POWER,
 )
 READ_CACHE = _recorded(
     key="read_cache",
     label="Read cache",
-    help="Whether the card keeps what was read and reads ahead. (arcconf: setcache ron, roff)",
+    help="Whether the controller caches reads and reads ahead. (arcconf: setcache ron, roff)",
 )
 STRIP_SIZE = unconfirmed(
     key="strip_size",
     label="Strip size",
-    help="Bytes on one drive before the next one follows. The card can move all data into strips of another size while "
-    "the logical drive is in use. (ssacli: ss; arcconf moves only when all drives are named again, which is not "
-    "offered)",
+    help="Amount of contiguous data on each drive of a stripe. The controller can change it while the logical drive "
+    "is in use. (ssacli: ss; not offered with arcconf, which needs all drives again)",
     risk=Risk.DESTROYS_DATA,
-    risk_text="The card rewrites the whole logical drive: that takes hours, slows everything on it and cannot be "
-    "stopped. A second failed drive or a failing cache meanwhile can cost all data on it; have a backup. Taking it "
-    "back takes as long again.",
+    risk_text="The controller rewrites the whole logical drive. This takes hours, slows all I/O on it and cannot be "
+    "stopped. A second drive failure or a cache failure during this time can destroy all data on it. Make a "
+    "backup first. Undo takes as long.",
     effect=Effect.RESHAPE,
     unit="bytes",
 )
 DRIVE_CACHE = unconfirmed(
     key="drive_cache",
     label="Drive cache",
-    help="The drive's own write cache. (arcconf: setcache device)",
+    help="The drive's write cache. (arcconf: setcache device)",
     risk=Risk.POWER_LOSS,
     risk_text=_OWN_CACHES,
 )
@@ -80,8 +80,8 @@ def _policy(key: str, label: str, which: str) -> Setting:
     return unconfirmed(
         key=key,
         label=label,
-        help=f"The own write caches of {which}, for the whole card. Old cards have one policy for all drives. (ssacli: "
-        "drivewritecache; arcconf: setcache drivewritecachepolicy)",
+        help=f"Write caches of {which} for the whole controller. Old controllers have one policy for all drives. "
+        "(ssacli: drivewritecache; arcconf: setcache drivewritecachepolicy)",
         risk=Risk.POWER_LOSS,
         risk_text=_OWN_CACHES,
     )
@@ -98,45 +98,44 @@ SMART_CARD_SETTINGS = (
         key="cache_ratio",
         other_words=tuple(f"{share}/{100 - share}" for share in range(101)),
         label="Cache ratio",
-        help="Share of the card's cache for reads and for writes, in percent: 10/90 is 10 % read, 90 % write. 100/0 "
-        "caches no writes. Setting it flushes the cache of all logical drives: a pause. (ssacli: cacheratio; arcconf: "
-        "setcache cacheratio)",
+        help="Shares of the controller's cache for reads and for writes in percent: 10/90 is 10 % read, 90 % write. "
+        "100/0 caches no writes. A change flushes the cache of all logical drives, which causes a pause. "
+        "(ssacli: cacheratio; arcconf: setcache cacheratio)",
         risk=Risk.PERFORMANCE,
-        risk_text="The whole cache is flushed and divided anew: all logical drives of the card pause.",
+        risk_text="The whole cache is flushed and divided again. All logical drives of the controller pause.",
     ),
     unconfirmed(
         key="no_battery_write_cache",
         label="No-battery write cache",
-        help="Whether the card caches writes while nothing keeps its cache over a power cut. (ssacli: "
-        "nobatterywritecache)",
+        help="Whether the controller caches writes while its cache is unprotected. (ssacli: nobatterywritecache)",
         risk=Risk.POWER_LOSS,
         risk_text=_WITHOUT_POWER,
     ),
     _policy("drive_write_cache", "Drive write cache", "drives in arrays"),
     _policy("drive_write_cache_unconfigured", "Drive write cache, unassigned", "drives in no array"),
-    _policy("drive_write_cache_hba", "Drive write cache, HBA", "drives that are handed to the system"),
+    _policy("drive_write_cache_hba", "Drive write cache, HBA", "drives in HBA mode"),
     unconfirmed(
         key="write_cache_bypass",
         label="Write cache bypass",
-        help="Writes of this size and larger go past the cache; only of logical drives without parity. (ssacli: "
+        help="Writes of this size and larger bypass the cache, only on logical drives without parity. (ssacli: "
         "writecachebypassthreshold; Microchip online documentation 7.4.1)",
         unit="KiB",
     ),
     unconfirmed(
         key="wait_for_cache_room",
         label="Wait for cache room",
-        help="Whether a write waits for room in a full cache instead of going to the drives. (ssacli: "
+        help="Whether a write waits for space in a full cache instead of going to the drives. (ssacli: "
         "waitforcacheroom)",
     ),
     unconfirmed(
         key="elevator_sort",
         label="Elevator sort",
-        help="Whether the card sorts writes from its cache by their place on the drives. (ssacli: elevatorsort)",
+        help="Whether the controller sorts writes from its cache by position on the drives. (ssacli: elevatorsort)",
     ),
     unconfirmed(
         key="queue_depth",
         label="Queue depth",
-        help="Requests that the card has under way on a drive. (ssacli: queuedepth)",
+        help="Requests that the controller has in flight on a drive. (ssacli: queuedepth)",
         unit="commands",
     ),
     _priority("rebuild_priority", "Rebuild priority", "a rebuild"),
@@ -144,15 +143,16 @@ SMART_CARD_SETTINGS = (
     unconfirmed(
         key="surface_scan_mode",
         label="Surface scan",
-        help="Reads all drives for bad sectors: idle when nothing else is to do, high always, disable never. It takes "
-        "from a benchmark what it reads. (ssacli: surfacescanmode)",
+        help="Reads all drives to find bad sectors: idle only when the controller is idle, high always, disable "
+        "never. It slows a benchmark. (ssacli: surfacescanmode)",
         risk=Risk.PERFORMANCE,
-        risk_text="While it is off, bad sectors stay unnoticed until a rebuild needs them. Set it back afterwards.",
+        risk_text="While it is off, bad sectors remain unnoticed until a rebuild needs them. Turn it on again "
+        "afterwards.",
     ),
     unconfirmed(
         key="surface_scan_delay",
         label="Surface scan delay",
-        help="How long the card has to be idle before the surface scan goes on. (ssacli: surfacescandelay)",
+        help="Idle time of the controller before the surface scan continues. (ssacli: surfacescandelay)",
         unit="s",
     ),
     unconfirmed(
@@ -163,29 +163,28 @@ SMART_CARD_SETTINGS = (
     unconfirmed(
         key="degraded_performance",
         label="Degraded performance",
-        help="Whether a degraded RAID 5 or 6 reads what is whole at full speed. (ssacli: "
+        help="Whether a degraded RAID 5 or 6 reads intact data at full speed. (ssacli: "
         "degradedperformanceoptimization)",
     ),
     unconfirmed(
         key="inconsistency_repair",
         label="Inconsistency repair",
-        help="Whether parity that is found wrong by the surface scan is written anew. (ssacli: "
-        "inconsistencyrepairpolicy)",
+        help="Whether the surface scan corrects wrong parity. (ssacli: inconsistencyrepairpolicy)",
     ),
     unconfirmed(
         key="monitor_delay",
         label="Monitor delay",
-        help="Minutes between the card's own samples of its load. (ssacli: mnpdelay)",
+        help="Minutes between two load samples of the controller. (ssacli: mnpdelay)",
         unit="min",
     ),
     unconfirmed(
         key="power_mode",
         label="Power mode",
-        help="How much power the controller may use. With maxperformance it always runs at full speed, with balanced "
-        "it saves power by its configuration and load, with minpower as much as it can. A change may need a reboot "
-        "before it is in force. (ssacli: powermode)",
+        help="Power use of the controller. maxperformance always runs at full speed, balanced saves power depending "
+        "on configuration and load, minpower saves as much as possible. A change may need a reboot to take "
+        "effect. (ssacli: powermode)",
         risk=Risk.PERFORMANCE,
-        risk_text="Any mode but maxperformance makes the controller slower, and its speed depends on the load.",
+        risk_text="All modes except maxperformance make the controller slower and its speed load-dependent.",
         effect=Effect.REBOOT,
     ),
     unconfirmed(
@@ -194,21 +193,21 @@ SMART_CARD_SETTINGS = (
         help="Whether the controller slows down when its temperature exceeds its limit, instead of shutting down. "
         "(ssacli: survivalmode)",
         risk=Risk.OUTAGE,
-        risk_text="With survival mode off, a controller that is too hot shuts down, and all its drives disappear.",
+        risk_text="If it is off, an overheated controller shuts down, and all its drives disappear.",
     ),
     unconfirmed(
         key="spare_activation",
         label="Spare activation",
-        help="When a spare takes the place of a drive: when the drive has failed, or as soon as it predicts its "
-        "failure. (ssacli: spareactivationmode)",
+        help="When a spare replaces a drive: when the drive has failed, or as soon as it predicts failure. (ssacli: "
+        "spareactivationmode)",
     ),
     unconfirmed(
         key="latency_scheduler",
         other_words=("disable", "low", "medium", "high", "aggressive1", "aggressive2"),
         label="Latency scheduler",
-        help="From which age of a request the controller serves it at once, instead of sorting requests by their "
-        "place on the disk: 250 ms with low, 50 ms with high. Only for hard disks. The word that ssacli and arcconf "
-        "have for it is not documented, so raidbench only shows it. (HP Smart Storage Administrator, Managing FLS)",
+        help="Age at which the controller serves a request immediately instead of sorting it by position: 250 ms "
+        "with low, 50 ms with high. Only for hard disks. The command of ssacli and arcconf is not documented, "
+        "so raidbench only shows the setting. (HP Smart Storage Administrator, Managing FLS)",
     ),
 )
 """Settings of a Smart Array or SmartRAID controller."""
@@ -217,8 +216,8 @@ SERIES_CARD_SETTINGS = (
     unconfirmed(
         key="performance_mode",
         label="Performance mode",
-        help="How the card's cache is run: dynamic by the load, for databases (OLTP), or past the cache with large "
-        "blocks. (arcconf: setperform)",
+        help="Mode of the controller's cache: dynamic (depends on the load), for databases (OLTP), or with large "
+        "blocks bypassing the cache. (arcconf: setperform)",
     ),
     unconfirmed(
         key="task_priority",

@@ -93,7 +93,7 @@ class SmartArrayToolProbe:
         """Return the result as a sentence for `doctor`."""
         if self.trouble:
             return with_tool_name(self.path, self.trouble)
-        return f"{self.path} sees {len(self.numbers) or 'no'} card{'' if len(self.numbers) == 1 else 's'}"
+        return f"{self.path} finds {len(self.numbers) or 'no'} controller{('' if len(self.numbers) == 1 else 's')}"
 
 
 async def family_addresses(host: Host, program: Program, family: Family) -> tuple[str, ...]:
@@ -167,11 +167,15 @@ async def unseen_card_problems(
     asked = {probe.kind.name for probe in tried}
     sentences = "; ".join(probe.sentence() for probe in tried if not probe.trouble)  # others have their own problem
     why = f": {sentences}" if sentences else "" if tried else ": none is installed"
-    which = "a Smart Array or Adaptec card" if len(cards) == 1 else f"{len(cards)} Smart Array or Adaptec cards"
+    which = (
+        "a Smart Array or Adaptec controller" if len(cards) == 1 else f"{len(cards)} Smart Array or Adaptec controllers"
+    )
     text = (
-        f"The kernel has {which} that no tool sees{why}." if not seen_cards else f"The kernel has {which}, {sentences}."
+        f"The kernel has {which}, but no tool finds it{why}."
+        if not seen_cards
+        else f"The kernel has {which}, {sentences}."
     )
     hint = f"Install {' or '.join(sorted(set(fit) - asked, reverse=True))}." if set(fit) - asked else LOOK_AGAIN
     if not host.is_root:
-        hint = "Run raidbench as root: without it these tools see nothing."
+        hint = "Run raidbench as root. Without root these tools find no controllers."
     return (Problem(where=NAME, message=clean(text, 600), hint=hint),)

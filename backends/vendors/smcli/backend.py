@@ -161,9 +161,12 @@ class Smcli(Settable[SystemView]):
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """Return the statements for a logical drive, which are only shown. The disk system is read again."""
         if assume_clean:
-            raise InvalidValueError("A disk system is not told that its parity is right.", hint="That is for md alone.")
+            raise InvalidValueError(
+                "--assume-clean is not supported: a disk system always initialises parity.",
+                hint="This is supported only for md.",
+            )
         if controller is None:
-            raise InvalidValueError("It is not said which disk system makes it.")
+            raise InvalidValueError("The disk system for the array is missing.")
         view = await self._view(controller)
         drives = inventory(view.profile, await scan_topology(self._host)).drives
         require_still_free(request, candidates(drives, view.profile.cut.rstrip(".")))
@@ -191,7 +194,7 @@ class Smcli(Settable[SystemView]):
             if (offline := profile.offline) is not None:
                 message = f"The controller of {name} in {offline.name} is {offline.text_of('status')}."
                 problems.append(
-                    Problem(where=f"{NAME}:{name}", message=message, hint="Look at it in the Storage Manager.")
+                    Problem(where=f"{NAME}:{name}", message=message, hint="Check it in the Storage Manager.")
                 )
         return tuple(problems)
 
@@ -228,7 +231,7 @@ class Smcli(Settable[SystemView]):
                 return profile
             if tool_output.problem is not None:
                 raise ToolFailedError(tool_output.problem.message, hint=tool_output.problem.hint)
-        raise ToolFailedError(f"SMcli does not tell of {clean(name)}: {refusal(answer)}")
+        raise ToolFailedError(f"SMcli does not report {clean(name)}: {refusal(answer)}")
 
     async def _run(self, argv: tuple[str, ...]) -> ToolOutput:
         """Return SMcli's output, also refusals on standard error. Raises ToolFailedError, ToolTimeoutError."""

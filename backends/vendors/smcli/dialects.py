@@ -46,7 +46,7 @@ def is_carried_out(text: str) -> bool:
 def refusal(text: str) -> str:
     """Return SMcli's message without the frame, if a statement failed."""
     sentence = " ".join(line for row in text.splitlines() if (line := row.strip()) and line not in _FRAME)
-    return clean(sentence, 300) or "SMcli did not say that it was carried out"
+    return clean(sentence, 300) or "SMcli did not confirm that it was done"
 
 
 def names_in(text: str) -> tuple[str, ...]:

@@ -161,9 +161,11 @@ def _choices(view: SystemView, key: str, now: str | None) -> tuple[Choice, ...]:
     present = () if now in (None, "unknown") else (now or "",)
     match key:
         case CACHE_BLOCK.setting.key:
-            return tuple(offer(size, "Not every model has every size.") for size in _sort_sizes(_BLOCKS, present))
+            return tuple(
+                offer(size, "Some models do not support every size.") for size in _sort_sizes(_BLOCKS, present)
+            )
         case SEGMENT.setting.key:
-            moved = "All data of the logical drive are moved; not every model takes every step at once."
+            moved = "All data of the logical drive is moved. Some models do not support every change in one step."
             return tuple(offer(size, moved, risk=Risk.OUTAGE) for size in _sort_sizes(_SEGMENTS, present))
         case FLUSH_MODIFIER.setting.key:
             return DELAYS
@@ -195,7 +197,7 @@ def _in_force(view: SystemView, now: str | None, raw: str | None) -> tuple[str |
         return None, None
     cache_line = _ON.match(raw or "")
     if cache_line is not None and cache_line[2]:
-        return "write-through", f"the disk system says: {cache_line[2]}"
+        return "write-through", f"the disk system reports: {cache_line[2]}"
     bad = next((battery for battery in view.profile.batteries if not battery.startswith("Optimal")), None)
     if bad is not None and value_of(view.record, WITHOUT_BATTERY) != "on":
         return "write-through", f"a battery is {bad}, and caching without batteries is off"
@@ -211,24 +213,24 @@ def _in_force(view: SystemView, now: str | None, raw: str | None) -> tuple[str |
 def _repeated_name_reason(view: SystemView) -> str | None:
     """Return why it is unknown which logical drive a command would change, or None."""
     if view.volume is not None and view.profile.volume(view.volume.name) is None:
-        return f"several logical drives have its name: {view.profile.twice}".rstrip(": .")
+        return f"its name is not unique: {view.profile.twice}".rstrip(": .")
     return None
 
 
 def _unsettled(now: str | None) -> str | None:
     """Return why the present value is not known, or None."""
     if now is None:
-        return "the profile does not tell of it"
-    return None if is_understood(now) else "what the profile says of it is not understood"
+        return "the profile does not report it"
+    return None if is_understood(now) else "its value in the profile cannot be parsed"
 
 
 def _blocked_reason(view: SystemView, row: SmcliSetting) -> str | None:
     """Return the first reason against any change, or None."""
     if not is_valid_name(view.profile.name):
-        return "the name of the disk system cannot be said in a command"
+        return "the name of the disk system cannot be used in a command"
     if view.volume is not None:
         if not is_valid_name(view.volume.name):
-            return "its name cannot be said in a command"
+            return "its name cannot be used in a command"
         state = view.volume.text_of("logical drive status", "volume status", "virtual disk status") or "not told"
         if row is SEGMENT and not state.startswith("Optimal"):
             return f"its status is {state}"

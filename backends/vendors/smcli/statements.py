@@ -92,7 +92,7 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
     if legal is None:
         return is_restorable_value(setting, now, value)
     if not legal.fullmatch(value):
-        raise InvalidValueError(f"{setting.label} cannot have been {clean(value, 40)}.")
+        raise InvalidValueError(f"The old value of {setting.label} cannot have been {clean(value, 40)}.")
     return value
 
 
@@ -120,7 +120,7 @@ def threshold_warning(view: SystemView, key: str, value: str) -> str:
     start, stop = (value, partner_value) if key == FLUSH_START.setting.key else (partner_value, value)
     if int(stop) <= int(start):
         return ""
-    return f"Writing out would stop at {stop} %, above the {start} % where it starts: the disk system may refuse that."
+    return f"The flush would stop at {stop} %, which is above its start at {start} %. The disk system may refuse that."
 
 
 def require_room(view: SystemView, request: RequestedValue, companions: Mapping[str, str]) -> None:
@@ -132,9 +132,9 @@ def require_room(view: SystemView, request: RequestedValue, companions: Mapping[
     if companions.get(partner) == now:
         return
     raise BlockedError(
-        f"{request.setting.label} of {request.target} cannot go back to {request.value} % while "
+        f"{request.setting.label} of {request.target} cannot be restored to {request.value} % while "
         f"{BY_KEY[partner].setting.label.lower()} {now} %.",
-        hint=f"It was {companions[partner]} % then: take that back first." if partner in companions else "",
+        hint=f"It was {companions[partner]} % then. Undo that change first." if partner in companions else "",
     )
 
 
@@ -148,12 +148,12 @@ INITIALISES = 30e6
 """Approximate initialisation speed in bytes per second and drive, only for the estimate."""
 
 BY_HAND = (
-    "A disk system takes hours to make and initialise a logical drive, so raidbench shows the statements and runs none "
-    "of them: run them by hand, and look again."
+    "A disk system needs hours to create and initialise a logical drive, so raidbench only shows the statements. "
+    "Run them manually, then scan the devices again."
 )
 
 _WHY_NOT = {
-    State.ONLINE: "an array has it",
+    State.ONLINE: "it is in an array",
     State.SPARE: "it is a hot spare",
 }
 
@@ -171,7 +171,7 @@ def _candidate(drive: Drive, twice: bool, cut: str) -> Candidate:
     elif drive.state is not State.UNASSIGNED:
         reasons.append(_WHY_NOT.get(drive.state, f"it is {drive.state.value}"))
     if not drive.serial or twice:
-        reasons.append("its serial number is not told, or another drive has it too")
+        reasons.append("its serial number is missing or not unique")
     return Candidate(
         drive=drive.target,
         controller=drive.controller,
@@ -190,12 +190,18 @@ def plan_logical_drive(request: ArrayRequest, profile: SystemProfile, program: s
     """Return the statements in the dialect of the disk system. Raises InvalidValueError."""
     warnings = require_alike(request.drives)
     if request.level not in LEVELS:
-        raise InvalidValueError(f"A disk system makes no {request.level.name}.", hint="RAID0, 1, 10, 5 and 6 it makes.")
+        raise InvalidValueError(
+            f"A disk system does not support {request.level.name}.", hint="Supported levels: RAID0, 1, 10, 5 and 6."
+        )
     if request.policies or request.spans is not None:
-        raise InvalidValueError("A logical drive has no spans, and no policies at birth.", hint="Set them afterwards.")
+        raise InvalidValueError(
+            "A logical drive takes no spans and no policies at creation.",
+            hint="Set them after the logical drive exists.",
+        )
     if request.strip_bytes not in (None, *SEGMENTS):
         raise InvalidValueError(
-            f"A segment of {request.strip_bytes} bytes cannot be made.", hint="8k, 16k, 32k and so on to 512k."
+            f"The disk system does not support a segment of {request.strip_bytes} bytes.",
+            hint="Use 8k, 16k, 32k, 64k, 128k, 256k or 512k.",
         )
     data = require_shape(request)
     strip = None if request.level is Level.RAID1 else request.strip_bytes
@@ -213,7 +219,7 @@ def plan_logical_drive(request: ArrayRequest, profile: SystemProfile, program: s
         size_bytes=capacity(wanted, data),
         data_drives=data,
         seconds=size / INITIALISES,
-        initialising="The disk system initialises it in the background, which is in this time.",
+        initialising="The disk system initialises it in the background. This time includes the initialisation.",
         warnings=warnings,
         by_hand=BY_HAND,
     )

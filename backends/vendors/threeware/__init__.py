@@ -19,9 +19,10 @@ READS = (
 
 WHOLE = CompletenessCheck(
     tool="tw_cli",
-    mark="as many units and drives as `info` counts, a battery where it names one, as many cards as the kernel has",
+    mark="as many units and drives as `info` counts, a battery where it names one, as many controllers as the kernel "
+    "has",
     missing=line_end,
-    hides="ports of which the drive is gone",
+    hides="ports without a drive",
     statuses=frozenset(),
 )
 """Its output has no end marker. The counts are compared once the rows are parsed (`missing_rows`)."""

@@ -139,7 +139,7 @@ class Threeware(Settable[_UnitView]):
         failed = " ".join(failures[:2] if failures[1:2] and failures[1].startswith("(0x") else failures[:1])
         if done.returncode == 0 and not failed:
             return ""
-        return clean(failed or (lines[-1] if lines else f"it ended with exit status {done.returncode}"), 300)
+        return clean(failed or (lines[-1] if lines else f"it exited with status {done.returncode}"), 300)
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Return nothing: a controller without its tool is reported by the PCI scan."""
@@ -154,7 +154,10 @@ class Threeware(Settable[_UnitView]):
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
         """Return tw_cli's plan. The controller is read again: a drive may have become a spare meanwhile."""
         if assume_clean:
-            raise InvalidValueError("A card is not told that its parity is right.", hint="That is for md alone.")
+            raise InvalidValueError(
+                "--assume-clean is not supported: a RAID controller always initialises parity.",
+                hint="This is supported only for md.",
+            )
         program, card, units, _ = await self._read_for_creation(controller)
         require_still_free(request, candidates(card))
         planned = plan_array(request, card, program)
@@ -173,25 +176,28 @@ class Threeware(Settable[_UnitView]):
         for step in steps:
             if not is_creation_step(name, program, step.argv):
                 text = clean(step.shown(), 200)
-                raise RefusedError(f"A step neither makes nor deletes a unit of this card: {text}")
+                raise RefusedError(
+                    f"Refusing to run a step that neither creates nor deletes a unit of this controller: {text}"
+                )
         for step in steps:
             command = Command(argv=step.argv, mutates=True, reply=reply_to(step.argv))
             done = await self._host.run(command)
             evidence = evidence_of(command, done)
             if refused := self.refusal(done):
-                raise ToolFailedError(f"tw_cli said: {refused.rstrip('.')}.", evidence=evidence)
+                raise ToolFailedError(f"tw_cli reports: {refused.rstrip('.')}.", evidence=evidence)
             if "Done." not in done.stdout:
                 asked = f"{first_line.rstrip('.')}." if (first_line := first_lines(done.stdout)) else "nothing."
                 raise ToolFailedError(
-                    f"tw_cli does not say that it is done, but: {asked}",
-                    hint=f"A question in other words than the usual is not answered. By hand: {step.shown()}",
+                    f"tw_cli did not confirm the change, but reported: {asked}",
+                    hint="raidbench does not answer an unexpected question of the tool. Run the command manually: "
+                    f"{step.shown()}",
                     evidence=evidence,
                 )
 
     def _program_and_name(self, controller: Target | None) -> tuple[str, str]:
         """Return the program and the name of the controller. Raises InvalidValueError, NotFoundError."""
         if controller is None:
-            raise InvalidValueError("It is not said which card makes it.")
+            raise InvalidValueError("The controller for the array is missing.")
         card_match, program = CARD.fullmatch(controller.address), self._host.which(PLACES)
         if controller.backend != NAME or card_match is None or program is None:
             raise not_found_error(controller)
@@ -253,7 +259,7 @@ class Threeware(Settable[_UnitView]):
         card_rows, present = rows(tool_output.text, "Ctl", "Model"), len(await self._host.list(CARDS))
         problem = tool_output.problem
         if problem is None and len(card_rows) < present:
-            why = f"of the kernel's {present} cards it lists {len(card_rows)}"
+            why = f"the kernel has {present} controllers, it lists {len(card_rows)}"
             problem = truncation_problem(NAME, Command(argv=(program, "info")), why)
         pci = await only_card(self._host, CARDS) if len(card_rows) == 1 else None
         cards = tuple([await self._card(program, row, pci) for row in card_rows])
@@ -324,7 +330,7 @@ def _show(program: str, where: str, subject: str) -> Command:
 
 
 def _reading(view: _UnitView, key: str, now: str | None) -> Reading:
-    unsettled = "tw_cli does not tell of it" if now is None else None
+    unsettled = "tw_cli does not report it" if now is None else None
     against = view.frozen
     if key == WRITE_CACHE.key and now == "write-through":
         against = against or _uncached_reason(view)
@@ -342,7 +348,7 @@ def _uncached_reason(view: _UnitView) -> str | None:
     if view.card.uncached_reason:
         return view.card.uncached_reason
     if view.row["Status"] == "DEGRADED" and policy("storsave", view.policies["storsave"]) == "protect":
-        return "the unit is degraded, and with StorSave `protect` the card does not cache writes then"
+        return "the unit is degraded, and with StorSave `protect` the controller does not cache writes then"
     return None
 
 
@@ -350,8 +356,8 @@ def _choices(view: _UnitView, key: str) -> tuple[Choice, ...]:
     if key == WRITE_CACHE.key:
         risk = Risk.NONE if view.card.is_protected else Risk.POWER_LOSS
         return (
-            offer("write-back", "Reported done when it is in the card.", risk=risk),
-            offer("write-through", "Reported done when it is on the drives."),
+            offer("write-back", "A write is acknowledged when the controller has it.", risk=risk),
+            offer("write-through", "A write is acknowledged when the drives have it."),
         )
     risky = {"perform": Risk.POWER_LOSS}
     return tuple(offer(name, risk=risky.get(name, Risk.NONE)) for name in CHOICES[key])

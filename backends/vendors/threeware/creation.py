@@ -119,7 +119,7 @@ def _drive_exclusion_reasons(port: Row, spares: set[str], serials: list[str | No
     if unit != "-":
         return (f"it is in unit {unit}",)
     if port["Status"] != "OK":
-        return (f"the card calls it {port['Status'] or 'nothing that is known'}",)
+        return (f"the controller reports {port['Status'] or 'unknown'}",)
     twice = ambiguity_reason(port.get("Serial"), serials)
     return (twice,) if twice else ()
 
@@ -129,13 +129,13 @@ def card_exclusion_reasons(card: ThreewareCard) -> tuple[str, ...]:
     model = card.row["Model"]
     reasons = [problem.message.rstrip(".") for problem in card.cut.values()]
     if not _NAMES.fullmatch(model):
-        reasons.append(f"a 3ware {model} keeps no name of a unit, so that none is known again")
+        reasons.append(f"a 3ware {model} stores no unit names, so raidbench cannot identify a unit")
     working = [row["Status"].lower() for row in (*card.units, *card.ports) if running_word(row["Status"]) in _BUSY]
-    reasons += [f"a unit is {working[0]} on the card"] if working else []
+    reasons += [f"a unit is {working[0]} on the controller"] if working else []
     # Source: TW_MAX_UNITS and TW_MAX_UNITS_9650SE in 3w-9xxx.h and 3w-sas.h.
     most = 32 if _MANY.fullmatch(model) else 16
     if len(card.units) >= most:
-        reasons.append(f"the card has {len(card.units)} units, and Linux sees {most}")
+        reasons.append(f"the controller has {len(card.units)} units, but Linux sees {most}")
     return tuple(reasons)
 
 
@@ -146,25 +146,29 @@ def plan_array(request: ArrayRequest, card: ThreewareCard, program: str) -> Arra
     if request.level not in _TYPES:
         level_names = ", ".join(level.name for level in _TYPES)
         raise InvalidValueError(
-            f"raidbench makes no {request.level.name} with tw_cli.", hint=f"It makes {level_names}."
+            f"raidbench cannot create {request.level.name} with tw_cli.", hint=f"Supported here: {level_names}."
         )
     data = require_shape(request)
     spans = spans_of(request.level, count, request.spans)
     if request.level is Level.RAID1 and count != 2:
-        raise InvalidValueError("RAID1 takes two drives behind this card.", hint="RAID10 takes four and more.")
+        raise InvalidValueError(
+            "RAID1 on this controller has exactly two drives.", hint="Use RAID10 for four and more drives."
+        )
     if request.level is Level.RAID10 and spans != count // 2:
-        raise InvalidValueError("This card makes a RAID10 of pairs.", hint="Leave out the spans.")
+        raise InvalidValueError("RAID10 on this controller always consists of pairs.", hint="Omit --spans.")
     if request.level is Level.RAID50 and count // spans not in _GROUPS:
         raise InvalidValueError(
-            f"{count} drives in {spans} spans are {count // spans} in each; a RAID50 of this card has 3 to 6.",
+            f"{count} drives in {spans} spans are {count // spans} in each span. A RAID50 on this controller has 3 "
+            "to 6.",
             hint="Choose other spans.",
         )
     if (reasons := card_exclusion_reasons(card)) != ():
-        raise BlockedError(f"Nothing can be made on this card: {reasons[0]}.")
+        raise BlockedError(f"No array can be created on this controller: {reasons[0]}.")
     strip = (request.strip_bytes or _STRIP) if request.level in _STRIPED and count > 1 else None
     if strip is not None and strip not in _STRIPS:
         raise InvalidValueError(
-            f"The card makes no strips of {size_words(strip)}.", hint=f"It makes {', '.join(map(size_words, _STRIPS))}."
+            f"The controller does not support strips of {size_words(strip)}.",
+            hint=f"Supported here: {', '.join(map(size_words, _STRIPS))}.",
         )
     policies = _policies(request, card)
     warnings += tuple(setting.risk_text for setting in _risks(policies, card))
@@ -190,7 +194,7 @@ def _policies(request: ArrayRequest, card: ThreewareCard) -> dict[str, str]:
         legal["storsave"] = CHOICES["storsave"]
     policies = creation_policies(request.policies, legal, {"write_cache": "write-through"})
     if policies["write_cache"] == "write-back" and (why := card.uncached_reason):
-        raise BlockedError(f"The unit would not cache its writes: {why}.", hint="Make it with write-through.")
+        raise BlockedError(f"The unit would not cache writes: {why}.", hint="Create it with write-through.")
     return policies
 
 
@@ -222,14 +226,14 @@ def _add_argv(request: ArrayRequest, card: str, program: str) -> tuple[str, ...]
 
 
 def _initialising(request: ArrayRequest) -> str:
-    verified = "AutoVerify is on: the card may verify it by its schedule, which a run beside it would measure along."
+    verified = "AutoVerify is on, so a scheduled verification may affect a benchmark."
     drives_each = len(request.drives) // (request.spans or 1)
     if request.level in (Level.RAID5, Level.RAID50) and drives_each >= 5:
         return (
-            "The card initialises it in the background from the beginning, which would be measured along with the "
-            f"load: wait until the array has no such task. {verified}"
+            "The controller initialises it in the background, which affects a benchmark. Wait until the task has "
+            f"ended. {verified}"
         )
-    return f"Nothing has to be initialised before it is measured. {verified}"
+    return f"No initialisation is needed before a benchmark. {verified}"
 
 
 # -- steps, and their questions ---------------------------------------------------------------------------------------

@@ -126,7 +126,7 @@ class ThreewareCard:
             return ""
         battery = (self.battery or {}).get("Status") or self.row.get("BBU", "")
         ready = "not ready" if battery == "OK" else battery
-        return f"the battery is {ready}: the card does not cache writes before it is ready"
+        return f"the battery is {ready}, so the controller does not cache writes until it is ready"
 
     @property
     def protection(self) -> str | None:
@@ -211,7 +211,7 @@ def node_of(unit: Row, picture: Topology) -> Node | None:
 
 def _controller(card: ThreewareCard, owner: Target) -> Controller:
     row, battery, state = card.row, card.battery, card.protection
-    pairs = [("Units that are not well", row.get("NotOpt") if row.get("NotOpt") != "0" else None)]
+    pairs = [("Units with faults", row.get("NotOpt") if row.get("NotOpt") != "0" else None)]
     pairs += [("Rebuild rate", row.get("RRate")), ("Verify rate", row.get("VRate"))]
     pairs += [("Battery", battery.get("Status") if battery is not None and not card.is_protected else None)]
     return Controller(
@@ -232,12 +232,12 @@ def missing_rows(card: ThreewareCard) -> Mapping[str, str]:
         "drivestatus": ("drives", card.row.get("Drives", ""), drive_count),
     }
     fields = {
-        word: f"`info` counts {number} {kind}, and {count} {'is' if count == 1 else 'are'} listed"
+        word: f"`info` counts {number} {kind}, but {count} {('is' if count == 1 else 'are')} listed"
         for word, (kind, number, count) in counts.items()
         if number.isascii() and number.isdigit() and len(number) < 5 and count < int(number)
     }
     if card.row.get("BBU", "-") not in ("-", "") and card.battery is None:
-        fields["bbustatus"] = "`info` names a battery, and none is listed"
+        fields["bbustatus"] = "`info` names a battery, but none is listed"
     return fields
 
 

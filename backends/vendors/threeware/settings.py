@@ -67,42 +67,41 @@ _GUIDE = " (3ware 9650SE/9690SA/9750 CLI Guide)."
 WRITE_CACHE = unconfirmed(
     key="write_cache",
     label="Write cache",
-    help="write-back: a write is reported done when it is in the card's memory. With a battery that is fitted and "
-    "not ready "
-    "the card turns it off and does not let it be turned on." + _GUIDE,
+    help="With write-back, a write is acknowledged when it is in the controller's memory. While an installed battery "
+    "is not ready, the controller forces the cache off." + _GUIDE,
     risk=Risk.POWER_LOSS,
-    risk_text="A power cut loses writes that were reported done, where no battery keeps the card's memory alive.",
+    risk_text="A power failure loses acknowledged writes if no battery protects the controller's memory.",
 )
 READ_CACHE = unconfirmed(
     key="read_cache",
     label="Read cache",
-    help="off, basic, or intelligent, which reads on where reads are sequential." + _GUIDE,
+    help="off, basic, or intelligent, which reads ahead during sequential reads." + _GUIDE,
     risk=Risk.PERFORMANCE,
-    risk_text="Reading on serves sequential load and may cost random load.",
+    risk_text="Read-ahead helps sequential load and may cost random load.",
 )
 AUTO_VERIFY = unconfirmed(
     key="auto_verify",
     label="Auto-verify",
-    help="Whether the card verifies the unit by itself, by its schedule." + _GUIDE,
+    help="Whether the controller verifies the unit automatically on a schedule." + _GUIDE,
     risk=Risk.PERFORMANCE,
-    risk_text="A verification slows down what runs beside it; without one, errors of the medium are found late.",
+    risk_text="A verification slows other I/O. Without verification, media errors are found late.",
 )
 
 STORSAVE = unconfirmed(
     key="storsave",
     label="StorSave",
-    help="What the card gives up for speed while the write cache is on. protect: the cache is off while the unit is "
-    "degraded, and what it writes out reaches the medium. balance: between both. perform: no journal of what is "
-    "written, and the battery does nothing for this unit. Cards before the 9550SX have none." + _GUIDE,
+    help="Trade-off between speed and safety while the write cache is on. With protect, the cache is off while the "
+    "unit is degraded, and flushed data reaches the medium. balance is between both. With perform, there is no "
+    "write journal, and the battery does not protect this unit. Controllers before the 9550SX do not have it." + _GUIDE,
     risk=Risk.POWER_LOSS,
-    risk_text="With perform a power cut loses writes that were reported done, even with a battery.",
+    risk_text="With perform a power failure loses acknowledged writes, even with a battery.",
 )
 QUEUING = unconfirmed(
     key="qpolicy",
     label="Command queuing",
-    help="Whether the card gives its drives several commands at once (NCQ), where they take them." + _GUIDE,
+    help="Whether the controller sends several commands at once to drives that support it (NCQ)." + _GUIDE,
     risk=Risk.PERFORMANCE,
-    risk_text="Without it, drives serve random load in the order in which it comes.",
+    risk_text="If it is off, drives process random load in order of arrival.",
 )
 
 UNIT_SETTINGS = (WRITE_CACHE, READ_CACHE, AUTO_VERIFY, STORSAVE, QUEUING)
@@ -210,7 +209,7 @@ def parse_unit_details(text: str, unit: str, ports: Collection[str]) -> UnitDeta
         parts.setdefault(row[1], row[2])
         ports_shown += [match[0].strip() for match in _PORT.finditer(row[0])]
     groups = sum(name.count("-") == 1 and kind != "DISK" for name, kind in parts.items())
-    missing = "" if "name" in values else "its name is not told"
+    missing = "" if "name" in values else "its name is not reported"
     if not missing and (number not in parts or not set(ports) <= set(ports_shown)):
         missing = "rows of its drives are missing"
     volumes = values.get("volume(s)", "1")

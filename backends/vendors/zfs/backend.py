@@ -100,7 +100,7 @@ WHOLE = CompletenessCheck(
     tool="zpool list, zpool get, zfs list, zfs get",
     mark="every pool that the kernel has, every value that is asked for, a line end",
     missing=lambda text: line_end(text) if text else "",
-    hides="the last filesystems and volumes; which have values of their own; features of a pool",
+    hides="the last filesystems and volumes, which of them have local values, and features of a pool",
 )
 WHOLE_STATUS = CompletenessCheck(
     tool="zpool status",
@@ -383,7 +383,7 @@ class Zfs:
         command = Command(argv=(self._tool(program), *words), timeout=SECONDS, stall=STALL)
         done = await self._host.run(command)
         if done.returncode != 0 or done.truncated:
-            reason = "its answer is too long." if done.truncated else _error_sentence(done)
+            reason = "its output is too long." if done.truncated else _error_sentence(done)
             raise ToolFailedError(
                 f"{program} {words[0]} failed: {reason}", evidence=f"{done.stdout[:4000]}{done.stderr}"
             )
@@ -395,13 +395,13 @@ class Zfs:
 
 _WITHOUT_TOOLS = Problem(
     where=NAME,
-    message="The module zfs is loaded, but zpool and zfs are not installed: pools cannot be seen.",
+    message="The module zfs is loaded, but zpool and zfs are not installed, so pools are not visible.",
     hint="Install zfsutils-linux.",
 )
 
 
 def _truncation_error(line: str, why: str) -> ToolFailedError:
-    return ToolFailedError(f"{line}: {CUT}: {why}.", hint=f"Run it by hand: {line}")
+    return ToolFailedError(f"{line}: {CUT}: {why}.", hint=f"Run the command manually: {line}")
 
 
 def _problem(error: RaidbenchError) -> Problem:
@@ -451,4 +451,4 @@ def _refusal(done: Completed) -> str:
 def _error_sentence(done: Completed) -> str:
     """Return the program's error output as a sentence."""
     output = clean(clean_lines(f"{done.stderr}\n{done.stdout}".strip(), lines=4).replace("\n", " "), 300).rstrip(".")
-    return f"{output}." if output else f"it ended with status {done.returncode} and did not say why."
+    return f"{output}." if output else f"it exited with status {done.returncode} and reported no reason."

@@ -169,7 +169,7 @@ def _pool_facts(
         yield Fact(label="Full", value=f"{full} %")
     yield from _mount_facts(dataset)
     if hidden:
-        hidden_text = f"{hidden} more, without values of their own for what can be set here"
+        hidden_text = f"{hidden} more without local values of these settings"
         yield Fact(label="Filesystems", value=hidden_text)
     if status is None:
         return
@@ -215,7 +215,7 @@ def _dataset_facts(dataset: ListedDataset, device: str | None) -> Iterator[Fact]
         if dataset.block_bytes:
             yield Fact(label="Block", value=size_words(dataset.block_bytes))
         if device is None:
-            yield Fact(label="Block device", value="not known: udev made no link below /dev/zvol")
+            yield Fact(label="Block device", value="unknown: udev created no link below /dev/zvol")
 
 
 def _mount_facts(dataset: ListedDataset) -> Iterator[Fact]:

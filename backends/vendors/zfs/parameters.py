@@ -29,39 +29,38 @@ _BYTES = re.compile(r"[0-9]{1,19}")
 LEAST_MAX, LEAST_MIN = 64 << 20, 32 << 20
 """Bytes below which ZFS ignores the ARC limits (module/zfs/arc.c: arc_tuning_update, MIN_ARC_MAX)."""
 
-_SLOW = "Every pool of the machine is concerned."
+_SLOW = "It affects every pool of the host."
 _parameter = partial(Setting, risk=Risk.PERFORMANCE, risk_text=_SLOW)
 
 ARC_MAX = _parameter(
     key="zfs_arc_max",
     label="ARC, at most",
-    help="Memory that the cache of all pools may take; 0 leaves it to ZFS, half of the memory. A smaller limit gives "
-    "memory back slowly, and a limit that does not fit is kept and not heeded. (zfs(4), zfs_arc_max)",
+    help="Maximum size of the cache of all pools. With 0 ZFS uses half of the memory. A smaller limit frees memory "
+    "slowly. An invalid limit is stored but has no effect. (zfs(4), zfs_arc_max)",
     unit="bytes",
 )
 ARC_MIN = _parameter(
     key="zfs_arc_min",
     label="ARC, at least",
-    help="Memory that the cache keeps when others want it; 0 leaves it to ZFS, a 32nd of the memory. (zfs(4), "
-    "zfs_arc_min)",
+    help="Minimum size of the cache under memory pressure. With 0 ZFS uses 1/32 of the memory. (zfs(4), zfs_arc_min)",
     unit="bytes",
 )
 DIRTY_MAX = _parameter(
     key="zfs_dirty_data_max",
     label="Unwritten data",
-    help="Written data that may wait in memory; writers are slowed down from 60 % of it on and stopped at all of it. "
+    help="Maximum amount of unwritten data in memory. Writers are slowed from 60 % of it on and blocked at 100 %. "
     "(zfs(4), zfs_dirty_data_max)",
     unit="bytes",
 )
 PREFETCH = _parameter(
     key="zfs_prefetch_disable",
     label="Prefetch",
-    help="Whether streams are recognised and read ahead. (zfs(4), zfs_prefetch_disable)",
+    help="Whether sequential streams are detected and read ahead. (zfs(4), zfs_prefetch_disable)",
 )
 NOPREFETCH = _parameter(
     key="l2arc_noprefetch",
     label="Prefetched data on L2ARC",
-    help="Whether what was read ahead and not used gets to the cache devices. (zfs(4), l2arc_noprefetch)",
+    help="Whether unused prefetched data is stored on the cache devices. (zfs(4), l2arc_noprefetch)",
 )
 
 
@@ -69,8 +68,8 @@ def _active(name: str, label: str) -> Setting:
     return _parameter(
         key=f"zfs_vdev_{name}_active",
         label=f"{label}, a device",
-        help=f"{label} that are under way on a device of a pool at a time. More of them raise throughput and the "
-        f"latency of everything else there. (zfs(4), zfs_vdev_{name}_active)",
+        help=f"{label} in flight on a device of a pool. More of them increase throughput, but also the latency of "
+        f"other I/O on the device. (zfs(4), zfs_vdev_{name}_active)",
         unit="requests",
     )
 
@@ -78,7 +77,7 @@ def _active(name: str, label: str) -> Setting:
 TXG_TIMEOUT = _parameter(
     key="zfs_txg_timeout",
     label="Transaction group",
-    help="Seconds after which written data go to the disks at the latest. (zfs(4), zfs_txg_timeout)",
+    help="Maximum number of seconds until written data goes to the disks. (zfs(4), zfs_txg_timeout)",
     unit="s",
 )
 _COUNTS = (
@@ -98,12 +97,12 @@ PARAMETERS = (ARC_MAX, ARC_MIN, DIRTY_MAX, PREFETCH, NOPREFETCH, *_COUNTS)
 
 _SWITCHES = {
     "zfs_prefetch_disable": (
-        offer("0", "Streams are read ahead.", label="on"),
-        offer("1", "Only what was asked for is read.", label="off"),
+        offer("0", "Sequential streams are read ahead.", label="on"),
+        offer("1", "Only the requested data is read.", label="off"),
     ),
     "l2arc_noprefetch": (
-        offer("0", "Streams are kept on the cache devices too.", label="kept"),
-        offer("1", "They are not.", label="not kept"),
+        offer("0", "Prefetched data is stored on the cache devices as well.", label="kept"),
+        offer("1", "Prefetched data is not stored on the cache devices.", label="not kept"),
     ),
 }
 _LIMITS = {ARC_MAX.key: "c_max", ARC_MIN.key: "c_min"}
@@ -150,10 +149,10 @@ def _reading(key: str, view: ModuleView) -> Reading:
     heeded = view.arc.get(_LIMITS.get(key, ""))
     low, high = _between(key, view)
     sizes = {size for size in _POWERS if low <= size <= high} | {size for size in (now, heeded) if size is not None}
-    choices = tuple(offer(str(size), "Bytes of memory.", label=_label(key, size)) for size in sorted(sizes))
+    choices = tuple(offer(str(size), "Size in bytes.", label=_label(key, size)) for size in sorted(sizes))
     if heeded is None or heeded == now:
         return replace(common, choices=choices)
-    why = "0 leaves it to ZFS" if now == 0 else "ZFS does not heed a limit that does not fit the other one"
+    why = "0: chosen by ZFS" if now == 0 else "ZFS ignores a limit that conflicts with the other limit"
     return replace(common, choices=choices, effective=str(heeded), why_effective=why, follows=now == 0)
 
 
@@ -189,7 +188,7 @@ def legal_parameter(view: ModuleView, setting: Setting, now: Reading, value: str
     low, high = _between(setting.key, view)
     if not low <= size <= high:
         raise InvalidValueError(
-            f"{setting.key} cannot be {size} here.", hint=f"From {low} to {high} bytes; other values are not heeded."
+            f"{setting.key} cannot be {size} here.", hint=f"From {low} to {high} bytes. Other values have no effect."
         )
     return str(size)
 

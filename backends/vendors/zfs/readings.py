@@ -30,7 +30,7 @@ _WORDS = {
 """Aliases of values. Up to 2.2, zfs reports extended attributes in directories as `on` (module/zcommon/zfs_prop.c)."""
 
 _SOURCES = {"default": "nobody set it", "received": "it came with a stream"}
-_OVERRIDDEN = "a mount option overrides it until the filesystem is mounted anew"
+_OVERRIDDEN = "a mount option overrides it until the filesystem is remounted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ def common_value(key: str, text: str) -> str:
 def _reading(view: DatasetView, key: str) -> Reading:
     value = view.values.get(key) if key in INHERITED or key == "volblocksize" else view.pool.get(key)
     if value is None or value.text == "-":
-        return Reading(now=None, availability=available_unless(None, "zfs does not tell it", view.why_not))
+        return Reading(now=None, availability=available_unless(None, "zfs does not report it", view.why_not))
     force = common_value(key, value.text)
     raw = clean(f"{value.text} ({value.source})" if value.source != "-" else value.text, 300)
     if key in FIXED:
@@ -92,10 +92,10 @@ def _reading(view: DatasetView, key: str) -> Reading:
     choices = [choice for choice in CHOICES[key] if view.offers(key, choice.value)]
     if key in INHERITED:
         if value.received is not None:
-            text = f"What came with the stream: {clean(value.received, 64)}."
+            text = f"The received value: {clean(value.received, 64)}."
             choices.insert(0, offer(RECEIVED, text))
-        above = "what the filesystem above has" if view.kind is not ZfsKind.POOL else "the default"
-        choices.insert(0, offer(INHERIT, f"Nothing of its own: {above}."))
+        above = "the value of the parent filesystem" if view.kind is not ZfsKind.POOL else "the default"
+        choices.insert(0, offer(INHERIT, f"Inherited: {above}."))
     if key not in INHERITED or (value.source in OWN and value.source != "received"):
         return Reading(
             now=force, raw=raw, choices=_with_value(choices, key, force), availability=_availability(view, value)

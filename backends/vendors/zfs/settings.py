@@ -31,27 +31,28 @@ _LEVELS = (
 SYNC = _stored(
     key="sync",
     label="Sync",
-    help="What becomes of a synchronous write (fsync, O_DSYNC): standard puts it into the intent log before it "
-    "returns, always does that with every write, disabled with none. (zfsprops(7), sync)",
-    risk_text="Synchronous writes are reported done while they are in memory only: a power cut or a crash loses the "
-    "last seconds of what databases, virtual machines and NFS clients were told is safe. The pool stays consistent.",
+    help="Handling of synchronous writes (fsync, O_DSYNC). standard writes them to the intent log before they "
+    "return. always does that for every write, disabled for none. (zfsprops(7), sync)",
+    risk_text="Synchronous writes are acknowledged while they are only in memory. A power failure or crash loses the "
+    "last "
+    "seconds of acknowledged writes of databases, virtual machines and NFS clients. The pool remains consistent.",
 )
 LOGBIAS = _stored(
     key="logbias",
     label="Log bias",
-    help="How synchronous writes are logged: latency uses the pool's log devices, throughput writes the data to their "
-    "place at once and only their addresses into the log. (zfsprops(7), logbias)",
+    help="How synchronous writes are logged. latency uses the log devices of the pool. throughput writes data "
+    "directly to the pool and logs only its addresses. (zfsprops(7), logbias)",
 )
 PRIMARY = _stored(
     key="primarycache",
     label="Primary cache",
-    help="What the ARC in memory keeps of it. Without data every read goes to the disks, and is never read ahead. "
+    help="What the ARC (in memory) caches. Without data, every read goes to the disks, without read-ahead. "
     "(zfsprops(7), primarycache)",
 )
 SECONDARY = _stored(
     key="secondarycache",
     label="Secondary cache",
-    help="What the pool's cache devices (L2ARC) keep of it; only what has been in the ARC gets there. (zfsprops(7), "
+    help="What the cache devices of the pool (L2ARC) cache. Only content of the ARC gets there. (zfsprops(7), "
     "secondarycache)",
 )
 COMPRESSION = _stored(
@@ -59,64 +60,64 @@ COMPRESSION = _stored(
     key="compression",
     other_words=(INHERIT, RECEIVED, *_LEVELS),
     label="Compression",
-    help="How new blocks are compressed; what is there stays as it is until it is written anew. Measured with data "
-    "that compress, figures tell of the processor and not of the disks. zstd and its levels activate a feature of "
-    "the pool, which older systems and boot loaders cannot read then. (zfsprops(7), compression)",
+    help="Compression of new blocks. Existing blocks do not change until they are rewritten. With compressible data, "
+    "a benchmark measures the processor, not the disks. zstd and its levels activate a pool feature that older "
+    "systems and boot loaders cannot read. (zfsprops(7), compression)",
 )
 RECORDSIZE = _stored(
     new_data=True,
     key="recordsize",
     label="Record size",
-    help="Largest block of a file. Only files made afterwards have it, existing ones keep theirs: lay a scratch file "
-    "out anew to measure it. A smaller request reads the whole block, and a write reads and writes it. Above "
-    "128 KiB a feature of the pool is activated. (zfsprops(7), recordsize)",
+    help="Largest block of a file. It applies only to new files, so re-create a scratch file to measure it. A "
+    "smaller read reads the whole block. A smaller write reads and writes the whole block. A value above 128 "
+    "KiB activates a pool feature. (zfsprops(7), recordsize)",
     unit="bytes",
 )
 VOLBLOCKSIZE = _stored(
     key="volblocksize",
     label="Volume block size",
-    help="Block of the volume: a smaller request reads or writes the whole of it. It is chosen when the volume is "
-    "made. (zfsprops(7), volblocksize)",
+    help="Block size of the zvol. A smaller request reads or writes a whole block. It is fixed at creation. "
+    "(zfsprops(7), volblocksize)",
     effect=Effect.RECREATED,
     unit="bytes",
 )
 ATIME = _stored(
     key="atime",
     label="Access times",
-    help="Whether reading a file writes when that was. (zfsprops(7), atime)",
+    help="Whether reading a file updates its access time. (zfsprops(7), atime)",
 )
 XATTR = _stored(
     key="xattr",
     label="Extended attributes",
-    help="Where they are kept: sa with the file, which needs fewer requests for ACLs and SELinux, dir in a hidden "
-    "directory. Those that a file has stay where they are. (zfsprops(7), xattr)",
+    help="Where extended attributes are stored. sa stores them with the file, which needs fewer requests for ACLs "
+    "and SELinux. dir uses a hidden directory. Existing attributes are not moved. (zfsprops(7), xattr)",
 )
 REDUNDANT = _stored(
     new_data=True,
     key="redundant_metadata",
     label="Redundant metadata",
-    help="Which metadata have a second copy beside the pool's own redundancy. With fewer, random writes cost less and "
-    "one corrupt block can cost more: with most some 1000 records, with some a file, with none the whole dataset. "
-    "(zfsprops(7), redundant_metadata)",
+    help="Which metadata has a second copy in addition to the redundancy of the pool. Fewer copies make random "
+    "writes cheaper, but one corrupt block can destroy more: about 1000 records with most, a file with some, "
+    "the whole dataset with none. (zfsprops(7), redundant_metadata)",
 )
 SPECIAL = _stored(
     new_data=True,
     key="special_small_blocks",
     label="Small blocks on special",
-    help="New blocks up to this size go to the pool's special devices, with 0 only metadata do. At the record size or "
-    "above all data do. (zfsprops(7), special_small_blocks)",
+    help="New blocks up to this size go to the special devices of the pool. With 0 only metadata does. From the "
+    "record size on, all data does. (zfsprops(7), special_small_blocks)",
     unit="bytes",
 )
 AUTOTRIM = _stored(
     key="autotrim",
     label="Automatic trim",
-    help="Whether freed space is told the pool's disks as it becomes free. Off leaves that to `zpool trim`. "
+    help="Whether freed space is trimmed on the disks of the pool automatically. If it is off, use `zpool trim`. "
     "(zpoolprops(7), autotrim)",
 )
 ASHIFT = _stored(
     key="ashift",
     label="Sector shift",
-    help="Power of two of the pool's sector, 12 for 4 KiB. A device keeps the one that it was added with. "
+    help="Exponent of the pool's sector size: 12 for 4 KiB. A device keeps the value from when it was added. "
     "(zpoolprops(7), ashift)",
     effect=Effect.RECREATED,
 )
@@ -147,8 +148,8 @@ INHERITED = tuple(setting.key for setting in OF_DATASETS if setting is not VOLBL
 """Properties that datasets inherit."""
 
 FIXED = {
-    "volblocksize": "it is chosen when the volume is made",
-    "ashift": "a device keeps the one that it was added to the pool with",
+    "volblocksize": "it is fixed at creation",
+    "ashift": "a device keeps the value from when it was added to the pool",
 }
 """Why a setting is read-only, by key."""
 
@@ -160,9 +161,9 @@ def settings_of(kind: ZfsKind, *, special: bool) -> tuple[Setting, ...]:
 
 def _cache_choices(which: str) -> tuple[Choice, ...]:
     return (
-        offer("all", f"Data and metadata are kept in {which}."),
-        offer("metadata", f"Only metadata are kept in {which}."),
-        offer("none", f"Nothing is kept in {which}."),
+        offer("all", f"Data and metadata are cached in {which}."),
+        offer("metadata", f"Only metadata is cached in {which}."),
+        offer("none", f"Nothing is cached in {which}."),
     )
 
 
@@ -177,17 +178,17 @@ _SIZES = tuple(
 
 CHOICES: dict[str, tuple[Choice, ...]] = {
     "sync": (
-        offer("standard", "As programs ask for it."),
-        offer("always", "Every write is synchronous, which is slow without a fast log."),
+        offer("standard", "As requested by programs."),
+        offer("always", "Every write is synchronous, which is slow without a fast log device."),
         offer("disabled", "No write waits for the disks.", risk=Risk.POWER_LOSS),
     ),
-    "logbias": _plain(latency="Through the log devices.", throughput="Past them, at the pool's own pace."),
+    "logbias": _plain(latency="Writes go to the log devices.", throughput="Writes bypass the log devices."),
     "primarycache": _cache_choices("memory"),
     "secondarycache": _cache_choices("the cache devices"),
     "compression": (
         offer("off", "Blocks are written as they are."),
-        offer("on", "What this ZFS takes for the best all-round method: lz4."),
-        offer("lz4", "Fast, and gives up early on what does not compress."),
+        offer("on", "The default method of ZFS: lz4."),
+        offer("lz4", "Fast. Stops early on incompressible data."),
         offer("zle", "Runs of zeros only."),
         offer("gzip-1", "Slow, and denser than lz4."),
         offer("gzip", "Level 6: slower and denser."),
@@ -195,16 +196,16 @@ CHOICES: dict[str, tuple[Choice, ...]] = {
         offer("zstd-fast", "Near lz4 in speed."),
         offer("zstd", "Level 3: as dense as gzip, several times as fast."),
         offer("zstd-9", "Denser and slower."),
-        offer("zstd-19", "Densest, for what is written once."),
+        offer("zstd-19", "Densest. For data that is written once."),
     ),
     "recordsize": _SIZES,
-    "atime": _plain(on="Reads are noted.", off="Reads write nothing."),
-    "xattr": _plain(sa="With the file.", dir="In a hidden directory.", off="There are none."),
+    "atime": _plain(on="Access times are updated.", off="Access times are not updated."),
+    "xattr": _plain(sa="With the file.", dir="In a hidden directory.", off="No extended attributes."),
     "redundant_metadata": _plain(
         all="Of all metadata.", most="Of most.", some="Of critical ones only.", none="Of none."
     ),
     "special_small_blocks": (offer("0", "Metadata only."), *_SIZES),
-    "autotrim": _plain(off="Freed space is not told.", on="Freed space is told."),
+    "autotrim": _plain(off="Freed space is not trimmed.", on="Freed space is trimmed."),
 }
 """Values in display order. Those that a pool or version lacks are left out of its readings."""
 

@@ -96,7 +96,7 @@ class PoolDevice:
         if match is None:
             return ""
         spares = f"{match[4]} distributed spare{'' if match[4] == '1' else 's'}"
-        return f"{match[2]} data drives in a stripe, {match[3]} disks, {spares}"
+        return f"{match[2]} data drives per stripe, {match[3]} disks, {spares}"
 
     @property
     def condition(self) -> str:

@@ -28,7 +28,7 @@ async def test_a_device_whose_state_is_not_told_is_unknown_and_not_changed() -> 
     backend = Bcache(TruncatingHost(machine(), f"{OWN}/state", None))
     found = await backend.inventory()
     assert found.arrays[0].state is State.UNKNOWN
-    assert [one.message for one in found.problems] == [f"{OWN}: the answer was cut: state cannot be read."]
+    assert [one.message for one in found.problems] == [f"{OWN}: incomplete output: state cannot be read."]
     with pytest.raises(BlockedError, match="state cannot be read"):
         await backend.plan(BCACHE0, "writeback_percent", "20")
 

@@ -76,7 +76,7 @@ async def test_a_disk_that_has_lost_all_its_paths_has_failed() -> None:
             "cache 8:0 8:16 8:32 512 0 default 0",
             "cache 8 1/2 512 1/2 0 0 0 0 0 0 0 1 writeback 2 migration_threshold 2048 mq 0 ro needs_check",
             State.FAILED,
-            "its cache is read-only: the metadata are damaged",
+            "its cache is read-only: the metadata is damaged",
         ),
         (
             "cache 8:0 8:16 8:32 512 0 default 0",

@@ -105,7 +105,7 @@ async def test_nothing_is_run_without_the_driver() -> None:
 async def test_doctor_names_the_package_of_a_driver_without_its_program() -> None:
     host = FakeHost(machine(**{"/sys/module/iomemory_vsl4/version": "4.3"}))
     (problem,) = await FusionIo(host).diagnose()
-    assert "fio-status is not found" in problem.message
+    assert "fio-status is not installed" in problem.message
 
 
 async def test_it_is_detached_before_it_is_formatted_and_attached_after() -> None:
@@ -143,7 +143,7 @@ class _StaysAttached(IoMemory):
 
 async def test_nothing_is_formatted_that_is_not_detached() -> None:
     host = PlayedCard(_StaysAttached())
-    with pytest.raises(ToolFailedError, match="does not say that fct0 is detached"):
+    with pytest.raises(ToolFailedError, match="does not confirm that fct0 is detached"):
         await FusionIo(host).apply(await planned(host))
     assert host.ran == STEPS[:1]
 
@@ -167,7 +167,7 @@ async def test_a_card_in_the_place_of_another_is_not_formatted() -> None:
 )
 async def test_a_step_that_is_none_of_its_own_is_not_run(argv: tuple[str, ...]) -> None:
     host = PlayedCard()
-    with pytest.raises(RefusedError, match="This is no step of formatting /dev/fioa"):
+    with pytest.raises(RefusedError, match="a step that does not belong to formatting /dev/fioa"):
         await FusionIo(host).apply(replace(await planned(host), writes=(ChangeStep(argv=argv),)))
     assert host.ran == []
 
@@ -180,7 +180,7 @@ class _TwoVolumes(IoMemory):
 
 async def test_a_module_with_two_block_devices_is_not_formatted() -> None:
     why = await why_not(PlayedCard(_TwoVolumes()))
-    assert why == "fct0 has fiob besides, which would be formatted along with it"
+    assert why == "fct0 also has fiob, which would be formatted with it"
 
 
 async def test_a_missing_program_blocks_it() -> None:
@@ -200,7 +200,7 @@ async def test_a_change_cut_short_says_how_the_card_comes_back() -> None:
     host = PlayedCard()
     change = await planned(host)
     host.card.attached = False
-    assert await FusionIo(host).remains(change) == "fct0 is Detached. Bring it back with: fio-attach /dev/fct0"
+    assert await FusionIo(host).remains(change) == "fct0 is Detached. Attach it with: fio-attach /dev/fct0"
 
 
 class _Unnoticed(PlayedCard):
@@ -236,7 +236,7 @@ class _OfAnother(IoMemory):
 async def test_a_device_that_fio_status_does_not_name_is_left_alone() -> None:
     reading = (await FusionIo(PlayedCard(_OfAnother())).read(CARD))["sector_size"]
     assert (reading.now, reading.effective) == (None, None)
-    assert reading.availability.why_not == "fio-status does not tell of it"
+    assert reading.availability.why_not == "fio-status does not report it"
 
 
 async def test_a_card_in_use_is_not_formatted_and_says_by_what() -> None:
@@ -276,7 +276,7 @@ async def test_a_program_that_went_away_keeps_every_step_from_being_taken() -> N
     host = PlayedCard()
     change = await planned(host)
     host.missing = ("fio-format",)
-    with pytest.raises(RefusedError, match="This is no step of formatting"):
+    with pytest.raises(RefusedError, match="a step that does not belong to formatting"):
         await FusionIo(host).apply(change)
     assert host.ran == []
 
@@ -311,6 +311,6 @@ class _Exchanged(IoMemory):
 
 async def test_a_card_that_was_exchanged_while_it_was_detached_is_not_formatted() -> None:
     host = PlayedCard(_Exchanged())
-    with pytest.raises(ToolFailedError, match="does not say that fct0 is detached"):
+    with pytest.raises(ToolFailedError, match="does not confirm that fct0 is detached"):
         await FusionIo(host).apply(await planned(host))
     assert host.ran == STEPS[:1]

@@ -165,7 +165,7 @@ async def test_hosts_and_depths_behind_a_controller() -> None:
 
 
 async def test_a_link_that_is_narrower_than_the_card_says_so() -> None:
-    assert fact(await card(RAID), "PCIe link") == "5.0 GT/s x4, the card can do 5.0 GT/s x8"
+    assert fact(await card(RAID), "PCIe link") == "5.0 GT/s x4, the device supports 5.0 GT/s x8"
 
 
 async def test_a_chipsets_controller_has_no_link() -> None:
@@ -294,9 +294,9 @@ async def test_a_card_that_refuses_stays_as_the_bus_shows_it() -> None:
 
 async def test_doctor_says_that_a_card_is_asked() -> None:
     said = [problem.message for problem in await advice(Asked(), RAID)]
-    assert any("its firmware is asked" in message for message in said)
+    assert any("queries its firmware" in message for message in said)
 
 
 async def test_doctor_says_why_a_card_cannot_be_asked() -> None:
     said = [problem.message for problem in await advice(Asked(why_not="There is no node."), RAID)]
-    assert any("cannot be asked either: There is no node." in message for message in said)
+    assert any("cannot be queried: There is no node." in message for message in said)

@@ -114,7 +114,10 @@ async def test_an_equal_value_is_not_sent() -> None:
 
 async def test_the_write_cache_is_not_offered_while_the_battery_is_not_ready() -> None:
     found = await reading("write_cache", threeware(battery="Charging", write=False))
-    assert found.availability.why_not == "the battery is Charging: the card does not cache writes before it is ready"
+    assert (
+        found.availability.why_not
+        == "the battery is Charging, so the controller does not cache writes until it is ready"
+    )
 
 
 @pytest.mark.parametrize(("battery", "risk"), [("OK", Risk.NONE), ("-", Risk.POWER_LOSS)])
@@ -135,7 +138,7 @@ async def test_a_command_that_is_not_of_this_change_is_not_run() -> None:
     host = PlayedUnit()
     change = await Threeware(host).plan(UNIT, "write_cache", "write-through")
     foreign = ChangeStep(argv=("/usr/bin/tw_cli", "/c0/u0", "del", "quiet"))
-    with pytest.raises(RefusedError, match="This does not set write cache"):
+    with pytest.raises(RefusedError, match="the recorded step does not set write cache"):
         await Threeware(host).apply(replace(change, writes=(foreign,)))
     assert host.ran == []
 
@@ -259,7 +262,7 @@ async def test_a_battery_that_is_not_ready_stands_against_the_write_cache_alone(
         (Completed(returncode=0, stdout="first\n(0x0B:0x0017): Not ready\n", stderr=""), "(0x0B:0x0017): Not ready"),
         (Completed(returncode=0, stdout="", stderr="Error: (CLI:008) Invalid.\n"), "Error: (CLI:008) Invalid."),
         (Completed(returncode=1, stdout="first\nlast\n", stderr=""), "last"),
-        (Completed(returncode=3, stdout="\n", stderr=""), "it ended with exit status 3"),
+        (Completed(returncode=3, stdout="\n", stderr=""), "it exited with status 3"),
     ],
 )
 async def test_what_tw_cli_says_decides_and_its_exit_status_where_it_says_nothing(
@@ -330,7 +333,7 @@ async def test_an_areca_card_shows_its_caches_as_facts_and_why_nothing_is_set() 
     (card,) = (await areca()).controllers
     told = {fact.label: fact.value for fact in card.facts}
     assert (card.model, card.pci, told["Disk Write Cache Mode"]) == ("ARC-1222", "0000:03:00.0", "Auto")
-    assert told["Settings"].startswith("none here: no documentation")
+    assert told["Settings"].startswith("read-only: the cli64 commands")
 
 
 async def test_areca_drives_have_their_state_and_their_raid_set() -> None:
@@ -366,7 +369,7 @@ def test_a_row_that_does_not_stand_below_its_title_is_no_areca_drive(row: str) -
 async def test_rows_of_an_areca_card_that_are_not_understood_are_told() -> None:
     strange = ARECA["disk", "info"].replace("02  SLOT 01", "02  Bay/01 ")
     (problem,) = (await Areca(Telling("cli64", {**ARECA, ("disk", "info"): strange})).inventory()).problems
-    assert problem.message == "1 row of cli64's disk info could not be understood."
+    assert problem.message == "1 row of the output of `cli64 disk info` cannot be parsed."
 
 
 @pytest.mark.parametrize(
@@ -405,7 +408,7 @@ async def test_a_marvell_mirror_is_shown_with_its_drives_behind_any_noise() -> N
 async def test_a_marvell_card_says_why_nothing_is_set() -> None:
     (card,) = (await marvell()).controllers
     assert next(fact.value for fact in card.facts if fact.label == "Settings").startswith(
-        "none: the card caches nothing"
+        "none: the controller caches nothing"
     )
 
 
@@ -450,7 +453,7 @@ class _Dying(Telling):
 )
 async def test_what_a_tool_says_while_it_dies_is_told_once(backend: Areca | Marvell, tool: str) -> None:
     (problem,) = (await backend.inventory()).problems
-    assert problem.message == f"/usr/bin/{tool} said: /usr/bin/{tool}: {LIBRARY} (exit status 127)."
+    assert problem.message == f"/usr/bin/{tool} reports: /usr/bin/{tool}: {LIBRARY} (exit status 127)."
 
 
 class _Cut(HostWrapper):
@@ -468,7 +471,7 @@ class _Cut(HostWrapper):
 @pytest.mark.parametrize("word", ["unitstatus", "drivestatus", "bbustatus"])
 async def test_each_half_answer_of_tw_cli_is_told_where_devices_are_listed(word: str) -> None:
     (problem,) = (await Threeware(_Cut(PlayedUnit(), f"info c0 {word}", 60)).inventory()).problems
-    assert (problem.where, "the answer was cut" in problem.message) == ("threeware:/c0", True)
+    assert (problem.where, "incomplete output" in problem.message) == ("threeware:/c0", True)
 
 
 async def test_members_of_an_areca_raid_set_are_not_counted_on_half_a_list() -> None:
@@ -507,13 +510,13 @@ async def test_write_back_counts_as_a_risk_while_the_battery_is_not_known() -> N
 
 @pytest.mark.parametrize("words", ["info", "info c0 unitstatus"])
 async def test_a_unit_that_half_an_answer_does_not_name_is_not_said_to_be_gone(words: str) -> None:
-    with pytest.raises(ToolFailedError, match="the answer was cut"):
+    with pytest.raises(ToolFailedError, match="incomplete output"):
         await Threeware(_Cut(PlayedUnit(), words, 20)).read(UNIT)
 
 
 @pytest.mark.parametrize(("words", "at"), [("info c0 drivestatus", 300), ("info c0 bbustatus", 160)])
 async def test_nothing_is_planned_on_a_unit_while_an_answer_about_its_card_is_cut(words: str, at: int) -> None:
-    with pytest.raises(BlockedError, match="the answer was cut"):
+    with pytest.raises(BlockedError, match="incomplete output"):
         await Threeware(_Cut(PlayedUnit(), words, at)).plan(UNIT, "read_cache", "off")
 
 
@@ -538,7 +541,7 @@ async def test_a_card_that_tw_cli_does_not_list_and_the_kernel_has_is_told() -> 
     host = PlayedUnit()
     host.files["/sys/bus/pci/drivers/3w-9xxx/0000:04:00.0/vendor"] = "0x13c1"
     (problem,) = (await Threeware(host).inventory()).problems
-    assert problem.message.endswith("the answer was cut: of the kernel's 2 cards it lists 1.")
+    assert problem.message.endswith("incomplete output: the kernel has 2 controllers, it lists 1.")
 
 
 async def test_drives_are_not_free_while_the_volumes_of_their_card_are_not_known() -> None:
@@ -602,7 +605,7 @@ async def test_of_several_nvme_boot_cards_no_array_is_given_to_any() -> None:
     twice["info", "-o", "hba"] = twice["info", "-o", "hba"].replace("nvme3", "nvme4", 1)
     found = await Marvell(Telling("mnv_cli", twice)).inventory()
     assert (len(found.controllers), found.arrays, found.drives) == (2, (), ())
-    assert "names 2 cards" in found.problems[-1].message
+    assert "reports 2 controllers" in found.problems[-1].message
 
 
 @pytest.mark.parametrize(("tool", "answers"), [("mvcli", MARVELL), ("mnv_cli", NVME)])

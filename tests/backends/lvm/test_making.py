@@ -80,8 +80,8 @@ def test_it_says_what_is_wiped_and_what_cannot_be_brought_back() -> None:
 def test_unsynchronised_copies_are_said_to_be_that() -> None:
     plan = planned(Level.RAID5, 3, assume_clean=True)
     assert "--nosync" in plan.steps[0].argv
-    assert "Nothing is synchronised" in plan.initialising
-    with pytest.raises(InvalidValueError, match="no RAID6 that is not synchronised"):
+    assert "The volume is not synchronised" in plan.initialising
+    with pytest.raises(InvalidValueError, match="a RAID6 without the initial synchronisation"):
         planned(Level.RAID6, 5, assume_clean=True)
 
 
@@ -90,15 +90,15 @@ def test_unsynchronised_copies_are_said_to_be_that() -> None:
     [
         (Level.RAID0, 1, {}, "at least 2 physical volumes"),
         (Level.RAID6, 4, {}, "at least 5 physical volumes"),
-        (Level.RAID50, 6, {}, "LVM makes no RAID50"),
+        (Level.RAID50, 6, {}, "LVM does not support RAID50"),
         (Level.RAID10, 4, {"spans": 2}, "has no spans"),
-        (Level.RAID10, 5, {}, "cannot have 2 spans"),
+        (Level.RAID10, 5, {}, "cannot be divided into 2 spans"),
         (Level.RAID0, 2, {"strip_bytes": 8 * MIB}, "stripe size of 8388608"),
         (Level.RAID0, 2, {"strip_bytes": 2048}, "stripe size of 2048"),
         (Level.RAID0, 2, {"strip_bytes": 96 << 10}, "stripe size of 98304"),
-        (Level.RAID0, 2, {"size_bytes": 1 << 40}, "131072 free extents on each of 2 .* for 1 TiB, and /dev/nvme0n1"),
-        (Level.RAID5, 3, {"size_bytes": 200 * 4 * MIB}, "101 free extents on each of 3 .* has 100"),
-        (Level.RAID0, 2, {"policies": {"write_cache": "write-back"}}, "no policies at birth"),
+        (Level.RAID0, 2, {"size_bytes": 1 << 40}, "131072 are needed on each of 2 .* for 1 TiB, and /dev/nvme0n1"),
+        (Level.RAID5, 3, {"size_bytes": 200 * 4 * MIB}, "101 are needed on each of 3 .* has 100"),
+        (Level.RAID0, 2, {"policies": {"write_cache": "write-back"}}, "no policies at creation"),
         (Level.RAID0, 2, {"drives": (drive(0), drive(1, media=Media.HDD))}, "different media"),
     ],
 )
@@ -108,27 +108,25 @@ def test_what_it_does_not_make_is_a_sentence(level: Level, count: int, more: dic
 
 
 def test_a_raid_needs_an_extent_of_metadata_on_each() -> None:
-    with pytest.raises(
-        InvalidValueError, match=r"2 free extents on each of 3 physical volumes are wanted, and .* has 1"
-    ):
+    with pytest.raises(InvalidValueError, match=r"2 are needed on each of 3 physical volumes, and .* has 1"):
         planned(Level.RAID5, 3, drives=tuple(drive(number, 1) for number in range(3)))
 
 
 def test_a_name_that_is_taken_is_refused() -> None:
-    with pytest.raises(RefusedError, match="has a volume called mail"):
+    with pytest.raises(RefusedError, match="already has a volume named mail"):
         planned(Level.RAID0, 2, name="mail")
 
 
 @loop_over(
     ("told", "why"),
     [
-        ({"vg_missing_pv_count": "1", "vg_partial": "partial"}, "misses 1 of its physical volumes"),
-        ({"vg_partial": "partial"}, "misses some"),
+        ({"vg_missing_pv_count": "1", "vg_partial": "partial"}, "1 physical volumes of the group"),
+        ({"vg_partial": "partial"}, "some physical volumes of the group"),
         ({"vg_exported": "exported"}, "is exported"),
-        ({"vg_lock_type": "sanlock", "vg_shared": "shared"}, "shared with other machines .sanlock."),
-        ({"vg_clustered": "clustered"}, "shared with other machines"),
-        ({"vg_permissions": "read-only"}, "may only be read"),
-        ({"vg_permissions": ""}, "may only be read"),
+        ({"vg_lock_type": "sanlock", "vg_shared": "shared"}, "shared with other hosts .sanlock."),
+        ({"vg_clustered": "clustered"}, "shared with other hosts"),
+        ({"vg_permissions": "read-only"}, "is read-only"),
+        ({"vg_permissions": ""}, "is read-only"),
         ({"vg_extent_size": "-1"}, "how large an extent"),
     ],
 )
@@ -164,5 +162,5 @@ def test_the_steps_that_are_planned_may_be_taken(level: Level) -> None:
     ],
 )
 def test_no_other_step_is_taken(argv: tuple[str, ...]) -> None:
-    with pytest.raises(RefusedError, match="neither makes nor removes"):
+    with pytest.raises(RefusedError, match="neither creates nor removes"):
         require_steps((ChangeStep(argv=argv),), "data", (CREATE, REMOVE))

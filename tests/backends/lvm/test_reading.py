@@ -124,7 +124,7 @@ def test_a_threshold_below_eight_chunks_is_told_as_raised() -> None:
     told = {"cache_settings": "migration_threshold=100", "kernel_cache_settings": "migration_threshold=1024"}
     reading = readings(view(CACHES, "mail", **told))["migration_threshold"]
     assert (reading.now, reading.effective) == ("100", "1024")
-    assert reading.why_effective == "LVM gives the kernel no less than 8 chunks"
+    assert reading.why_effective == "the minimum of LVM is 8 chunks"
 
 
 def test_write_behind_that_the_kernel_does_not_heed_is_told() -> None:
@@ -152,7 +152,7 @@ def test_read_ahead_is_lvms_and_what_the_queue_has(raw: str, kernel: str, now: s
     assert (reading.now, reading.effective) == (now, effective)
 
 
-AWAY = "a member was away: lvchange --refresh"
+AWAY = "a member was temporarily missing (fix: lvchange --refresh"
 FLUSH = {"kernel_cache_policy": "cleaner", "cache_dirty_blocks": "300", "cache_used_blocks": "600"}
 
 
@@ -160,7 +160,7 @@ def test_a_flush_is_a_task_and_stands_against_every_change() -> None:
     flushed = view(CACHES, "mail", **FLUSH)
     assert tasks_of(flushed.volume, flushed.group) == (Task(kind="flush", progress=0.5),)
     told = {one.availability.why_not for one in readings(flushed).values()}
-    assert told == {"its cache is being flushed, 18.8 MiB are left: wait for its end"}
+    assert told == {"its cache is being flushed, 18.8 MiB are left. Wait until it ends"}
     ended = view(CACHES, "mail", **FLUSH | {"cache_dirty_blocks": "0"})
     assert tasks_of(ended.volume, ended.group) == ()
     assert readings(ended)["cache_mode"].availability.available
@@ -176,9 +176,14 @@ def test_a_flush_is_a_task_and_stands_against_every_change() -> None:
             "mir",
             {"lv_health_status": "refresh needed"},
             State.DEGRADED,
-            "a member was away: lvchange --refresh vg0/mir",
+            "a member was temporarily missing (fix: lvchange --refresh vg0/mir)",
         ),
-        ("mail", {"lv_check_needed": "check needed"}, State.DEGRADED, "the metadata of its cache or pool need a check"),
+        (
+            "mail",
+            {"lv_check_needed": "check needed"},
+            State.DEGRADED,
+            "the metadata of its cache or pool needs a check",
+        ),
         ("pool", {"data_percent": "93.40"}, State.DEGRADED, "the data are 93% full"),
         ("pool", {"metadata_percent": "90.00"}, State.DEGRADED, "the metadata are 90% full"),
         ("pool", {"data_percent": "89.99"}, State.OPTIMAL, ""),
@@ -188,7 +193,7 @@ def test_a_flush_is_a_task_and_stands_against_every_change() -> None:
         ("lin", {"lv_active": "locally exclusive"}, State.OPTIMAL, ""),
         ("lin", {"lv_active": "remotely"}, State.OFFLINE, "active on another host"),
         ("lin", {"lv_active": "", "lv_health_status": "partial"}, State.OFFLINE, "not active"),
-        ("lin", {"lv_suspended": "suspended"}, State.DEGRADED, "its device is suspended: all I/O waits"),
+        ("lin", {"lv_suspended": "suspended"}, State.DEGRADED, "its device is suspended (all I/O is suspended)"),
     ],
 )
 def test_a_volume_that_needs_somebody_says_why(name: str, told: dict[str, str], state: State, why: str) -> None:
@@ -240,7 +245,7 @@ def test_a_thin_volume_tells_of_its_full_pool() -> None:
 
 def test_a_volume_that_is_not_whole_or_not_active_is_not_changed() -> None:
     whole = readings(view(KINDS, "mir", lv_health_status="partial"))
-    assert {one.availability.why_not for one in whole.values()} == {"it is not whole (partial)"}
+    assert {one.availability.why_not for one in whole.values()} == {"it is incomplete (partial)"}
     away = readings(view(KINDS, "lin", lv_active=""))
     assert away["lv_read_ahead"].availability.why_not == "it is not active: lvchange --activate y vg0/lin"
 
@@ -268,7 +273,7 @@ async def test_a_missing_volume_of_a_group_is_told_by_the_doctor() -> None:
         .replace("/dev/nvme3n1(", "[unknown](")
     )
     problems = await Lvm(host(text, CACHES[1])).diagnose()
-    assert "The volume group vg0 misses 1 physical volume." in [one.message for one in problems]
+    assert "The volume group vg0 has 1 missing physical volume." in [one.message for one in problems]
 
 
 async def test_where_lvm_says_nothing_the_kernels_names_are_shown() -> None:
@@ -276,7 +281,7 @@ async def test_where_lvm_says_nothing_the_kernels_names_are_shown() -> None:
     made.tools["lvs"] = done("", 5, "  /run/lock/lvm: permission denied\n")
     found = await Lvm(made).inventory()
     assert {one.name for one in found.arrays} >= {"vg0/mail", "vg0/lin"}
-    assert [one.message for one in found.problems] == ["LVM tells root alone of its volumes."]
+    assert [one.message for one in found.problems] == ["LVM reports logical volumes only to root."]
 
 
 def test_a_table_is_read_by_its_kind() -> None:
@@ -374,7 +379,7 @@ def test_a_vdo_pool_of_which_nothing_is_active_is_not_active() -> None:
 @pytest.mark.parametrize("name", ["mail", "pool0"])
 def test_a_vdo_that_takes_no_writes_has_failed(name: str) -> None:
     group = deduplicating(vdo_operating_mode="read-only")
-    assert health(group[name], group) == (State.FAILED, "VDO is read-only: it ran full, or its metadata are damaged")
+    assert health(group[name], group) == (State.FAILED, "VDO is read-only: it ran full, or its metadata is damaged")
     well = deduplicating(vdo_operating_mode="normal")
     assert health(well[name], well) == (State.OPTIMAL, "")
 
@@ -429,7 +434,7 @@ def test_a_volume_of_errors_has_failed_and_wrong_checksums_are_mismatches() -> N
     )
     assert health(group["hole"], group)[0] is State.FAILED
     facts = shown(group, "sums")[2]
-    assert facts["Mismatches"] == "7 checksums of its images were wrong"
+    assert facts["Mismatches"] == "7 checksum errors in its images"
     assert facts["Integrity"] == "checksums of its images, journal"
 
 

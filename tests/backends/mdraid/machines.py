@@ -170,7 +170,7 @@ def _write(host: FakeHost, path: str, text: str) -> None:
         words = [one for one in now.split(",") if one != word]
         host.files[path] = ",".join(words if text.startswith("-") else [*words, word])
     elif key == "safe_mode_delay" and not re.fullmatch(r"\d+\.\d{3}", text):
-        raise ToolFailedError("The kernel refused it: Invalid argument.")
+        raise ToolFailedError("The kernel refused the value it: Invalid argument.")
     else:
         host.files[path] = text
 

@@ -68,7 +68,7 @@ async def test_the_cache_of_an_array_with_a_journal_is_set_and_taken_back() -> N
     change = await plan(journaled(), "journal_mode", "write-back")
     told = [one.replace(f"{SYSFS}/", "") for one in steps(change.writes + change.undo)]
     assert told == ["echo write-back > journal_mode", "echo write-through > journal_mode"]
-    assert (change.risk, "journal device alone" in change.risk_text) == (Risk.POWER_LOSS, True)
+    assert (change.risk, "only on the journal device" in change.risk_text) == (Risk.POWER_LOSS, True)
     back = await plan(journaled("write-through [write-back]"), "journal_mode", "write-through")
     assert (back.before, back.risk) == ("write-back", Risk.NONE)
 
@@ -76,7 +76,7 @@ async def test_the_cache_of_an_array_with_a_journal_is_set_and_taken_back() -> N
 async def test_an_array_without_a_journal_has_no_mode_of_one() -> None:
     assert "journal_mode" not in await MdRaid(MdHost(array("raid5"))).read(MD0)
     gone = (await MdRaid(journaled("")).read(MD0))["journal_mode"]
-    assert (gone.now, gone.availability.why_not) == ("unknown", "the array has no journal that works")
+    assert (gone.now, gone.availability.why_not) == ("unknown", "the array has no working journal")
 
 
 async def test_the_lock_is_the_one_that_a_run_on_the_array_takes() -> None:
@@ -97,7 +97,7 @@ async def test_no_other_speeds(value: str) -> None:
 
 async def test_the_stripe_cache_says_what_memory_it_takes() -> None:
     change = await plan(MdHost(array()), "stripe_cache_size", "8192")
-    assert change.risk_text == "The stripe cache takes 128 MiB of memory."
+    assert change.risk_text == "The stripe cache uses 128 MiB of memory."
 
 
 async def test_no_more_than_a_quarter_of_the_memory_is_offered_to_the_stripe_cache() -> None:
@@ -133,7 +133,7 @@ async def test_a_bitmap_that_comes_back_has_the_chunks_it_had() -> None:
 async def test_a_bitmap_stands_in_the_way_of_a_partial_parity_log_and_the_other_way_round() -> None:
     with pytest.raises(BlockedError, match="set bitmap to none first"):
         await plan(MdHost(array(bitmap__location="+8", consistency_policy="bitmap")), "consistency_policy", "ppl")
-    with pytest.raises(BlockedError, match="leaves no room for a bitmap"):
+    with pytest.raises(BlockedError, match="excludes a bitmap"):
         await plan(MdHost(array(consistency_policy="ppl")), "bitmap", "internal")
 
 
@@ -168,7 +168,7 @@ async def test_a_name_that_passed_to_another_array_stops_the_change() -> None:
     host = MdHost(array())
     change = await plan(host, "skip_copy", "on")
     host.files[f"{SYSFS}/uuid"] = "11111111-97e6-caec-c09b-0e7b40aefd16"
-    with pytest.raises(DeviceGoneError, match="another device"):
+    with pytest.raises(DeviceGoneError, match="a different device"):
         await MdRaid(host).apply(change)
     assert host.written == []
 
@@ -198,7 +198,7 @@ async def test_an_array_that_is_gone_is_said_to_be() -> None:
 async def test_steps_that_are_no_setting_are_refused_whatever_a_journal_says(step: ChangeStep) -> None:
     host = MdHost(array())
     change = replace(await plan(host, "skip_copy", "on"), writes=(step,))
-    with pytest.raises(RefusedError, match="A step wants"):
+    with pytest.raises(RefusedError, match="Refusing to"):
         await MdRaid(host).apply(change)
     assert host.written == []
     assert host.ran == []
@@ -236,7 +236,7 @@ class TestReshape:
         reshaping(host)
         reading = (await MdRaid(host).read(MD0))["chunk_size"]
         assert (reading.now, reading.effective) == ("131072", "65536")
-        assert reading.why_effective == "the reshape is under way, 40.0% of it is done"
+        assert reading.why_effective == "the reshape is running, 40.0% of it is done"
 
     async def test_a_layout_on_its_way_is_told_in_words(self) -> None:
         host = MdHost(array(layout="3 (2)", sync_action="reshape", sync_completed="1 / 2"))
@@ -247,7 +247,7 @@ class TestReshape:
         host = MdHost(array())
         reshaping(host)
         for key, value in (("chunk_size", "65536"), ("layout", "parity-last"), ("bitmap", "internal")):
-            with pytest.raises(BlockedError, match="wait for its end"):
+            with pytest.raises(BlockedError, match="Wait until it ends"):
                 await plan(host, key, value)
 
     @pytest.mark.parametrize(
@@ -255,8 +255,8 @@ class TestReshape:
         [
             ({"degraded": "1"}, "missing"),
             ({"array_state": "readonly"}, "readonly"),
-            ({"metadata_version": "external:/md127/0"}, "those of the container md127"),
-            ({"metadata_version": "external:imsm"}, "not md's own"),
+            ({"metadata_version": "external:/md127/0"}, "that of the container md127"),
+            ({"metadata_version": "external:imsm"}, "external metadata"),
             ({"consistency_policy": "ppl"}, "set consistency_policy to resync first"),
             ({"flags": {"sdd": "journal"}, "raid_disks": "3"}, "journal"),
         ],
@@ -270,7 +270,7 @@ class TestReshape:
         host = MdHost(array())
         change = await plan(host, "chunk_size", "131072")
         host.files |= {f"{SYSFS}/sync_action": action, f"{SYSFS}/sync_completed": "1000 / 100000"}
-        with pytest.raises(BlockedError, match=f"a {action} is under way"):
+        with pytest.raises(BlockedError, match=f"a {action} is running"):
             await MdRaid(host).apply(change)
         assert host.ran == []
 
@@ -287,14 +287,14 @@ class TestReshape:
         host.answers["--examine"] = room(before)
         change = await plan(host, "chunk_size", "131072")
         assert list(change.writes[0].argv[2:-1]) == words
-        assert ("is needed to go on" in change.risk_text) == (len(words) > 1)
+        assert ("is needed to continue" in change.risk_text) == (len(words) > 1)
 
     async def test_a_backup_file_never_lies_on_the_array_itself(self) -> None:
         host = MdHost(array())
         host.stats["/var/lib"] = FileStat(kind="directory", size=0)
         host.files["/proc/self/mountinfo"] = "25 1 9:0 / / rw,relatime shared:1 - ext4 /dev/md0 rw"
         host.answers["--examine"] = room(0)
-        with pytest.raises(BlockedError, match="lies on the array itself"):
+        with pytest.raises(BlockedError, match="is on the array itself"):
             await plan(host, "chunk_size", "131072")
 
 
@@ -324,7 +324,7 @@ class TestMadeAnew:
         change = await plan(MdHost(array("raid10", layout="513")), "layout", "n2")
         assert "--layout=f2" in change.undo[1].argv
         assert "--chunk=64K" in change.undo[1].argv
-        assert "again when this is undone" in change.risk_text
+        assert "again on undo" in change.risk_text
 
     async def test_every_choice_says_that_data_are_lost(self) -> None:
         choices: tuple[Choice, ...] = (await MdRaid(MdHost(array("raid10"))).read(MD0))["layout"].choices
@@ -358,7 +358,7 @@ class TestMadeAnew:
         host = MdHost(array("raid10"))
         change = await plan(host, "layout", "f2")
         host.files[f"{SYSFS}/dev-sda/slot"], host.files[f"{SYSFS}/dev-sdb/slot"] = "1", "0"
-        with pytest.raises(RefusedError, match="is made of"):
+        with pytest.raises(RefusedError, match="The members of"):
             await MdRaid(host).apply(change)
         assert host.ran == []
 
@@ -367,7 +367,7 @@ class TestMadeAnew:
         change = await plan(host, "layout", "f2")
         stop, create = change.writes
         words = [word.replace(MDADM_UUID, MDADM_UUID[::-1]) for word in create.argv]
-        with pytest.raises(RefusedError, match="is made of"):
+        with pytest.raises(RefusedError, match="The members of"):
             await MdRaid(host).apply(replace(change, writes=(stop, replace(create, argv=tuple(words)))))
         assert host.ran == []
 
@@ -375,8 +375,8 @@ class TestMadeAnew:
         ("own", "words"),
         [
             ({"uuid": "none"}, "UUID is not known"),
-            ({"metadata_version": "0.90"}, "metadata are 0.90"),
-            ({"flags": {"sdb": "in_sync,failfast"}}, "take the marks off first"),
+            ({"metadata_version": "0.90"}, "metadata is 0.90"),
+            ({"flags": {"sdb": "in_sync,failfast"}}, "Remove the marks first"),
         ],
     )
     async def test_what_cannot_be_made_again_exactly_is_not(self, own: dict[str, str], words: str) -> None:
@@ -387,13 +387,16 @@ class TestMadeAnew:
         host = MdHost(array("raid10"))
         change = await plan(host, "layout", "f2")
         host.answers["--create"] = Completed(returncode=1, stdout="", stderr="mdadm: cannot open /dev/sda: busy\n")
-        with pytest.raises(ToolFailedError, match="was stopped, but could not be made again") as caught:
+        with pytest.raises(ToolFailedError, match="was stopped, but cannot be re-created") as caught:
             await MdRaid(host).apply(change)
-        assert caught.value.hint.startswith("Make it by hand: /sbin/mdadm --create")
+        assert caught.value.hint.startswith("Re-create it manually: /sbin/mdadm --create")
 
     @pytest.mark.parametrize(
         ("layout", "chunk", "words"),
-        [("near=2", "64K", "hold it as it was, with its data"), ("far=2", "64K", "hold it as it was to become")],
+        [
+            ("near=2", "64K", "contain the array in its old form, with its data"),
+            ("far=2", "64K", "contain the array with the new settings"),
+        ],
     )
     async def test_members_that_still_hold_it_are_assembled_first(self, layout: str, chunk: str, words: str) -> None:
         host = MdHost(array("raid10"))
@@ -490,7 +493,7 @@ async def test_what_an_array_made_anew_does_not_keep_is_set_after_it() -> None:
 
 
 async def test_two_settings_that_move_every_byte_are_not_planned_together() -> None:
-    with pytest.raises(BlockedError, match="each moves every byte"):
+    with pytest.raises(BlockedError, match="each change moves all data"):
         await together(MdHost(array("raid10")), layout="f2", chunk_size="131072")
 
 
@@ -508,7 +511,7 @@ async def test_full_speed_sets_cache_and_both_limits_in_one_step_and_takes_them_
     assert told(change) == ["echo 8192 > stripe_cache_size", *limits]
     back = ["echo 256 > stripe_cache_size", "echo system > sync_speed_max", "echo 5000 > sync_speed_min"]
     assert (change.before, told_back(change)) == ("256 + system + 5000", back)
-    assert "everything else on the members is slow" in change.risk_text
+    assert "all other I/O on the members is slow" in change.risk_text
     assert "of memory" in change.risk_text
 
 
@@ -542,9 +545,9 @@ async def test_a_way_back_to_no_value_of_the_preset_is_refused(wrong: str) -> No
 
 
 async def test_the_preset_is_not_kept_over_a_reboot_and_says_what_is() -> None:
-    with pytest.raises(BlockedError, match="no setting of its own") as refused:
+    with pytest.raises(BlockedError, match="cannot be persisted separately") as refused:
         await MdRaid(MdHost(array("raid5"))).persist(MD0, {"resync_speed": "full"})
-    assert refused.value.hint == "Keep stripe_cache_size, sync_speed_max, sync_speed_min instead."
+    assert refused.value.hint == "Persist stripe_cache_size, sync_speed_max, sync_speed_min instead."
 
 
 def test_the_stripe_cache_of_full_speed_stays_within_what_the_memory_allows() -> None:

@@ -117,8 +117,8 @@ def cut(path: str, at: int | None = None) -> MdRaid:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("/sys/block/md0/md/degraded", "/sys/block/md0/md: the answer was cut: degraded cannot be read"),
-        ("/proc/mdstat", "/proc/mdstat: the answer was cut: it cannot be read"),
+        ("/sys/block/md0/md/degraded", "/sys/block/md0/md: incomplete output: degraded cannot be read"),
+        ("/proc/mdstat", "/proc/mdstat: incomplete output: it cannot be read"),
     ],
 )
 async def test_nothing_is_planned_on_half_of_what_the_kernel_tells(path: str, words: str) -> None:
@@ -142,7 +142,7 @@ async def test_no_reshape_is_planned_on_half_of_what_a_member_holds() -> None:
     host.stats["/var/lib"] = FileStat(kind="directory", size=0)
     whole = room(176).stdout
     host.answers["--examine"] = Completed(returncode=0, stdout=whole[: whole.index("Array State")], stderr="")
-    with pytest.raises(BlockedError, match="--examine /dev/sda: the answer was cut: `Array State` is missing"):
+    with pytest.raises(BlockedError, match="--examine /dev/sda: incomplete output: `Array State` is missing"):
         await MdRaid(host).plan(MD0, "chunk_size", "131072")
 
 
@@ -159,5 +159,5 @@ async def test_what_mdadm_says_while_it_dies_is_told_and_an_array_is_not_made_an
 async def test_a_platform_behind_which_the_disks_are_cut_off_is_not_said_to_be_the_arrays() -> None:
     host = container(VROC[: VROC.index("          Port1")])
     found = await MdRaid(host).inventory()
-    assert [one for one in found.problems if "--detail-platform: the answer was cut" in one.message]
+    assert [one for one in found.problems if "--detail-platform: incomplete output" in one.message]
     assert "Platform" not in {fact.label for one in found.arrays for fact in one.facts}

@@ -147,7 +147,7 @@ async def test_nothing_is_set_on_a_container() -> None:
 async def test_what_intels_metadata_do_not_keep_is_not_offered() -> None:
     readings = await MdRaid(machine()).read(MD126)
     mirror = await MdRaid(machine()).read(replace(MD126, address="md125"))
-    words = "its metadata are those of the container md127"
+    words = "its metadata is that of the container md127"
     blocked = (readings["bitmap"], readings["chunk_size"], readings["layout"])
     marks = (mirror["write_mostly.sdb"], mirror["failfast.sdb"])
     assert {one.availability.why_not for one in (*blocked, *marks)} == {words}
@@ -169,7 +169,7 @@ async def test_a_partial_parity_log_is_set_and_taken_back() -> None:
 async def test_of_other_metadata_nobody_knows_that(metadata: str) -> None:
     host = machine()
     host.files["/sys/block/md127/md/metadata_version"] = metadata
-    with pytest.raises(BlockedError, match="those of the container md127"):
+    with pytest.raises(BlockedError, match="that of the container md127"):
         await MdRaid(host).plan(MD126, "consistency_policy", "ppl")
 
 
@@ -203,7 +203,7 @@ def test_mdstat_tells_of_volumes_as_of_arrays() -> None:
 
 
 async def test_a_machine_without_intels_firmware_says_so() -> None:
-    assert facts((await arrays(machine()))["md127"])["Platform"] == "none: mdadm finds no RAID firmware of Intel's here"
+    assert facts((await arrays(machine()))["md127"])["Platform"] == "none: mdadm finds no Intel RAID firmware"
 
 
 async def test_firmware_tells_what_it_and_the_key_allow() -> None:
@@ -228,7 +228,7 @@ def test_what_names_no_platform_is_none(text: str) -> None:
 async def test_disks_of_another_controller_are_told() -> None:
     found = await MdRaid(machine(VROC.replace("/dev/sda", "/dev/sdz"))).inventory()
     (problem,) = found.problems
-    assert problem.message.endswith("none of the disks of md127 is in it, as of another controller.")
+    assert problem.message.endswith("none of the disks of md127 is in it.")
     assert "Platform" not in {fact.label for array in found.arrays for fact in array.facts}
 
 

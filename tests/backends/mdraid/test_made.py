@@ -107,15 +107,20 @@ async def test_of_parts_only_its_own_are_taken_apart(
 @pytest.mark.parametrize(
     ("array", "marks", "parts", "why"),
     [
-        (MIRROR, {"sda": STRANGE}, (), f"belongs to the md array {STRANGE}"),
+        (MIRROR, {"sda": STRANGE}, (), f"belongs to a different md array, {STRANGE}"),
         (MIRROR, {**BOTH, "sdb": STRANGE}, (array("raid1", ("sda", "sdb"), "md100"),), "belongs to"),
         (MIRROR, BOTH, (array("raid1", ("sda", "sdb", "sdc"), "md100"),), "has the member /dev/sdc"),
-        (MIRROR, BOTH, (array("raid1", ("sda", "sdb"), "md100"), array("raid0", ("md100",), "md7")), "built on it"),
-        (MIRROR, BOTH, (array("raid1", ("sda",), "md100", raid_disks="2"),), "other members than it was made with"),
-        (MIRROR, BOTH, (array("raid0", ("sda", "sdb"), "md100"),), "another level"),
-        (made(Level.RAID1, "az"), {}, (), "Its drive S-sdz is not there"),
-        (MIRROR, {}, (disk("sdb", devno="8:16", size=2 << 30, serial="S-sdb"),), "Its drive S-sdb is not there"),
-        (MIRROR, {}, (array("raid1", ("sda", "sdb"), "md100"),), "which was not its own"),
+        (
+            MIRROR,
+            BOTH,
+            (array("raid1", ("sda", "sdb"), "md100"), array("raid0", ("md100",), "md7")),
+            "created on it since",
+        ),
+        (MIRROR, BOTH, (array("raid1", ("sda",), "md100", raid_disks="2"),), "its level or members differ"),
+        (MIRROR, BOTH, (array("raid0", ("sda", "sdb"), "md100"),), "its level or members differ"),
+        (made(Level.RAID1, "az"), {}, (), "Its drive S-sdz does not exist"),
+        (MIRROR, {}, (disk("sdb", devno="8:16", size=2 << 30, serial="S-sdb"),), "Its drive S-sdb does not exist"),
+        (MIRROR, {}, (array("raid1", ("sda", "sdb"), "md100"),), "which it was not created with"),
     ],
     ids=[
         "another UUID",
@@ -123,7 +128,7 @@ async def test_of_parts_only_its_own_are_taken_apart(
         "a strange member",
         "an array on it",
         "a member short",
-        "another level",
+        "its level or members differ",
         "gone",
         "other size",
         "unmarked",
@@ -222,7 +227,7 @@ async def test_an_inner_array_that_another_outer_one_uses_is_not_touched() -> No
 @pytest.mark.parametrize("argv", [("/sbin/mdadm", "--fail", "/dev/md0"), ("/sbin/rm", "--stop", "/dev/md0"), ()])
 async def test_nothing_runs_but_what_makes_an_array_or_takes_one_apart(argv: tuple[str, ...]) -> None:
     host = MdHost()
-    with pytest.raises(RefusedError, match="no step"):
+    with pytest.raises(RefusedError, match="neither creates nor stops an array"):
         await MdRaid(host).run_making(
             None, (ChangeStep(argv=("/sbin/mdadm", "--stop", "/dev/md0")), ChangeStep(argv=argv))
         )

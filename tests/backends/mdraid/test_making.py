@@ -46,7 +46,7 @@ def test_a_raid_5_has_its_uuid_its_name_and_no_bitmap() -> None:
         "--metadata=1.2 --level=raid5 --raid-devices=4 --chunk=256K --bitmap=none /dev/sdb /dev/sdc /dev/sdd /dev/sde"
     ]
     assert (plan.data_drives, plan.cost, plan.full_stripe_bytes) == (3, 1, 768 << 10)
-    assert "degraded until then: 1.3 h" in plan.initialising
+    assert "degraded until then, which takes 1.3 h" in plan.initialising
 
 
 def test_copies_have_no_chunk_and_stripes_without_copies_no_bitmap_option() -> None:
@@ -73,12 +73,12 @@ def test_of_a_nested_array_the_inner_ones_come_first_and_the_outer_chunk_is_thei
 def test_parity_that_is_not_computed_is_said_not_to_be_right() -> None:
     plan = planned(Level.RAID6, 4, assume_clean=True)
     assert "--assume-clean" in lines(plan)[0]
-    assert "no data belong on it" in plan.initialising
+    assert "before you store data on it" in plan.initialising
 
 
 @pytest.mark.parametrize("strip", [1000, 2048, 96 << 10])
 def test_a_chunk_that_md_refuses_is_not_planned(strip: int) -> None:
-    with pytest.raises(InvalidValueError, match="cannot be made"):
+    with pytest.raises(InvalidValueError, match="does not support a chunk"):
         planned(Level.RAID0, 2, strip_bytes=strip)
 
 
@@ -109,9 +109,9 @@ def test_a_raid_10_without_a_layout_is_made_as_ever() -> None:
     ("level", "count", "layout", "says"),
     [
         (Level.RAID10, 2, "f3", "at least 3 drives"),
-        (Level.RAID5, 4, "f2", "RAID5 has no layout"),
-        (Level.RAID10, 4, "f1", "no layout of RAID10"),
-        (Level.RAID10, 4, "f2 --zero-superblock", "no layout of RAID10"),
+        (Level.RAID5, 4, "f2", "RAID5 has no selectable layout"),
+        (Level.RAID10, 4, "f1", "not a RAID10 layout"),
+        (Level.RAID10, 4, "f2 --zero-superblock", "not a RAID10 layout"),
     ],
 )
 def test_a_layout_that_md_does_not_make_is_not_planned(level: Level, count: int, layout: str, says: str) -> None:

@@ -61,7 +61,7 @@ async def test_nothing_left_removes_the_file() -> None:
 
 
 async def test_what_the_array_keeps_itself_is_not_kept_twice() -> None:
-    with pytest.raises(BlockedError, match="kept in the array itself"):
+    with pytest.raises(BlockedError, match="stored in the array itself"):
         await MdRaid(MdHost(array())).persist(MD0, {"bitmap": "internal"})
 
 

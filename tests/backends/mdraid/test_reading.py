@@ -332,7 +332,7 @@ async def test_a_lockless_bitmap_that_is_removed_cannot_come_back_and_that_is_sa
     change = await MdRaid(lockless()).plan(MD0, "bitmap", "none")
     assert [step.argv[1:] for step in change.writes] == [("--grow", "--bitmap=none", "/dev/md0")]
     assert change.undo == ()
-    assert change.risk_text.endswith("A lockless bitmap cannot be added again: only a new array can have one.")
+    assert change.risk_text.endswith("A lockless bitmap cannot be restored: only a new array can have one.")
 
 
 async def test_a_lockless_bitmap_is_not_added_by_a_way_back() -> None:
@@ -362,7 +362,7 @@ async def test_an_array_that_is_frozen_says_that_nothing_is_rebuilt() -> None:
     host = MdHost(array("raid1", ("sda", "sdb"), sync_action="frozen"))
     (found,) = (await MdRaid(host).inventory()).arrays
     task = next(fact.value for fact in found.facts if fact.label == "Task")
-    assert task == "frozen: no rebuild, resync or check begins until sync_action is idle"
+    assert task == "frozen: no rebuild, resync or check starts until sync_action is idle"
     assert found.tasks == ()
 
 
@@ -370,8 +370,8 @@ async def test_an_array_that_is_frozen_says_that_nothing_is_rebuilt() -> None:
     ("flags", "state", "why"),
     [
         ("journal", State.OPTIMAL, ""),
-        ("journal,faulty", State.DEGRADED, "its journal device has failed: it takes no writes"),
-        ("spare", State.DEGRADED, "its journal device has failed: it takes no writes"),
+        ("journal,faulty", State.DEGRADED, "its journal device has failed, so it accepts no writes"),
+        ("spare", State.DEGRADED, "its journal device has failed, so it accepts no writes"),
     ],
 )
 async def test_an_array_whose_journal_has_failed_is_not_well(flags: str, state: State, why: str) -> None:

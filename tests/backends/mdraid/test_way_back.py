@@ -60,7 +60,7 @@ async def test_companions_that_are_none_of_this_array_are_refused(companions: di
     host = MdHost(array("raid10"))
     host.files["/run/udev/data/b9:0"] = "E:MD_NAME=srv:data\nE:MD_UUID=x"
     change = await remade(host)
-    with pytest.raises(RefusedError, match="is nothing that comes back with layout of md:md0"):
+    with pytest.raises(RefusedError, match="cannot be restored together with layout of md:md0"):
         await MdRaid(host).back(MD0, "layout", "n2", {**change.companions, **companions})
 
 
@@ -99,7 +99,7 @@ async def test_what_is_no_chunk_never_was_one(value: str) -> None:
 async def test_nothing_comes_back_while_the_data_are_moved() -> None:
     host = MdHost(array())
     reshaping(host)
-    with pytest.raises(BlockedError, match="wait for its end"):
+    with pytest.raises(BlockedError, match="Wait until it ends"):
         await MdRaid(host).back(MD0, "chunk_size", "65536", {})
     there = await MdRaid(host).back(MD0, "chunk_size", "131072", {})
     assert (there.before, there.after, there.writes) == ("131072", "131072", ())
@@ -121,7 +121,7 @@ async def test_remains_are_told_by_what_the_journal_says_without_its_steps() -> 
     first = await MdRaid(host).remains(change)
     assert first is not None
     assert first.endswith("mdadm --assemble /dev/md0 /dev/sda /dev/sdb /dev/sdc /dev/sdd")
-    assert "as it was, with its data" in first
+    assert "in its old form, with its data" in first
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ async def test_an_adapter_has_no_rates_and_no_flush_interval() -> None:
     read = await MegaRaid(Adapter()).read(card_target("/c0"))
     keys = [setting.key for setting in CARD_SETTINGS if setting.key != "activation_key"]
     assert {(read[key].now, read[key].availability.why_not) for key in keys} == {
-        (None, "the card is a host bus adapter, which makes no arrays")
+        (None, "the controller is a host bus adapter without arrays")
     }
 
 

@@ -243,18 +243,18 @@ async def test_the_strip_of_an_array_without_a_known_device_is_refused() -> None
     host = PlayedCard()
     for path in [path for path in host.files if path.startswith("/sys/block/sdb")]:
         del host.files[path]
-    assert "not known" in ((await backend(host).read(V1))["strip_size"].availability.why_not or "")
+    assert "is unknown" in ((await backend(host).read(V1))["strip_size"].availability.why_not or "")
 
 
 @pytest.mark.parametrize(
     ("changes", "more", "why"),
     [
         ({"state": "Dgrd"}, {}, "it is Dgrd"),
-        ({"work": "Consistency Check (3%)"}, {}, "consistency-check is under way"),
+        ({"work": "Consistency Check (3%)"}, {}, "consistency-check is running"),
         ({"accesspolicy": "ro"}, {}, "access policy is RO"),
         ({"name": "two words"}, {}, "name 'two words'"),
-        ({}, {"TOPOLOGY": answers.topology("245:1", "245:2", "245:3", free="Y")}, "does not fill its drives"),
-        ({}, {"Capabilities": {}}, "does not say which strip sizes"),
+        ({}, {"TOPOLOGY": answers.topology("245:1", "245:2", "245:3", free="Y")}, "does not use its drives completely"),
+        ({}, {"Capabilities": {}}, "does not report which strip sizes"),
         (
             {},
             {
@@ -263,7 +263,7 @@ async def test_the_strip_of_an_array_without_a_known_device_is_refused() -> None
                     *map(answers.drive_row, ("245:1", "245:2", "245:3")),
                 ]
             },
-            "hot spare of its own, 245:9",
+            "dedicated hot spare, 245:9",
         ),
     ],
 )
@@ -280,7 +280,7 @@ async def test_a_creation_that_fails_says_that_the_array_is_gone_and_how_to_make
     here = backend(host)
     change = await here.plan(V1, "strip_size", "262144")
     host.refusals["/c0 add vd"] = lambda: answers.failure("The current operation is not allowed", 84)
-    with pytest.raises(ToolFailedError, match="deleted, but could not be made again") as caught:
+    with pytest.raises(ToolFailedError, match="deleted, but cannot be re-created") as caught:
         await here.apply(change)
     assert "add vd r5" in caught.value.hint
 
@@ -329,7 +329,7 @@ async def test_a_step_that_names_another_program_is_refused() -> None:
 
     host = PlayedCard()
     change = await backend(host).plan(V1, "read_ahead", "read-ahead")
-    with pytest.raises(RefusedError, match=r"^This does not set read-ahead"):
+    with pytest.raises(RefusedError, match=r"the recorded step does not set read-ahead"):
         await backend(host).apply(replace(change, writes=(ChangeStep(argv=("/bin/sh", "-c", "true")),)))
 
 
@@ -376,7 +376,7 @@ async def test_an_activation_key_that_works_at_once_is_verified_by_the_options()
 
 async def test_a_key_that_activates_nothing_is_a_failure() -> None:
     here = backend(PlayedCard())
-    with pytest.raises(ToolFailedError, match="no option is active"):
+    with pytest.raises(ToolFailedError, match="no additional option is active"):
         await here.apply(await here.plan(C0, "activation_key", "SECRET-KEY-1234"))
 
 
@@ -391,7 +391,7 @@ async def test_a_key_that_the_tool_refuses_is_not_repeated() -> None:
 async def test_a_key_of_another_process_is_asked_for_again() -> None:
     first, second = backend(PlayedCard()), backend(PlayedCard())
     change = await first.plan(C0, "activation_key", "SECRET-KEY-1234")
-    with pytest.raises(RefusedError, match="kept nowhere"):
+    with pytest.raises(RefusedError, match="does not store it"):
         await second.apply(change)
 
 
@@ -460,7 +460,7 @@ async def test_a_promise_that_is_not_kept_is_a_problem() -> None:
     host = PlayedCard()
     host.more = {"Physical Drives": 16}
     found = await backend(host).inventory()
-    assert any("promised 16 drives and listed 3" in problem.message for problem in found.problems)
+    assert any("counts 16 drives but lists 3" in problem.message for problem in found.problems)
     assert len(found.drives) == 3
 
 

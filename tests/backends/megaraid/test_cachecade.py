@@ -58,7 +58,7 @@ def test_storcli_says_it_in_its_column(column: object, meaning: str | None) -> N
             "reads (Yes, Read Only)",
         ),
         (VirtualDrive(card=0, number=0, cached=ReportedValue(value="on", raw="RW")), "on (RW)"),
-        (VirtualDrive(card=0, number=0, ssd_cache=True), "this is a cache of virtual drives"),
+        (VirtualDrive(card=0, number=0, ssd_cache=True), "it is a cache of virtual drives"),
         (VirtualDrive(card=0, number=0, cached=ReportedValue(value="off", raw="-")), None),
         (VirtualDrive(card=0, number=0), None),
     ],
@@ -78,4 +78,4 @@ def test_policies_of_the_cache_itself_are_not_offered() -> None:
     )
     found = volume_readings(view)
     assert [key for key, reading in found.items() if reading.availability.available] == []
-    assert found["write_cache"].availability.why_not == "it is a CacheCade cache, no virtual drive of its own"
+    assert found["write_cache"].availability.why_not == "it is a CacheCade cache, not a virtual drive"

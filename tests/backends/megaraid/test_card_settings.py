@@ -96,7 +96,7 @@ def test_no_other_word_reaches_a_tool(value: str) -> None:
 
 def test_every_setting_says_that_it_concerns_all_arrays_what_it_risks_and_where_its_words_come_from() -> None:
     for setting in MORE_CARD_SETTINGS:
-        assert "concerns all of its arrays" in setting.help, setting.key
+        assert "applies to all arrays" in setting.help, setting.key
         assert "(storcli: " in setting.help, setting.key
         assert setting.risk_text, setting.key
         assert not setting.confirmed, setting.key
@@ -326,7 +326,7 @@ async def test_a_controller_shows_it_with_the_reason_and_has_no_setting_for_it()
     found = (await backend.inventory()).controllers[0]
     facts = {fact.label: fact.value for fact in found.facts}
     assert facts["Boot with preserved cache"] == (
-        "Off (raidbench does not set it: it decides about unwritten data of arrays that are missing)"
+        "Off (raidbench does not set it: it affects unwritten data of missing arrays)"
     )
     assert facts["JBOD mode"].startswith("off (raidbench does not set it: ")
     keys = {setting.key for setting in backend.settings(found.target)}

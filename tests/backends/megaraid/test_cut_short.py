@@ -133,7 +133,7 @@ async def test_text_that_breaks_off_loses_nothing_without_a_word(length: int) ->
 
 async def test_text_that_breaks_off_in_a_table_is_said_to() -> None:
     found = await read({**MORE, "/c0 show all": "".join(LINES[: LINES.index("Virtual Drives = 2\n") + 8])})
-    assert "storcli64 /c0 show all: the answer was cut." in found.problems
+    assert "storcli64 /c0 show all: incomplete output." in found.problems
 
 
 async def test_text_to_its_end_is_no_problem() -> None:
@@ -151,7 +151,7 @@ async def test_a_card_without_volumes_and_drives_is_no_problem() -> None:
 async def test_details_that_break_off_are_said_to() -> None:
     volume = "CLI Version = 007.1017\nController = 0\nStatus = Success\nDescription = None\n\n/c0/v0 :\n======\n\n"
     found = await read({**MORE, "/c0 show all": TEXT, "/c0/vall show all": volume})
-    assert "The tool only lists virtual drive 0, virtual drive 1: an answer of it is incomplete." in found.problems
+    assert "The tool lists only virtual drive 0, virtual drive 1: its output is incomplete." in found.problems
 
 
 @pytest.mark.parametrize(
@@ -182,12 +182,12 @@ async def test_a_card_of_which_the_tool_always_dies_is_an_error() -> None:
 
 async def test_json_without_its_end_is_said_to_break_off() -> None:
     found = await read({"/c0 show all": answers.answer({"a": 1})[:-30], "/c0 show": TEXT})
-    assert "storcli64 said: its answer breaks off." in found.problems
+    assert "storcli64 said: the response is incomplete." in found.problems
 
 
 async def test_cards_that_are_counted_and_not_listed_are_an_answer_that_breaks_off() -> None:
     tool = Tool({"show": "CLI Version = 007.1017\nStatus = Success\nDescription = None\n\nNumber of Controllers = 2\n"})
-    with pytest.raises(ToolFailedError, match="counts 2 controllers and lists none"):
+    with pytest.raises(ToolFailedError, match="counts 2 controllers but lists none"):
         await StorCli7(tool, "storcli64").cards()
 
 

@@ -30,14 +30,14 @@ async def test_megacli_offers_what_it_can_set_and_says_that_nothing_puts_it_back
     change = await backend.plan(WITH_MEGACLI, "drive_cache", "off")
     assert [step.argv[1:3] for step in change.writes] == [("-LDSetProp", "-DisDskCache")]
     assert (change.undo, change.risk) == ((), Risk.PERFORMANCE)
-    assert change.risk_text.endswith("MegaCli64 has no command for default: nothing puts it back once it is off.")
+    assert change.risk_text.endswith("MegaCli64 has no command for default, so the change to off cannot be undone.")
 
 
 async def test_a_worse_risk_keeps_its_own_words_and_gets_the_warning() -> None:
     change = await machine().plan(WITH_MEGACLI, "drive_cache", "on")
     assert change.risk is Risk.POWER_LOSS
     assert "power cut" in change.risk_text
-    assert "nothing puts it back" in change.risk_text
+    assert "cannot be undone" in change.risk_text
 
 
 async def test_it_is_set_and_the_way_back_to_the_default_is_refused_in_words() -> None:

@@ -138,24 +138,24 @@ def test_what_the_tool_does_not_know_is_left_to_the_card() -> None:
 
 
 SPANS = "its spans are not understood"
-LISTED = "a drive of it has no enclosure and slot to name it by"
-FILLS = "it does not fill its drives: its size would not be the same"
-UNSURE = "it is not known whether it fills its drives"
+LISTED = "one of its drives has no enclosure and slot"
+FILLS = "it does not use its drives completely, so its size would change"
+UNSURE = "it may not use its drives completely"
 
 
 @loop_over(
     ("how", "why"),
     [
         ({"ssd_cache": True}, "it is a CacheCade cache"),
-        ({"level": Level.RAID4, "level_raw": "RAID4"}, "its level RAID4 is not one that can be made again"),
-        ({"level": Level.UNKNOWN}, "its level is not told is not one that can be made again"),
-        ({"secured": True}, "it is encrypted: the key would not be made again"),
+        ({"level": Level.RAID4, "level_raw": "RAID4"}, "its level (RAID4) cannot be re-created"),
+        ({"level": Level.UNKNOWN}, "its level (not reported) cannot be re-created"),
+        ({"secured": True}, "it is encrypted: the key cannot be re-created"),
         ({"strip_bytes": None}, "the tool does not report its strip size"),
         ({"access": ReportedValue(value="read-only", raw="RO")}, "its access policy is RO"),
         ({"state": State.DEGRADED, "state_raw": "Dgrd"}, "it is Dgrd"),
         ({"state": State.UNKNOWN}, "it is unknown"),
-        ({"jobs": (BackgroundOperation(kind="migration"),)}, "migration is under way"),
-        ({"drives": ()}, "the tool does not report which drives it is made of"),
+        ({"jobs": (BackgroundOperation(kind="migration"),)}, "migration is running"),
+        ({"drives": ()}, "the tool does not report its drives"),
         ({"drives": (":0", *EIGHT[1:])}, LISTED),
         ({"drives": (*EIGHT[:7], "252:")}, LISTED),
         ({"drives": (*EIGHT[:7], "252:?")}, LISTED),
@@ -164,7 +164,7 @@ UNSURE = "it is not known whether it fills its drives"
         ({"level": Level.RAID60, "spans": 2, "drives_per_span": 8}, SPANS),
         ({"level": Level.RAID10, "spans": -1, "drives_per_span": -8}, SPANS),
         ({"spans": 2}, SPANS),
-        ({"drives_per_span": 7}, "it has 7 drives and the tool lists 8"),
+        ({"drives_per_span": 7}, "it has 7 drives, but the tool lists 8"),
         ({"group": None}, "the tool does not report its drive group"),
         ({"alone": False}, FILLS),
         ({"alone": None, "size_bytes": 6929}, FILLS),
@@ -201,7 +201,7 @@ def test_of_two_that_stand_against_it_the_first_is_named() -> None:
     spares = tuple(drive(slot, state=State.SPARE) for slot in (9, 10))
     assert "252:9" in (why_not(replace(CONTENTS, drives=(*CONTENTS.drives, *spares))) or "")
     work = tuple(BackgroundOperation(kind=kind) for kind in ("migration", "initialisation"))
-    assert why_not(jobs=work) == "migration is under way"
+    assert why_not(jobs=work) == "migration is running"
 
 
 def test_a_drive_of_another_array_does_not() -> None:
@@ -214,9 +214,7 @@ def test_a_virtual_drive_beside_it_on_the_same_drives_stands_against_it() -> Non
     assert why_not(replace(CONTENTS, volumes=(WHOLE, replace(beside, group=1)))) is None
 
 
-@pytest.mark.parametrize(
-    ("group", "why"), [(0, "it has a hot spare of its own, 252:9, which would be lost"), (1, None)]
-)
+@pytest.mark.parametrize(("group", "why"), [(0, "it has a dedicated hot spare, 252:9, which would be lost"), (1, None)])
 def test_a_hot_spare_of_its_own_stands_against_it(group: int, why: str | None) -> None:
     spare = drive(9, state=State.SPARE, group=group)
     assert why_not(replace(CONTENTS, drives=(*CONTENTS.drives, spare))) == why

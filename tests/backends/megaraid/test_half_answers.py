@@ -121,7 +121,7 @@ async def test_a_build_that_never_prints_an_exit_code_is_believed() -> None:
 async def test_nothing_is_planned_on_a_card_of_which_an_answer_was_cut(word: str) -> None:
     text = Card().answers[word]
     cut = {word: text[: len(text) // 2]}
-    with pytest.raises((BlockedError, ToolFailedError), match=f"{word}: the answer was cut"):
+    with pytest.raises((BlockedError, ToolFailedError), match=f"{word}: incomplete output"):
         await MegaRaid(Card(cut)).plan(volume_target("/c0", 1), "write_cache", "write-back")
 
 

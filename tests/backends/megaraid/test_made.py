@@ -141,7 +141,7 @@ async def test_an_array_of_megacli_that_never_got_its_name_is_a_part_of_it() -> 
     await bench.take(plan.steps[:1])
     found = await bench.find(plan.created_array())
     assert (found.state, found.target) == (ArrayMatchState.PARTIAL, None)
-    assert "bears no name yet" in found.sentence
+    assert "has no name yet" in found.sentence
     await bench.take(found.remove)
     assert (await bench.find(plan.created_array())).state is ArrayMatchState.ABSENT
 
@@ -155,7 +155,7 @@ async def test_one_without_a_name_that_was_there_before_is_not() -> None:
     assert before == (" ".join(sorted(member.serial or "" for member in array.members)),)
     found = await bench.find(replace(array, before=before))
     assert (seen, found.state, found.remove) == (ArrayMatchState.PARTIAL, ArrayMatchState.UNKNOWN, ())
-    assert "was there before" in found.sentence
+    assert "existed before" in found.sentence
 
 
 async def test_storcli_tells_what_was_there_before_by_world_wide_names() -> None:
@@ -207,7 +207,7 @@ async def test_one_over_more_or_fewer_drives_is_another_array(tool: str) -> None
     for members in (array.members[:3], (*array.members, *more)):
         found = await bench.find(replace(array, members=members))
         assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
-        assert "not made of all of them and no other" in found.sentence
+        assert "does not consist of exactly its drives" in found.sentence
 
 
 @BOTH
@@ -217,7 +217,7 @@ async def test_two_over_its_drives_are_both_left_alone(tool: str) -> None:
     bench.card.volumes.append(replace(bench.volume, number=9, device="sdz", naa=naa(99)))
     found = await bench.find(array)
     assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
-    assert "and 9 have its drives" in found.sentence
+    assert " and 9." in found.sentence
 
 
 @BOTH
@@ -228,7 +228,7 @@ async def test_a_drive_that_is_gone_leaves_it_open_whose_the_rest_is(tool: str) 
     bench.volume.places = bench.volume.places[1:]
     found = await bench.find(array)
     assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
-    assert f"Its drive {array.members[0].serial} is not behind the card." in found.sentence
+    assert f"Its drive {array.members[0].serial} is not on the controller." in found.sentence
 
 
 # -- what the rack cannot be made to say ------------------------------------------------------------------------------
@@ -292,19 +292,19 @@ def first(**other: object) -> tuple[PhysicalDrive, ...]:
     ("contents", "why"),
     [
         (replace(WHOLE, cut="The answer breaks off."), "The answer breaks off."),
-        (replace(WHOLE, volumes=(replace(VOLUME, drives=()),)), "does not say which drives virtual drive 1 has"),
+        (replace(WHOLE, volumes=(replace(VOLUME, drives=()),)), "does not report which drives virtual drive 1 has"),
         (replace(WHOLE, drives=(*DRIVES, replace(DRIVES[0], slot=9, volumes=()))), "Several drives have the serial"),
-        (replace(WHOLE, drives=(replace(DRIVES[0], size_bytes=11), *DRIVES[1:])), "has another size now"),
+        (replace(WHOLE, drives=(replace(DRIVES[0], size_bytes=11), *DRIVES[1:])), "has changed"),
         (
             replace(WHOLE, drives=(*DRIVES, replace(FREE[0], slot=9, serial="S9", group=1, state=State.SPARE))),
-            "252:9 was added to them as spare",
+            "252:9 was added as spare",
         ),
         (replace(GONE, drives=first(foreign=True)), "carries a foreign configuration"),
-        (replace(GONE, drives=first(group=4)), "No virtual drive has its drive S0"),
+        (replace(GONE, drives=first(group=4)), "No virtual drive uses its drive S0"),
         (replace(GONE, drives=first(state=State.UNKNOWN, state_raw="Xyz")), "which is Xyz"),
         (
             replace(GONE, volumes=(replace(VOLUME, drives=("252:9",)),), drives=first(volumes=(1,))),
-            "some of its drives",
+            "does not consist of exactly its drives",
         ),
     ],
 )
@@ -317,7 +317,7 @@ async def test_what_cannot_be_told_is_unknown_and_nothing_is_done_about_it(conte
 @pytest.mark.parametrize("state", [State.UNASSIGNED, State.SPARE, State.FAILED])
 async def test_drives_that_no_virtual_drive_has_any_more_bear_nothing_of_it(state: State) -> None:
     found = await judged(replace(GONE, drives=first(state=state)))
-    assert (found.state, found.sentence) == (ArrayMatchState.ABSENT, "No virtual drive has any of its 3 drives.")
+    assert (found.state, found.sentence) == (ArrayMatchState.ABSENT, "No virtual drive uses any of its 3 drives.")
 
 
 async def test_a_member_without_a_serial_number_is_never_found() -> None:
@@ -372,7 +372,7 @@ async def test_a_name_is_not_given_to_an_array_that_came_between() -> None:
     bench = Bench("MegaCli")
     plan = await bench.plan()
     await megacli(bench.host, "-CfgLDAdd -R0[245:7] WT NORA -strpsz64 -a1", mutates=True)
-    with pytest.raises(ToolFailedError, match="created as virtual drive 1, not 0; nothing more was set on it"):
+    with pytest.raises(ToolFailedError, match=r"created as virtual drive 1, not 0. No further settings were changed"):
         await bench.take(plan.steps)
     assert [volume.name for volume in bench.card.volumes] == ["", ""]
     found = await bench.find(plan.created_array())

@@ -71,7 +71,7 @@ async def test_cards_are_listed_where_they_are_not_counted() -> None:
 
 async def test_storcli_under_megaclis_name_is_told() -> None:
     refusal = "Status = Failure\nDescription = Deprecated command. Please use the new syntax.\n"
-    with pytest.raises(ToolFailedError, match="is storcli under MegaCli's name"):
+    with pytest.raises(ToolFailedError, match="is storcli, renamed to MegaCli"):
         await cli(Machine(v=refusal, adpCount=refusal, AdpAllInfo=refusal)).cards()
 
 
@@ -100,7 +100,7 @@ async def test_a_card_is_read_one_command_after_the_other() -> None:
     assert [option.name for option in found.card.options] == ["MegaRAID FastPath", "MegaRAID RAID6"]
     assert [(volume.number, volume.auto_bgi) for volume in found.volumes] == [(0, True), (1, False)]
     assert [drive.volumes for drive in found.drives] == [(1,), (1,), (1,)]
-    assert found.problems == ("The card says it has 7 drives, but only 3 were listed.",)
+    assert found.problems == ("The controller counts 7 drives, but only 3 were listed.",)
 
 
 async def test_where_a_card_is_does_not_change() -> None:

@@ -182,5 +182,5 @@ def test_an_array_made_anew_under_another_number_stops_there() -> None:
     assert told(DELETE, "Adapter 0: Deleted Virtual Drive-1(target id-1)").ok
     answer = told(ADD, "Adapter 0: Created VD 0")
     assert not answer.ok
-    assert "created as virtual drive 0, not 1; nothing more was set" in answer.message
+    assert "created as virtual drive 0, not 1. No further settings" in answer.message
     assert told(ADD, "Adapter 0: Created VD 5").ok

@@ -160,7 +160,7 @@ async def test_of_two_tools_the_one_that_sees_the_card_is_kept(path: Path) -> No
     found = await search(LocalHost())
     assert [one.path for one in found.kept] == [str(seeing)]
     told = [one.sentence() for one in found.tries]
-    assert f"{blind} ({answers.VERSION_7}) sees no card" in told
+    assert f"{blind} ({answers.VERSION_7}) finds no controller" in told
 
 
 @pytest.mark.long

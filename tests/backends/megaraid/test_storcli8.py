@@ -125,7 +125,7 @@ async def test_the_preset_leaves_out_what_there_is_no_choice_of() -> None:
 async def test_a_card_that_never_speaks_of_fastpath_is_not_said_to_lack_its_key() -> None:
     host = Played8(current="NR,WT")
     now = (await backend(host).read(V1))["fastpath"]
-    assert (now.effective, now.why_effective) == ("unknown", "the tool does not say whether its option is activated")
+    assert (now.effective, now.why_effective) == ("unknown", "the tool does not report whether its option is activated")
 
 
 async def test_card_settings_that_are_not_told_are_dimmed() -> None:

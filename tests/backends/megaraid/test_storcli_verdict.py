@@ -73,13 +73,13 @@ def test_a_sentence_that_asks_for_a_restart_means_later() -> None:
 
 
 def test_a_code_without_words_gets_some() -> None:
-    assert judge(failure("-", 84)).message.startswith("the card keeps unwritten data")
+    assert judge(failure("-", 84)).message.startswith("the controller has unwritten data")
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "The tool said nothing."),
+        ("", "The tool printed nothing."),
         ("syntax error, unexpected TOKEN_WRITE_CACHE, expecting $end", "The tool said: syntax error"),
         ('{"Controllers":[{"Command Status":{"Sta', "The tool said:"),
         ("Do you want to continue? (y/n)", "The tool said: Do you want"),

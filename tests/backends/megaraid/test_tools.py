@@ -103,7 +103,7 @@ async def test_a_program_that_may_not_be_run_is_told_with_its_path() -> None:
     host.stats[STORCLI] = FileStat(kind="file", size=1)
     (one,) = (await search(host)).tries
     assert STORCLI in one.sentence()
-    assert "anybody may overwrite it" in one.sentence()
+    assert "other users can overwrite it" in one.sentence()
 
 
 async def test_a_card_of_the_kernel_that_no_tool_sees_is_a_problem() -> None:
@@ -111,7 +111,7 @@ async def test_a_card_of_the_kernel_that_no_tool_sees_is_a_problem() -> None:
     assert "none is installed" in none.message
     assert "storcli64" in none.hint
     (blind,) = (await MegaRaid(Tools({STORCLI: answers.NO_CARD}, kernel=2)).inventory()).problems
-    assert f"{STORCLI} ({answers.VERSION_7}) sees no card" in blind.message
+    assert f"{STORCLI} ({answers.VERSION_7}) finds no controller" in blind.message
 
 
 async def test_without_root_the_hint_is_root() -> None:
@@ -123,7 +123,7 @@ async def test_without_root_the_hint_is_root() -> None:
 async def test_the_doctor_hears_of_every_tool_that_is_not_used() -> None:
     backend = MegaRaid(Tools({STORCLI: ONE, PERCCLI: answers.NO_CARD}))
     told = [problem.message for problem in await backend.diagnose()]
-    assert told == [f"{PERCCLI} ({answers.VERSION_7}) sees no card; another tool is used."]
+    assert told == [f"{PERCCLI} ({answers.VERSION_7}) finds no controller. raidbench uses another tool."]
 
 
 async def test_a_machine_without_any_of_it_is_left_in_peace() -> None:

@@ -103,7 +103,7 @@ async def test_what_it_was_made_of_is_kept_by_serial_number(target: Target, stri
 async def test_companions_of_another_volume_are_refused(companions: dict[str, str], words: str) -> None:
     host = still_host()
     change = await made(host, V1, "262144")
-    with pytest.raises(RefusedError, match=f"^{words} is nothing that comes back with strip_size"):
+    with pytest.raises(RefusedError, match=f"^{words} cannot be restored together with strip_size"):
         await MegaRaid(host).back(V1, "strip_size", "65536", {**change.companions, **companions})
 
 
@@ -206,7 +206,7 @@ async def test_a_step_of_another_volume_is_refused_before_anything_is_deleted(ar
 async def test_a_volume_of_other_drives_than_planned_is_left_alone() -> None:
     host = still_host()
     change = await change_of(host, V1, "262144")
-    with pytest.raises(AnotherDeviceError, match="is made of other drives now"):
+    with pytest.raises(AnotherDeviceError, match=r"The drives of .* have changed"):
         await MegaRaid(host).apply(replace(change, members=(*change.members[:2], "4711")))
 
 
@@ -241,7 +241,7 @@ async def test_drives_that_moved_to_other_slots_are_found_by_their_serial_number
 async def test_a_volume_that_is_there_is_not_made_again() -> None:
     host = still_host()
     change = await change_of(host, V1, "262144")
-    with pytest.raises(RefusedError, match="is there, so it is not made again"):
+    with pytest.raises(RefusedError, match="exists, so it is not re-created"):
         await MegaRaid(host).plan_remake(change)
 
 
@@ -270,15 +270,15 @@ async def test_a_drive_that_is_gone_is_named() -> None:
     host = still_host()
     change = await change_of(host, V1, "262144")
     await delete(host, V1)
-    with pytest.raises(DeviceGoneError, match="The drive 4711 is not behind the card"):
+    with pytest.raises(DeviceGoneError, match="The drive 4711 is not on the controller"):
         await MegaRaid(host).plan_remake(replace(change, members=(*change.members[:2], "4711")))
 
 
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"members": ()}, "does not say which drives"),
-        ({"companions": {}}, "no word for the level"),
+        ({"members": ()}, "does not report which drives"),
+        ({"companions": {}}, "does not support the level"),
         ({"after": "100"}, "cannot be made"),
         ({"after": "; rm"}, "its strip size was ; rm"),
     ],

@@ -177,7 +177,7 @@ def test_numbers(value: object, number: int | None) -> None:
             Completed(returncode=1, stdout="", stderr="/dev/nvme1n1: Device or resource busy\nUsage: nvme format\n"),
             "/dev/nvme1n1: Device or resource busy",
         ),
-        (Completed(returncode=-9, stdout="", stderr=""), "it ended with exit status -9"),
+        (Completed(returncode=-9, stdout="", stderr=""), "it exited with status -9"),
     ],
 )
 def test_the_tools_verdict(done: Completed, words: str) -> None:

@@ -52,4 +52,4 @@ async def test_a_value_of_which_the_line_is_torn_is_unknown() -> None:
             return Completed(returncode=0, stdout=done.stdout.rstrip()[:-1], stderr="") if feature else done
 
     found = (await Nvme(Torn()).read(controller_target("nvme0")))["drive_cache"]
-    assert (found.now, found.availability.why_not) == (None, "the answer was cut: its last line is torn")
+    assert (found.now, found.availability.why_not) == (None, "incomplete output: the last line is truncated")

@@ -172,14 +172,14 @@ async def test_a_value_that_is_not_understood_is_unknown_and_not_changed(field: 
             "optimal",
             False,
             "write-through",
-            "the disk system says that it is not active; a battery is failed",
+            "the disk system reports that it is not active; a battery is failed",
         ),
         (
             "optimal",
             "failed",
             False,
             "write-through",
-            "the disk system says that it is not active; controller B is failed",
+            "the disk system reports that it is not active; controller B is failed",
         ),
         (
             "failed",
@@ -269,13 +269,13 @@ async def test_an_equal_value_is_not_sent() -> None:
 @pytest.mark.parametrize(
     ("status", "told", "sentence"),
     [
-        (401, {}, "santricity lab does not accept the user and password."),
-        (403, {"errorMessage": "No role."}, "santricity lab does not let this user do that: No role."),
-        (409, {"errorMessage": "Busy"}, "santricity lab is at something else: Busy."),
-        (423, {"localizedMessage": "Locked."}, "santricity lab is at something else: Locked."),
-        (422, {"errorMessage": "Bad value."}, "santricity lab refuses that value: Bad value."),
-        (404, {}, "santricity lab has no such thing."),
-        (302, {}, "santricity lab leads elsewhere (HTTP 302 Word), which is not followed."),
+        (401, {}, "santricity lab rejects the user and password."),
+        (403, {"errorMessage": "No role."}, "santricity lab denies this action to the user: No role."),
+        (409, {"errorMessage": "Busy"}, "santricity lab is busy: Busy."),
+        (423, {"localizedMessage": "Locked."}, "santricity lab is busy: Locked."),
+        (422, {"errorMessage": "Bad value."}, "santricity lab refuses the value: Bad value."),
+        (404, {}, "santricity lab does not have this object."),
+        (302, {}, "santricity lab redirects to another address (HTTP 302 Word). raidbench does not follow redirects."),
         (500, "<html>\x1b[31m", "santricity lab failed (HTTP 500 Word)."),
         (400, {"errorMessage": "\x1b[2J" + "x" * 5000}, "santricity lab failed (HTTP 400 Word): "),
     ],
@@ -318,7 +318,7 @@ async def test_another_volume_under_the_same_name_is_left_alone() -> None:
 async def test_a_request_that_is_not_of_this_change_is_not_sent(words: tuple[str, ...]) -> None:
     host = PlayedWeb()
     change = replace(await planned(host, "read_cache", "off"), writes=(ChangeStep(argv=words),))
-    with pytest.raises(RefusedError, match="This does not set read cache"):
+    with pytest.raises(RefusedError, match="the recorded step does not set read cache"):
         await Santricity(host).apply(change)
     assert changes(host) == []
 
@@ -326,8 +326,8 @@ async def test_a_request_that_is_not_of_this_change_is_not_sent(words: tuple[str
 @pytest.mark.parametrize(
     ("services", "why"),
     [
-        (PlayedServices(thin=True), "it is a thin volume, of which raidbench only shows settings"),
-        (PlayedServices(changeable=False), "the disk system says that its cache settings cannot be changed"),
+        (PlayedServices(thin=True), "raidbench cannot change settings of thin volumes"),
+        (PlayedServices(changeable=False), "the disk system reports that its cache settings cannot be changed"),
         (PlayedServices(status="offline"), "the proxy does not reach its disk system (offline)"),
     ],
 )
@@ -366,7 +366,7 @@ async def test_through_the_root_helper_nothing_is_set() -> None:
         root_side = object()  # type: ignore[assignment]
 
     found = await Santricity(Helped()).read(FAST)  # type: ignore[arg-type]
-    assert "start raidbench with --no-helper" in (found["read_cache"].availability.why_not or "")
+    assert "Start raidbench with --no-helper" in (found["read_cache"].availability.why_not or "")
 
 
 @pytest.mark.parametrize("address", ["lab/array1", "lab/array1/drive 99,1", "lab", "lab//fast", "lab/a/b/c", ""])
@@ -378,7 +378,7 @@ async def test_only_volumes_have_settings(address: str) -> None:
 
 
 async def test_a_door_that_the_configuration_does_not_name_is_not_asked() -> None:
-    with pytest.raises(NotFoundError, match="names no santricity other"):
+    with pytest.raises(NotFoundError, match="has no santricity other"):
         await Santricity(PlayedWeb()).read(replace(FAST, address="other/array1/fast"))
 
 
@@ -429,7 +429,7 @@ async def test_a_part_that_is_not_told_leaves_the_rest() -> None:
 
     found = await Santricity(PlayedWeb(Guarded())).inventory()
     assert len(found.arrays) == len(found.controllers) == 1
-    assert [one.message for one in found.problems] == ["santricity lab does not let this user do that: Not for you."]
+    assert [one.message for one in found.problems] == ["santricity lab denies this action to the user: Not for you."]
 
 
 async def test_a_user_who_is_told_nothing_hears_of_it_once() -> None:
@@ -448,7 +448,7 @@ async def test_what_is_in_force_is_told_even_if_nobody_may_know_why() -> None:
 
     found = await reading("write_cache", Guarded(battery="failed"))
     assert found.effective == "write-through"
-    assert found.why_effective == "the disk system says that it is not active"
+    assert found.why_effective == "the disk system reports that it is not active"
 
 
 async def test_a_door_is_asked_one_thing_at_a_time_and_two_doors_at_once() -> None:
@@ -488,7 +488,7 @@ async def test_an_answer_that_is_none_of_the_web_services_says_so(said: str) -> 
             return Completed(returncode=0, stdout=said, stderr="HTTP 200 OK")
 
     (problem,) = (await Santricity(Other()).inventory()).problems
-    assert problem.message == "santricity lab does not answer as SANtricity's web services do."
+    assert problem.message == "santricity lab does not respond like the SANtricity web services."
 
 
 @pytest.mark.parametrize("part", ["volumes", "storage-pools", "hardware-inventory"])
@@ -499,7 +499,7 @@ async def test_half_an_answer_hides_nothing_silently(part: str) -> None:
             return replace(done, stdout=done.stdout[:-1]) if command.argv[-1].endswith(part) else done
 
     (problem,) = (await Santricity(Cut()).inventory()).problems
-    assert problem.message == "santricity lab does not answer as SANtricity's web services do."
+    assert problem.message == "santricity lab does not respond like the SANtricity web services."
 
 
 async def test_doctor_tells_of_a_proxy_without_the_right_password() -> None:
@@ -508,7 +508,7 @@ async def test_doctor_tells_of_a_proxy_without_the_right_password() -> None:
             return super().system() | {"passwordStatus": "invalid"}
 
     (problem,) = await Santricity(PlayedWeb(Locked())).diagnose()
-    assert "does not have the right password of array1" in problem.message
+    assert "has a wrong password for array1" in problem.message
 
 
 @pytest.fixture
@@ -521,7 +521,7 @@ async def test_a_wrong_password_is_told_as_such(server: PlayedServer, tmp_path: 
     door = server.door(tmp_path)
     (tmp_path / "password").write_text("guess\n")
     (problem,) = (await Santricity(WebHost(FakeHost(machine()), (door,))).inventory()).problems
-    assert problem.message == "santricity lab does not accept the user and password: Authentication failed."
+    assert problem.message == "santricity lab rejects the user and password: Authentication failed."
     assert problem.hint == "Check user and password_file in the configuration."
 
 

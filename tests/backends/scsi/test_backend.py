@@ -85,8 +85,8 @@ async def test_an_answer_of_smartctl_that_is_not_understood_is_a_problem_and_no_
     backend = ScsiBackend(host)
     for found in (await backend.inventory(), await backend.cached_inventory()):
         assert [problem.message for problem in found.problems] == [
-            "smartctl's answer about /dev/sda is not understood: it has the line 'log sense failed'."
-            " Their health is not known."
+            "The output of smartctl about /dev/sda cannot be parsed: it has the line 'log sense failed'. The health "
+            "of these drives is unknown."
         ]
         assert "SMART health" not in {fact.label for fact in found.drives[0].facts}
 
@@ -204,7 +204,7 @@ async def test_a_feature_that_hdparm_calls_not_supported_is_blocked_although_it_
 
 async def test_a_field_that_the_drive_does_not_let_change_is_blocked() -> None:
     found = await reading(bench(Scsi(fixed=("DRA",))), "read_look_ahead")
-    assert (found.now, found.availability.why_not) == ("on", "the drive does not let it be changed")
+    assert (found.now, found.availability.why_not) == ("on", "the drive does not allow changing it")
 
 
 async def test_a_field_that_the_page_lacks_is_blocked() -> None:
@@ -330,7 +330,7 @@ async def test_another_disk_under_the_name_is_left_alone() -> None:
     backend = ScsiBackend(host)
     change = await backend.plan(SDA, "drive_cache", "off")
     host.files["/sys/block/sda/diskseq"] = "77"
-    with pytest.raises(DeviceGoneError, match="another device"):
+    with pytest.raises(DeviceGoneError, match="a different device"):
         await backend.apply(change)
     assert host.caching("sda")
 

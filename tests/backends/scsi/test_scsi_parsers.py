@@ -64,7 +64,7 @@ def test_a_unit_attention_is_told_from_a_refusal() -> None:
     ("code", "text", "words"),
     [
         (0, "", None),
-        (97, "", "the drive cannot keep this page over a power cycle"),
+        (97, "", "the drive cannot store this page over a power cycle"),
         (
             5,
             "    /dev/sda: LAB X 1\nchange_mode_page: failed setting page: Caching (SBC)\n",
@@ -163,11 +163,11 @@ def test_only_a_sensor_that_works_tells_a_temperature(told: dict[str, object], c
     ("text", "reason"),
     [
         ("", "is empty"),
-        ('{\n "smartctl": {},\nlog sense failed\n "a": 1\n}', "is not understood: it has the line 'log sense failed'"),
-        ('{\n "smartctl": {', "is not understood: it is no whole JSON document"),
+        ('{\n "smartctl": {},\nlog sense failed\n "a": 1\n}', "cannot be parsed: it has the line 'log sense failed'"),
+        ('{\n "smartctl": {', "cannot be parsed: the JSON document is incomplete"),
         (
             "=======> UNRECOGNIZED OPTION: json\n\nUse smartctl -h",
-            "is not understood: it has the line '=======> UNRECOGNIZED OPTION: json'",
+            "cannot be parsed: it has the line '=======> UNRECOGNIZED OPTION: json'",
         ),
     ],
 )

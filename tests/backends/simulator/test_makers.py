@@ -189,7 +189,7 @@ async def test_a_drive_that_is_used_by_now_makes_no_array(maker: Maker) -> None:
     bench = Bench(maker)
     plan = await bench.plan()
     assert (await bench.by_hand("other", 2)).returncode == 0
-    with pytest.raises(RefusedError, match=r"No array can be made of .*: it is in "):
+    with pytest.raises(RefusedError, match=r".* cannot be used for an array: it is in "):
         await bench.builder.plan_array(plan.request, maker.controller, assume_clean=False)
     with pytest.raises(ToolFailedError):
         await bench.take(plan.steps)
@@ -202,7 +202,7 @@ async def test_a_drive_that_is_not_free_is_named_with_the_reason(maker: Maker) -
     if maker.used is None:
         pytest.skip("every drive of this card is free")
     bench = Bench(maker)
-    with pytest.raises(RefusedError, match="No array can be made of"):
+    with pytest.raises(RefusedError, match="cannot be used for an array"):
         await drives_of(bench.host, (*maker.names(0, 2), f"{maker.card}/{maker.used}"))
 
 
@@ -234,7 +234,7 @@ async def test_one_of_the_same_name_over_its_drives_that_was_there_before_is_not
     before = (await bench.plan(Level.RAID0, 1, first=3)).before
     found = await bench.find(replace(plan.created_array(), before=before))
     assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
-    assert "was there before" in found.sentence
+    assert "existed before" in found.sentence
 
 
 @NEW
@@ -306,9 +306,12 @@ async def test_what_the_card_refuses_is_told_in_its_words(maker: Maker) -> None:
     ("ask", "why"),
     [
         (partial(Bench.plan, level=Level.RAID1, count=4), "two drives"),
-        (partial(Bench.plan, level=Level.RAID6, count=3), "at least 4 drives|makes no RAID6"),
-        (partial(Bench.plan, level=Level.RAID50, count=6, spans=3), "cannot have 3 spans"),
-        (partial(Bench.plan, level=Level.RAID10, count=4, spans=1), "cannot have 1 spans"),
+        (
+            partial(Bench.plan, level=Level.RAID6, count=3),
+            "at least 4 drives|does not support RAID6|cannot create RAID6",
+        ),
+        (partial(Bench.plan, level=Level.RAID50, count=6, spans=3), "cannot be divided into 3 spans"),
+        (partial(Bench.plan, level=Level.RAID10, count=4, spans=1), "cannot be divided into 1 spans"),
     ],
 )
 async def test_a_shape_that_it_does_not_make_is_a_sentence(maker: Maker, ask: partial[object], why: str) -> None:
@@ -411,7 +414,7 @@ async def test_with_a_spare_of_its_own_it_is_not_deleted() -> None:
     bench.host.rack.smart["ssacli"] = (replace(card, bays=bays),)
     found = await bench.find(array)
     assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
-    assert "2I:1:6 was added to them as spare" in found.sentence
+    assert "2I:1:6 was added as spare" in found.sentence
 
 
 async def test_with_a_second_logical_drive_in_its_array_it_is_not_deleted() -> None:
@@ -422,7 +425,7 @@ async def test_with_a_second_logical_drive_in_its_array_it_is_not_deleted() -> N
     bench.host.rack.smart["ssacli"] = (replace(card, volumes=(*card.volumes, second)),)
     found = await bench.find(array)
     assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
-    assert "The logical drives 2 and 9 have its drives." in found.sentence
+    assert "Several logical drives use its drives: 2 and 9." in found.sentence
 
 
 async def test_a_drive_of_it_of_which_the_words_are_not_known_leaves_it_open() -> None:
@@ -449,7 +452,7 @@ async def test_an_erased_drive_is_not_free_before_it_is_enabled(state: str, why:
 
 
 @pytest.mark.parametrize(
-    ("more", "why"), [({"hba": True}, "hands its drives on"), ({"cache_problem": True}, "CACHE STATUS PROBLEM")]
+    ("more", "why"), [({"hba": True}, "is in HBA mode"), ({"cache_problem": True}, "CACHE STATUS PROBLEM")]
 )
 async def test_a_card_that_takes_no_changes_makes_nothing(more: dict[str, bool], why: str) -> None:
     bench = Bench(MAKERS["ssacli"])
@@ -501,12 +504,24 @@ async def test_policies_at_birth_are_the_settings_that_are_read_afterwards(name:
 @pytest.mark.parametrize(
     ("name", "policy", "why"),
     [
-        ("ssacli", {"write_cache": "write-back"}, "write_cache is no policy at birth of this card"),
-        ("ssacli", {"acceleration": "smart-path"}, "acceleration is none or controller-cache at birth"),
-        ("arcconf", {"read_ahead": "none"}, "read_ahead is no policy"),
-        ("arcconf", {"write_cache": "sometimes"}, "write_cache is write-through or write-back or always-write-back"),
-        ("arcconf of a SmartRAID", {"read_cache": "on"}, "read_cache is no policy"),
-        ("storcli", {"auto_bgi": "off"}, "auto_bgi is no policy"),
+        (
+            "ssacli",
+            {"write_cache": "write-back"},
+            "write_cache cannot be set when creating an array on this controller",
+        ),
+        (
+            "ssacli",
+            {"acceleration": "smart-path"},
+            "acceleration must be none or controller-cache when creating an array",
+        ),
+        ("arcconf", {"read_ahead": "none"}, "read_ahead cannot be set when creating an array"),
+        (
+            "arcconf",
+            {"write_cache": "sometimes"},
+            "write_cache must be write-through or write-back or always-write-back",
+        ),
+        ("arcconf of a SmartRAID", {"read_cache": "on"}, "read_cache cannot be set when creating an array"),
+        ("storcli", {"auto_bgi": "off"}, "auto_bgi cannot be set when creating an array"),
     ],
 )
 async def test_what_a_tool_cannot_be_told_at_birth_is_refused_with_what_it_can(

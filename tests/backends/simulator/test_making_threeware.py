@@ -115,14 +115,14 @@ async def test_one_line_makes_it_and_its_capacity_is_told(
 @pytest.mark.parametrize(
     ("level", "count", "words", "why"),
     [
-        (Level.RAID6, 5, {}, "makes no RAID6 with tw_cli"),
+        (Level.RAID6, 5, {}, "cannot create RAID6 with tw_cli"),
         (Level.RAID1, 4, {}, "takes two drives"),
         (Level.RAID10, 8, {"spans": 2}, "of pairs"),
-        (Level.RAID50, 8, {"spans": 4}, "cannot have 4 spans"),
+        (Level.RAID50, 8, {"spans": 4}, "cannot be divided into 4 spans"),
         (Level.RAID5, 3, {"strip": 128 << 10}, "no strips of 128 KiB"),
-        (Level.RAID5, 3, {"drive_cache": "on"}, "drive_cache is no policy at birth"),
+        (Level.RAID5, 3, {"drive_cache": "on"}, "drive_cache cannot be set when creating an array"),
         (Level.RAID5, 3, {"write_cache": "always"}, "write-back or write-through"),
-        (Level.RAID5, 3, {"storsave": "fast"}, "protect or balance or perform at birth"),
+        (Level.RAID5, 3, {"storsave": "fast"}, "protect or balance or perform when creating an array"),
     ],
 )
 async def test_what_the_card_does_not_make_is_a_sentence(
@@ -145,7 +145,7 @@ async def test_groups_of_a_raid50_have_three_to_six_drives() -> None:
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
-        (lambda card: setattr(card.units[0], "state", "MIGRATING"), "a unit is migrating on the card"),
+        (lambda card: setattr(card.units[0], "state", "MIGRATING"), "a unit is migrating on the controller"),
         (lambda card: card.units.extend([replace(card.units[0], number=at, ports=()) for at in range(1, 33)]), "32"),
     ],
 )
@@ -169,9 +169,9 @@ async def test_drives_that_are_not_free_say_why() -> None:
     found, _ = await candidates_of(machine, await machine.probe())
     told = {one.place: " ".join(one.why_not) for one in found if one.drive.backend == "threeware"}
     assert told["p0"] == ""
-    assert told["p1"] == "the card calls it DEVICE-ERROR"
-    assert told["p4"] == "the card calls it VERIFYING"
-    assert told["p2"] == told["p3"] == "its serial number is not told, or another drive has it too"
+    assert told["p1"] == "the controller reports DEVICE-ERROR"
+    assert told["p4"] == "the controller reports VERIFYING"
+    assert told["p2"] == told["p3"] == "its serial number is missing or not unique"
     assert told["p8"] == "it is a hot spare (u0)"
 
 
@@ -186,7 +186,7 @@ async def test_a_drive_that_was_swapped_since_it_was_shown_makes_no_array() -> N
 async def test_a_battery_that_is_not_ready_stands_against_write_back_alone() -> None:
     host = new_host()
     card_of(host).battery = "Charging"
-    with pytest.raises(BlockedError, match="would not cache its writes: the battery is Charging"):
+    with pytest.raises(BlockedError, match="would not cache writes: the battery is Charging"):
         await planned(host, Level.RAID5, PORTS[:3], write_cache="write-back")
     assert (await planned(host, Level.RAID5, PORTS[:3])).warnings == ()
 
@@ -203,14 +203,14 @@ async def test_what_loses_writes_at_a_power_cut_is_a_warning() -> None:
 async def test_a_card_without_storsave_is_not_given_one() -> None:
     plan = await planned(host := new_host(), Level.RAID5, PORTS[:3])
     older = MachineBackends.of(Changed(host, "info", lambda text: text.replace("9690SA-8I", "9500S-8  ")))
-    with pytest.raises(InvalidValueError, match="storsave is no policy at birth of this card"):
+    with pytest.raises(InvalidValueError, match="storsave cannot be set when creating an array on this controller"):
         await plan_array(older, replace(plan.request, policies={"storsave": "balance"}))
 
 
 async def test_a_card_that_keeps_no_names_makes_nothing() -> None:
     plan = await planned(host := new_host(), Level.RAID5, PORTS[:3])
     oldest = MachineBackends.of(Changed(host, "info", lambda text: text.replace("9690SA-8I", "8006-2LP ")))
-    with pytest.raises(RefusedError, match="a 3ware 8006-2LP keeps no name of a unit"):
+    with pytest.raises(RefusedError, match="a 3ware 8006-2LP stores no unit names"):
         await plan_array(oldest, plan.request)
 
 
@@ -247,12 +247,12 @@ async def test_nothing_is_deleted_or_made_on_half_an_answer(words: str, cut: int
     plan, array = await made(host)
     half = Changed(host, words, lambda text: text[:cut])
     if words == "info":  # then the card itself is not told
-        with pytest.raises(ToolFailedError, match="the answer was cut"):
+        with pytest.raises(ToolFailedError, match="incomplete output"):
             await standing(half, array)
     else:
         found = await standing(half, array)
         assert (found.state, found.remove) == (ArrayMatchState.UNKNOWN, ())
-        assert "the answer was cut" in found.sentence
+        assert "incomplete output" in found.sentence
     await builder(host).run_making(plan.request.drives[0].controller, (await standing(host, array)).remove)
     if "u1" not in words:
         with pytest.raises(RaidbenchError):
@@ -264,12 +264,12 @@ async def test_nothing_is_deleted_or_made_on_half_an_answer(words: str, cut: int
     [
         ("/c2/u1 show all", "name = rb-1", "name = mine", "is called mine"),
         ("/c2/u1 show all", "name = rb-1", "name = ", "has no name"),
-        ("/c2/u1 show all", "/c2/u1 name = rb-1\n", "", "its name is not told"),
+        ("/c2/u1 show all", "/c2/u1 name = rb-1\n", "", "its name is not reported"),
         ("/c2/u1 show all", "volume(s) = 1", "volume(s) = 2", "divided into 2 volumes"),
         ("/c2/u1 show all", "p2 ", "p7 ", "rows of its drives are missing"),
-        ("/c2/u1 show all", "-       -         \n", "-       -       p7\n", "does not say which drives"),
+        ("/c2/u1 show all", "-       -         \n", "-       -       p7\n", "does not report which drives"),
         ("info c2 unitstatus", "RAID-5", "RAID-6", "is RAID6, not RAID5"),
-        ("/c2/p2 show serial", "Serial = ", "Serial = X", "is not behind the card"),
+        ("/c2/p2 show serial", "Serial = ", "Serial = X", "is not on the controller"),
     ],
 )
 async def test_one_that_is_not_what_was_made_is_left_alone(words: str, old: str, new: str, why: str) -> None:
@@ -315,7 +315,7 @@ async def test_a_question_in_other_words_is_not_answered_and_nothing_is_deleted(
     other = replace(programs.PROGRAMS["tw_cli"], question=lambda words: asked if "del" in words else "")
     monkeypatch.setitem(programs.PROGRAMS, "tw_cli", other)
     found = await standing(host, array)
-    with pytest.raises(ToolFailedError, match=r"does not say that it is done, but: (Deleting|Unit)") as caught:
+    with pytest.raises(ToolFailedError, match=r"did not confirm the change, but reported: (Deleting|Unit)") as caught:
         await builder(host).run_making(plan.request.drives[0].controller, found.remove)
     assert f"By hand: {TOOL} /c2/u1 del" in (caught.value.hint or "")
     assert (await standing(host, array)).state is ArrayMatchState.COMPLETE

@@ -92,4 +92,4 @@ async def test_write_back_without_a_battery_is_set_with_megacli_and_waits() -> N
     await backend.apply(await backend.plan(target, "write_cache", "write-back"))
     now = (await backend.read(target))["write_cache"]
     assert (now.now, now.effective) == ("write-back", "write-through")
-    assert now.why_effective == "no battery or CacheVault is fitted (the card says WriteThrough)"
+    assert now.why_effective == "no battery or CacheVault is fitted (the controller reports WriteThrough)"

@@ -107,10 +107,10 @@ async def test_only_a_group_has_a_size_to_choose() -> None:
     [
         ({"vg_exported": "exported"}, "the group data is exported"),
         ({"vg_partial": "partial", "vg_missing_pv_count": "1"}, "misses 1"),
-        ({"vg_lock_type": "dlm"}, "shared with other machines"),
-        ({"vg_permissions": "read-only"}, "may only be read"),
-        ({"pv_allocatable": ""}, "may take no extents"),
-        ({"pv_duplicate": "duplicate"}, "another device bears the same mark"),
+        ({"vg_lock_type": "dlm"}, "shared with other hosts"),
+        ({"vg_permissions": "read-only"}, "is read-only"),
+        ({"pv_allocatable": ""}, "its extents are not allocatable"),
+        ({"pv_duplicate": "duplicate"}, "another device has the same LVM identifier"),
         ({"pv_missing": "missing"}, "it is not there"),
     ],
 )
@@ -198,15 +198,15 @@ def _renamed_group(bench: Bench) -> None:
     ("change", "why"),
     [
         (_rename, "is called data/mine now"),
-        (_no_tag, "does not bear its tag"),
+        (_no_tag, "does not have its tag"),
         (_longer, "has 1.02 GiB now"),
-        (_elsewhere, "not where it was made"),
+        (_elsewhere, "not where it was created"),
         (_fewer, "stripes or images, not 3"),
         (_strips, "stripes of 128 KiB"),
         (_linear, "is linear now, not RAID0"),
-        (_snapshot, "something is made of it"),
-        (_twin, "Several volumes bear its tag"),
-        (_again, "bears its tag and another UUID"),
+        (_snapshot, "now has dependents"),
+        (_twin, "Several volumes have its tag"),
+        (_again, "has its tag but a different UUID"),
         (_renamed_group, "group data is not there"),
     ],
 )
@@ -224,7 +224,7 @@ async def test_one_that_was_there_before_is_not_it() -> None:
     bench = Bench()
     array = await bench.made()
     found = await bench.find(replace(array, before=(bench.volume().uuid,)))
-    assert (found.state, "was there before" in found.sentence) == (ArrayMatchState.UNKNOWN, True)
+    assert (found.state, "existed before" in found.sentence) == (ArrayMatchState.UNKNOWN, True)
 
 
 async def test_one_of_its_name_by_somebody_else_is_never_removed() -> None:
@@ -262,7 +262,7 @@ async def test_one_that_is_not_active_is_its_own_and_nothing_is_said_to_remove_i
         (lambda disks: [replace(one, group="moved") for one in disks], "is called moved now, not data"),
         (
             lambda disks: [*disks, replace(disks[0], uuid="other", group_uuid="other")],
-            "Several volume groups are called data",
+            "Several volume groups are named data",
         ),
     ],
 )
@@ -288,7 +288,7 @@ async def test_where_lvm_does_not_tell_all_nothing_is_found_or_planned() -> None
     bench = Bench()
     array = await bench.made()
     bench.group.refuses["vg_uuid"] = "torn"
-    with pytest.raises(ToolFailedError, match="lines of pvs tell of nothing that could be understood"):
+    with pytest.raises(ToolFailedError, match="lines of the output of pvs cannot be parsed"):
         await bench.find(array)
 
 

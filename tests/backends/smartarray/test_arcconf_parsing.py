@@ -55,7 +55,7 @@ def test_write_back_without_a_module_is_not_in_force_and_the_card_says_so() -> N
     assert value_of(drive.write_cache) == "write-back"
     force, why = effective.write_cache(found.card, drive)
     assert force == "write-through"
-    assert why == "the cache has no battery or capacitor (ZMM not installed) (the card says Off)"
+    assert why == "the cache has no battery or capacitor (ZMM not installed) (the controller reports Off)"
 
 
 def test_members_are_found_by_serial_number_by_seat_and_by_channel() -> None:
@@ -128,7 +128,7 @@ def test_a_smartraid_is_read() -> None:
 def test_a_tool_that_is_too_old_says_so_of_the_card() -> None:
     text = "Controllers found: 1\nController information\n   Controller Status      : Inaccessible\n"
     card = whole(text + "Command completed successfully.\n").card
-    assert card.locked == "arcconf calls the card inaccessible"
+    assert card.locked == "arcconf reports the controller as inaccessible"
     assert "too old" in card.problems[0]
 
 
@@ -198,7 +198,7 @@ def test_maxcache_that_is_off_is_not_named() -> None:
 
 @pytest.mark.parametrize(
     ("counted", "named", "lost"),
-    [(3, 1, "it counts 3 controllers and names 1"), (1, 1, ""), (2, 2, ""), (2, 0, "")],
+    [(3, 1, "it counts 3 controllers but lists 1"), (1, 1, ""), (2, 2, ""), (2, 0, "")],
 )
 def test_a_list_that_names_fewer_than_it_counts_is_short(counted: int, named: int, lost: str) -> None:
     rows = "".join(f"   Controller {number}:   : Optimal, Slot {number}\n" for number in range(1, named + 1))

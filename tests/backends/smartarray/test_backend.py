@@ -119,7 +119,10 @@ async def test_a_card_that_no_tool_sees_is_told_with_what_to_install() -> None:
     host = PlayedCards()
     host.links["/sys/bus/pci/drivers/hpsa/0000:05:00.0"] = "/sys/devices/pci0000:00/0000:05:00.0"
     (problem,) = await SmartArray(host).diagnose()
-    assert problem.message == "The kernel has a Smart Array or Adaptec card that no tool sees: none is installed."
+    assert (
+        problem.message
+        == "The kernel has a Smart Array or Adaptec controller, but no tool finds it: none is installed."
+    )
     assert problem.hint == "Install ssacli."
 
 
@@ -156,7 +159,7 @@ async def test_without_a_battery_and_with_leave_to_do_without_it_is_always_write
 
 async def test_a_dead_battery_blocks_the_ratio_with_the_firmwares_reason() -> None:
     host = PlayedCards((replace(HPE, battery=LOW, values={**DEFAULTS, "nobatterywritecache": "disable"}),))
-    with pytest.raises(BlockedError, match="while nothing keeps the cache: the battery is Failed"):
+    with pytest.raises(BlockedError, match="while the cache is unprotected: the battery is Failed"):
         await SmartArray(host).plan(CARD, "cache_ratio", "25/75")
 
 
@@ -184,7 +187,7 @@ async def test_smart_path_off_comes_before_the_cache_on() -> None:
 async def test_smart_path_takes_all_logical_drives_of_the_array_along_and_back() -> None:
     host = PlayedCards((two_on_one_array("cache", "cache"),))
     change = await made(host, "acceleration", "smart-path")
-    assert change.risk_text == "Smart Path is the whole array's: logical drives 1, 2 change together."
+    assert change.risk_text == "Smart Path applies to the whole array. Logical drives 1, 2 change together."
     assert [one.acceleration for one in host.hpe[0].volumes] == ["path", "path"]
     await take_back(SmartArray(host), change)
     assert [one.acceleration for one in host.hpe[0].volumes] == ["cache", "cache"]
@@ -239,7 +242,7 @@ async def test_arcconf_sets_no_bypass_and_says_so() -> None:
     host = PlayedCards(adaptec=(replace(SMARTRAID, volumes=(volume,)),))
     reading = (await SmartArray(host).read(volume_target("/arc1", 1)))["acceleration"]
     assert reading.now == "smart-path"
-    assert reading.availability.why_not == "it is SSD I/O Bypass, which could not be put back"
+    assert reading.availability.why_not == "it is SSD I/O Bypass, which cannot be restored"
 
 
 async def test_an_arcconf_that_names_no_words_for_caching_is_not_told_any() -> None:
@@ -247,7 +250,7 @@ async def test_an_arcconf_that_names_no_words_for_caching_is_not_told_any() -> N
     backend = SmartArray(host)
     host.instead["setcache"] = SimulatedOutput(text=" Usage: SETCACHE ...\n")
     reading = (await backend.read(volume_target("/arc1", 1)))["acceleration"]
-    assert reading.availability.why_not == "how arcconf is told to set it is not known"
+    assert reading.availability.why_not == "the arcconf command for it is unknown"
 
 
 async def test_a_value_that_is_set_already_is_never_sent() -> None:
@@ -269,7 +272,7 @@ async def test_a_refusal_is_told_in_the_tools_words() -> None:
 async def test_a_change_that_says_nothing_and_does_nothing_has_failed() -> None:
     host = PlayedCards((HPE,))
     host.instead["ctrl slot=0 modify elevatorsort=disable"] = SimulatedOutput(text="\n")
-    with pytest.raises(ToolFailedError, match="is as it was, though the tool said nothing against"):
+    with pytest.raises(ToolFailedError, match="did not change, although the tool reported no error"):
         await made(host, "elevator_sort", "disable", CARD)
 
 
@@ -323,8 +326,8 @@ async def test_a_strip_size_under_way_is_pending_and_blocks_the_next() -> None:
     await backend.apply(change)
     reading = (await backend.read(LD))["strip_size"]
     assert (reading.now, reading.effective) == (MOVING, "262144")
-    assert reading.why_effective == "the card is moving the data, 3% done"
-    assert reading.availability.why_not == "a migration is under way"
+    assert reading.why_effective == "the controller is moving the data, 3% done"
+    assert reading.availability.why_not == "a migration is running"
 
 
 async def test_the_card_tells_which_strip_sizes_there_are() -> None:
@@ -349,7 +352,7 @@ async def test_a_step_of_a_journal_runs_no_other_program() -> None:
     backend = SmartArray(host)
     change = await backend.plan(CARD, "elevator_sort", "disable")
     write = replace(change.writes[0], argv=("/bin/rm", *change.writes[0].argv[1:]))
-    with pytest.raises(RefusedError, match=r"^This does not set elevator sort"):
+    with pytest.raises(RefusedError, match=r"the recorded step does not set elevator sort"):
         await backend.apply(replace(change, writes=(write,)))
 
 
@@ -415,7 +418,7 @@ async def test_every_legal_value_is_asked_for_and_nothing_is_changed() -> None:
 
 async def test_what_is_no_question_is_not_asked() -> None:
     host = PlayedCards((HPE,))
-    with pytest.raises(RefusedError, match="is no question"):
+    with pytest.raises(RefusedError, match="is not a read-only command"):
         await Ssacli(host, SSACLI)._ask(("ctrl", "slot=0", "modify", "elevatorsort=disable"))
     assert host.ran == []
 
@@ -514,7 +517,7 @@ async def test_the_latency_scheduler_is_shown_and_cannot_be_set() -> None:
         "latency_scheduler"
     ]
     assert (reading.now, reading.raw) == ("aggressive1", "Aggressive Level 1")
-    assert reading.availability.why_not == "the word that ssacli has for it is not documented"
+    assert reading.availability.why_not == "the ssacli command for it is not documented"
 
 
 async def test_the_mode_that_a_reboot_brings_is_told_apart_from_the_present_one() -> None:

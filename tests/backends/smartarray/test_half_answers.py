@@ -198,7 +198,7 @@ async def test_work_that_half_an_answer_may_hide_blocks_every_change() -> None:
     )
     found = await SmartArray(host).inventory()
     assert [problem.message for problem in found.problems] == [
-        f"/usr/Arcconf/arcconf getstatus 1: {CUT}: its last line is missing."
+        f"/usr/Arcconf/arcconf getstatus 1: {CUT}: the last line is missing."
     ]
     with pytest.raises(BlockedError, match=CUT):
         await SmartArray(host).plan(volume_target("/arc1", 1), "acceleration", "none")
@@ -217,7 +217,7 @@ async def test_a_list_that_lost_a_card_is_noticed_by_what_the_kernel_has() -> No
         host.links[f"/sys/bus/pci/drivers/hpsa/{address}"] = f"/sys/devices/pci0000:00/{address}"
     host.instead["ctrl all show"] = SimulatedOutput(text=f"\n{HPE.model} in Slot 0\n")
     (problem,) = (await SmartArray(host).inventory()).problems
-    assert problem.message == "The kernel has 2 Smart Array or Adaptec cards, /usr/sbin/ssacli sees 1 card."
+    assert problem.message == "The kernel has 2 Smart Array or Adaptec controllers, /usr/sbin/ssacli sees 1 card."
 
 
 async def test_a_slot_whose_number_was_cut_is_asked_for_nothing() -> None:
@@ -238,7 +238,7 @@ async def test_what_a_tool_says_while_it_dies_is_told_once_and_nothing_else(
     (said, seen) = words
     assert said.count(DYING) == said.count("exit status 127") == 1
     assert said.count(f"/{tool}") == 1
-    assert seen == "The kernel has a Smart Array or Adaptec card that no tool sees."
+    assert seen == "The kernel has a Smart Array or Adaptec controller, but no tool finds it."
     assert [problem.message for problem in (await SmartArray(host).inventory()).problems] == words
 
 
@@ -246,8 +246,8 @@ async def test_a_tool_that_is_installed_and_dies_is_not_to_be_installed() -> Non
     host = Dying((HPE,))
     host.links["/sys/bus/pci/drivers/hpsa/0000:05:00.0"] = "/sys/devices/pci0000:00/0000:05:00.0"
     assert [problem.hint for problem in await SmartArray(host).diagnose()] == [
-        "Run it by hand: /usr/sbin/ssacli ctrl all show",
-        "Look at the devices again.",
+        "Run the command manually: /usr/sbin/ssacli ctrl all show",
+        "Scan the devices again.",
     ]
 
 
@@ -267,13 +267,13 @@ async def test_a_card_that_could_not_be_read_is_not_said_to_be_none() -> None:
     [
         ("         PHY Count", "it ends in drive 2I:1:3"),
         ("         Serial Number", "it ends in drive 2I:1:3"),
-        ("\n   Unassigned", "drive 2I:1:3 is named and not described"),
-        ("\n      physicaldrive 2I:1:2", "drive 2I:1:2 is named and not described"),
-        ("\n   Array: A", "drive 2I:1:1 is named and not described"),
-        ("   Physical Drives", "it ends before the drives"),
-        ("   Cache Status", "it ends before the drives"),
+        ("\n   Unassigned", "drive 2I:1:3 is named but not described"),
+        ("\n      physicaldrive 2I:1:2", "drive 2I:1:2 is named but not described"),
+        ("\n   Array: A", "drive 2I:1:1 is named but not described"),
+        ("   Physical Drives", "the output ends before the drives"),
+        ("   Cache Status", "the output ends before the drives"),
         ("   SEP", ""),
-        ("EP", "its last line is torn"),
+        ("EP", "the last line is truncated"),
     ],
 )
 def test_what_half_an_answer_of_ssacli_lacks_is_said(until: str, words: str) -> None:
@@ -287,7 +287,7 @@ def test_an_array_with_too_few_drives_is_half_of_one() -> None:
     bare = HPE_TEXT[:start] + HPE_TEXT[end:]
     assert missing(bare) == ""
     assert missing(bare[: bare.index("\n      physicaldrive 2I:1:2")]) == (
-        "array A names 1 drives, logical drive 1 takes more"
+        "array A names 1 drives, but logical drive 1 needs more"
     )
 
 
@@ -311,7 +311,7 @@ def test_a_drive_that_failed_may_be_named_without_being_described() -> None:
     assert row in HPE_TEXT
     gone = "      physicaldrive 2I:1:9 (port 2I:box 1:bay 9, SATA SSD, 960 GB, {})\n"
     assert missing(HPE_TEXT.replace(row, row + gone.format("Failed"))) == ""
-    assert missing(HPE_TEXT.replace(row, row + gone.format("OK"))) == "drive 2I:1:9 is named and not described"
+    assert missing(HPE_TEXT.replace(row, row + gone.format("OK"))) == "drive 2I:1:9 is named but not described"
 
 
 def test_a_drive_that_the_card_hands_on_is_told_to_its_name() -> None:
@@ -323,14 +323,14 @@ def test_a_drive_that_the_card_hands_on_is_told_to_its_name() -> None:
 
 def test_a_name_that_looks_like_the_last_line_ends_no_answer() -> None:
     done = Completed(returncode=0, stdout="   Logical device name : Command completed successfully.\n", stderr="")
-    assert WHOLE.lost(done) == "its last line is missing"
+    assert WHOLE.lost(done) == "the last line is missing"
     assert WHOLE.lost(replace(done, stdout="Command completed successfully.\n-----\n\n")) == ""
 
 
 def test_an_answer_that_is_too_long_or_of_a_killed_tool_is_half_of_one() -> None:
     done = Completed(returncode=0, stdout="Command completed successfully.\n", stderr="")
     assert STATUS.lost(done) == ""
-    assert STATUS.lost(replace(done, truncated=True)) == "it is longer than can be read"
+    assert STATUS.lost(replace(done, truncated=True)) == "it is too long"
     assert STATUS.lost(replace(done, returncode=-9, stderr="Killed\n")) == "Killed (ended by signal 9)"
 
 
@@ -347,7 +347,7 @@ async def test_a_count_of_controllers_that_was_cut_in_its_figure_is_none() -> No
     host = PlayedCards(adaptec=(SMARTRAID,))
     host.instead["list"] = SimulatedOutput(text="Controllers found: 1")
     (problem,) = (await SmartArray(host).inventory()).problems
-    assert problem.message == f"/usr/Arcconf/arcconf list: {CUT}: its last line is missing."
+    assert problem.message == f"/usr/Arcconf/arcconf list: {CUT}: the last line is missing."
     assert not [line for line in host.ran if line.startswith("getconfig")]
 
 
@@ -356,7 +356,7 @@ async def test_a_form_of_the_usage_that_was_cut_is_not_used() -> None:
     host.instead["setcache"] = SimulatedOutput(text=behind(arcconf.USAGE, "CACHERATIO <read#> <wri"))
     readings = await SmartArray(host).read(card_target("/arc1"))
     assert readings["drive_write_cache"].availability.available
-    assert readings["cache_ratio"].availability.why_not == "how arcconf is told to set it is not known"
+    assert readings["cache_ratio"].availability.why_not == "the arcconf command for it is unknown"
 
 
 async def test_a_value_on_offer_that_was_cut_in_its_figure_is_not_offered() -> None:
@@ -370,7 +370,7 @@ async def test_a_value_on_offer_that_was_cut_in_its_figure_is_not_offered() -> N
 
 async def test_the_doctor_hears_of_half_an_answer() -> None:
     (problem,) = await SmartArray(saying(behind(HPE_TEXT, "Array: A\n"))).diagnose()
-    assert problem.message == f"/usr/sbin/ssacli {CONFIG}: {CUT}: drive 2I:1:1 is named and not described."
+    assert problem.message == f"/usr/sbin/ssacli {CONFIG}: {CUT}: drive 2I:1:1 is named but not described."
 
 
 async def test_four_settings_of_a_smartraid_are_set_without_the_word_that_their_usage_has_not() -> None:

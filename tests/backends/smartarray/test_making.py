@@ -98,9 +98,13 @@ def test_arcconf_can_say_at_birth_what_its_usage_has(
 @pytest.mark.parametrize(
     ("new", "usage", "why"),
     [
-        (NEW, "Usage: CREATE <Controller#> LOGICALDRIVE <Size>", "gives a logical device no name"),
-        (replace(NEW, level=Level.RAID60, parity_groups=2), LEGS.replace("[Legs <LEGS>] ", ""), "the legs of a RAID60"),
-        (NEW, "Usage: CREATE [Name <NAME>] <Size>", "cannot be told a strip"),
+        (NEW, "Usage: CREATE <Controller#> LOGICALDRIVE <Size>", "cannot name a logical device"),
+        (
+            replace(NEW, level=Level.RAID60, parity_groups=2),
+            LEGS.replace("[Legs <LEGS>] ", ""),
+            "the spans of a RAID60",
+        ),
+        (NEW, "Usage: CREATE [Name <NAME>] <Size>", "cannot set a strip size"),
     ],
 )
 def test_what_could_not_be_told_again_is_not_made(new: NewLogical, usage: str, why: str) -> None:

@@ -218,7 +218,7 @@ async def test_both_thresholds_are_set_in_the_order_in_which_none_crosses_the_ot
 async def test_a_stop_above_the_start_is_warned_of_and_left_to_the_disk_system() -> None:
     host = PlayedSystem(DiskSystem(flush_start=80, flush_stop=80))
     change = await planned(host, "cache_flush_stop", "84", SYSTEM)
-    assert "would stop at 84 %, above the 80 % where it starts" in change.risk_text
+    assert "would stop at 84 %, which is above its start at 80 %" in change.risk_text
     await Smcli(host).apply(change)
     assert host.system.flush_stop == 84
     back = await planned(host, "cache_flush_stop", "70", SYSTEM)
@@ -254,7 +254,7 @@ async def test_a_statement_that_is_not_of_this_change_is_not_run(words: tuple[st
     host = PlayedSystem()
     change = await planned(host, "read_cache", "off")
     foreign = replace(change, writes=(ChangeStep(argv=(change.writes[0].argv[0], *words)),))
-    with pytest.raises(RefusedError, match="This does not set read cache"):
+    with pytest.raises(RefusedError, match="the recorded step does not set read cache"):
         await Smcli(host).apply(foreign)
     assert host.ran == []
 
@@ -264,13 +264,13 @@ async def test_a_name_that_cannot_be_said_in_a_statement_blocks_every_setting(na
     system = DiskSystem()
     system.volumes[0].name = name
     found = await Smcli(PlayedSystem(system)).read(volume_target("DS4700_A", name))
-    assert {one.availability.why_not for one in found.values()} == {"its name cannot be said in a command"}
+    assert {one.availability.why_not for one in found.values()} == {"its name cannot be used in a command"}
 
 
 async def test_two_logical_drives_of_one_name_are_not_changed() -> None:
     system = DiskSystem()
     system.volumes.append(HostDisk(name="fast", wwn="600a0b80002618d6000004d44a2f7a02"))
-    with pytest.raises(BlockedError, match="several logical drives have its name"):
+    with pytest.raises(BlockedError, match="its name is not unique"):
         await planned(PlayedSystem(system), "read_cache", "off")
 
 

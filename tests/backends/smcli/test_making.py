@@ -45,7 +45,7 @@ async def test_ibms_statement_makes_array_and_logical_drive_at_once(
 ) -> None:
     plan = await planned(level, count, strip_bytes=strip)
     assert [step.argv for step in plan.steps] == [(TOOL, "-n", "DS4700_A", "-c", f"create logicalDrive {statement}")]
-    assert "takes hours" in plan.by_hand
+    assert "needs hours" in plan.by_hand
     assert plan.seconds > 0
 
 
@@ -99,11 +99,11 @@ async def test_one_that_was_taken_since_is_refused() -> None:
 @pytest.mark.parametrize(
     ("level", "count", "more", "why"),
     [
-        (Level.RAID50, 4, {}, "makes no RAID50"),
+        (Level.RAID50, 4, {}, "does not support RAID50"),
         (Level.RAID5, 2, {}, "at least 3 drives"),
         (Level.RAID0, 2, {"strip_bytes": 1 << 20}, "segment of 1048576 bytes"),
         (Level.RAID10, 4, {"spans": 2}, "no spans"),
-        (Level.RAID0, 2, {"policies": {"write_cache": "write-back"}}, "no policies at birth"),
+        (Level.RAID0, 2, {"policies": {"write_cache": "write-back"}}, "no policies at creation"),
         (Level.RAID0, 2, {"size_bytes": 1 << 30}, "no size of its own"),
     ],
 )

@@ -80,7 +80,7 @@ def test_members_are_found_in_tables_and_in_sentences() -> None:
 def test_what_the_disk_system_adds_in_brackets_is_what_is_in_force() -> None:
     found = readings(view())["write_cache"]
     assert (found.now, found.effective) == ("write-back", "write-through")
-    assert found.why_effective == "the disk system says: currently suspended"
+    assert found.why_effective == "the disk system reports: currently suspended"
 
 
 @pytest.mark.parametrize(("text", "noun"), [(NETAPP, "volume"), (DELL, "virtualDisk")])
@@ -110,7 +110,7 @@ def test_the_flush_modifier_is_one_of_its_times(raw: str, value: str) -> None:
 
 def test_what_the_profile_does_not_tell_is_not_reported() -> None:
     found = readings(view())["read_cache"]
-    assert (found.now, found.availability.why_not) == (None, "the profile does not tell of it")
+    assert (found.now, found.availability.why_not) == (None, "the profile does not report it")
 
 
 def test_a_row_of_a_longer_label_is_not_taken_for_another() -> None:

@@ -55,7 +55,7 @@ async def test_a_disk_of_which_the_kernel_counts_no_requests_is_found_by_reading
     with pytest.raises(ToolTimeoutError) as error:
         await LocalHost().run(Command(argv=(sys.executable, "-c", code), timeout=600, stall=2.0))
     assert error.value.devices == (hung.removeprefix("/dev/"),)
-    assert f"{hung} does not answer when its first bytes are read" in error.value.message
+    assert f"{hung} does not respond to a read of its first bytes" in error.value.message
 
 
 @needs_hung_disks

@@ -111,7 +111,7 @@ async def test_a_stream_that_cannot_start_leaves_no_folder(own_temp: Path) -> No
 
 async def test_no_room_for_a_working_directory_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", "/no/such/folder")
-    with pytest.raises(ToolFailedError, match="No working directory"):
+    with pytest.raises(ToolFailedError, match="The working directory"):
         await LocalHost().run(Command(argv=("/bin/true",)))
 
 
@@ -173,7 +173,7 @@ async def test_a_daemon_that_keeps_the_pipe_does_not_keep_the_answer() -> None:
 
 
 async def test_a_read_that_hangs_is_a_timeout() -> None:
-    with pytest.raises(ToolTimeoutError, match=r"no answer in 0\.1 s"):
+    with pytest.raises(ToolTimeoutError, match=r"did not finish within 0\.1 s"):
         await LocalHost().run(Command(argv=("/bin/sleep", "600"), timeout=0.1))
 
 
@@ -458,7 +458,7 @@ async def test_a_dangling_link_leads_nowhere(tmp_path: Path) -> None:
 
 
 async def test_a_file_that_is_not_offered_is_not_writable(tmp_path: Path) -> None:
-    assert await LocalHost().writable(str(tmp_path / "new")) == "the kernel does not offer it for this device"
+    assert await LocalHost().writable(str(tmp_path / "new")) == "the kernel does not support it for this device"
 
 
 def tool(folder: Path, mode: int) -> str:

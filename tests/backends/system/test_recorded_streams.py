@@ -81,7 +81,7 @@ async def test_what_was_not_recorded_is_said_with_what_was(tmp_path: Path) -> No
     host = ReplayHost(machine(tmp_path, sdb=said("x")), pace=at_once)
     with pytest.raises(ToolMissingError) as told:
         await heard(host, "fio", "--minimal", "job")
-    assert told.value.hint == "Recorded are: sdb."
+    assert told.value.hint == "Recorded streams: sdb."
 
 
 async def test_an_interrupted_stream_ends_as_fio_does(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ async def given_up(*argv: str) -> ToolTimeoutError:
 async def test_a_program_that_only_sleeps_is_given_up_long_before_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stalls, "counts", dict)  # another test may have a disk that does not answer
     error = await given_up("/bin/sleep", "600")
-    assert error.message == "sleep: no answer in 0.5 s, which device it waits for is not known."
+    assert error.message == "sleep made no progress for 0.5 s: the device it waits for is unknown."
     assert error.devices == ()
 
 
@@ -99,7 +99,7 @@ async def test_a_disk_that_stands_still_is_named_and_its_reader_left_to_the_kern
     device, file = silent
     error = await given_up(*reading(device))
     assert error.devices == (device.removeprefix("/dev/"),)
-    assert f"{device} has ended none of the requests that wait for it" in error.message
+    assert f"{device} has completed no pending request" in error.message
     assert file.asked.is_set()
     assert alive(device) == ["D"]  # not even SIGKILL ends it, and nobody waited for that
 
@@ -230,6 +230,6 @@ async def test_a_disk_that_cannot_be_opened_is_tried_once_and_never_written_to()
 @needs_hung_disks
 async def test_to_hold_what_cannot_be_opened_is_refused(unopenable: str) -> None:
     identity = Identity(name=unopenable.removeprefix("/dev/"))
-    with pytest.raises(RefusedError, match="could not be opened: it gives no answer"):
+    with pytest.raises(RefusedError, match="could not be opened: the device does not respond"):
         async with DeviceClaim(unopenable, identity, write=False):
             pass

@@ -75,7 +75,7 @@ def test_the_silent_disk_is_named_in_one_sentence() -> None:
     found, _, _ = looked("sde")
     told = [one for one in found.problems if "sde" in one.message]
     assert len(told) == 1
-    assert "lvs: no answer in 10 s, /dev/sde has ended none" in told[0].message
+    assert "lvs made no progress for 10 s: /dev/sde has completed no" in told[0].message
 
 
 def test_lvs_is_asked_once_and_then_without_the_disk() -> None:
@@ -112,7 +112,7 @@ def test_nothing_is_changed_that_would_wait_for_the_disk() -> None:
         return refused.value.message
 
     words, seconds = counted(plan)
-    assert "lvchange would wait for ever" in words
+    assert "lvchange would hang" in words
     assert "/dev/sde" in words
     assert seconds <= MOST
 
@@ -135,7 +135,7 @@ def test_volumes_on_the_silent_disk_keep_name_size_and_node_and_say_why_the_rest
         assert (now.device, now.size_bytes) == (before.device, before.size_bytes)
         if name.startswith("vg0/"):
             assert now.state is State.UNKNOWN
-            assert f"/dev/{disk} has ended none" in now.why
+            assert f"/dev/{disk} has completed no" in now.why
         else:
             assert now == before
 
@@ -233,7 +233,7 @@ async def test_another_program_is_not_asked_of_the_disk_that_kept_the_first_wait
 ) -> None:
     await refused(host, asking("/sbin/lvs"))
     error = await refused(host, asking("/sbin/smartctl", "-a", "/dev/sdb"))
-    assert error.message == "smartctl was not asked of /dev/sdb, which gives no answer."
+    assert error.message == "smartctl was skipped for /dev/sdb: the device does not respond."
     assert len(machine.asked) == 1
 
 

@@ -45,7 +45,7 @@ def test_one_that_a_user_may_take_for_containers_is_his(
     file.write_text(f"other:100000:65536\n# nothing\n{line}\n")
     monkeypatch.setattr(unprivileged, "_SUBORDINATE", (str(file),))
     if line.startswith("me:60000"):
-        with pytest.raises(RefusedError, match="No user number is free"):
+        with pytest.raises(RefusedError, match="No user ID is free"):
             find_unused_id()
     else:
         assert find_unused_id() == UNUSED_IDS[1]
@@ -67,5 +67,5 @@ def test_where_no_process_can_be_seen_none_is_taken(monkeypatch: pytest.MonkeyPa
     monkeypatch.undo()
     monkeypatch.setattr(os, "listdir", lambda folder: [])
 
-    with pytest.raises(RefusedError, match="cannot be seen"):
+    with pytest.raises(RefusedError, match="are unknown: /proc shows no processes"):
         find_unused_id()

@@ -93,7 +93,7 @@ def test_a_bcache_device_that_the_kernel_does_not_show_has_no_size() -> None:
     assert first_array(Bcache(host)).size_bytes is None
 
 
-@pytest.mark.parametrize(("level", "kind"), [("", "no level: it was never started"), ("multipath", "multipath")])
+@pytest.mark.parametrize(("level", "kind"), [("", "no level (never started)"), ("multipath", "multipath")])
 def test_what_has_no_level_says_what_it_is(level: str, kind: str) -> None:
     assert told(first_array(MdRaid(MdHost(array(level)))))["Kind"] == kind
 
@@ -170,7 +170,7 @@ class OneUnwell(PlayedUnit):
 @pytest.mark.parametrize(("host", "shown"), [(PlayedUnit(), None), (OneUnwell(), "1")])
 def test_units_of_a_3ware_card_that_are_not_well_are_counted(host: PlayedUnit, shown: str | None) -> None:
     (card,) = asyncio.run(Threeware(host).inventory()).controllers
-    assert told(card).get("Units that are not well") == shown
+    assert told(card).get("Units with faults") == shown
 
 
 def test_a_disk_system_of_no_model_is_called_as_its_controllers() -> None:

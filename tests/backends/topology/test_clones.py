@@ -131,8 +131,8 @@ async def verdict(host: FakeHost, device: str = "/dev/sdl") -> GuardResult:
     return (await judge_device(host, device, Intent.WRITE))[1]
 
 
-COPY = "its data are on a disk with another serial number or WWN, so it is a copy"
-IN_USE = f"/dev/sdl is possibly the same data as /dev/sdk, with one UUID (ext4 {UUID}), mounted on /srv."
+COPY = "its data is on a disk with another serial number or WWN, so it is a copy"
+IN_USE = f"/dev/sdl is possibly the same data as /dev/sdk, with the same UUID (ext4 {UUID}), mounted on /srv."
 
 
 @pytest.mark.parametrize("path", [SATA, SAS, VIRTIO_SCSI, USB], ids=["SATA", "SAS", "virtio-scsi", "USB"])
@@ -162,7 +162,7 @@ UNPROVEN: Mapping[str, Probing] = {
 async def test_what_may_be_the_same_data_is_in_use(host: Probing) -> None:
     answer = await verdict(host)
     assert IN_USE in answer.refused
-    assert "give it a UUID of its own" in answer.hint
+    assert "change its UUID" in answer.hint
 
 
 async def test_another_serial_number_of_one_local_namespace_with_another_wwn_is_a_copy() -> None:
@@ -240,7 +240,10 @@ async def test_active_swap_is_in_use_by_its_uuid() -> None:
 
 async def test_a_partition_table_of_one_uuid_makes_the_disk_in_use_by_the_partitions_of_the_other() -> None:
     host = pair(SATA, ISCSI, table("sdk"), table("sdl"), part("sdk1"), mounts=mounted("sdk1"))
-    words = f"/dev/sdl is possibly the same data as /dev/sdk, with one UUID (gpt {UUID}): /dev/sdk1 is mounted on /srv."
+    words = (
+        f"/dev/sdl is possibly the same data as /dev/sdk, with the same UUID (gpt {UUID}): /dev/sdk1 is mounted on "
+        "/srv."
+    )
     assert words in (await verdict(host)).refused
 
 
@@ -296,7 +299,8 @@ async def test_a_volume_on_another_local_disk_is_a_copy() -> None:
 async def test_a_volume_on_a_remote_disk_is_in_use_by_the_volume_of_its_uuid() -> None:
     answer = await verdict(volumes(SATA, ISCSI), "/dev/dm-1")
     words = (
-        f"/dev/mapper/other is possibly the same data as /dev/mapper/one, with one UUID (ext4 {UUID}), mounted on /srv."
+        f"/dev/mapper/other is possibly the same data as /dev/mapper/one, with the same UUID (ext4 {UUID}), mounted "
+        "on /srv."
     )
     assert words in answer.refused
 
@@ -304,7 +308,7 @@ async def test_a_volume_on_a_remote_disk_is_in_use_by_the_volume_of_its_uuid() -
 async def test_a_volume_on_another_part_of_the_same_disk_is_a_copy_wherever_that_is() -> None:
     answer = await verdict(volumes(ISCSI, ISCSI, below="sdk"), "/dev/dm-1")
     assert answer.ok, answer.refused
-    assert any("its data are on another part of the same disk, so it is a copy" in line for line in answer.content)
+    assert any("its data is on another part of the same disk, so it is a copy" in line for line in answer.content)
 
 
 def images(
@@ -340,7 +344,7 @@ def images(
 async def test_another_file_of_one_file_system_is_a_copy() -> None:
     answer = await verdict(images(), "/dev/loop1")
     assert answer.ok, answer.refused
-    line = "/dev/loop1: its ext4 has the UUID of /dev/loop0, which is mounted on /data; its data are in another file"
+    line = "/dev/loop1: its ext4 has the UUID of /dev/loop0, which is mounted on /data; its data is in another file"
     assert any(line in found for found in answer.content)
 
 
@@ -358,7 +362,7 @@ async def test_a_mounted_image_whose_file_is_not_known_proves_nothing() -> None:
 
 async def test_a_file_in_memory_is_a_copy() -> None:
     answer = await verdict(images(second="/tmp/b", places=("8:192:1", "0:40:1"), fstype="tmpfs"), "/dev/loop1")
-    assert any("one of them is in memory, so it is a copy" in found for found in answer.content), answer.refused
+    assert any("one of the two is in memory), so it is a copy" in found for found in answer.content), answer.refused
 
 
 async def test_a_file_of_btrfs_which_tells_another_number_than_its_mount_is_found_by_its_path() -> None:
@@ -411,7 +415,7 @@ async def test_a_namespace_whose_transport_is_not_told_is_known_by_its_place(pat
 async def test_compressed_memory_is_a_copy() -> None:
     host = pair(ISCSI, ISCSI, disk("zram0", devno=NUMBERS["zram0"]), content("zram0"))
     answer = await verdict(host, "/dev/zram0")
-    assert any("one of them is in memory, so it is a copy" in found for found in answer.content), answer.refused
+    assert any("one of the two is in memory), so it is a copy" in found for found in answer.content), answer.refused
 
 
 # -- between the question and the answer ------------------------------------------------------------------------------
@@ -420,7 +424,7 @@ async def test_compressed_memory_is_a_copy() -> None:
 async def test_what_turns_out_to_be_a_copy_after_the_question_is_asked_again() -> None:
     shown = (await verdict(pair(mounts=""))).content
     answer = await verdict(pair())
-    with pytest.raises(RefusedError, match=r"was not there when it was confirmed: .*so it is a copy"):
+    with pytest.raises(RefusedError, match=r"changed after you confirmed it: .*so it is a copy"):
         guard.require_confirmed_content(answer, shown)
 
 

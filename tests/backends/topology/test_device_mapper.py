@@ -112,7 +112,8 @@ async def test_what_is_on_the_same_part_is_locked_and_held_with_it() -> None:
 
 
 UNTOLD = (
-    "/dev/mapper/a: dmsetup does not tell which parts of /dev/sda it and /dev/mapper/b have, so it counts as in use.",
+    "/dev/mapper/a cannot be verified as unused:"
+    " dmsetup does not report which parts of /dev/sda belong to it and which to /dev/mapper/b.",
 )
 
 

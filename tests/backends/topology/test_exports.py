@@ -156,7 +156,7 @@ async def test_a_namespace_behind_a_controller_that_is_passed_through_is_seen() 
 async def test_a_file_in_the_place_of_a_controller_is_none() -> None:
     host = host_of(PASSED)
     host.stats["/dev/nvme9"] = FileStat(kind="file", size=0, place="0:5:1")
-    assert "exports /dev/nvme9, which is not there now" in await said(host, "/dev/sdb")
+    assert "exports /dev/nvme9, which does not exist now" in await said(host, "/dev/sdb")
 
 
 async def test_several_targets_are_all_named() -> None:
@@ -170,7 +170,7 @@ async def test_several_targets_are_all_named() -> None:
     ids=["NVMe", "NVMe, passed through", "LIO"],
 )
 async def test_where_an_open_export_cannot_be_found_every_disk_counts_as_in_use(files: Mapping[str, str]) -> None:
-    assert "which is not there now, so it is not known what that is" in await said(host_of(files), "/dev/sdb")
+    assert "which does not exist now, so the exported device is unknown" in await said(host_of(files), "/dev/sdb")
 
 
 @pytest.mark.parametrize(
@@ -272,26 +272,26 @@ async def test_an_import_of_a_partition_is_in_use_with_the_disk() -> None:
 async def test_an_import_that_may_be_either_of_two_exports_counts_as_in_use() -> None:
     both = nvmet("/dev/sdb", name="a") | nvmet(FILE, name="b")
     told = await said(host_of(both, fabrics(device__subsysnqn="c", uuid=UUID)), "/dev/nvme4n1")
-    assert "may be another export: of the NVMe target a or the NVMe target b, so it counts as in use." in told
+    assert "may be an export of the NVMe target a or the NVMe target b." in told
 
 
 async def test_two_exports_of_one_disk_are_no_doubt() -> None:
     both = nvmet("/dev/sdb", name="a") | nvmet("/dev/sdb", name="b")
     told = await said(host_of(both, fabrics(device__subsysnqn="c", uuid=UUID)), "/dev/nvme4n1")
     assert "/dev/nvme4n1 is set up on /dev/sdb, mounted on /srv." in told
-    assert "may be another export" not in told
+    assert "may be an export" not in told
 
 
 async def test_two_exports_of_one_file_are_no_doubt() -> None:
     both = nvmet(FILE, name="a") | nvmet(FILE, name="b")
     told = await said(host_of(both, fabrics(device__subsysnqn="c", uuid=UUID), mounts=ON_LOOP), "/dev/nvme4n1")
     assert "/dev/nvme4n1 is set up on the same data as /dev/loop0, mounted on /srv." in told
-    assert "may be another export" not in told
+    assert "may be an export" not in told
 
 
 async def test_two_exports_of_memory_and_a_disk_are_a_doubt() -> None:
     both = lio("  TCM RamDisk ID: 0\n", kind="rd_mcp", serial="m") | lio(FILE_INFO.format(FILE), name="b", serial="m")
-    assert "may be another export" in await said(host_of(both, scsi(serial="m")), "/dev/sdx")
+    assert "may be an export" in await said(host_of(both, scsi(serial="m")), "/dev/sdx")
 
 
 async def test_another_path_to_the_exported_disk_is_that_and_no_import() -> None:
@@ -305,7 +305,7 @@ async def test_another_path_to_the_exported_disk_is_that_and_no_import() -> None
 async def test_an_import_of_what_a_program_serves_counts_as_in_use() -> None:
     host = host_of(lio(USER_INFO.format("rbd/pool/image"), kind="user", serial="m1"), scsi(serial="m1"))
     told = await said(host, "/dev/sdx")
-    assert "what it is set up on, rbd/pool/image, is exported by the SCSI target lab, so it counts as in use." in told
+    assert "its backing device or file rbd/pool/image is exported by the SCSI target lab." in told
 
 
 async def test_the_wwn_of_a_long_serial_number_is_its_first_digits_with_the_company() -> None:
@@ -324,7 +324,7 @@ async def test_the_address_of_an_adapter_decides_between_two_exports_of_one_seri
 async def test_an_import_of_memory_counts_as_in_use() -> None:
     host = host_of(lio("Status: ACTIVATED\n  TCM RamDisk ID: 0\n", kind="rd_mcp", serial="m1"), scsi(serial="m1"))
     told = await said(host, "/dev/sdx")
-    assert "what it is set up on, memory of this machine, is exported by the SCSI target lab, so it counts" in told
+    assert "its backing device or file memory of this host is exported by the SCSI target lab" in told
 
 
 async def test_a_disk_that_is_exported_is_no_import_of_itself() -> None:
@@ -373,7 +373,7 @@ async def test_what_this_machine_serves_without_telling_what_counts_as_in_use(
     name: str, parts: tuple[Mapping[str, str], ...], links: Mapping[str, str]
 ) -> None:
     told = await said(host_of(*parts, ADDRESSES, **links), f"/dev/{name}")
-    assert "what it is set up on, something that this machine serves to itself, is not reported by" in told
+    assert "its backing device or file a device that this host exports to itself is not reported by" in told
 
 
 ELSEWHERE: Mapping[str, tuple[str, tuple[Mapping[str, str], ...], Mapping[str, str]]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -91,7 +91,7 @@ class TestOnLoops:
             image.write_bytes(before)
             said = await refused(made.device)
             assert image.read_bytes() == before
-        assert f"what it is set up on, {image}, is not the file that the kernel has open" in said
+        assert f"its backing device or file {image} is no longer the file that the kernel has open" in said
         assert image.read_bytes() == before
 
     @needs("unshare")
@@ -105,7 +105,10 @@ class TestOnLoops:
         stack.callback(run, "losetup", "--detach", device)
         (image.parent / "hidden").write_bytes(image.read_bytes())
         said = await refused(device)
-        assert f"what it is set up on, {image.parent / 'hidden'}, is not the file that the kernel has open" in said
+        assert (
+            f"its backing device or file {image.parent / 'hidden'} is no longer the file that the kernel has open"
+            in said
+        )
         assert (image.parent / "hidden").read_bytes() == image.read_bytes()
 
     async def test_a_file_on_an_overlay_is_refused_whatever_has_the_layer_below(
@@ -117,14 +120,14 @@ class TestOnLoops:
         stack.enter_context(program(sys.executable, "-c", OPENER, str(upper)))
         made = stack.enter_context(loop(merged, size=merged.stat().st_size))
         said = await refused(made.device)
-        assert f"what it is set up on, {merged}, lies on overlay, where the same data may be another file, too" in said
+        assert f"its backing device or file {merged} is on overlay, where another file may share its data" in said
         assert upper.read_bytes() == before
 
     async def test_a_file_in_a_layer_of_an_overlay_is_refused(self, image: Path, stack: ExitStack) -> None:
         upper = overlaid(stack, image.parent)
         made = stack.enter_context(loop(upper, size=upper.stat().st_size))
         merged = image.parent.with_name("merged")
-        assert f"{upper}, is another file, too, below {merged}, which shows the files of" in await refused(made.device)
+        assert f"{upper} is also available below {merged}, which shows the files of" in await refused(made.device)
 
     @needs("mkfs.ext4")
     async def test_a_deleted_file_that_another_loop_device_has_mounted_is_named(
@@ -146,7 +149,7 @@ class TestOnLoops:
     ) -> None:
         made: Loop = stack.enter_context(loop(image, size=image.stat().st_size))
         answer = (await judge_device(LocalHost(), made.device, Intent.WRITE))[1]
-        assert "what it is set up on" not in " ".join(answer.refused)
+        assert "its backing device or file" not in " ".join(answer.refused)
 
 
 ON_IMAGE = "/dev/loop0 254:0 77\n"
@@ -176,43 +179,47 @@ def tell(host: FakeHost, text: str, code: int = 0) -> None:
 async def said(host: FakeHost) -> tuple[str, ...]:
     """Why, but for the room that it takes."""
     told = (await judge_device(host, "/dev/loop0", Intent.WRITE))[1].refused
-    return tuple(one for one in told if "takes room from" not in one)
+    return tuple(one for one in told if "is thin-provisioned on" not in one)
 
 
 async def test_the_file_that_the_kernel_has_open_is_the_one_behind_it(host: FakeHost) -> None:
     assert await said(host) == ()
 
 
-UNSURE: Mapping[str, Callable[[FakeHost], object]] = {
-    "may be another file by now: losetup does not tell": lambda host: tell(host, ""),
-    "may be another file by now: losetup does not tell,": lambda host: tell(host, ON_IMAGE, 1),
-    "may be another file by now: losetup does not tell, so": lambda host: tell(host, "/dev/loop0 254:0\n"),
-    "may be another file by now: losetup does not tell, so it": lambda host: host.tools.pop("losetup"),
-    "is not the file that the kernel has open": lambda host: tell(host, "/dev/loop0 254:0 78\n"),
-    "is not the file that the kernel has open, so": lambda host: tell(host, "/dev/loop0 254:1 77\n"),
-    "lies on fuse.sshfs, where the same data may be another file, too": lambda host: mount_of(host, "fuse.sshfs"),
-    "lies on 9p, where the same data may be another file, too": lambda host: mount_of(host, "9p"),
-    "lies on nfs4, where the same data may be another file, too": lambda host: mount_of(host, "nfs4"),
-    "lies on no file system that is known here": lambda host: mount_of(host, "ext4", "254:9"),
-}
+UNSURE: Sequence[tuple[str, Callable[[FakeHost], object]]] = (
+    ("may be a different file now: losetup does not report it", lambda host: tell(host, "")),
+    ("may be a different file now: losetup does not report it", lambda host: tell(host, ON_IMAGE, 1)),
+    ("may be a different file now: losetup does not report it", lambda host: tell(host, "/dev/loop0 254:0\n")),
+    ("may be a different file now: losetup does not report it", lambda host: host.tools.pop("losetup")),
+    ("is no longer the file that the kernel has open", lambda host: tell(host, "/dev/loop0 254:0 78\n")),
+    ("is no longer the file that the kernel has open", lambda host: tell(host, "/dev/loop0 254:1 77\n")),
+    ("is on fuse.sshfs, where another file may share its data", lambda host: mount_of(host, "fuse.sshfs")),
+    ("is on 9p, where another file may share its data", lambda host: mount_of(host, "9p")),
+    ("is on nfs4, where another file may share its data", lambda host: mount_of(host, "nfs4")),
+    ("is on an unknown filesystem", lambda host: mount_of(host, "ext4", "254:9")),
+)
 
 
 def mount_of(host: FakeHost, kind: str, devno: str = "254:0") -> None:
     host.files["/proc/self/mountinfo"] = f"25 1 {devno} / / rw - {kind} none rw"
 
 
-@pytest.mark.parametrize("words", UNSURE)
-async def test_what_is_not_sure_to_be_behind_it_is_refused_in_words(host: FakeHost, words: str) -> None:
-    UNSURE[words](host)
+@pytest.mark.parametrize(("words", "doubt"), UNSURE)
+async def test_what_is_not_sure_to_be_behind_it_is_refused_in_words(
+    host: FakeHost, words: str, doubt: Callable[[FakeHost], object]
+) -> None:
+    doubt(host)
     (sentence,) = await said(host)
-    assert sentence.startswith(f"/dev/loop0: what it is set up on, /srv/image, {words}")
+    assert sentence.startswith(
+        f"/dev/loop0 cannot be verified as unused: its backing device or file /srv/image {words}"
+    )
 
 
 async def test_a_layer_of_an_overlay_in_another_mount_namespace_counts(host: FakeHost) -> None:
     overlay = "50 25 0:50 / /merged rw - overlay overlay rw,lowerdir=/low:/srv,upperdir=/up,workdir=/work"
     host.files |= {"/proc/77/mountinfo": overlay, "/proc/77/comm": "containerd"}
     (sentence,) = await said(host)
-    assert "is another file, too, below /merged (in the mount namespace of containerd, process 77)" in sentence
+    assert "is also available below /merged (in the mount namespace of containerd, process 77)" in sentence
 
 
 async def test_a_subvolume_has_a_number_of_its_own(host: FakeHost) -> None:

@@ -114,7 +114,7 @@ async def test_a_bitmap_on_the_members_asks_for_no_file(host: FakeHost) -> None:
 async def test_a_bitmap_in_a_file_that_is_not_there_makes_every_file_doubtful_and_no_disk(host: FakeHost) -> None:
     image(host)
     bitmap(host, "/old/bitmap")
-    words = "/dev/loop1: /old/bitmap is the bitmap of /dev/md0, and it is not known which file that is"
+    words = "/dev/loop1 cannot be verified as unused: /old/bitmap is the bitmap of /dev/md0, and its file is unknown"
     assert words in await said(host, "/dev/loop1")
     assert "bitmap" not in await said(host, "/dev/sdk")
 
@@ -130,7 +130,7 @@ async def test_an_image_that_was_mounted_by_a_name_in_some_folder_makes_every_fi
     image(host)
     host.stats["my image"] = FileStat(kind="file", size=4096, place="8:1:12")  # where we stand by chance
     mount(host, "0:44", "erofs", "my\\040image", point="/image")
-    words = "my image is mounted on /image, and it is not known which file that is"
+    words = "my image is mounted on /image, and its file is unknown"
     assert words in await said(host, "/dev/loop0")
     assert words in await said(host, "/dev/loop1")
 
@@ -144,7 +144,7 @@ async def test_what_is_mounted_of_a_device_or_of_nothing_is_no_image(
 ) -> None:
     image(host)
     mount(host, devno, fstype, source, point="/image")
-    assert "which file that is" not in await said(host, "/dev/loop1")
+    assert "and its file is unknown" not in await said(host, "/dev/loop1")
 
 
 async def test_the_list_of_devices_reads_none_of_it(host: FakeHost) -> None:

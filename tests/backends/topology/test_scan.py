@@ -28,6 +28,6 @@ async def test_a_look_goes_into_every_program_and_every_table_only_where_it_is_t
 
 
 async def test_mounts_that_may_be_cut_are_told() -> None:
-    told = "there are more mounts than can be read"
+    told = "the list of mounts is too long to read"
     assert told not in (await scan_topology(host())).blind
     assert told in (await scan_topology(host(MOUNTS.ljust(READ_LIMIT)))).blind

@@ -234,7 +234,7 @@ def cached() -> Machine:
 BCACHE = {
     "sda": "/dev/sda is the backing device of bcache0.",
     "sdb": "/dev/sdb is the cache device of bcache0.",
-    "sdc": "/dev/sdc is the backing device of a bcache device that does not run.",
+    "sdc": "/dev/sdc is the backing device of a bcache device that is not running.",
     "sdd1": "/dev/sdd1 is a cache device of bcache, of a set without a backing device.",
     "sdd": "/dev/sdd1 is a cache device of bcache, of a set without a backing device.",
 }
@@ -342,7 +342,7 @@ UNTOLD: Mapping[str, tuple[str | None, int]] = {
 async def test_where_zpool_does_not_tell_every_disk_counts_as_in_use(status: str | None, code: int) -> None:
     host = pools(status, code)
     host.files["/run/udev/data/" + "b" + (host.stats["/dev/sdh"].devno or "")] = "E:ID_FS_TYPE=zfs_member"
-    words = "zpool does not tell what the imported pools are made of (cache, tank), so it counts as in use."
+    words = "zpool does not report the devices of the imported pools (cache, tank)."
     assert words in await said(host, "sdh")
     assert "ZFS member while pools are imported (cache, tank)" in await said(host, "sdh")
 
@@ -350,7 +350,7 @@ async def test_where_zpool_does_not_tell_every_disk_counts_as_in_use(status: str
 async def test_a_zpool_that_gives_no_answer_tells_nothing() -> None:
     host = pools()
     host.hanging = True
-    assert "zpool does not tell what the imported pools are made of" in await said(host, "sdh")
+    assert "zpool does not report the devices of the imported pools" in await said(host, "sdh")
 
 
 async def test_the_mark_of_a_pool_that_is_not_imported_is_not_its_use() -> None:
@@ -397,7 +397,7 @@ async def test_what_has_no_serial_number_is_told_apart_by_the_kernels_count(name
         host.add(name)
     del host.files[f"/sys/block/{name}/wwid"]
     del host.files[f"/sys/block/{name}/diskseq"]
-    assert "reports neither serial number nor WWN" in await said(host, name)
+    assert "has no serial number and no WWN" in await said(host, name)
     host.files[f"/sys/block/{name}/diskseq"] = "12"
     assert "reports neither" not in await said(host, name)
 

@@ -71,8 +71,8 @@ async def test_a_snapshot_is_written_as_far_as_its_store_reaches() -> None:
     host = snapshotted()
     assert await judged(host, "dm-3", 14) == ""
     assert await judged(host, "dm-3", 15) == (
-        "Writing 15 MiB of /dev/vgA/snap may take 15.1 MiB of the store of the snapshot vgA/snap: 16 MiB of 16 MiB are"
-        " free, and a tenth stays free."
+        "Not enough free space: writing 15 MiB of /dev/vgA/snap may need 15.1 MiB of the store of the snapshot "
+        "vgA/snap, where 16 MiB of 16 MiB are free and 10 % must stay free."
     )
 
 
@@ -91,24 +91,24 @@ async def test_what_a_snapshot_keeps_already_takes_no_room_twice() -> None:
 async def test_a_snapshot_that_has_died_is_refused() -> None:
     host = snapshotted()
     host.states["vgA-snap"] = "0 131072 snapshot Invalid"
-    assert "how much is left is unknown: it says Invalid." in await judged(host, "dm-3", 1)
+    assert "the free space there is unknown: it reports Invalid." in await judged(host, "dm-3", 1)
 
 
 async def test_a_thin_volume_is_written_as_far_as_its_pool_reaches() -> None:
     assert await judged(pooled(used=10), "dm-3", 80) == ""
     assert await judged(pooled(used=10), "dm-3", 81) == (
-        "Writing 81 MiB of /dev/vgA/thin may take 81 MiB of the thin pool vgA/pool: 90 MiB of 100 MiB are free, and"
-        " a tenth stays free. Once it is full, nothing can be written to vgA/mail either."
+        "Not enough free space: writing 81 MiB of /dev/vgA/thin may need 81 MiB of the thin pool vgA/pool, where 90 "
+        "MiB of 100 MiB are free and 10 % must stay free. If it runs full, writes to vgA/mail fail as well."
     )
     assert await judged(pooled(total=560), "dm-3") == ""
-    assert "Writing all of /dev/vgA/thin may take 500 MiB" in await judged(pooled(total=550), "dm-3")
+    assert "writing all of /dev/vgA/thin may need 500 MiB" in await judged(pooled(total=550), "dm-3")
 
 
 async def test_where_it_does_not_fit_more_room_is_advised_and_where_it_is_in_use_what_ends_that() -> None:
     facts = await gather_facts(pooled(used=90), "/dev/dm-3", claim=lambda device, devno: None)
-    assert judge(facts, Intent.WRITE).hint == "Give it more room first, or write less of it: a smaller --size."
+    assert judge(facts, Intent.WRITE).hint == "Add free space first, or write less with a smaller --size."
     mounted = replace(facts, uses=(Use(kind="mount", detail="mounted on /srv"),))
-    assert judge(mounted, Intent.WRITE).hint == "Unmount it first, or measure with a scratch file on it."
+    assert judge(mounted, Intent.WRITE).hint == "Unmount it first, or measure a scratch file on it."
 
 
 async def test_the_metadata_of_the_pool_have_to_suffice_as_well() -> None:
@@ -131,32 +131,32 @@ async def test_blocks_that_snapshots_may_have_in_common_take_room_again(why: str
         host.states["vgA-mail"] = host.states["vgA-thin"]
     else:
         host.silent.add("lvs")
-    assert "may take 500 MiB of the thin pool vgA/pool" in await judged(host, "dm-3")
+    assert "may need 500 MiB of the thin pool vgA/pool" in await judged(host, "dm-3")
 
 
 @pytest.mark.parametrize(
     ("pool", "why"),
     [
-        (pooled(mode="out_of_data_space"), "the pool is in trouble (out_of_data_space)"),
-        (pooled(mode="ro"), "the pool is in trouble (ro)"),
-        (pooled(metadata="?/?"), "nothing tells"),
+        (pooled(mode="out_of_data_space"), "the pool reports a fault (out_of_data_space)"),
+        (pooled(mode="ro"), "the pool reports a fault (ro)"),
+        (pooled(metadata="?/?"), "no source reports it"),
     ],
 )
 async def test_a_pool_in_trouble_is_written_to_by_nobody(pool: ThinMachine, why: str) -> None:
-    assert f"how much is left is unknown: {why}." in await judged(pool, "dm-3", 1)
+    assert f"the free space there is unknown: {why}." in await judged(pool, "dm-3", 1)
 
 
 async def test_a_pool_that_has_failed_is_written_to_by_nobody() -> None:
     host = pooled()
     host.states["vgA-pool-tpool"] = "0 204800 thin-pool Fail"
-    assert "how much is left is unknown: it says Fail." in await judged(host, "dm-3", 1)
+    assert "the free space there is unknown: it reports Fail." in await judged(host, "dm-3", 1)
 
 
 @pytest.mark.parametrize("silent", ["dmsetup", "dmsetup status", "dmsetup table"])
 async def test_where_dmsetup_does_not_tell_nothing_thin_is_written(silent: str) -> None:
     host = pooled()
     host.silent.add(silent)
-    assert "takes room from the thin pool" in await judged(host, "dm-3", 1)
+    assert "is thin-provisioned on the thin pool" in await judged(host, "dm-3", 1)
 
 
 async def test_what_device_mapper_made_and_nothing_tells_of_is_not_written() -> None:
@@ -165,7 +165,7 @@ async def test_what_device_mapper_made_and_nothing_tells_of_is_not_written() -> 
     host.mapped("dm-9", "strange", f"linear {host.number('sdb')} 0", "linear", "sdb", dm__uuid="odd")
     assert await judged(host, "dm-9", 1) == ""
     del host.tables["strange"]
-    assert "dmsetup does not tell what it is made of" in await judged(host, "dm-9", 1)
+    assert "dmsetup does not report its devices" in await judged(host, "dm-9", 1)
 
 
 @pytest.mark.parametrize("uuid", ["CRYPT-LUKS2-1-x", "mpath-3600", "LVM-" + "g" * 64])
@@ -188,20 +188,21 @@ async def test_two_volumes_of_one_pool_beneath_one_device_take_room_twice() -> N
     host = pooled(used=10)
     host.add("md0", "dm-3", "dm-4", size=str(500 * 2048))
     assert await judged(host, "md0", 40) == ""
-    assert "Writing 41 MiB of /dev/md0 may take 82 MiB of the thin pool vgA/pool" in await judged(host, "md0", 41)
+    assert "writing 41 MiB of /dev/md0 may need 82 MiB of the thin pool vgA/pool" in await judged(host, "md0", 41)
 
 
 async def test_a_vdo_volume_is_written_as_far_as_its_pool_reaches() -> None:
     assert await judged(deduplicating(used=0), "dm-1", 90) == ""
-    assert "may take 91 MiB of the VDO volume vgA/vp" in await judged(deduplicating(used=0), "dm-1", 91)
+    assert "may need 91 MiB of the VDO volume vgA/vp" in await judged(deduplicating(used=0), "dm-1", 91)
     assert "unknown: it is read-only" in await judged(deduplicating(mode="read-only"), "dm-1", 1)
 
 
 async def test_a_sparse_volume_of_zfs_is_written_as_far_as_its_pool_reaches() -> None:
     assert await judged(zvol(), "zd0", 200) == ""
     assert await judged(zvol(), "zd0", 201) == (
-        "Writing 201 MiB of /dev/zvol/tank/a/vm may take 201 MiB of the ZFS pool tank: 300 MiB of 1000 MiB are free,"
-        " and a tenth stays free. Once it is full, nothing can be written to the file systems of tank either."
+        "Not enough free space: writing 201 MiB of /dev/zvol/tank/a/vm may need 201 MiB of the ZFS pool tank, where "
+        "300 MiB of 1000 MiB are free and 10 % must stay free. If it runs full, writes to the filesystems of tank "
+        "fail as well."
     )
 
 
@@ -218,14 +219,14 @@ async def test_what_lies_in_a_volume_of_zfs_and_in_no_snapshot_takes_no_room_twi
 async def test_where_zfs_does_not_tell_no_volume_is_written() -> None:
     host = zvol(reserved=500)
     host.silent.add("zfs")
-    assert "unknown: zfs does not tell" in await judged(host, "zd0", 1)
+    assert "unknown: zfs does not report it" in await judged(host, "zd0", 1)
 
 
 async def test_a_loop_device_is_written_as_far_as_its_file_system_reaches() -> None:
     assert await judged(on_a_file(), "loop0", 80) == ""
     assert await judged(on_a_file(), "loop0", 81) == (
-        "Writing 81 MiB of /dev/loop0 may take 81 MiB of the file system on /srv that /srv/image lies on: 90 MiB of"
-        " 100 MiB are free, and a tenth stays free."
+        "Not enough free space: writing 81 MiB of /dev/loop0 may need 81 MiB of the filesystem on /srv below "
+        "/srv/image, where 90 MiB of 100 MiB are free and 10 % must stay free."
     )
 
 
@@ -237,13 +238,13 @@ async def test_what_lies_in_the_file_already_takes_no_room_twice() -> None:
 
 @pytest.mark.parametrize("fstype", ["btrfs", "zfs", "bcachefs", "whatever"])
 async def test_a_file_system_that_writes_elsewhere_takes_room_for_a_whole_file_too(fstype: str) -> None:
-    assert "may take 81 MiB" in await judged(on_a_file(allocated=500, fstype=fstype), "loop0", 81)
+    assert "may need 81 MiB" in await judged(on_a_file(allocated=500, fstype=fstype), "loop0", 81)
 
 
 async def test_a_file_that_cannot_be_looked_at_has_no_room() -> None:
     host = on_a_file(allocated=500)
     host.spaces.clear()
-    assert "unknown: the file cannot be looked at" in await judged(host, "loop0", 1)
+    assert "unknown: the file cannot be read" in await judged(host, "loop0", 1)
 
 
 async def test_a_loop_device_on_a_file_of_a_thin_volume_takes_room_of_both() -> None:
@@ -262,9 +263,7 @@ async def test_a_partition_takes_the_room_of_its_disk() -> None:
     host = on_a_file()
     base, devno = "/sys/block/loop0/loop0p1", "250:99"
     host.files |= {f"{base}/partition": "1", f"{base}/dev": devno, f"{base}/size": "204800"}
-    assert [room.place for room in await capacities_at(host, devno)] == [
-        "the file system on /srv that /srv/image lies on"
-    ]
+    assert [room.place for room in await capacities_at(host, devno)] == ["the filesystem on /srv below /srv/image"]
 
 
 async def test_reading_takes_no_room() -> None:
@@ -279,11 +278,11 @@ async def test_what_is_left_is_asked_again() -> None:
     assert low_capacity_reasons(await refresh_capacities(host, before)) == ()
     host.states["vgA-pool-tpool"] = host.states["vgA-pool-tpool"].replace("160/1600", "1440/1600")
     assert low_capacity_reasons(await refresh_capacities(host, before)) == (
-        "the thin pool vgA/pool has 10 MiB of 100 MiB left",
+        "the thin pool vgA/pool has 10 MiB of 100 MiB free",
     )
     del host.states["vgA-pool-tpool"]
     assert (
-        "the thin pool vgA/pool is not known any more"
+        "the free space of the thin pool vgA/pool is now unknown"
         in low_capacity_reasons(await refresh_capacities(host, before))[0]
     )
 
@@ -293,17 +292,17 @@ async def test_what_is_left_of_a_file_system_and_of_a_zfs_pool_is_asked_again() 
     before = await capacities_at(files, files.number("loop0"))
     files.spaces["/srv"] = FilesystemSpace(size=100 * MIB, free=10 * MIB)
     told = low_capacity_reasons(await refresh_capacities(files, before))
-    assert told == ("the file system on /srv that /srv/image lies on has 10 MiB of 100 MiB left",)
+    assert told == ("the filesystem on /srv below /srv/image has 10 MiB of 100 MiB free",)
     files.spaces.clear()
-    assert "not known any more" in low_capacity_reasons(await refresh_capacities(files, before))[0]
+    assert "now unknown" in low_capacity_reasons(await refresh_capacities(files, before))[0]
     pool = zvol()
     before = await capacities_at(pool, pool.number("zd0"))
     zfs_says(pool, free=100)
     assert low_capacity_reasons(await refresh_capacities(pool, before)) == (
-        "the ZFS pool tank has 100 MiB of 1000 MiB left",
+        "the ZFS pool tank has 100 MiB of 1000 MiB free",
     )
     pool.silent.add("zfs")
-    assert "not known any more" in low_capacity_reasons(await refresh_capacities(pool, before))[0]
+    assert "now unknown" in low_capacity_reasons(await refresh_capacities(pool, before))[0]
 
 
 async def test_a_file_system_on_the_origin_of_a_snapshot_takes_room_of_the_store() -> None:
@@ -391,4 +390,4 @@ def test_a_layer_that_has_more_than_lies_in_it_needs_nothing_and_one_that_tells_
 async def test_a_file_that_another_one_was_put_in_the_place_of_has_no_room() -> None:
     host = on_a_file(allocated=400)
     host.stats["/srv/image"] = replace(host.stats["/srv/image"], place=f"{host.number('sda')}:13", allocated=500 * MIB)
-    assert "how much is left is unknown: the file cannot be looked at." in await judged(host, "loop0", 1)
+    assert "the free space there is unknown: the file cannot be read." in await judged(host, "loop0", 1)

@@ -193,11 +193,11 @@ async def test_an_lsblk_that_gives_no_answer_hides_no_disk_and_counts_as_not_kno
             return "/bin/lsblk" if "lsblk" in names else None
 
         async def run(self, command: Command) -> Completed:
-            raise ToolTimeoutError("lsblk: no answer in 20 s.")
+            raise ToolTimeoutError("lsblk did not finish within 20 s.")
 
     found = await scan_topology(Stuck(machine(disk("sda"))))
     assert "sda" in found.tree.nodes
-    assert found.blind == ("lsblk: no answer in 20 s, so what lies on the devices is not known",)
+    assert found.blind == ("lsblk did not finish within 20 s, so the content of the devices is unknown",)
 
 
 @pytest.mark.parametrize(

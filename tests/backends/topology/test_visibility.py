@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -61,21 +61,24 @@ def covered(host: FakeHost) -> None:
     host.files["/proc/self/mountinfo"] += "\n60 25 0:50 / /proc/77 rw - tmpfs none rw"
 
 
-BLIND: Mapping[str, Callable[[FakeHost], object]] = {
-    "from within a container (another pid namespace) it cannot be seen": lambda host: space(host, "pid", "pid:[40]"),
-    "from within a container (another pid namespace) it cannot": lambda host: host.links.pop("/proc/self/ns/pid"),
-    "from within another user namespace it cannot be seen": lambda host: space(host, "user", "user:[4026532001]"),
-    "without the capability CAP_SYS_PTRACE it cannot be seen": lambda host: status(host, rights(open_files._PTRACE)),
-    "without the capability CAP_SYS_PTRACE it cannot": lambda host: status(host, "CapEff: garbled"),
-    "without the capability CAP_SYS_PTRACE it": lambda host: host.files.pop("/proc/self/status"),
-    "without the capability CAP_DAC_READ_SEARCH it cannot be seen": lambda host: status(host, rights(1, 2)),
-    "/proc/77 is covered by another file system, so it cannot be seen": covered,
-}
+_UNSEEN = "programs that have it open are not visible "
+BLIND: Sequence[tuple[str, Callable[[FakeHost], object]]] = (
+    (f"{_UNSEEN}from a container (another PID namespace)", lambda host: space(host, "pid", "pid:[40]")),
+    (f"{_UNSEEN}from a container (another PID namespace)", lambda host: host.links.pop("/proc/self/ns/pid")),
+    (f"{_UNSEEN}from another user namespace", lambda host: space(host, "user", "user:[4026532001]")),
+    (f"{_UNSEEN}without the capability CAP_SYS_PTRACE", lambda host: status(host, rights(open_files._PTRACE))),
+    (f"{_UNSEEN}without the capability CAP_SYS_PTRACE", lambda host: status(host, "CapEff: garbled")),
+    (f"{_UNSEEN}without the capability CAP_SYS_PTRACE", lambda host: host.files.pop("/proc/self/status")),
+    (f"{_UNSEEN}without the capability CAP_DAC_READ_SEARCH", lambda host: status(host, rights(1, 2))),
+    ("/proc/77 is covered by another filesystem, so programs that have it open are not visible", covered),
+)
 
 
-@pytest.mark.parametrize("words", BLIND)
-async def test_what_blinds_the_guard_is_named_and_refuses_a_write_but_no_read(host: FakeHost, words: str) -> None:
-    BLIND[words](host)
+@pytest.mark.parametrize(("words", "blind"), BLIND)
+async def test_what_blinds_the_guard_is_named_and_refuses_a_write_but_no_read(
+    host: FakeHost, words: str, blind: Callable[[FakeHost], object]
+) -> None:
+    blind(host)
     (sentence,) = await said(host)
     assert sentence.startswith(f"/dev/sda: {words}")
     assert await said(host, Intent.READ) == ()
@@ -88,13 +91,13 @@ async def test_one_of_the_two_capabilities_to_look_into_folders_is_enough(host: 
 
 async def test_a_program_that_hides_what_it_has_open_is_named(host: FakeHost) -> None:
     host.hidden.add("/proc/77/task/77/fd/3")
-    assert await said(host) == ("/dev/sda: it cannot be seen what qemu (process 77) has open.",)
+    assert await said(host) == ("/dev/sda: the open files of qemu (process 77) are not visible.",)
 
 
 async def test_a_program_whose_folder_of_open_files_lists_nothing_but_has_some_is_named(host: FakeHost) -> None:
     host.files["/proc/78/task/78/stat"] = ""
     host.stats["/proc/78/task/78/fd"] = FileStat(kind="directory", size=4)
-    assert await said(host) == ("/dev/sda: it cannot be seen what vault (process 78) has open.",)
+    assert await said(host) == ("/dev/sda: the open files of vault (process 78) are not visible.",)
 
 
 async def test_a_program_that_has_nothing_open_hides_nothing(host: FakeHost) -> None:
@@ -133,7 +136,7 @@ async def test_who_has_it_open_is_told_beside_who_hides_something(host: FakeHost
     host.stats["/proc/79/task/79/fd/3"] = FileStat(kind="block", size=0, devno="8:0")
     assert await said(host) == (
         "/dev/sda: dd (process 79) has it open.",
-        "/dev/sda: it cannot be seen what qemu (process 77) has open.",
+        "/dev/sda: the open files of qemu (process 77) are not visible.",
     )
 
 
@@ -146,7 +149,7 @@ async def test_who_looks_after_a_member_hides_nobody_else(host: FakeHost) -> Non
     assert (await judge_device(host, "/dev/md0", Intent.WRITE))[1].refused == ()
     host.hidden.add("/proc/77/task/77/fd/3")
     refused = (await judge_device(host, "/dev/md0", Intent.WRITE))[1].refused
-    assert refused == ("/dev/md0: it cannot be seen what qemu (process 77) has open.",)
+    assert refused == ("/dev/md0: the open files of qemu (process 77) are not visible.",)
 
 
 @pytest.fixture
@@ -195,8 +198,8 @@ class TestElsewhere:
     @pytest.mark.parametrize(
         ("within", "words"),
         [
-            (CONTAINER, "from within a container (another pid namespace)"),
-            (SHORN, "without the capability CAP_SYS_PTRACE"),
+            (CONTAINER, "not visible from a container (another PID namespace)"),
+            (SHORN, "not visible without the capability CAP_SYS_PTRACE"),
         ],
     )
     def test_a_device_that_a_program_outside_has_open_is_not_written(
@@ -206,8 +209,8 @@ class TestElsewhere:
         before = device.backing.read_bytes()
         done = raidbench(within, tmp_path, "bench", device.sure(), *JOB, "--confirm", device.name)
         assert done.returncode == 3, done.stderr
-        assert f"{device.device}: {words} it cannot be seen which programs have it open." in done.stderr
-        assert "A scratch file can be measured here, too." in done.stderr
+        assert f"{device.device}: programs that have it open are {words}." in done.stderr
+        assert "A scratch file can be measured here as well." in done.stderr
         assert device.backing.read_bytes() == before
 
     @pytest.mark.parametrize("within", [CONTAINER, SHORN])
@@ -234,7 +237,7 @@ class TestElsewhere:
         monkeypatch.setattr(open_files, "hidden_processes_reason", seeing.real)
         answer = (await judge_device(LocalHost(), device.device, Intent.WRITE))[1]
         name = Path("/proc/1/comm").read_text().strip()
-        assert answer.refused == (f"{device.device}: it cannot be seen what {name} (process 1) has open.",)
+        assert answer.refused == (f"{device.device}: the open files of {name} (process 1) are not visible.",)
         assert "outside of containers" in answer.hint
 
 

@@ -46,7 +46,7 @@ async def untold(words: str, places: Callable[[str], Iterable[int]]) -> list[int
     silent = []
     for at in places(whole.whole.rstrip()):
         found = await Zfs(Cut(rack(), words, lambda text, at=at: text[:at])).inventory()  # type: ignore[misc]
-        if not any("the answer was cut" in problem.message for problem in found.problems):
+        if not any("incomplete output" in problem.message for problem in found.problems):
             silent.append(at)
     return silent
 
@@ -68,17 +68,17 @@ async def test_an_answer_cut_at_any_line_is_told(words: str) -> None:
 @pytest.mark.parametrize("words", ["zpool list", "zfs list"])
 async def test_a_torn_line_of_a_list_is_told(words: str) -> None:
     found = await Zfs(Cut(rack(), words, lambda text: text[:-3])).inventory()
-    assert any("its last line is torn" in problem.message for problem in found.problems)
+    assert any("the last line is truncated" in problem.message for problem in found.problems)
 
 
 async def test_a_pool_that_the_kernel_has_and_zpool_does_not_list_is_told() -> None:
     found = await Zfs(Cut(rack(), "zpool list", lambda _: "")).inventory()
     assert [problem.message for problem in found.problems] == [
-        "zpool list: the answer was cut: the pool tank is not in it."
+        "zpool list: incomplete output: the pool tank is not in it."
     ]
 
 
 @pytest.mark.parametrize("words", ["zpool get", "name,property,value,received,source type,guid"])
 async def test_nothing_is_planned_on_half_an_answer(words: str) -> None:
-    with pytest.raises(RaidbenchError, match="the answer was cut"):
+    with pytest.raises(RaidbenchError, match="incomplete output"):
         await Zfs(Cut(rack(), words, lambda text: text[: text.index("\n") + 1])).plan(FILES, "atime", "on")

@@ -110,7 +110,7 @@ class Failing(SimulatedHost):
 async def test_a_pool_of_which_nothing_is_told_is_listed_as_the_kernel_has_it() -> None:
     found = await Zfs(Failing(linux_rack(), speed=FAST)).inventory()
     assert (found.arrays[0].name, found.arrays[0].state) == ("tank", State.OPTIMAL)
-    assert "the answer was cut" in found.problems[0].message
+    assert "incomplete output" in found.problems[0].message
 
 
 async def test_a_tool_that_fails_is_a_problem_in_its_words() -> None:
@@ -125,7 +125,7 @@ async def test_an_answer_that_was_cut_is_none() -> None:
     host = Failing(linux_rack(), speed=FAST)
     host.said = Completed(returncode=0, stdout=RESILVERING, stderr="", truncated=True)
     found = await Zfs(host).inventory()
-    words = "zpool status failed: its answer is too long"
+    words = "zpool status failed: its output is too long"
     assert [problem.message for problem in found.problems] == [f"{words}."]
     assert {(one.name, one.level, one.why) for one in found.arrays} == {
         ("tank", Level.UNKNOWN, words),

@@ -114,9 +114,9 @@ def test_a_checkpoint_and_a_removal_are_kept_in_words() -> None:
 @pytest.mark.parametrize(
     ("name", "kind", "words"),
     [
-        ("draid1:4d:11c:1s-0", "draid1", "4 data drives in a stripe, 11 disks, 1 distributed spare"),
-        ("draid3:16d:90c:4s-12", "draid3", "16 data drives in a stripe, 90 disks, 4 distributed spares"),
-        ("draid:8d:10c:0s-0", "draid1", "8 data drives in a stripe, 10 disks, 0 distributed spares"),
+        ("draid1:4d:11c:1s-0", "draid1", "4 data drives per stripe, 11 disks, 1 distributed spare"),
+        ("draid3:16d:90c:4s-12", "draid3", "16 data drives per stripe, 90 disks, 4 distributed spares"),
+        ("draid:8d:10c:0s-0", "draid1", "8 data drives per stripe, 10 disks, 0 distributed spares"),
         ("raidz2-0", "raidz2", ""),
         ("draid2-0-0", "draid2-0", ""),
     ],

@@ -55,7 +55,7 @@ class TestOnSparseFiles:
     async def test_a_write_that_does_not_fit_is_refused_and_nothing_written(self, thin: Loop, tmp_path: Path) -> None:
         before = os.stat(thin.backing).st_blocks
         words = await refusal(tmp_path, wanted(thin.sure()))
-        assert f"Writing all of {thin.device} may take 500 MiB of the file system on {tmp_path}/small" in words
+        assert f"writing all of {thin.device} may need 500 MiB of the filesystem on {tmp_path}/small" in words
         assert os.stat(thin.backing).st_blocks == before
 
     @pytest.mark.long
@@ -88,14 +88,14 @@ class TestOnSparseFiles:
             file.truncate(500 * MIB)
         with loop(other) as second:
             words = await refusal(tmp_path, wanted(thin.sure(), second.sure(), size="40m"))
-        assert f"{thin.device}, {second.device} together may take 80 MiB of the file system on" in words
+        assert f"{thin.device}, {second.device} together may take 80 MiB of the filesystem on" in words
 
     @pytest.mark.long
     async def test_a_run_is_ended_when_somebody_else_takes_the_room(self, thin: Loop, tmp_path: Path) -> None:
         request = wanted(thin.sure(), size="16m", runtime="300")
         record = await taken_from(tmp_path, request, lambda: fill_up(thin, but=4 * MIB))
         assert record.figures.status is RunStatus.STOPPED
-        assert (record.figures.reason or "").startswith("Stopped for lack of free space: the file system on")
+        assert (record.figures.reason or "").startswith("Stopped for lack of free space: the filesystem on")
 
     @pytest.mark.long
     async def test_a_scratch_file_counts_what_its_file_system_stands_on(self, tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ class TestOnSparseFiles:
                 assert not (upper / "scratch").exists()
                 bench = await bench_at(tmp_path / "state")
                 record = await bench.jobs.measure(await bench.jobs.prepare(wanted(upper / "scratch", size="16m")))
-        assert f"scratch may take 96 MiB of the file system on {tmp_path}/small" in words
+        assert f"scratch may take 96 MiB of the filesystem on {tmp_path}/small" in words
         assert record.figures.status is RunStatus.OK
 
     async def test_room_that_went_after_the_question_is_missed_before_a_scratch_file_is_made(
@@ -118,7 +118,7 @@ class TestOnSparseFiles:
                 bench = await bench_at(tmp_path / "state")
                 ready = await bench.jobs.prepare(wanted(upper / "scratch", size="16m", rw="randread"))
                 fill_up(device, but=12 * MIB)
-                with pytest.raises(RefusedError, match="of the file system on"):
+                with pytest.raises(RefusedError, match="of the filesystem on"):
                     await bench.jobs.measure(ready)
                 assert not (upper / "scratch").exists()
 
@@ -161,7 +161,7 @@ async def test_one_look_that_tells_nothing_ends_no_run_and_three_do() -> None:
     assert await look() == ()
     host.silent.add("dmsetup")
     assert [await look(), await look()] == [(), ()]
-    assert "is not known any more" in (await look())[0]
+    assert "is now unknown" in (await look())[0]
 
 
 def test_it_is_looked_at_every_second() -> None:

@@ -16,8 +16,8 @@ from backends.host import Command, Completed, FileStat
 from tests.backends.fakes import FakeHost, disk
 from tests.backends.topology.test_device_mapper import AFTER, SECTORS, WHOLE, beside, tell
 
-ELSEWHERE = "/dev/dm-0 lies on something else since its device-mapper table was changed"
-LOADED = "another device-mapper table was loaded for /dev/dm-0, with "
+ELSEWHERE = "the device-mapper table of /dev/dm-0 was changed, so the devices below it are different"
+LOADED = "a new device-mapper table was loaded for /dev/dm-0, with "
 LONG = 120.0
 """Seconds after which what has to come counts as not coming."""
 
@@ -338,7 +338,7 @@ async def test_a_new_member_of_an_array_ends_the_run_and_a_lost_one_does_not(hos
     device = await judged(host, "/dev/md0")
     del host.files["/sys/block/md0/slaves/sdb"]
     figures = await ended(host, device, by=lambda: host.files.update({"/sys/block/md0/slaves/sdc": ""}))
-    assert figures.reason == "Stopped: /dev/md0 got another member, /dev/sdc."
+    assert figures.reason == "Stopped: /dev/md0 has a new member, /dev/sdc."
 
 
 async def test_another_file_behind_a_loop_device_ends_the_run(host: Host) -> None:
@@ -350,7 +350,7 @@ async def test_another_file_behind_a_loop_device_ends_the_run(host: Host) -> Non
     device = await judged(host, "/dev/loop0")
     changed = {"/sys/block/loop0/loop/backing_file": "/srv/two"}
     figures = await ended(host, device, by=lambda: host.files.update(changed))
-    assert "/dev/loop0 has another file behind it" in (figures.reason or "")
+    assert "/dev/loop0 now has a different backing file" in (figures.reason or "")
 
 
 def snapshot(host: Host) -> None:

@@ -235,7 +235,7 @@ class TestWriting:
             one.write(0, luks_header())
         ready = await bench.jobs.prepare(request(*nodes(pair), rw="randwrite"))
         pair[which].partition((2048, 8192))
-        with pytest.raises(RefusedError, match="was not there when it was confirmed"):
+        with pytest.raises(RefusedError, match="changed after you confirmed it"):
             await bench.jobs.measure(ready, confirm=ready.confirm_text)
 
     @pytest.mark.long

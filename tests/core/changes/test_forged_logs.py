@@ -163,7 +163,7 @@ async def test_what_the_kernel_resets_comes_back_with_its_scheduler(scheduled: S
     ids=str,
 )
 async def test_a_companion_that_is_none_of_it_is_refused(scheduled: Stage, companions: dict[str, str]) -> None:
-    with pytest.raises(RefusedError, match="is nothing that comes back with scheduler"):
+    with pytest.raises(RefusedError, match="cannot be restored together with scheduler"):
         await scheduled.changer.undo(scheduled.read(companions=companions))
     assert scheduled.host.written == []
 

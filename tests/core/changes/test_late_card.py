@@ -45,7 +45,7 @@ async def test_what_the_tool_gave_up_is_a_failure_and_nothing_is_said_to_be_sure
     ended = await bench.changer.apply(await MegaRaid(card).plan(V1, "write_cache", "write-back"))
     assert (ended.result, ended.now) == ("failed", "write-through")
     assert "Command timed out." in ended.message
-    assert "read the setting again" in ended.message
+    assert "Scan the devices again" in ended.message
 
 
 async def test_what_came_after_the_tool_gave_up_is_taken_back(tmp_path: Path, card: PlayedCard) -> None:

@@ -131,7 +131,7 @@ async def test_a_device_whose_vendor_is_gone_is_not_on_trial(tmp_path: Path, mon
     bench, until = Trial(tmp_path), boot_clock() + 60
     bench.journal.write_intent("c1", bench.folder, planned("128", "256"), until=until)
     with_backend(monkeypatch, None)
-    with pytest.raises(NotFoundError, match="There is no backend fake"):
+    with pytest.raises(NotFoundError, match="No backend is named fake"):
         await watchdog.rehearse(paths(tmp_path), str(bench.folder), until)
 
 

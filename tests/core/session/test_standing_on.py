@@ -34,7 +34,7 @@ _FOUND = Inventory(
             uses=(
                 Use(kind="mount", detail="mounted on /var/mail"),
                 Use(kind="open", detail="postgres has it open"),
-                Use(kind="root", detail="the running system lies on it"),
+                Use(kind="root", detail="the running system is on it"),
             ),
         ),
     ),

@@ -49,7 +49,7 @@ async def test_what_would_be_made_is_told_as_drives_are_ticked(tmp_path: Path) -
         await pilot.press("space", "down", "space")
         assert words(pilot).startswith("raid0 of 2 drives, usual strip: about 1.7")
         await pilot.press("plus", "plus")
-        assert "RAID5 takes at least 3 drives, and 2 are named." in words(pilot)
+        assert "RAID5 needs at least 3 drives, 2 were given." in words(pilot)
         await pilot.press("minus", "right_square_bracket", "right_square_bracket", "left_square_bracket")
         assert words(pilot).startswith("raid1 of 2 drives, strip 16 KiB: about 894 GiB")
         await pilot.press("space", "up", "space")
@@ -75,7 +75,9 @@ async def test_spans_are_chosen_among_those_that_the_drives_leave(tmp_path: Path
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(pilot.app.screen, NewArrayScreen))
         await pilot.press("space", "s")
-        assert words(pilot).startswith("raid50 of 7 drives, usual strip: RAID50 of 7 drives cannot have 2 spans.")
+        assert words(pilot).startswith(
+            "raid50 of 7 drives, usual strip: RAID50 of 7 drives cannot be divided into 2 spans."
+        )
 
 
 async def test_a_drive_that_is_not_free_says_why_and_is_not_ticked(tmp_path: Path) -> None:

@@ -375,7 +375,7 @@ CASES: dict[str, tuple[SystemSnapshot, SystemSnapshot]] = {
     ),
     "md-member-errors": (
         md(*fact("Member 0", "/dev/sda, in sync, has seen a write error")),
-        md(*fact("Member 0", "/dev/sda, in sync, write-mostly, 3 read errors put right")),
+        md(*fact("Member 0", "/dev/sda, in sync, write-mostly, 3 corrected read errors")),
     ),
     "array-read-only": (
         md(*fact("Array state", "read-only")),

@@ -36,7 +36,7 @@ def values(looked: MetricsSnapshot, name: str) -> dict[tuple[str, ...], float]:
 
 def looked(health: Health = HEALTH, link: str = "12.0Gb/s") -> MetricsSnapshot:
     facts = (Fact(label="Link", value=link), Fact(label="Temperature", value="30 °C"))
-    pcie = (Fact(label="PCIe link", value="8.0 GT/s x4, the card can do 8.0 GT/s x8"),)
+    pcie = (Fact(label="PCIe link", value="8.0 GT/s x4, the device supports 8.0 GT/s x8"),)
     protection = Protection(kind="bbu", state="optimal", temperature=29.0, voltage=4.059)
     return MetricsSnapshot(
         inventory=Inventory(

@@ -206,7 +206,7 @@ def configuration(data: bytes) -> Configuration:
     start = 32 + arrays * array_size
     _need(data, start + drives * drive_size, "configuration")
     if (arrays and array_size < 32) or (drives and drive_size < 64):
-        raise ValueError("the configuration has records shorter than they can be")
+        raise ValueError("the configuration has records that are too short")
     groups = (_group(data[32 + at * array_size :][:array_size]) for at in range(arrays))
     lines = (_spans(data[start + at * drive_size :][:drive_size]) for at in range(drives))
     return Configuration(dict(groups), dict(lines))

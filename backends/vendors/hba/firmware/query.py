@@ -30,7 +30,7 @@ async def query_card(asking: FirmwareQueryHost, host_number: int, pci: str) -> C
     about = await asking.ask_firmware(host_number, FirmwareQuery.CONTROLLER)
     card = questions.read(layouts.card, about, host_number)
     if card is None:
-        raise ToolFailedError(f"The card of host{host_number} gave an answer that cannot be read.")
+        raise ToolFailedError(f"The response of the controller of host{host_number} cannot be read.")
     card = await _with_rates_and_battery(questions, replace(card, pci=pci), about)
     configuration = await _configuration(questions)
     places = await questions.ask(layouts.places, FirmwareQuery.DRIVES) or ()
@@ -70,7 +70,7 @@ class _Questions:
         try:
             return parse(data, *more)
         except ValueError as error:
-            self.problems.append(f"The card of host{self._host_number} answered, but {error}.")
+            self.problems.append(f"The response of the controller of host{self._host_number} is invalid: {error}.")
             return None
 
 

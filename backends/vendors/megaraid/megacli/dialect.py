@@ -177,7 +177,9 @@ class MegaCli:
         """
         for line in lines:
             if line[1:2] not in _MAKING or verdict.number(line, "-a") != card:
-                raise RefusedError(f"{clean(' '.join(line), 200)} neither makes nor deletes a virtual drive.")
+                raise RefusedError(
+                    f"Refusing to run {clean(' '.join(line), 200)}: it neither creates nor deletes a virtual drive."
+                )
         self._awaited.pop(card, None)
         named = [verdict.number(line, "-L") for line in lines if line[1:2] == _SETS]
         if named and named[0] is not None:
@@ -208,7 +210,9 @@ class MegaCli:
         created_number = verdict.created_number(done.stdout)
         wanted = self._awaited.pop(card, None) if created_number is not None else None
         if wanted is not None and created_number != wanted:
-            message = f"It was created as virtual drive {created_number}, not {wanted}; nothing more was set on it."
+            message = (
+                f"It was created as virtual drive {created_number}, not {wanted}. No further settings were changed."
+            )
             return Answer(ok=False, message=message, pending=answer.pending)
         return answer
 
@@ -321,7 +325,7 @@ class MegaCli:
 
 def _compare(subject: str, promised: int | None, listed: int, problems: list[str]) -> None:
     if promised is not None and listed < promised:
-        problems.append(f"The card says it has {promised} {subject}, but only {listed} were listed.")
+        problems.append(f"The controller counts {promised} {subject}, but only {listed} were listed.")
 
 
 def _learn_jobs(card: Card) -> tuple[BackgroundOperation, ...]:

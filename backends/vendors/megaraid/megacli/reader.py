@@ -26,7 +26,7 @@ WHOLE = CompletenessCheck(
     tool="MegaCli",
     mark="`Exit Code: 0x..` in the last line, with any number",
     missing=lambda text: "" if _END.search(text) else "its exit code is missing",
-    hides="builds that never print an exit code: drives and volumes beyond those that the card counts",
+    hides="builds that never print an exit code: drives and volumes beyond those that the controller counts",
     statuses=frozenset(),
 )
 """The exit status is the low byte of that code, or the number of controllers. Some recordings of old builds have no
@@ -159,7 +159,7 @@ class MegaCliReader:
             problems.append(f"The {subject} could not be read: {self.refused}")
             return "", False
         if cut:
-            problems.append(f"The {subject} could not be read to its end: {cut}")
+            problems.append(f"The {subject} could not be read completely: {cut}")
             return whole_lines(done.stdout), False
         return done.stdout, True
 
@@ -172,7 +172,9 @@ class MegaCliReader:
             return self._no_answer_error((), done)
         text = clean_lines(f"{done.stdout}\n{done.stderr}".strip(), lines=20)
         if "deprecated command" in text.lower():
-            return ToolFailedError(f"{self.tool} is storcli under MegaCli's name.", evidence=text)
+            return ToolFailedError(f"{self.tool} is storcli, renamed to MegaCli.", evidence=text)
         return ToolFailedError(
-            f"{self.tool} gave an answer that is none of MegaCli's.", hint="Run it by hand as root.", evidence=text
+            f"The output of {self.tool} is not from MegaCli.",
+            hint="Run the command manually as root.",
+            evidence=text,
         )

@@ -141,7 +141,7 @@ def volume_commands(card: int, volume: int, key: str, value: str) -> tuple[tuple
     if key == "auto_bgi":
         return (commands.on_volume(card, volume, ("-LDBI", _meaning(_BACKGROUND, key, value))),)
     if key not in VOLUME_WORDS:
-        raise InvalidValueError(f"MegaCli has no words for a virtual drive's {clean(key)}.")
+        raise InvalidValueError(f"MegaCli cannot set {clean(key)} of a virtual drive.")
     arguments = _meaning(VOLUME_WORDS[key], key, value)
     return tuple(commands.on_volume(card, volume, ("-LDSetProp", word)) for word in arguments)
 
@@ -151,7 +151,7 @@ def card_commands(card: int, key: str, value: str) -> tuple[tuple[str, ...], ...
     if key in WORDS:
         return (commands.on_card(card, _meaning(WORDS[key], key, value)),)
     if key not in NUMBERS:
-        raise InvalidValueError(f"MegaCli has no words for a card's {clean(key)}.")
+        raise InvalidValueError(f"MegaCli cannot set {clean(key)} of a controller.")
     template, smallest, largest = NUMBERS[key]
     return (commands.on_card(card, template.format(_number(key, value, smallest, largest)).split()),)
 
@@ -174,21 +174,21 @@ def _add(card: int, new: NewVolume) -> tuple[str, ...]:
     options = _policy_options(new)
     drives = tuple(_place(slot) for slot in new.drives)
     if len(set(drives)) != len(drives):
-        raise InvalidValueError("A drive is named twice among the members.")
+        raise InvalidValueError("A drive is given twice.")
     if new.level in _PLAIN:
         level = _PLAIN[new.level]
         if new.drives_per_span not in (None, len(drives)):
-            raise InvalidValueError(f"MegaCli makes no {new.level} of several spans.")
+            raise InvalidValueError(f"MegaCli does not support {new.level} with several spans.")
         if len(drives) < _FEWEST[level] or (level == 1 and len(drives) % 2):
-            raise InvalidValueError(f"{len(drives)} drives make no {new.level}.")
+            raise InvalidValueError(f"{len(drives)} drives cannot form {new.level}.")
         return commands.add(card, level, drives, options)
     if new.level not in _SPANNED:
-        raise InvalidValueError(f"How to make {clean(new.level)} with MegaCli is not known.")
+        raise InvalidValueError(f"raidbench cannot create {clean(new.level)} with MegaCli.")
     level, drives_each = _SPANNED[new.level], new.drives_per_span or 0
     if drives_each < _FEWEST[level] or len(drives) % drives_each or not 2 <= len(drives) // drives_each <= _MOST_SPANS:
-        raise InvalidValueError(f"{len(drives)} drives, {drives_each} in each span, make no {new.level}.")
+        raise InvalidValueError(f"{len(drives)} drives, {drives_each} in each span, cannot form {new.level}.")
     if level == 10 and drives_each % 2:
-        raise InvalidValueError(f"{drives_each} drives in each span make no {new.level}.")
+        raise InvalidValueError(f"{drives_each} drives in each span cannot form {new.level}.")
     spans = [drives[start : start + drives_each] for start in range(0, len(drives), drives_each)]
     return commands.add_spanned(card, level, spans, options)
 
@@ -196,7 +196,9 @@ def _add(card: int, new: NewVolume) -> tuple[str, ...]:
 def _policy_options(new: NewVolume) -> tuple[str, ...]:
     strip = new.strip_bytes // 1024
     if new.strip_bytes % 1024 or strip not in _STRIPS:
-        raise InvalidValueError(f"MegaCli makes no strip of {new.strip_bytes} bytes.", hint=f"KiB: {_STRIPS}.")
+        raise InvalidValueError(
+            f"MegaCli does not support a strip of {new.strip_bytes} bytes.", hint=f"KiB: {_STRIPS}."
+        )
     write = _meaning(VOLUME_WORDS["write_cache"], "write_cache", new.write_cache)
     read = _meaning(VOLUME_WORDS["read_ahead"], "read_ahead", new.read_ahead)
     io = _meaning(VOLUME_WORDS["io_policy"], "io_policy", new.io_policy)
@@ -207,15 +209,15 @@ def _policy_options(new: NewVolume) -> tuple[str, ...]:
 def _place(slot_address: str) -> str:
     enclosure, colon, slot = slot_address.partition(":")
     if not colon or not _digits(slot) or (enclosure and not _digits(enclosure)):
-        raise InvalidValueError(f"{clean(slot_address)} is no enclosure and slot.")
+        raise InvalidValueError(f"{clean(slot_address)} is not an enclosure and slot.")
     return slot_address
 
 
 def _name(name: str) -> str:
     if len(name) > _LONGEST_NAME or not name.isascii() or not name.isprintable() or name.startswith("-"):
         raise InvalidValueError(
-            f"The name {clean(name)!r} cannot be given with MegaCli.",
-            hint=f"It takes at most {_LONGEST_NAME} ASCII characters, not beginning with a dash.",
+            f"MegaCli does not accept the name {clean(name)!r}.",
+            hint=f"Use at most {_LONGEST_NAME} ASCII characters, not beginning with a dash.",
         )
     return name
 
@@ -223,14 +225,14 @@ def _name(name: str) -> str:
 def _meaning(table: Mapping[str, T], key: str, value: str) -> T:
     if value not in table:
         raise InvalidValueError(
-            f"MegaCli has no word for {clean(key)} {clean(value)!r}.", hint=f"It has: {', '.join(table)}."
+            f"MegaCli cannot set {clean(key)} to {clean(value)!r}.", hint=f"It has: {', '.join(table)}."
         )
     return table[value]
 
 
 def _number(key: str, value: str, smallest: int, largest: int) -> int:
     if not _digits(value) or not smallest <= int(value) <= largest:
-        raise InvalidValueError(f"{key} is a whole number from {smallest} to {largest}, not {clean(value)!r}.")
+        raise InvalidValueError(f"{key} must be a whole number from {smallest} to {largest}, not {clean(value)!r}.")
     return int(value)
 
 

@@ -27,34 +27,34 @@ MEANINGS = {
     0x04: "the configuration changed meanwhile",
     0x05: "it cannot be aborted",
     0x0B: "it conflicts with the present configuration",
-    0x0C: "there is no such drive or virtual drive",
+    0x0C: "the drive or virtual drive does not exist",
     0x0D: "a drive is too small",
     0x17: "a consistency check is running on it",
     0x18: "it is being initialised",
-    0x1A: "the card has as many virtual drives as it can have",
+    0x1A: "the controller has reached its maximum number of virtual drives",
     0x1B: "the virtual drive is not optimal",
     0x1C: "the virtual drive is being rebuilt",
     0x1D: "the virtual drive is being reconstructed",
     0x1E: "the RAID level does not allow it",
-    0x20: "the card has no memory left for it",
-    0x21: "the card has a hardware error",
-    0x22: "the hardware it needs is not there (battery, alarm)",
+    0x20: "the controller has no memory left for it",
+    0x21: "the controller has a hardware error",
+    0x22: "the required hardware (battery, alarm) is missing",
     0x23: "not found",
     0x24: "not in that enclosure",
     0x25: "a drive is being cleared",
     0x26: "a drive is of the wrong type or state for it (JBOD, foreign, in use)",
     0x27: "patrol read is disabled",
     0x2D: "a drive answered with an error",
-    0x2E: "the data of a drive could not be had",
+    0x2E: "the data of a drive could not be read",
     0x32: "its state does not allow it",
     0x33: "the virtual drive is offline",
     0x3B: "a foreign configuration is incomplete",
-    0x54: "the card holds unwritten data for a virtual drive that is offline or missing (preserved cache)",
+    0x54: "the controller has unwritten data of an offline or missing virtual drive (preserved cache)",
     0x5E: "the drives' security key does not match",
-    0x6A: "the card is in safe mode",
+    0x6A: "the controller is in safe mode",
     0x76: "it is not possible now",
-    0x97: "the card does not support the policy",
-    0x99: "the card has to be shut down for it",
+    0x97: "the controller does not support the policy",
+    0x99: "the controller must be shut down first",
 }
 """Clauses for the other codes."""
 
@@ -99,9 +99,9 @@ def judge(command: Command, done: Completed) -> Answer:
     rows = [row for line in text.split("\n") if (row := clean(line, 400)) and not _CODE.match(row)]
     bad = [row for row in rows if _BAD.search(_NAMES.sub("", row)) and not _is_notice(row)]
     if _CRASHED.search(text) or done.returncode < 0:
-        return Answer(ok=False, message=_sentence("MegaCli crashed and may have changed something or nothing", rows))
+        return Answer(ok=False, message=_sentence("MegaCli crashed, and the change may or may not have happened", rows))
     if not rows and code is None:
-        return Answer(ok=False, message="MegaCli gave no answer, so whether it did it is not known.")
+        return Answer(ok=False, message="MegaCli did not respond, so the change may or may not have happened.")
     if code in PENDING:
         return Answer(ok=True, message=_join(rows), pending=_pending(text) or PENDING[code])
     return _judge_failure(code, bad, rows) or _judge_own_line(command.argv, code, rows, text)
@@ -111,8 +111,10 @@ def _judge_failure(code: int | None, bad: Sequence[str], rows: Sequence[str]) ->
     """Return the failure that the exit code or a bad word reports, or None."""
     if code not in (None, DONE):
         why = MEANINGS.get(code, "a code without a known meaning")
-        return Answer(ok=False, message=_sentence(f"MegaCli refused it with code 0x{code:02x}, {why}", bad or rows))
-    return Answer(ok=False, message=_sentence("MegaCli refused it", bad)) if bad else None
+        return Answer(
+            ok=False, message=_sentence(f"MegaCli refused the change with code 0x{code:02x}, {why}", bad or rows)
+        )
+    return Answer(ok=False, message=_sentence("MegaCli refused the change", bad)) if bad else None
 
 
 def _judge_own_line(argv: Sequence[str], code: int | None, rows: Sequence[str], text: str) -> Answer:
@@ -120,7 +122,7 @@ def _judge_own_line(argv: Sequence[str], code: int | None, rows: Sequence[str], 
     pattern, certain = _expected_line(argv)
     own_rows = [row for row in rows if re.search(pattern, row, re.ASCII | re.IGNORECASE)]
     if not own_rows and (certain or code is None):
-        return Answer(ok=False, message=_sentence("MegaCli did not say that it did it", rows))
+        return Answer(ok=False, message=_sentence("MegaCli did not confirm the change", rows))
     quoted_rows = [*own_rows, *(row for row in rows if _is_notice(row))] or rows
     return Answer(ok=True, message=_join(quoted_rows), pending=_pending(text))
 

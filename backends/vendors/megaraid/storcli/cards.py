@@ -202,14 +202,14 @@ def _notices(status: Fields) -> list[str]:
     messages: list[str] = []
     state = status.text("controller status")
     if state is not None and state.lower() not in ("optimal", "ok"):
-        messages.append(f'The card reports "{state}": its battery, arrays and drives say why')
+        messages.append(f'The controller reports "{state}": check its battery, arrays and drives')
     for name, text in {
-        "controller has booted into safe mode": "The card is in safe mode",
+        "controller has booted into safe mode": "The controller is in safe mode",
         "any offline vd cache preserved": PRESERVED,
         "preserved cache present": PRESERVED,
-        "system reboot required": "The card waits for a reboot",
-        "controller reset required": "The card waits for a controller reset",
-        "controller shutdown required": "The card asks to be shut down",
+        "system reboot required": "The controller waits for a reboot",
+        "controller reset required": "The controller waits for a controller reset",
+        "controller shutdown required": "The controller requests a shutdown",
     }.items():
         if status.flag(name):
             messages.append(text)

@@ -103,11 +103,9 @@ def volume_arguments(key: str, value: str, lacking: frozenset[tuple[str, str]]) 
     """
     texts = _VOLUME_SETS.get(key)
     if texts is None or (key, "") in lacking:
-        raise InvalidValueError(f"This tool has no word for {key}.")
+        raise InvalidValueError(f"This tool cannot set {key}.")
     if value not in texts or (key, value) in lacking:
-        raise InvalidValueError(
-            f"This tool has no word for {key} {value!r}.", hint=f"Legal values: {', '.join(texts)}."
-        )
+        raise InvalidValueError(f"This tool cannot set {key} to {value!r}.", hint=f"Legal values: {', '.join(texts)}.")
     return texts[value]
 
 
@@ -115,11 +113,11 @@ def card_arguments(key: str, value: str) -> tuple[str, ...]:
     """Return the words for a controller's setting: `rebuildrate=30`. Raises InvalidValueError for illegal values."""
     if (templates := RATES.get(key) or NUMBERS.get(key)) is not None:
         if not (value.isascii() and value.isdigit() and len(value) < 6):
-            raise InvalidValueError(f"{key} wants a whole number, not {value!r}.")
+            raise InvalidValueError(f"{key} must be a whole number, not {value!r}.")
         return tuple(word.format(int(value)) for word in templates)
     arguments = CARD_WORDS.get(key, WORDS.get(key, {})).get(value)
     if arguments is None:
-        raise InvalidValueError(f"This tool has no word for {key} {value!r}.")
+        raise InvalidValueError(f"This tool cannot set {key} to {value!r}.")
     return arguments
 
 
@@ -128,18 +126,18 @@ def add_arguments(new: NewVolume) -> tuple[str, ...]:
     level = LEVELS.get(new.level)
     strip, odd = divmod(new.strip_bytes, 1024)
     if level is None:
-        raise InvalidValueError(f"This tool has no word for the level {new.level!r}.")
+        raise InvalidValueError(f"This tool does not support the level {new.level!r}.")
     if odd or strip not in STRIPS:
-        raise InvalidValueError(f"A strip of {new.strip_bytes} bytes cannot be made.")
+        raise InvalidValueError(f"The tool does not support a strip of {new.strip_bytes} bytes.")
     if new.name is not None and not _is_valid_name(new.name):
-        raise InvalidValueError(f"The name {new.name!r} cannot be given to the tool.")
+        raise InvalidValueError(f"The tool does not accept the name {new.name!r}.")
     parts = ["add", "vd", level]
     parts += [f"name={new.name}"] if new.name else []
     parts.append(f"drives={drives_text(new.drives)}")
     if new.level in SPANNED:
         per = new.drives_per_span
         if per is None or per < 1 or len(new.drives) % per:
-            raise InvalidValueError("It is not known how many drives each span has.")
+            raise InvalidValueError("The number of drives in each span is unknown.")
         parts.append(f"pdperarray={per}")
     if new.drive_cache is not None:
         parts += volume_arguments("drive_cache", new.drive_cache, frozenset())
@@ -151,7 +149,7 @@ def add_arguments(new: NewVolume) -> tuple[str, ...]:
 def _policy_word(key: str, value: str) -> str:
     _, by_value = VOLUME_WORDS[key]
     if value not in by_value:
-        raise InvalidValueError(f"This tool has no word for {key} {value!r}.")
+        raise InvalidValueError(f"This tool cannot set {key} to {value!r}.")
     return by_value[value]
 
 
@@ -170,7 +168,7 @@ def drives_text(drives: Sequence[str]) -> str:
         enclosure, colon, slot = address.partition(":")
         if not colon or not slot.isdigit() or not enclosure.isdigit():
             raise InvalidValueError(
-                f"It is not known how the tool wants the drive {address!r} named, without an enclosure."
+                f"The drive {address!r} has no enclosure, so raidbench cannot name it for the tool."
             )
         number = int(slot)
         if runs and runs[-1][0] == enclosure and runs[-1][2] == number - 1:
@@ -178,7 +176,7 @@ def drives_text(drives: Sequence[str]) -> str:
         else:
             runs.append((enclosure, number, number))
     if not runs:
-        raise InvalidValueError("It is not known which drives it is made of.")
+        raise InvalidValueError("Its drives are unknown.")
     return ",".join(
         f"{enclosure}:{first}-{last}" if last > first else f"{enclosure}:{first}" for enclosure, first, last in runs
     )

@@ -61,8 +61,8 @@ class StorCli7:
             return ()
         if count:
             raise ToolFailedError(
-                f"{self.tool} counts {count} controllers and lists none: its answer breaks off.",
-                hint=f"Run it by hand: {' '.join(command.argv)}",
+                f"{self.tool} counts {count} controllers but lists none: its output is truncated.",
+                hint=f"Run the command manually: {' '.join(command.argv)}",
                 evidence=done.stdout[:4000],
             )
         raise self._reader.failure_error(command, done, replies[0] if replies else None)
@@ -159,7 +159,7 @@ class StorCli7:
                 if not any(phrase in _reply_text(reply) for phrase in ("invalid vd", "not exist", "no vd")):
                     raise ToolFailedError(self._reader.refusal_text(reply, f"/c{card}/v{volume}", "show", "all"))
                 return replace(before, volumes=unchanged)
-            raise ToolFailedError(f"{self.tool} gave no answer about virtual drive {volume} of card {card}.")
+            raise ToolFailedError(f"{self.tool} reports nothing about virtual drive {volume} of controller {card}.")
         if old is None or key not in _ALONE:
             init = volumes.auto_bgi(await self._auto_bgi(problems, card, f"/c{card}/v{volume}"))
             now = replace(now, auto_bgi=init.get(volume, now.auto_bgi))
@@ -209,7 +209,9 @@ class StorCli7:
             adds = where == f"/c{card}" and arguments[:2] == ["add", "vd"]
             deletes = re.fullmatch(rf"/c{card}/v[0-9]{{1,5}}", where) and arguments[:2] == [self.DELETE, "force"]
             if not adds and not deletes:
-                raise RefusedError(f"{clean(' '.join(line), 200)} neither makes nor deletes a virtual drive.")
+                raise RefusedError(
+                    f"Refusing to run {clean(' '.join(line), 200)}: it neither creates nor deletes a virtual drive."
+                )
 
     def apply_key(self, card: int, key: str, *, preview: bool) -> tuple[Command, ...]:
         """Return the command that applies an activation key, or with `preview` the one that changes nothing."""
@@ -375,9 +377,9 @@ def _incomplete_problems(
         ("virtual drives", fields.whole("virtual drives"), len(listed)),
     ):
         if promised is not None and count < promised:
-            sentences.append(f"The tool promised {promised} {kind} and listed {count}: its answer is incomplete.")
+            sentences.append(f"The tool counts {promised} {kind} but lists {count}: its output is incomplete.")
     if any(answer.ends is not True for answer in answers[1:]):
         bare = [f"virtual drive {drive.number}" for drive in listed if drive.strip_bytes is None and not drive.refused]
         bare += [f"drive {drive.place}" for drive in physical if drive.serial is None and not drive.refused]
-        sentences += [f"The tool only lists {', '.join(bare)}: an answer of it is incomplete."] if bare else []
+        sentences += [f"The tool lists only {', '.join(bare)}: its output is incomplete."] if bare else []
     return sentences

@@ -33,15 +33,17 @@ def retry_command(command: Command, done: Completed) -> Command | None:
     return commands.without_nolog(command) if unfit and not any(reply.ok for reply in answers) else None
 
 
-BREAKS_OFF = "its answer breaks off"
+BREAKS_OFF = "its output is truncated"
 """Clause about a text or document without its end."""
 
 
 WHOLE = CompletenessCheck(
     tool="storcli, perccli, storcli2, perccli2",
-    mark="a closed JSON document; of text as many drives and virtual drives as the card counts",
-    missing=lambda text: "" if replies(text) or (text.strip() and "{" not in text) else "its document is not closed",
-    hides="of text, which some builds print for `J`: what stands behind the last table",
+    mark="a complete JSON document; of text as many drives and virtual drives as the controller counts",
+    missing=lambda text: (
+        "" if replies(text) or (text.strip() and "{" not in text) else "the JSON document is incomplete"
+    ),
+    hides="in the text output that some builds print for `J`: everything after the last table",
     statuses=frozenset(),
 )
 """The exit status is the error code of the last object: complete tables come with 46 and others."""
@@ -112,7 +114,7 @@ class StorCliReader:
         command = commands.read(self._tool, *arguments)
         done, replies = await self.replies(command)
         if done.truncated:
-            raise ToolFailedError(f"{self._tool} answered {' '.join(arguments)} with more than can be read.")
+            raise ToolFailedError(f"The output of {self._tool} for {' '.join(arguments)} is too long.")
         self._require_named(command, done, replies, arguments[0])
         reply = reply_about(replies, card)
         if reply is None and WHOLE.lost(done):
@@ -147,7 +149,7 @@ class StorCliReader:
             problems.append(error.message)
             return Data()
         if reply is None:
-            problems.append(f"{self._tool} gave no answer that is understood to {' '.join(arguments)}.")
+            problems.append(f"The output of {self._tool} for {' '.join(arguments)} cannot be parsed.")
             return await self.read_optional(problems, card, arguments[0], *or_else) if or_else else Data()
         problems += self._warnings(reply, *arguments)
         return reply.data
@@ -193,11 +195,11 @@ class StorCliReader:
         ended = f" (exit status {done.returncode})" if done.returncode else ""
         message = f"{self._tool} said: {text.rstrip('.')}{ended}." if text else f"{self._tool} said nothing{ended}."
         if done.truncated:
-            message = f"{self._tool} printed without end and was cut."
+            message = f"{self._tool} printed endless output, which was truncated."
         kind = UnreadableError if unreadable else ToolFailedError
         return kind(
             message,
-            hint=f"Run it by hand: {' '.join(command.argv)}",
+            hint=f"Run the command manually: {' '.join(command.argv)}",
             evidence=(done.stdout + done.stderr)[:4000],
         )
 

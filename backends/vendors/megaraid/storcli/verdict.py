@@ -20,17 +20,20 @@ PENDING = {89: "controller reset", 116: "reboot", 132: "reboot"}
 """Codes that mean success after this step (Broadcom's table as kept by pystorcli2; 89 is 0x59)."""
 
 SENTENCES = {
-    13: "there is not enough room",
-    34: "the hardware is not there",
-    38: "a drive does not fit",
+    13: "there is not enough space",
+    34: "the required hardware is missing",
+    38: "a drive is not suitable",
     50: "the state of the device does not allow it",
     59: "a foreign configuration is incomplete",
-    84: "the card keeps unwritten data of a missing array (preserved cache), which has to be dealt with first",
+    84: (
+        "the controller has unwritten data of a missing array (preserved cache). Restore the array or discard the "
+        "data first"
+    ),
     94: "the activation key is for another card",
-    106: "the card is in safe mode",
+    106: "the controller is in safe mode",
     118: "it is not possible in this configuration",
-    151: "the card does not support this policy",
-    153: "the card has to be shut down first",
+    151: "the controller does not support this policy",
+    153: "the controller must be shut down first",
 }
 """Texts for other codes, for rows without one."""
 
@@ -41,12 +44,12 @@ def judge(text: str, truncated: bool = False, where: str = "") -> Answer:
     """Return the verdict on the output. `where`: the path that the command was about (`/c0/v1`); "" for any."""
     all_replies = replies(text)
     if truncated:
-        return Answer(ok=False, message="The answer was endless and was cut.")
+        return Answer(ok=False, message="The output was endless and was truncated.")
     if not all_replies:
         output = first_lines_text(text)
-        return Answer(ok=False, message=f"The tool said: {output}" if output else "The tool said nothing.")
+        return Answer(ok=False, message=f"The tool reports: {output}" if output else "The tool printed nothing.")
     if why := misnaming_reason(all_replies, where) or _other_volume(all_replies, where):
-        return Answer(ok=False, message=f"The tool answered about another object: {why}.")
+        return Answer(ok=False, message=f"The tool reported a different object: {why}.")
     pending = ""
     messages: list[str] = []
     for reply in all_replies:
@@ -105,4 +108,4 @@ def _pending_step(text: str) -> str:
 
 
 def _failure_text(reply: Reply) -> str:
-    return reply.description or "The tool says that it failed and not why"
+    return reply.description or "The tool reports a failure without a reason"

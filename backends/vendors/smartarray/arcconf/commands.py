@@ -32,7 +32,7 @@ STATUS = CompletenessCheck(
 """Completeness check for an answer that controllers without logical devices refuse."""
 USAGES = CompletenessCheck(
     tool="arcconf: its usage",
-    mark="no line is torn",
+    mark="no line is truncated",
     hides="the last lines: what they are for is not set",
     missing=line_end,
     statuses=frozenset(),
@@ -142,17 +142,17 @@ def create(number: str, family: Family, new: NewLogical, setcache_options: Setca
     Raises InvalidValueError for a level, strip size or layout that this build has no words for.
     """
     if new.level not in LEVELS:
-        raise InvalidValueError(f"arcconf makes no {new.level.name}.")
+        raise InvalidValueError(f"arcconf does not support {new.level.name}.")
     if not setcache_options.has_word("name"):  # the name is needed to find it again
-        raise InvalidValueError("This arcconf gives a logical device no name, by which it is known again.")
+        raise InvalidValueError("This arcconf cannot name a logical device, so raidbench could not identify it later.")
     line = ["name", new.name]
     if setcache_options.has_word("stripesize"):
         line += ["stripesize", str(new.strip_bytes // 1024)]
     elif new.strip_bytes != STRIP:
-        raise InvalidValueError("This arcconf cannot be told a strip.", hint=f"It makes {size_words(STRIP)}.")
+        raise InvalidValueError("This arcconf cannot set a strip size.", hint=f"Supported here: {size_words(STRIP)}.")
     if new.parity_groups is not None:
         if not setcache_options.has_word("legs"):
-            raise InvalidValueError(f"This arcconf has no word for the legs of a {new.level.name}.")
+            raise InvalidValueError(f"This arcconf cannot set the spans of a {new.level.name}.")
         line += ["legs", str(new.parity_groups)]
     if setcache_options.has_word("quick") and new.level in PARITY:
         line += ["method", "quick"]

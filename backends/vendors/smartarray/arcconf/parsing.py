@@ -175,7 +175,7 @@ def short_list(text: str) -> str:
     named, counted = len(set(_LISTED.findall(text[: 1 << 16]))), _FOUND.search(text)
     if not named or counted is None or named >= int(counted[1]):
         return ""
-    return f"it counts {int(counted[1])} controllers and names {named}"
+    return f"it counts {int(counted[1])} controllers but lists {named}"
 
 
 def refusal_reason(text: str) -> str | None:
@@ -184,7 +184,7 @@ def refusal_reason(text: str) -> str | None:
         return None
     rows = [clean(bare, 300) for _, bare in texts.lines(text)]
     reasons = [row for row in rows if row and not _FOUND.match(row) and not row.lower().startswith("command aborted")]
-    return " ".join(reasons)[:400] or "it says neither that it did it nor why not"
+    return " ".join(reasons)[:400] or "it reports neither success nor an error"
 
 
 def card_text(text: str, number: int, *, status: str = "", cut: bool = False) -> CardText | None:
@@ -257,7 +257,9 @@ def _facts(card: OutputSection, number: int, family: Family) -> RaidCard:
         )
     name = value_or_none(fields.get("driver name"))
     version = card.parts.get("controller version information", {})
-    trouble = "This arcconf is too old for the card, or does not know it: it calls it inaccessible."
+    trouble = (
+        "This arcconf reports the controller as inaccessible. It is too old for the controller or does not support it."
+    )
     return RaidCard(
         number=str(number),
         family=family,
@@ -275,7 +277,7 @@ def _facts(card: OutputSection, number: int, family: Family) -> RaidCard:
         temperature_c=texts.count(fields.get("temperature")),
         values=values,
         problems=(trouble,) if gone else (),
-        locked="arcconf calls the card inaccessible" if gone else None,
+        locked="arcconf reports the controller as inaccessible" if gone else None,
     )
 
 

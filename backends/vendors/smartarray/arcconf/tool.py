@@ -22,7 +22,7 @@ from backends.vendors.smartarray.text import lines
 READ_SECONDS = 120.0
 """Timeout for one answer."""
 
-_UNSAYABLE = "how arcconf is told to set it is not known"
+_UNSAYABLE = "the arcconf command for it is unknown"
 
 
 class Arcconf:
@@ -63,7 +63,7 @@ class Arcconf:
             raise unusable_output_error(command, done, refusal_reason(done.stdout) or "")
         if text is None:
             raise ToolFailedError(
-                f"{truncation_message(command, why or 'it says nothing of the card')}.",
+                f"{truncation_message(command, why or 'it does not report the controller')}.",
                 hint=manual_run_hint(command),
                 evidence=evidence_of(command, done),
             )
@@ -174,5 +174,5 @@ class Arcconf:
 
 def _word(table: Mapping[str, str], value: str) -> str:
     if value not in table:
-        raise InvalidValueError("arcconf has no word for this value")
+        raise InvalidValueError("arcconf does not support this value")
     return table[value]

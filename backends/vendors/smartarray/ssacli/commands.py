@@ -89,7 +89,7 @@ def create(slot: str, new: NewLogical, caching: str) -> tuple[str, ...]:
     for a level without a word.
     """
     if new.level not in LEVELS:
-        raise InvalidValueError(f"ssacli makes no {new.level.name}.")
+        raise InvalidValueError(f"ssacli does not support {new.level.name}.")
     groups = () if new.parity_groups is None else (f"numberparitygroups={new.parity_groups}",)
     cached_value = new.policies.get("acceleration")
     cached = () if cached_value is None else (f"{caching}={CACHING[cached_value]}",)

@@ -24,7 +24,7 @@ def missing(text: str) -> str:
         return torn
     card_sections = read(text)
     if not card_sections:
-        return "it tells of no card"
+        return "it reports no controller"
     return next(
         filter(
             None,
@@ -44,7 +44,7 @@ def _undescribed_reason(card: CardSections) -> str:
     described = {drive.name for drive in drives if drive.fields}
     for drive in drives:
         if drive.name not in described and not any(word in drive.row.lower() for word in _GONE):
-            return f"drive {drive.name} is named and not described"
+            return f"drive {drive.name} is named but not described"
     return ""
 
 
@@ -53,7 +53,7 @@ def _early_end_reason(card: CardSections) -> str:
     last = card.ends_in[-1]
     described = [section for section in card.sections if section.kind == "drive" and section.fields]
     if not described:
-        return "" if last.name.startswith(_AFTER) and _has_no_drives(card) else "it ends before the drives"
+        return "" if last.name.startswith(_AFTER) and _has_no_drives(card) else "the output ends before the drives"
     for inner in card.open:
         if not _ended(inner, described):
             return f"it ends in {inner.kind} {inner.name}".replace("volume", "logical drive")
@@ -81,7 +81,7 @@ def _short_array_reason(text: CardText) -> str:
     for volume in text.volumes:
         drives = [drive for drive in text.drives if drive.array == volume.array and drive.state is not State.SPARE]
         if volume.array is not None and volume.state is State.OPTIMAL and len(drives) < _fewest_drives(volume):
-            return f"array {volume.array} names {len(drives)} drives, logical drive {volume.number} takes more"
+            return f"array {volume.array} names {len(drives)} drives, but logical drive {volume.number} needs more"
     return ""
 
 
@@ -99,21 +99,21 @@ def _fewest_drives(volume: LogicalDrive) -> int:
 
 CONFIG = CompletenessCheck(
     tool="ssacli, hpssacli, hpacucli: `show config detail`",
-    mark="every drive that a cage or array names is described, each array has the drives that its level and stripe "
-    "take, and the last drive is told to its PHYs; no line is torn",
-    hides="unassigned drives behind the last array, where a build lists no drives of the cages before; lines of which "
-    "nothing is read",
+    mark="every named drive is described, each array has all the drives of its level and stripe, and the last drive "
+    "has its PHYs; no line is truncated",
+    hides="unassigned drives after the last array, if a build does not list the drives of the cages before, and "
+    "unused lines",
     missing=missing,
 )
 LIST = CompletenessCheck(
     tool="ssacli, hpssacli, hpacucli: `ctrl all show`",
-    mark="no line is torn, and it tells of as many cards as the kernel has",
-    hides="a card of a machine that has none of their drivers (a recording)",
+    mark="no line is truncated, and it lists as many controllers as the kernel has",
+    hides="a controller of a recorded host without its drivers",
     missing=line_end,
 )
 OFFERED = CompletenessCheck(
     tool="ssacli, hpssacli, hpacucli: values on offer",
-    mark="no line is torn",
+    mark="no line is truncated",
     hides="the last values: they are not offered",
     missing=line_end,
     statuses=frozenset(),

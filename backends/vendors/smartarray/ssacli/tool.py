@@ -112,7 +112,7 @@ class Ssacli:
     async def _ask(self, args: tuple[str, ...]) -> tuple[Command, Completed]:
         """Run a read. Raises ToolFailedError in the tool's own words if the answer is only an error."""
         if "modify" in args and not commands.is_query(args):
-            raise RefusedError(f"`{' '.join(args)}` is no question.")
+            raise RefusedError(f"`{' '.join(args)}` is not a read-only command.")
         command = Command(argv=(self.tool, *args), timeout=READ_SECONDS, env=_ENVIRONMENT)
         async with self._lock:
             done = await self._host.run(command)
@@ -137,7 +137,7 @@ class Ssacli:
         """Return the command that sets a setting of a controller."""
         word = commands.WORDS.get(key)
         if word is None:
-            raise InvalidValueError("the word that ssacli has for it is not documented")
+            raise InvalidValueError("the ssacli command for it is not documented")
         line = (self.tool, "ctrl", f"slot={text.card.number}", "modify", f"{word}={value}")
         if word == "drivewritecache":
             distinguishes = "drive_write_cache_unconfigured" in text.card.values
@@ -150,7 +150,7 @@ class Ssacli:
         if key == "strip_size":
             return (self._on(text, "ld", str(volume.number), f"ss={int(value) // 1024}"),)
         if key != "acceleration":
-            raise InvalidValueError(f"ssacli has no word for {key} of a logical drive.")
+            raise InvalidValueError(f"ssacli cannot set {key} of a logical drive.")
         return tuple(self._accelerate(text, volume, value))
 
     def _accelerate(self, text: CardText, volume: LogicalDrive, value: str) -> list[tuple[str, ...]]:
@@ -182,7 +182,7 @@ class Ssacli:
 
     def set_drive(self, text: CardText, bay: str, key: str, value: str) -> Lines:
         """Raise InvalidValueError: drives have no settings of their own here."""
-        raise InvalidValueError("ssacli sets the caches of all drives of a card at once.")
+        raise InvalidValueError("ssacli sets the caches of all drives of a controller together.")
 
     def is_free(self, drive: BayDrive) -> bool:
         """Return whether the drive is `Unassigned Drive` and `OK`, that is, neither erased nor in HBA mode."""
@@ -200,9 +200,7 @@ class Ssacli:
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
         """Return the command that creates a logical drive. Raises InvalidValueError for hpacucli."""
         if self.tool.endswith("hpacucli"):
-            raise InvalidValueError(
-                "How hpacucli is told to make a logical drive is not known.", hint="Install ssacli."
-            )
+            raise InvalidValueError("raidbench cannot create logical drives with hpacucli.", hint="Install ssacli.")
         word = self._caching(*text.volumes)
         return ((self.tool, *commands.create(text.card.number, new, word)),)
 

@@ -24,14 +24,14 @@ def test_it_is_the_first_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o602, 0o610, 0o601])
 def test_a_file_that_others_may_open_is_not_used(tmp_path: Path, mode: int) -> None:
-    with pytest.raises(RefusedError, match="Others can read or write") as caught:
+    with pytest.raises(RefusedError, match="is accessible to other users") as caught:
         password_in(kept(tmp_path, mode=mode))
-    assert caught.value.hint.startswith("chmod 600 ")
+    assert caught.value.hint.startswith("Run `chmod 600 ")
 
 
 @pytest.mark.parametrize("text", [b"", b"\n", b"\xff\xfe\n", b"a\x1bb\n", b"\0\n"])
 def test_a_file_without_a_password_says_so_and_does_not_show_it(tmp_path: Path, text: bytes) -> None:
-    with pytest.raises(RefusedError, match="does not begin with a password"):
+    with pytest.raises(RefusedError, match="is not a valid password"):
         password_in(kept(tmp_path, text))
 
 
@@ -43,7 +43,7 @@ def test_a_file_that_is_not_there_says_what_to_do(tmp_path: Path) -> None:
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe", 0o600)
-    with pytest.raises(RefusedError, match="no regular file"):
+    with pytest.raises(RefusedError, match="not a regular file"):
         password_in(str(tmp_path / "pipe"))
 
 
@@ -53,7 +53,7 @@ def test_a_file_of_somebody_else_is_not_used(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(os, "geteuid", lambda: other)
     if os.stat(file).st_uid == 0:
         os.chown(file, 4242, -1)
-    with pytest.raises(RefusedError, match="belongs to somebody else"):
+    with pytest.raises(RefusedError, match="belongs to another user"):
         password_in(file)
 
 

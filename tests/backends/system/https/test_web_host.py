@@ -102,7 +102,7 @@ async def test_web_hosts_are_listed_by_kind_and_may_be_tried_by_anybody(tmp_path
     ],
 )
 async def test_only_a_get_is_a_read(server: PlayedServer, tmp_path: Path, command: Command) -> None:
-    assert "This is no request" in (await refused(host_with(server.door(tmp_path)), command)).message
+    assert "Invalid request" in (await refused(host_with(server.door(tmp_path)), command)).message
     assert server.services.asked == []
 
 
@@ -159,7 +159,7 @@ async def test_its_fingerprint_is_enough(encrypted: PlayedServer, tmp_path: Path
 
 async def test_another_certificate_than_the_named_one_gets_no_password(encrypted: PlayedServer, tmp_path: Path) -> None:
     error = await refused(secured(encrypted, tmp_path, fingerprint=sha256(ELSEWHERE)))
-    assert "is another one than the configuration names" in error.message
+    assert "does not match the fingerprint" in error.message
     assert encrypted.heads == []
 
 
@@ -172,14 +172,14 @@ async def test_a_certificate_for_another_name_is_refused(tmp_path: Path) -> None
 
 async def test_what_speaks_no_tls_gets_no_password(server: PlayedServer, tmp_path: Path) -> None:
     error = await refused(secured(server, tmp_path))
-    assert "offers no encryption that can be used" in error.message or "does not answer" in error.message
+    assert "offers no supported encryption" in error.message or "does not respond" in error.message
     assert server.heads == []
 
 
 async def test_a_file_without_certificates_vouches_for_nothing(encrypted: PlayedServer, tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("nothing\n")
     error = await refused(secured(encrypted, tmp_path, ca_file=str(tmp_path / "empty")))
-    assert error.message.endswith("holds no certificates.")
+    assert error.message.endswith("contains no certificates.")
 
 
 async def test_nobody_there_is_told_as_such(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ async def test_nobody_there_is_told_as_such(tmp_path: Path) -> None:
         gone.port = taken.getsockname()[1]
         error = await refused(host_with(gone.door(tmp_path)))
     assert isinstance(error, ToolFailedError)
-    assert error.message.endswith("does not answer: Connection refused.")
+    assert error.message.endswith("does not respond: Connection refused.")
 
 
 @pytest.mark.parametrize("how", ["silent", "drip"])
@@ -197,7 +197,7 @@ async def test_who_does_not_answer_in_time_is_given_up(server: PlayedServer, tmp
     if how == "silent":
         server.silent.set()
     server.drip = how == "drip"
-    with pytest.raises(ToolTimeoutError, match="did not answer within 1 s"):
+    with pytest.raises(ToolTimeoutError, match="did not respond within 1 s"):
         await host_with(server.door(tmp_path)).run(replace(READ, timeout=1.0))
     server.drip = False
 
@@ -221,17 +221,17 @@ async def test_a_change_that_is_cancelled_is_waited_for(server: PlayedServer, tm
 )
 async def test_what_is_no_http_is_told_as_such(server: PlayedServer, tmp_path: Path, raw: bytes) -> None:
     server.raw = raw
-    assert "does not answer" in (await refused(host_with(server.door(tmp_path)))).message
+    assert "does not respond" in (await refused(host_with(server.door(tmp_path)))).message
 
 
 async def test_an_answer_that_breaks_off_is_no_answer(server: PlayedServer, tmp_path: Path) -> None:
     server.raw = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[]"
-    assert "does not answer: its answer breaks off" in (await refused(host_with(server.door(tmp_path)))).message
+    assert "does not respond: the response is incomplete" in (await refused(host_with(server.door(tmp_path)))).message
 
 
 async def test_an_answer_that_never_ends_is_refused(server: PlayedServer, tmp_path: Path) -> None:
     server.raw = b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * (17 << 20)
-    assert "answered with more than 16 MiB" in (await refused(host_with(server.door(tmp_path)))).message
+    assert "is larger than 16 MiB" in (await refused(host_with(server.door(tmp_path)))).message
 
 
 async def test_what_leads_elsewhere_is_not_followed(server: PlayedServer, tmp_path: Path) -> None:
@@ -242,12 +242,12 @@ async def test_what_leads_elsewhere_is_not_followed(server: PlayedServer, tmp_pa
 @pytest.mark.parametrize("path", ["/a b", "/a\r\nX: y", "/\u00e4"])
 async def test_a_path_is_no_way_into_the_head(server: PlayedServer, tmp_path: Path, path: str) -> None:
     error = await refused(host_with(server.door(tmp_path)), replace(READ, argv=(DOOR, "GET", path)))
-    assert "This is no request" in error.message
+    assert "Invalid request" in error.message
     assert server.heads == []
 
 
 async def test_a_program_is_streamed_and_a_door_is_not(tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match="This is no program"):
+    with pytest.raises(RefusedError, match="runs no programs"):
         host_with(PlayedServer(PlayedServices()).door(tmp_path)).stream(READ)
 
 

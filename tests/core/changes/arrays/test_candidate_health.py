@@ -42,10 +42,10 @@ def _sick(drive: Drive, health: dict[str, Any]) -> Drive:
 @loop_over(
     ("health", "why"),
     [
-        ({"predicts_failure": True}, "its failure is predicted"),
-        ({"predictive_errors": 1}, "its failure is predicted"),
+        ({"predicts_failure": True}, "it predicts failure"),
+        ({"predictive_errors": 1}, "it predicts failure"),
         ({"locked": True}, "it is encrypted and locked"),
-        ({"foreign": True}, "it carries a foreign configuration: an array of another card may be on it"),
+        ({"foreign": True}, "it has a foreign configuration and may belong to an array of another controller"),
     ],
 )
 async def test_a_drive_that_will_fail_or_is_not_this_hosts_is_refused(
@@ -68,10 +68,10 @@ async def test_a_drive_in_good_health_is_free(address: str) -> None:
 async def test_media_errors_and_wear_are_warned_of_and_not_refused(address: str) -> None:
     _, _, one = await found_with(address, media_errors=3, wear_percent=91.0)
     assert one.free
-    assert one.cautions == ("3 media errors are counted on it", "91 % of its rated endurance is used")
+    assert one.cautions == ("it has 3 media errors", "it has used 91 % of its rated endurance")
     assert candidate(one)["cautions"] == list(one.cautions)
     (row,) = drives_table([one]).rows
-    assert "free, but 3 media errors are counted on it; 91 %" in _standing(row)
+    assert "free, but it has 3 media errors; it has used 91 %" in _standing(row)
 
 
 def _standing(row: Row) -> str:
@@ -82,7 +82,7 @@ async def test_the_plan_of_an_array_warns_of_its_sick_drive() -> None:
     machine, found, one = await found_with("megaraid:/c0/e252/s0", media_errors=3)
     others = tuple(drive for drive in found if str(drive.drive) == "megaraid:/c0/e252/s1")
     plan = await plan_array(machine, ArrayRequest(level=Level.RAID1, drives=(one, *others), name="rb-1"))
-    assert "252:0: 3 media errors are counted on it." in plan_sentences(plan)
+    assert "252:0: it has 3 media errors." in plan_sentences(plan)
 
 
 async def test_the_view_of_another_vendor_counts_too() -> None:
@@ -91,4 +91,4 @@ async def test_the_view_of_another_vendor_counts_too() -> None:
     disk = next(drive for drive in inventory.drives if str(drive.target) == "block:sdb")
     drives = (*(drive for drive in inventory.drives if drive != disk), _sick(disk, {"predicts_failure": True}))
     found, _ = await candidates_of(machine, Inventory(drives=drives), ["scsi:sdb"])
-    assert [one.why_not for one in found if str(one.drive) == "scsi:sdb"] == [("its failure is predicted",)]
+    assert [one.why_not for one in found if str(one.drive) == "scsi:sdb"] == [("it predicts failure",)]
