@@ -54,7 +54,7 @@ async def test_what_is_wrong_comes_first(tmp_path: Path, size: str) -> None:
         assert "1 fault, 1 warning" in text_in(pilot, "#hosts")
         assert "Connection refused" in text_in(pilot, "#host-facts")  # the cursor is on what is worst
         await pilot.press("down")
-        assert "array-degraded: an array is not whole (md:md0)" in text_in(pilot, "#host-facts")
+        assert "array-degraded: an array is degraded or failed (md:md0)" in text_in(pilot, "#host-facts")
         await pilot.press("down")
         await pilot.press("tab", "end")
         assert "read_ahead_kb 0; 128 on 3 of 4" in text_of(pilot).replace("\n", " ") or size == "small"
