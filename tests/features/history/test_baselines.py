@@ -186,7 +186,7 @@ def test_runs_with_another_engine_are_never_held_against_it(saved: Baseline, tmp
     """As those that flush are measured by later versions."""
     found = checked(saved, now(tmp_path / "later", 1000, 1001, 999, job={"rw": "randread", "ioengine": "psync"}))
     assert found.judgement.standing is RegressionVerdict.REFUSED
-    assert "its engine was libaio and is psync now" in check_text(found)
+    assert "the I/O engine changed from libaio to psync" in check_text(found)
 
 
 def test_another_engine_is_another_condition_of_the_history() -> None:

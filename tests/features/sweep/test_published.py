@@ -106,7 +106,7 @@ def test_they_stand_beside_what_was_found_with_the_difference() -> None:
     assert published_json(found)[1]["published"] == 2000
     lines = result_lines(record, found)
     assert lines[0].startswith("Beside what was published")
-    assert "In short" in lines
+    assert "Summary" in lines
     session = Session(id="s", runs=tuple(runs), sweep=record)
     assert "Somebody, 2012" in next(iter(sweep_sections(session))).heading
     assert any("Somebody, 2012" in section.heading for section in sweep_sections(session))

@@ -104,7 +104,7 @@ def test_no_text_breaks_it(text: bytes) -> None:
 def test_a_host_speaks_of_itself_alone() -> None:
     ready = {"kind": "ready", "host": "plum", "target": "x", "job": {}, "seconds": 1, "fio": "3.33"}
     assert isinstance(parse_message(line(ready), "plum"), ReadyMessage)
-    with pytest.raises(ProtocolViolationError, match="It speaks of another host, plum"):
+    with pytest.raises(ProtocolViolationError, match="message of another host, plum"):
         parse_message(line(ready), "pear")
 
 

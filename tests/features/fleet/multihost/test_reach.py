@@ -39,7 +39,7 @@ def test_nothing_is_asked_and_no_key_accepted() -> None:
         (127, ["bash: raidbench: command not found"], "there is no raidbench"),
         (1, ["Permission denied"], "ended there with status 1: Permission denied"),
         (-9, [], "raidbench was killed there (signal 9)"),
-        (None, [], "its line ended"),
+        (None, [], "the connection closed"),
     ],
 )
 def test_why_there_is_no_line(status: int | None, said: list[str], means: str) -> None:
