@@ -163,8 +163,8 @@ EVENTS: list[tuple[LoggedEvent, str, str]] = [
     (SweepStepEnded(at=0.0, step=3, result=StepResult.DONE, run="r3"), "run", "step 3 done, r3"),
     (SweepStepEnded(at=0.0, step=3, result=StepResult.FAILED, reason="EIO"), "run", "step 3 failed"),
     (SweepArrayRefused(at=0.0, array="a2", reason="no"), "run", "the array a2 was refused, and is left out"),
-    (SweepEnded(at=0.0, result=SweepResult.FINISHED), "run", "sweep finished: the settings are as before"),
-    (SweepEnded(at=0.0, result=SweepResult.FAILED, left=("cache",)), "run", "NOT ALL SETTINGS ARE AS BEFORE"),
+    (SweepEnded(at=0.0, result=SweepResult.FINISHED), "run", "sweep finished: settings restored"),
+    (SweepEnded(at=0.0, result=SweepResult.FAILED, left=("cache",)), "run", "NOT ALL SETTINGS WERE RESTORED"),
     (SessionEnded(at=0.0, reason="SIGTERM"), "session", "SIGTERM"),
 ]
 

@@ -151,7 +151,7 @@ def test_a_plan_after_it_says_what_its_pairs_show_before_anything_is_set(null: d
 def test_the_plan_of_a_sweep_says_what_is_not_known(null: dict[str, Outcome]) -> None:
     """Its jobs are others than the one that was measured."""
     assert "Noise" in null["sweep"].out
-    assert "not known yet; `raidbench ab TARGET --null` measures" in null["sweep"].out
+    assert "measure the run-to-run noise with `raidbench ab TARGET --null`" in null["sweep"].out
 
 
 def test_the_number_of_pairs_is_chosen_by_the_effect_to_detect(null: dict[str, Outcome]) -> None:

@@ -84,7 +84,7 @@ def test_a_member_that_a_tool_waited_for_in_vain_is_hung_and_another_disk_is_an_
 
 
 @pytest.mark.parametrize(
-    ("target", "status", "said"), [("md:md0", 1, "it takes 4"), ("block:sda", 2, "has no members")]
+    ("target", "status", "said"), [("md:md0", 1, "at least 4 are needed"), ("block:sda", 2, "has no members")]
 )
 def test_what_has_too_few_members_is_a_sentence(cli: Cli, target: str, status: int, said: str) -> None:
     done = cli(*LINUX, "slowest", target)

@@ -62,7 +62,7 @@ async def test_nothing_is_read_before_it_is_asked_for(tmp_path: Path) -> None:
     async with sheet(tmp_path) as pilot:
         shown = " ".join(text_of(pilot).split())
         assert "4 drives in 5 rounds: 40 s of reading. Finds a member that is" in shown
-        assert "r begins." in shown
+        assert "Press r to start." in shown
         assert [row[0] for row in rows(pilot)] == list(MEMBERS)
         assert pilot.app.session.runs == ()  # type: ignore[attr-defined]
 

@@ -93,7 +93,7 @@ def test_a_search_under_way_names_no_saturation() -> None:
     goal = cut.design.saturation
     assert goal is not None
     [one] = results(cut.record, cut.runs).saturated
-    assert search_text(one, goal).startswith("The search is not complete; the most so far are")
+    assert search_text(one, goal).startswith("The search is not complete. The maximum so far is")
 
 
 def test_in_short_has_the_saturation_and_the_knee() -> None:

@@ -79,7 +79,7 @@ def test_rows_of_arrays_that_are_made_are_named_as_the_result_names_them() -> No
             "[[published]]\nsource='s'\nrow='a'\niops={ 'iodepth=1'=1 }\n"
             "[[published]]\nrow='a'\niops={ 'iodepth=1'=2 }",
             26,
-            "has a figure already",
+            "already has a result",
         ),
     ],
 )
@@ -105,7 +105,7 @@ def test_they_stand_beside_what_was_found_with_the_difference() -> None:
     assert (table.rows[2].cells[1], table.rows[2].cells[5]) == ("+10.1 %", "-44.9 %")
     assert published_json(found)[1]["published"] == 2000
     lines = result_lines(record, found)
-    assert lines[0].startswith("Beside what was published")
+    assert lines[0].startswith("Comparison with published results")
     assert "Summary" in lines
     session = Session(id="s", runs=tuple(runs), sweep=record)
     assert "Somebody, 2012" in next(iter(sweep_sections(session))).heading
@@ -208,7 +208,7 @@ def test_the_table_of_a_shipped_plan_comes_first_once_and_within_80_columns(name
         replace(base, cells=tuple(measured_cells), steps=(), published=figures, published_rows=shape), {}
     )
     lines = result_lines(with_labels(record), results(with_labels(record), []))
-    heading = "Beside what was published"
+    heading = "Comparison with published results"
     assert lines[0].startswith(heading)
     assert "\n".join(lines).count(heading) == 1
     end = [*lines, ""].index("")

@@ -206,19 +206,21 @@ def test_a_host_that_is_too_late_is_left_outside_and_named(tmp_path: Path) -> No
         pytest.param({"says_at": 8, "says": b"x" * (2 << 20)}, "protocol error: line too long", id="endless line"),
         pytest.param({"says_at": 8, "says": b"\x1b]0;x\x07\n"}, "unexpected message", id="escapes"),
         pytest.param(
-            {"says_at": 8, "says": b'{"kind":"pong","id":"x9","mono":1,"wall":1}\n'}, "never sent", id="made-up pong"
+            {"says_at": 8, "says": b'{"kind":"pong","id":"x9","mono":1,"wall":1}\n'},
+            "a ping that was not sent",
+            id="made-up pong",
         ),
         pytest.param(
             {"says_at": 8, "says": b'{"kind":"phase","phase":"ramp","host":"a"}\n'}, "another host, a", id="as another"
         ),
         pytest.param(
             {"says_at": 8, "says": b'{"kind":"hello","protocol":1,"host":"b","boot":"","version":""}\n'},
-            "twice who it is",
+            "two hello messages",
             id="hello twice",
         ),
-        pytest.param({"clock": 30.0}, "another time than now", id="ticks of the future"),
-        pytest.param({"clock": -30.0}, "another time than now", id="ticks of the past"),
-        pytest.param({"endless": True}, "did not end in its time", id="without end"),
+        pytest.param({"clock": 30.0}, "timestamp out of range", id="ticks of the future"),
+        pytest.param({"clock": -30.0}, "timestamp out of range", id="ticks of the past"),
+        pytest.param({"endless": True}, "did not end in time", id="without end"),
     ],
 )
 def test_a_lost_host_is_named_and_the_sum_is_that_of_the_others(
@@ -245,8 +247,8 @@ def test_a_flood_is_cut(tmp_path: Path) -> None:
     [
         pytest.param({"mute": True}, NEVER, "no message for 1 s", id="mute"),
         pytest.param({"mute": True, "before": b""}, NEVER, "host unreachable", id="unreachable"),
-        pytest.param({"protocol": 2}, NEVER, "speaks another protocol", id="another protocol"),
-        pytest.param({"mute": True, "before": b"x" * 70_000}, NEVER, "is no run", id="noise"),
+        pytest.param({"protocol": 2}, NEVER, "uses another protocol version", id="another protocol"),
+        pytest.param({"mute": True, "before": b"x" * 70_000}, NEVER, "not a raidbench run", id="noise"),
         pytest.param({"claims": "a"}, LOST, "another host, a", id="as another"),
     ],
 )
