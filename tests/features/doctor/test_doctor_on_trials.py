@@ -60,7 +60,7 @@ async def finding(folder: Path, side: Side | None = None, capabilities: Capabili
 
 async def test_trials_work_where_a_watchdog_can_be_armed(tmp_path: Path, rehearsals: Rehearsals) -> None:
     found = await finding(tmp_path)
-    assert (found.grade, found.name, found.detail[:5], found.advice) == (DoctorStatus.OK, "trials", "work:", "")
+    assert (found.grade, found.name, found.detail[:9], found.advice) == (DoctorStatus.OK, "trials", "available", "")
     assert rehearsals.of == [paths(tmp_path)]
 
 

@@ -154,7 +154,7 @@ async def test_the_plan_has_arrays_commands_time_drives_and_their_word(bed: Bed,
     assert surveyed.risk is Risk.DESTROYS_DATA
     assert [plate.token for plate in surveyed.plates] == ["1700,1701,1702,1703"]
     text = "\n".join(fact.value for group in plan_facts(surveyed) for fact in group.facts)
-    assert "made 3 times" in text
+    assert "created 3 times" in text
     assert "the passes write each drive in full 6 times" in text
     assert "--level=raid5 --raid-devices=4 --chunk=64K" in text
     assert all(serial in text for serial in SERIALS)
@@ -316,20 +316,20 @@ async def test_each_round_has_its_own_order(bed: Bed, small: None) -> None:
 @loop_over(
     ("text", "says"),
     [
-        (plan("raid0", more="[saturation]\n"), "searches nothing"),
-        (plan("raid0").replace("drives =", "# "), "name either drives"),
+        (plan("raid0", more="[saturation]\n"), "cannot include a search"),
+        (plan("raid0").replace("drives =", "# "), "use either drives"),
         (plan("raid7"), "can be raid0"),
         (plan("raid0", more='[[axis]]\narray = "strip"\nvalues = ["64k"]\n'), "axis of its own"),
         ("[targets]\narray = 'md:md0'\n" + plan("raid0"), "has no address"),
         (plan("raid50", more='spans = [2]\n[[axis]]\narray = "spans"\nvalues = [3]\n'), "axis of its own"),
         (plan("raid0", more='[[axis]]\narray = "span"\nvalues = [2]\n'), "or with it `strip`, `spans` or `layout`"),
-        (plan("raid0", "raid5", more="spans = [2]\n"), "spans have raid10, raid50, raid60"),
+        (plan("raid0", "raid5", more="spans = [2]\n"), "spans need raid10, raid50, raid60"),
         (plan("raid50", more="spans = { raid60 = 2 }\n"), "which must be levels of the axis"),
         (plan("raid50", more="spans = [2, 2]\n"), "must be different numbers of spans"),
         (plan("raid50", more="spans = [1]\n"), "spans"),
         (plan("raid50", more='spans = "all"\n'), "spans"),
         (plan("raid50", more='policies = "write-back"\n'), "policies"),
-        (plan("raid0", more='layout = "f2"\n'), "a layout has raid10"),
+        (plan("raid0", more='layout = "f2"\n'), "a layout needs raid10"),
         (plan("raid10", more='layout = "left"\n'), "near, far or offset"),
         (plan("raid10", more='layout = ["f2", "far"]\n'), "different layouts"),
     ],
@@ -410,7 +410,7 @@ async def test_a_run_during_which_something_began_in_the_array_does_not_count(
     bench.subscribe(hear)
     record = await SweepRunner(bench).run_all()
     ends = {record.cell(record.steps[end.step - 1].cell).array: end for end in record.ended}
-    assert "began a" in ends["a2"].reason
+    assert "started a" in ends["a2"].reason
     assert (ends["a2"].result, ends["a1"].result) == (StepResult.FAILED, StepResult.DONE)
 
 

@@ -109,7 +109,10 @@ def test_matrix_rankings_and_front_say_a_field_of_the_job_in_words() -> None:
     found = results(record, runs)
     shown = matrix(record, found)
     assert {*shown.down, *shown.across} >= {"queue depth 1", "queue depth 8"}
-    assert {table.columns[1].title for table in rankings(found)} == {"Set-up, queue depth 1", "Set-up, queue depth 8"}
+    assert {table.columns[1].title for table in rankings(found)} == {
+        "Configuration, queue depth 1",
+        "Configuration, queue depth 8",
+    }
     told = [group.heading + fact.value for group in finding_facts(record, found) for fact in group.facts]
     assert not [line for line in told if "iodepth" in line]
 

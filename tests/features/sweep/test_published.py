@@ -98,7 +98,7 @@ def test_they_stand_beside_what_was_found_with_the_difference() -> None:
     (table,) = published_tables(results(with_labels(record), runs))
     assert "Somebody, 2012" in table.heading
     assert [column.title for column in table.columns] == [
-        *("Set-up", "queue depth 1 IOPS", "mean ms", "read IOPS", "MB/s", "queue depth 2 IOPS"),
+        *("Configuration", "queue depth 1 IOPS", "mean ms", "read IOPS", "MB/s", "queue depth 2 IOPS"),
     ]
     assert table.rows[0].cells == ("a", "1,000", "0.4", "", "", "2,000")
     assert (table.rows[1].cells[:2], table.rows[2].cells[0]) == (("ours", "1,101"), "difference")

@@ -63,7 +63,7 @@ def test_standing_findings_are_known_the_next_time(cli: Cli, state: Path) -> Non
     document["findings"] = [one for one in document["findings"] if one["rule"] != "battery-failed"]
     kept.write_text(json.dumps(document))
     third = cli("--demo", "lsi", "watch")
-    assert (third.status, "This is a reminder" in third.err) == (5, True)
+    assert (third.status, "Weekly reminder of known findings" in third.err) == (5, True)
     news = {line.split()[1]: line.rpartition("(")[2] for line in third.out.splitlines() if line.endswith(")")}
     assert (news["battery-failed"], news["array-degraded"]) == ("new)", "reminder)")
     assert cli("--demo", "lsi", "watch").status == 4

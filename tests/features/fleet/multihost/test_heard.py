@@ -109,7 +109,9 @@ def test_a_host_speaks_of_itself_alone() -> None:
 
 
 def test_another_protocol_is_named() -> None:
-    with pytest.raises(ProtocolMismatchError, match=r"raidbench 9\.9 there uses another protocol version \(2, here 1\)"):
+    with pytest.raises(
+        ProtocolMismatchError, match=r"raidbench 9\.9 there uses another protocol version \(2, here 1\)"
+    ):
         parse_message(line(HELLO | {"protocol": 2, "version": "9.9"}))
 
 
