@@ -298,7 +298,7 @@ async def _restore(bench: Workbench, original: Assignment, changes: Sequence[Cha
     if reading.now != original.value:
         # The value before a change may have been set by someone else: only values that a change set are ours.
         if not any(pending_state_of(made, reading.now) is PendingValueState.OURS for made in changes):
-            raise RefusedError(f"another program changed it to {reading.now}", hint="Nothing was changed.")
+            raise RefusedError(f"another program changed it to {reading.now}.", hint="Nothing was changed.")
         first = changes[-1].change  # this change knows the side effects of the original value
         if first.before == original.value:
             moved = None if changes[0].end is None else changes[0].end.moved
