@@ -300,7 +300,7 @@ async def test_what_a_card_initialises_by_itself_is_known_before(bed: Bed) -> No
     making = (await bed.surveyed(bed.bench(), text)).design.making
     assert making is not None
     assert making.once
-    assert ["begins by itself" in array.prepared for array in making.arrays] == [False, True]
+    assert ["starts automatically" in array.prepared for array in making.arrays] == [False, True]
 
 
 async def test_each_round_has_its_own_order(bed: Bed, small: None) -> None:

@@ -59,20 +59,20 @@ def test_rows_of_arrays_that_are_made_are_named_as_the_result_names_them() -> No
     told = "[[published]]\nsource = 's'\nrow = '{}'\niops = {{ randread = 1 }}\n"
     head = "[measure]\nrepeats = 2\n"
     assert plan(words + told.format("raid0, strip 64 KiB"), head=head).published
-    with pytest.raises(PlanError, match="They are: raid0, strip 64 KiB; raid1"):
+    with pytest.raises(PlanError, match="Available: raid0, strip 64 KiB; raid1"):
         plan(words + told.format("raid5"), head=head)
 
 
 @loop_over(
     ("text", "line", "words"),
     [
-        ("[[published]]\nrow = 'a'\niops = { 'iodepth=1' = 1 }", 20, "whose figures"),
-        ("[[published]]\nsource = 's'\nrow = 'c'\niops = { 'iodepth=1' = 1 }", 22, "nothing that the result"),
+        ("[[published]]\nrow = 'a'\niops = { 'iodepth=1' = 1 }", 20, "source of the results"),
+        ("[[published]]\nsource = 's'\nrow = 'c'\niops = { 'iodepth=1' = 1 }", 22, "is not in the result"),
         ("[[published]]\nsource = 's'\nrow = 'a'\niops = { 'iodepth=3' = 1 }", 23, "'iodepth=3'"),
         ("[[published]]\nsource = 's'\nrow = 'a'\niops = { 'iodepth=1' = -1 }", 23, "a number above 0"),
-        ("[[published]]\nsource = 's'\nrow = 'a'\niops = 3", 23, "figures by workload"),
+        ("[[published]]\nsource = 's'\nrow = 'a'\niops = 3", 23, "a table of results by workload"),
         ("[[published]]\nsource = 's'\nrow = 'a'\nlatency = { 'iodepth=1' = 3 }", 23, "latency"),
-        ("[[published]]\nsource = 's'\nrow = 'a'", 22, "no figure"),
+        ("[[published]]\nsource = 's'\nrow = 'a'", 22, "a result is missing"),
         ("[[published]]\nsource = 's'\nrow = 'a'\ncolour = 3", 23, "no key 'colour'"),
         ("[[published]]\nsource = 's'\niops = { 'iodepth=1' = 1 }", 20, "row wants a text"),
         (
@@ -118,7 +118,7 @@ def test_what_was_left_out_has_no_figure_and_says_so() -> None:
     found = results(record, runs).published
     assert [(one.cell, one.measured, one.percent) for one in found if one.figure.row == "b"] == [(None, None, None)] * 2
     (table,) = published_tables(results(record, runs))
-    assert [row.cells[3:5] for row in table.rows[-3:]] == [("4,000", "8.192"), ("left out",) * 2, ("-",) * 2]
+    assert [row.cells[3:5] for row in table.rows[-3:]] == [("4,000", "8.192"), ("skipped",) * 2, ("-",) * 2]
 
 
 def shaped(shape: str) -> tuple[list[str], list[tuple[str, ...]]]:
@@ -175,9 +175,9 @@ def test_a_latency_is_in_the_unit_of_its_source_with_its_decimals() -> None:
 @pytest.mark.parametrize(
     ("shape", "words"),
     [
-        (SHAPE.format("columns"), "wants one of: set-ups, workloads, cells"),
-        (SHAPE.format("set-ups") + "columns = ['x']", 'belongs to rows = "cells"'),
-        (SHAPE.format("set-ups") + "names = { c = 'x' }", "nothing that the result"),
+        (SHAPE.format("columns"), "must be one of: set-ups, workloads, cells"),
+        (SHAPE.format("set-ups") + "columns = ['x']", 'is only valid with rows = "cells"'),
+        (SHAPE.format("set-ups") + "names = { c = 'x' }", "is not in the result"),
         (SHAPE.format("cells") + "columns = ['x']\nnames = { a = { x = '1' } }", "b, iodepth=1 has no x"),
         (SHAPE.format("cells") + "columns = ['x']\nnames = { a = { y = '1' } }", "no key 'y'"),
     ],
@@ -189,7 +189,7 @@ def test_a_shape_that_is_wrong_is_refused_with_its_reason(shape: str, words: str
 
 
 def test_a_shape_without_figures_is_refused() -> None:
-    with pytest.raises(PlanError, match="no figures for a table"):
+    with pytest.raises(PlanError, match="the table has no results"):
         plan(ROWS + SHAPE.format("cells"))
 
 
