@@ -43,7 +43,7 @@ class RecordingHost(ReadOnlyHost):
         self._writable: dict[str, str | None] = {}
 
     def _refuse(self, action: str) -> RefusedError:
-        return RefusedError("A recording changes nothing.")
+        return RefusedError("A recorded host cannot be changed.")
 
     async def run(self, command: Command) -> Completed:
         """Run a read-only command and record its result. Raises RefusedError for a mutating one."""

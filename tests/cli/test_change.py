@@ -99,7 +99,7 @@ def test_setting_the_present_value_is_done_and_changes_nothing(cli: Cli, machine
 
 def test_the_present_value_is_said_to_be_there_already(cli: Cli, machine: str) -> None:
     outcome = cli("--machine", machine, "set", "sda", "scheduler=mq-deadline", "--yes")
-    assert "I/O scheduler of block:sda is mq-deadline already." in outcome.err
+    assert "I/O scheduler of block:sda is already mq-deadline." in outcome.err
 
 
 def test_a_value_goes_by_its_label_in_the_review(cli: Cli, machine: str) -> None:

@@ -76,7 +76,7 @@ def test_the_log_has_the_write(cli: Cli, disk: Loop) -> None:
 
 def test_the_report_says_what_is_still_in_force(cli: Cli, disk: Loop) -> None:
     cli("set", disk.sure(), "read_ahead_kb=512", "--yes")
-    after = cli("report").out.partition("## Still in force")[2]
+    after = cli("report").out.partition("## Still changed")[2]
     assert f"Read-ahead of block:{disk.name} is 512" in after
 
 

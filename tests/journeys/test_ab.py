@@ -204,7 +204,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Walk:
 @pytest.mark.long
 def test_the_question_shows_the_way_there_and_back(walked: Walk) -> None:
     assert walked.question.commands == (f"echo 4096 > {KB}", f"echo 128 > {KB}")
-    assert "3 pairs; which comes first in each is drawn: 6 runs" in walked.question.summary
+    assert "3 pairs, in random order within each pair: 6 runs" in walked.question.summary
 
 
 async def choosing(pilot: Pilot[int], *keys: str) -> None:
@@ -221,12 +221,12 @@ async def test_a_threshold_of_ones_own_is_in_the_question(staged: Pilot[int]) ->
     await until(staged, lambda: isinstance(staged.app.screen, ConfirmDialog))
     assert isinstance(staged.app.screen, ConfirmDialog)
     assert "3 pairs" in staged.app.screen.confirmation.summary
-    assert "Within +-0.5 % is no difference." in staged.app.screen.confirmation.summary
+    assert "Differences within +-0.5 % count as none." in staged.app.screen.confirmation.summary
 
 
 @pytest.mark.long
 def test_two_percent_are_the_threshold_of_whoever_names_none(walked: Walk) -> None:
-    assert "Within +-2 % is no difference." in walked.question.summary
+    assert "Differences within +-2 % count as none." in walked.question.summary
 
 
 @pytest.mark.parametrize("text", ["0", "50", "x"])
@@ -318,7 +318,7 @@ async def test_plus_measures_the_pairs_that_the_plan_has_left(
     await cut_short.press("plus")
     await until(cut_short, lambda: isinstance(cut_short.app.screen, ConfirmDialog))
     await heard(cut_short)
-    assert "1 of them are measured" in " ".join(text_of(cut_short).split())
+    assert "1 of them are done" in " ".join(text_of(cut_short).split())
     await cut_short.press("y")
     await until(cut_short, lambda: load.runs == 4)
     for _ in range(4):
@@ -329,7 +329,7 @@ async def test_plus_measures_the_pairs_that_the_plan_has_left(
 
 
 def test_of_an_ab_that_is_complete_plus_says_why_there_are_no_more(walked: Walk) -> None:
-    assert "e1 is complete: more pairs would be chosen by its result." in walked.seen["plus"].notices
+    assert "e1 is complete. More pairs chosen after seeing the result would bias it." in walked.seen["plus"].notices
 
 
 @pytest.mark.parametrize("more", [{}, {"nomerges": "2", "read_ahead_kb": "4096"}])

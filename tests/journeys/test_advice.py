@@ -71,7 +71,7 @@ async def test_a_full_core_is_said_while_the_job_runs(bench: Pilot[int], table: 
         table.load.cpu(fio=99.0)
     for number in range(1, 13):
         table.load.take(number * 0.25)
-    await until(bench, lambda: "the CPU is what you measure" in line(bench))
+    await until(bench, lambda: "The run measures the CPU" in line(bench))
 
 
 async def test_the_run_keeps_what_was_said_of_it(bench: Pilot[int], table: Table) -> None:

@@ -168,7 +168,7 @@ def test_the_report_is_written_where_it_is_wanted(kept: Way) -> None:
 @pytest.mark.parametrize("name", NO_REPORT)
 def test_a_report_that_cannot_be_written_is_a_sentence(kept: Way, name: str) -> None:
     there = kept[name]
-    assert ("No report was written" in there.notices, there.more) == (True, "mine" if name == "there.md" else None)
+    assert ("Cannot write the report" in there.notices, there.more) == (True, "mine" if name == "there.md" else None)
 
 
 def test_runs_of_earlier_sessions_are_shown_on_demand(kept: Way) -> None:

@@ -242,7 +242,7 @@ async def test_it_runs_to_its_end_and_ranks(rack: Pilot[int]) -> None:
     await answer(rack, "enter")
     await until(rack, lambda: (f := sweep_controller(app_of(rack)).follower) is not None and f.over)
     shown = text_of(rack)
-    assert "FINISHED: 6 steps; the settings are as before" in shown
+    assert "FINISHED: 6 steps; settings restored" in shown
     assert "baseline" in shown
 
 
@@ -275,8 +275,8 @@ async def test_a_sweep_of_another_process_is_found_and_goes_on_until_x_asks_it_t
         await pilot.press("x")
         await until(pilot, lambda: "STOPPING" in text_of(pilot))
         assert going.asked_to_stop
-        going.end(SweepResult.STOPPED, "It was asked to stop.")
-        await until(pilot, lambda: "STOPPED after 5 of 12 steps; the settings are as before" in text_of(pilot))
+        going.end(SweepResult.STOPPED, "A stop was requested.")
+        await until(pilot, lambda: "STOPPED after 5 of 12 steps; settings restored" in text_of(pilot))
 
 
 @pytest.mark.long
@@ -305,7 +305,7 @@ async def test_settings_that_are_not_back_are_shouted(table: Table, going: Writt
     async with opened(table) as pilot:
         await watched(pilot)
         going.end(SweepResult.FAILED, "EIO", left=("ahead of fake:v1 is not none again: EIO",))
-        await until(pilot, lambda: "NOT ALL SETTINGS ARE AS BEFORE: ahead of fake:v1" in text_of(pilot))
+        await until(pilot, lambda: "NOT ALL SETTINGS WERE RESTORED: ahead of fake:v1" in text_of(pilot))
 
 
 async def test_a_published_table_comes_before_everything_else_that_was_found(table: Table) -> None:
@@ -333,7 +333,7 @@ async def test_a_published_table_comes_before_everything_else_that_was_found(tab
         sweep.end(SweepResult.FINISHED)
         await until(pilot, lambda: "-50.0 %" in text_of(pilot))
         shown = text_of(pilot)
-        assert "Beside what was published: an article" in shown
+        assert "Comparison with published results: an article" in shown
         assert all(word in shown for word in ("NORA", "depth 1 IOPS", "8,000", "ours", "difference"))
         place = pilot.app.screen.query_one("#sweep-published")
         assert place.region.y <= pilot.app.screen.query_one("#sweep-short").region.y
@@ -370,7 +370,7 @@ async def test_read_only_starts_none(tmp_path: Path, still: None) -> None:
         await tick(pilot, "job:iodepth", "1", "2")
         await planned(pilot, "2 workloads")
         await pilot.press("r")
-        await until(pilot, lambda: "Here no sweep can be started" in notices(pilot))
+        await until(pilot, lambda: "A sweep cannot be started here" in notices(pilot))
         assert len(list(table.bench.paths.sessions.iterdir())) == 1
 
 

@@ -61,7 +61,7 @@ def compare(shown: ShownTerminal, shoot: Shoot) -> None:
         shown.step("\r", "When a write is acknowledged")
     shown.step("j", "Whether the controller reads ahead")
     shown.step("]", "1 staged")
-    shown.step("B", "How many pairs")
+    shown.step("B", "Number of pairs")
     shown.step("j", "quick")
     shown.keys("\r")
     shown.answer("y", "is no")

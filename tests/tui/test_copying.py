@@ -53,7 +53,7 @@ async def test_the_path_of_a_report_is_copied(table: Table, tmp_path: Path) -> N
     async with opened(table) as pilot:
         await pilot.press("5", "E")
         await answer(pilot, *["backspace"] * 60, *str(file), "enter")
-        await until(pilot, lambda: "The report is in" in notices(pilot))
+        await until(pilot, lambda: "Report written to" in notices(pilot))
         await pilot.press("Y")
         assert (pilot.app.clipboard, file.exists()) == (str(file), True)
 

@@ -72,6 +72,6 @@ def test_the_settings_say_what_is_in_force_and_why(stations: Stations) -> None:
 
 
 def test_the_report_says_it_of_the_run(stations: Stations) -> None:
-    assert f"Write cache is set to write-back, but write-through is in force: {WHY}." in stations.html
-    assert "but write-through is in force" in stations.markdown
+    assert f"Write cache is set to write-back, but the effective value is write-through: {WHY}." in stations.html
+    assert "but the effective value is write-through" in stations.markdown
     assert "low batteries" in stations.markdown

@@ -137,10 +137,10 @@ def ab_command(options: _AbOptions) -> int:
     With --null, nothing is set. The differences between equal runs are the noise.
     """
     if options.null is (options.setting is not None):
-        raise click.UsageError("Name KEY=VALUE, or --null to measure the same against itself.")
+        raise click.UsageError("Specify KEY=VALUE, or --null to compare the current setting with itself.")
     if not options.dry_run:
         refuse_read_only()
-    asked = job_of(options.job, current().load_config(), alone="An A/B judges one job")
+    asked = job_of(options.job, current().load_config(), alone="An A/B experiment uses one job")
     setting = None if options.setting is None else parse_assignments((options.setting,)).popitem()
     looks = _looks(options)
 
@@ -178,15 +178,17 @@ def _looks(options: _AbOptions) -> tuple[InterimAnalysis, ...]:
     effects = (options.detect, options.until, options.more)
     if sum(option is not None for option in (options.pairs, *effects)) > 1:
         raise InvalidValueError(
-            "--pairs, --detect, --until and --more exclude each other.",
-            hint="Name the one that is to end the experiment.",
+            "--pairs, --detect, --until and --more cannot be combined.",
+            hint="Choose one of them.",
         )
     if options.null and effects != (None, None, None):
-        raise InvalidValueError("--null has no effect to look for.", hint="--pairs says how many pairs it measures.")
+        raise InvalidValueError(
+            "--detect cannot be combined with --null.", hint="Set the number of pairs with --pairs."
+        )
     if options.threshold is not None and options.more is not None:
         raise InvalidValueError(
-            "--threshold and --more exclude each other: an experiment keeps the threshold it began with.",
-            hint="Leave --threshold out.",
+            "--threshold cannot be combined with --more: an experiment keeps its threshold.",
+            hint="Omit --threshold.",
         )
     if options.null:
         return one_look(options.pairs or NULL_PAIRS)
@@ -235,24 +237,30 @@ def _review(plan: AbPlan) -> Iterator[str]:
     """Yield the review: the measurement, its number and duration, the commands, and what is restored."""
     change = plan.change
     if plan.null:
-        yield f"The same against itself on {change.target}: nothing is set."
+        yield (
+            f"Null experiment on {change.target}: the current setting is compared with itself, and nothing is changed."
+        )
         yield from _measurement_lines(plan)
         return
     yield (
-        f"A/B of {change.label} of {change.target}: A is {view.old_text(change)} as now, B is {view.new_text(change)}."
+        f"A/B of {change.label} of {change.target}: A is {view.old_text(change)} (current value), B is"
+        f" {view.new_text(change)}."
     )
     yield from _measurement_lines(plan)
-    yield f"The setting is changed {plan.switches} times; at the end it is {view.old_text(change)} again:"
+    yield f"The setting is changed {plan.switches} times and restored to {view.old_text(change)} at the end:"
     yield from step_lines(change.writes)
-    yield "and back, also after Ctrl-C or a failure:"
+    yield "To restore it, also after Ctrl-C or a failure:"
     yield from step_lines(change.undo)
     if change.risk_text:
-        yield f"While it is B: {clean(change.risk_text, 400)}"
+        yield f"While B is set: {clean(change.risk_text, 400)}"
 
 
 def _measurement_lines(plan: AbPlan) -> Iterator[str]:
     """Yield the job, the number of runs, their duration, and what that many pairs can show."""
-    yield f"Measured: {clean(plan.ready.request.name, 300)}: {plan.ready.job.describe()}, fio {plan.ready.fio_version}"
+    yield (
+        f"Target of the runs: {clean(plan.ready.request.name, 300)}: {plan.ready.job.describe()}, fio"
+        f" {plan.ready.fio_version}"
+    )
     yield f"{order_text(plan)}{_simulated_time_text()}. {threshold_text(plan)}"
     yield clean(plan_noise_text(plan), 600)
     for note in plan.ready.notes:
@@ -262,7 +270,7 @@ def _measurement_lines(plan: AbPlan) -> Iterator[str]:
 def _simulated_time_text() -> str:
     options = current()
     speed = options.demo_speed or HURRY
-    return f" of the rack's time, which runs {speed:g} times as fast" if options.demo and speed != 1 else ""
+    return f" of simulated time, which runs {speed:g} times as fast" if options.demo and speed != 1 else ""
 
 
 def _print_plan(plan: AbPlan, as_json: bool) -> int:
@@ -270,7 +278,7 @@ def _print_plan(plan: AbPlan, as_json: bool) -> int:
         print_json(dry_run=True, plan=plan_json(plan))
     else:
         lines(_review(plan))
-        say("Dry run: nothing was changed and nothing measured.")
+        say("Dry run: nothing was changed or measured.")
     return DONE
 
 
@@ -280,7 +288,7 @@ def _ask_for_confirmation(plan: AbPlan, plate: DeviceLabel, options: _AbOptions)
     # Confirming the device confirms its settings.
     confirms_job = options.typed is not None and options.typed == ready.confirm_text
     typed = plate.token if confirms_job else options.typed
-    confirm.require_confirmation(plan.change.risk, (plate,), yes=options.yes, typed=typed, action="Begin")
+    confirm.require_confirmation(plan.change.risk, (plate,), yes=options.yes, typed=typed, action="Start")
     return confirm_run(ready, options.typed if ready.destructive else None)
 
 
@@ -338,4 +346,4 @@ def _print_result(bench: Workbench, record: ExperimentRecord, *, as_json: bool) 
         say(NO_PAIR)
     for text in experiment_ending(record):
         say(clean(text, 1000))
-    say(f"Kept as {record.id} in {clean(str(bench.folder), 300)}")
+    say(f"Saved as {record.id} in {clean(str(bench.folder), 300)}")

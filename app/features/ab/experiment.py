@@ -66,7 +66,7 @@ class AbExperiment:
         """
         EXPERIMENT.create(self._bench.require_recording())
         self._bench.emit(self._start_event())
-        status, reason = RunStatus.STOPPED, "it was interrupted"
+        status, reason = RunStatus.STOPPED, "interrupted"
         try:
             status, reason = await self._measure()
         except RaidbenchError as error:
@@ -75,7 +75,7 @@ class AbExperiment:
             await shield_to_completion(asyncio.create_task(self._end(status, reason), name="restore"))
         record = self._bench.session.experiment(self._id)
         if record is None:
-            raise StorageError("The experiment is over, but the session does not have it.")
+            raise StorageError("The experiment has ended, but the session does not contain it.")
         return record
 
     def _start_event(self) -> ExperimentStarted:
@@ -108,7 +108,7 @@ class AbExperiment:
             await self._switch(letter)
             idle = await wait_until_idle(self._bench.host, plan.ready.only.device, plan.rests[number], self._stop)
             if self._stop.is_set():
-                return RunStatus.STOPPED, "it was stopped"
+                return RunStatus.STOPPED, "stopped"
             early_end = await self._run(number, letter, idle=idle)
             if early_end is not None:
                 return early_end
@@ -132,7 +132,7 @@ class AbExperiment:
         )
         new_plan = await self._bench.jobs.prepare(replace(self._plan.ready.request, again=not (last or new_data)))
         ready = new_plan.confirmed_with(self._plan.ready)
-        notes = ready.notes if idle else (*ready.notes, "The device was not at rest before this run.")
+        notes = ready.notes if idle else (*ready.notes, "The device was not idle before this run.")
         mark = ExperimentMark(experiment=self._id, letter=letter, pair=number // 2 + 1)
         self._scratch = ready
         if why := await self._mismatch_text(letter):
@@ -142,7 +142,7 @@ class AbExperiment:
         if figures.status is RunStatus.OK:
             if why := await self._mismatch_text(letter):
                 self._not_counted = (record.id,)
-                return RunStatus.FAILED, f"{why} at the end of {record.id}, which does not count"
+                return RunStatus.FAILED, f"{why} at the end of {record.id}; this run does not count"
             return None
         if figures.status is RunStatus.STOPPED:
             why = "" if self._stop.is_set() or not figures.reason else f": {figures.reason}"
@@ -195,7 +195,7 @@ class AbExperiment:
                 self._note_moved(undone)
                 if not undone.is_reverted:
                     why = undone.message or undone.result
-                    raise BlockedError(f"{self._plan.change.label} was not put back: {why}.")
+                    raise BlockedError(f"{self._plan.change.label} was not restored: {why}.")
         await self._restore_moved(changes[-1].id)
         self._taken_back = len(changes)
 
@@ -226,10 +226,12 @@ class AbExperiment:
             if change.key in planned.moves:  # two views of one setting: restoring this one would change the other again
                 continue
             if unattended_reason(planned):
-                raise BlockedError(f"{planned.label} moved along from {before} to {reading.now}, and is not put back.")
+                raise BlockedError(
+                    f"{planned.label} also changed from {before} to {reading.now}, and cannot be restored."
+                )
             ended = await self._bench.changes.apply(planned, undoes=change_id)
             if ended.result != "verified":
-                raise BlockedError(f"{planned.label} moved along and was not put back: {ended.message}.")
+                raise BlockedError(f"{planned.label} also changed and was not restored: {ended.message}.")
 
     async def _end(self, status: RunStatus, reason: str) -> None:
         left: tuple[str, ...] = ()
@@ -247,7 +249,7 @@ class AbExperiment:
             except StorageError as error:
                 change = self._plan.change
                 raise with_unrestored(
-                    error, left and (f"{change.label} of {change.target} is not {change.before} again.",)
+                    error, left and (f"{change.label} of {change.target} was not restored to {change.before}.",)
                 ) from error
 
     def _record_end(self, status: RunStatus, reason: str, *, restored: bool) -> None:

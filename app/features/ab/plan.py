@@ -45,13 +45,13 @@ MOST_PAIRS = 50
 NULL_PAIRS = 6
 """Pairs of a null experiment: twelve equal runs give their standard deviation to within a fifth."""
 
-SAME_SET_UP, AS_IT_IS = "the same set-up", "as it is"
+SAME_SET_UP, AS_IT_IS = "the same configuration", "as it is"
 """Label and value of both letters in an experiment without a setting."""
 
 _INSTEAD = (
-    "Measure it with `raidbench bench --repeat 3`, make the change, measure, undo it and measure once more, then "
-    "`raidbench compare`: what the first and the last runs differ by is drift. What comes and goes every 6 to "
-    "14 runs is not told from a difference that way."
+    "Run `raidbench bench --repeat 3` before the change, after the change and after the undo, then `raidbench"
+    " compare`. The difference between the first and the last runs is drift. This method cannot exclude"
+    " periodic load with a period of 6 to 14 runs."
 )
 
 
@@ -143,14 +143,14 @@ def plan_ab(
         threshold_percent = goes_on.start.threshold_percent or THRESHOLD_PERCENT
     if change.before == change.after:
         raise InvalidValueError(
-            f"{change.label} of {change.target} is {change.after} already.",
-            hint="Name the value to try against it; --null measures the same against itself.",
+            f"{change.label} of {change.target} is already {change.after}.",
+            hint="Specify another value, or compare the setting with itself (--null).",
         )
     subject = f"{change.label} of {change.target}"
     if change.before is None:
-        raise RefusedError(f"{subject} cannot be set back and forth: its value now is not known.", hint=_INSTEAD)
+        raise RefusedError(f"{subject} cannot be switched repeatedly: its current value is unknown.", hint=_INSTEAD)
     if reason := trial_refusal_reason(change):
-        raise RefusedError(f"{subject} cannot be set back and forth: it {reason}.", hint=_INSTEAD)
+        raise RefusedError(f"{subject} cannot be switched repeatedly: it {reason}.", hint=_INSTEAD)
     plan = _draw_plan(change, ready, looks, rest_seconds, seed)
     return replace(
         plan,
@@ -191,10 +191,13 @@ def _draw_plan(
     """
     pairs = looks[-1].pairs
     if not 1 <= pairs <= MOST_PAIRS:
-        raise InvalidValueError(f"{pairs} pairs: 1 to {MOST_PAIRS} can be measured.", hint="20 at most are usual.")
+        raise InvalidValueError(
+            f"Invalid number of pairs: {pairs}. Valid: 1 to {MOST_PAIRS}.", hint="Usually, at most 20 pairs are enough."
+        )
     if not ready.job.runtime:
         raise InvalidValueError(
-            "The job has no run time, so the length of an experiment is unknown.", hint="Name one with --runtime."
+            "The job has no run time, so the duration of the experiment is unknown.",
+            hint="Set a run time with --runtime.",
         )
     drawn = Random().randrange(2**32) if seed is None else seed
     random = Random(drawn)
@@ -219,17 +222,17 @@ def looks_that_detect(noise: RunNoise | None, percent: float, target: str) -> tu
     """
     if noise is None:
         raise InvalidValueError(
-            f"How many pairs show {percent:g} % is not known: too few runs of this job on {target} are.",
-            hint=f"`raidbench ab {target} --null` with the same job measures how far they lie apart; so do four runs "
-            "of `raidbench bench --repeat 4`.",
+            f"The number of pairs for {percent:g} % is unknown: there are too few runs of this job on {target}.",
+            hint=f"Measure the run-to-run noise with the same job: `raidbench ab {target} --null`, or `raidbench"
+            " bench --repeat 4`.",
         )
     pairs = pairs_for(noise, percent, MOST_PAIRS)
     if pairs is None:
         smallest = detectable_effect(noise, MOST_PAIRS)
         raise InvalidValueError(
-            f"{percent:g} % are not to be seen here: runs of the same lie {noise.percent:.1f} % apart, and "
-            f"{MOST_PAIRS} pairs show {smallest:.1f} %.",
-            hint="Name a larger effect, or let each run take longer.",
+            f"{percent:g} % cannot be detected here. The run-to-run noise is {noise.percent:.1f} %, so {MOST_PAIRS}"
+            f" pairs detect {smallest:.1f} %.",
+            hint="Specify a larger effect, or longer runs.",
         )
     return one_look(pairs)
 
@@ -245,19 +248,21 @@ def resumable_experiment(
     record = session.experiment(experiment_id)
     if record is None:
         ids = ", ".join(experiment.id for experiment in session.experiments) or "none"
-        raise NotFoundError(f"This session has no experiment {experiment_id}.", hint=f"It has: {ids}.")
-    hint = f"Begin a new one: `raidbench ab {record.start.target} {record.start.key}={record.start.b}`."
+        raise NotFoundError(f"The session has no experiment {experiment_id}.", hint=f"Available experiments: {ids}.")
+    hint = f"Start a new experiment: `raidbench ab {record.start.target} {record.start.key}={record.start.b}`."
     start = record.start
     if (start.target, start.key, start.a, start.b) != (change.target, change.key, change.before, change.after):
         was = f"{start.key} of {start.target}, {start.a} against {start.b}"
-        raise RefusedError(f"{record.id} measured {was}.", hint="Name the same target, setting and value.")
+        raise RefusedError(f"{record.id} measured {was}.", hint="Specify the same target, setting and value.")
     if start.title != ready.job.describe():
-        raise RefusedError(f"{record.id} measured another job: {start.title}.", hint="Name the same job.")
+        raise RefusedError(f"{record.id} used another job: {start.title}.", hint="Specify the same job.")
     comparison = compare_experiment(session, experiment_id)
     done = 0 if comparison is None else len(comparison.sides.a) - comparison.sides.before
     if ends_experiment(record.start.until_percent, comparison):
-        hint = f"{hint.removesuffix('.')}: its pairs and these are judged together, at a stricter level."
-        raise RefusedError(f"{record.id} is complete: more pairs would be chosen by its result.", hint=hint)
+        hint = f"{hint.removesuffix('.')}. Its pairs and the new pairs are evaluated together, at a stricter level."
+        raise RefusedError(
+            f"{record.id} is complete. More pairs chosen after seeing the result would bias it.", hint=hint
+        )
     return record, done
 
 

@@ -19,37 +19,37 @@ if TYPE_CHECKING:
 
 def threshold_text(plan: AbPlan) -> str:
     """Return which difference counts as none."""
-    return f"Within +-{plan.threshold_percent:g} % is no difference."
+    return f"Differences within +-{plan.threshold_percent:g} % count as none."
 
 
 def order_text(plan: AbPlan) -> str:
     """Return the maximum number of runs, the interim analyses and the duration."""
-    pause = f", {units.duration(min(plan.rests))} and more of rest before each" if any(plan.rests) else ""
+    pause = f", at least {units.duration(min(plan.rests))} of idle time before each" if any(plan.rests) else ""
     last = plan.looks[-1].pairs
     if plan.until_percent is not None:
-        count = f"Until the interval is +-{plan.until_percent:g} %, {last} pairs at most"
+        count = f"Until the interval is +-{plan.until_percent:g} %, at most {last} pairs"
     else:
         early = [look for look in plan.looks[:-1] if look.pairs > plan.done]
-        looked = f", judged after {', '.join(str(look.pairs) for look in early)} and {last}" if early else ""
+        looked = f", evaluated after {', '.join(str(look.pairs) for look in early)} and {last}" if early else ""
         count = f"{units.plural(last, 'pair')}{' at most' if early else ''}{looked}"
-    done = f"; {plan.done} of them are measured" if plan.done else ""
+    done = f"; {plan.done} of them are done" if plan.done else ""
     run_text = f"{2 * (last - plan.done)} runs{pause}, about {units.duration(plan.seconds)}"
-    return f"{count}{done}; which comes first in each is drawn: {run_text}"
+    return f"{count}{done}, in random order within each pair: {run_text}"
 
 
 def plan_noise_text(plan: AbPlan) -> str:
     """Return the scatter of equal runs, what the pairs of this plan detect, and what they cannot exclude."""
     pairs = plan.looks[-1].pairs
     if pairs < FEWEST_PAIRS and not plan.null:
-        return f"Fewer than {FEWEST_PAIRS} pairs carry no verdict, whatever they measure."
+        return f"Fewer than {FEWEST_PAIRS} pairs give no verdict."
     return f"{_noise_text(plan)}{'' if plan.null or pairs >= RANKS_FROM else f' {_period_text(pairs)}'}"
 
 
 def _period_text(pairs: int) -> str:
     high, low = (f"{false_under_period(count) * 100:.0f} %" for count in (pairs, RANKS_FROM))
     return (
-        f"So few pairs do not protect from what comes back every few runs: where that is strong, up to {high} of equal "
-        f"settings are called different, {low} from {RANKS_FROM} pairs on."
+        f"So few pairs do not protect against periodic load. Under strong periodic load, up to {high} of equal"
+        f" settings are reported as different; from {RANKS_FROM} pairs on, {low}."
     )
 
 
@@ -58,15 +58,12 @@ def _noise_text(plan: AbPlan) -> str:
     noise = plan.noise
     if noise is None:
         if plan.null:
-            return "How far runs of the same lie apart here is what this measures."
-        return (
-            f"How far runs of the same lie apart here is not known yet: `raidbench ab {plan.change.target} --null` "
-            "measures it."
-        )
+            return "This experiment measures the run-to-run noise."
+        return f"The run-to-run noise here is unknown. Measure it with `raidbench ab {plan.change.target} --null`."
     pairs, level = plan.looks[-1].pairs, plan.looks[-1].level
     if pairs < FEWEST_PAIRS:
         return f"{run_noise_text(noise)}; {sizes_text(noise)}."
-    detectable = f"{units.plural(pairs, 'pair')} show {detectable_effect(noise, pairs, level=level):.1f} % and more"
+    detectable = f"{units.plural(pairs, 'pair')} detect {detectable_effect(noise, pairs, level=level):.1f} % and more"
     return f"{run_noise_text(noise)}: {detectable}; {sizes_text(noise)}."
 
 

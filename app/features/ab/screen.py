@@ -53,7 +53,10 @@ def review(plan: AbPlan, plate: DeviceLabel) -> Confirmation:
     change = plan.change
     dialog = confirmation((change,), {change.target: plate}, title=f"A/B: {change.label} of {change.target}")
     job, count = plan_lines(plan)
-    times = f"Set {plan.switches} times, and at the end it is {view.old_text(change)} again, also after x or a failure."
+    times = (
+        f"The setting is changed {plan.switches} times and restored to {view.old_text(change)} at the end, also"
+        " after x or a failure."
+    )
     undo_commands = tuple(tuple(step.argv) if step.path is None else step.shown() for step in change.undo)
     return Confirmation(
         title=dialog.title,
@@ -66,12 +69,12 @@ def review(plan: AbPlan, plate: DeviceLabel) -> Confirmation:
                 before=f"A {view.old_text(change)}",
                 after=f"B {view.new_text(change)}",
                 effect=effect_text(change.effect, change.target.scope),
-                undo="by itself at the end",
+                undo="automatic at the end",
             ),
         ),
         commands=(*dialog.commands, *undo_commands),
         risks=(*dialog.risks, *plan.ready.notes),
-        apply_label="Begin",
+        apply_label="Start",
     )
 
 
@@ -104,7 +107,7 @@ class ExperimentDialog(ChoiceDialog):
         )
         dialog = self.query_one(".dialog", Vertical)
         await dialog.mount(field, TextParagraphs("", "bad", classes="complaint"), before=".dialog-keys")
-        self.query_one(".dialog-keys", Static).update(Content("enter chooses   tab to the threshold   esc leaves"))
+        self.query_one(".dialog-keys", Static).update(Content("enter choose   tab to the threshold   esc cancel"))
 
     @on(Input.Changed, "#threshold")
     def _changed(self) -> None:
@@ -130,7 +133,7 @@ class ExperimentDialog(ChoiceDialog):
             self.threshold = parse_threshold(self.query_one("#threshold", Input).value)
         except ValueError as error:
             reason = str(error)
-        self.query_one(".complaint", TextParagraphs).say(f"Not accepted: {reason}" if reason else "", "bad")
+        self.query_one(".complaint", TextParagraphs).say(f"Invalid value: {reason}" if reason else "", "bad")
         return reason
 
 
@@ -140,9 +143,9 @@ UNTIL_PERCENT = 1.0
 """Interval width of the third choice, in percent to either side."""
 
 _PLANS: dict[str, tuple[tuple[InterimAnalysis, ...], float | None, str]] = {
-    "standard": (STANDARD, None, "Ends as soon as it is decided. Finds 2 % where runs scatter by 2 %."),
-    "quick": (QUICK, None, "Finds large differences only: some 5 % where runs scatter by 1 %."),
-    "exact": (UNTIL, UNTIL_PERCENT, f"Until the difference is known to +-{UNTIL_PERCENT:g} %, whatever it is."),
+    "standard": (STANDARD, None, "Ends as soon as there is a verdict. Finds 2 % at a run-to-run noise of 2 %."),
+    "quick": (QUICK, None, "Finds only large differences: about 5 % at a run-to-run noise of 1 %."),
+    "exact": (UNTIL, UNTIL_PERCENT, f"Runs until the difference is known to +-{UNTIL_PERCENT:g} %."),
 }
 """Interim analyses, interval width and help text of each choice, by name."""
 
@@ -154,7 +157,7 @@ async def _begin(app: AppInterface, address: str, key: str, value: str) -> None:
         if plan is not None:
             await _ask(app, plan)
     except RaidbenchError as error:
-        app.show_error(error, title="No A/B")
+        app.show_error(error, title="Cannot start the A/B experiment")
 
 
 async def go_on(app: AppInterface, experiment: str) -> bool:
@@ -162,7 +165,7 @@ async def go_on(app: AppInterface, experiment: str) -> bool:
     try:
         return await _ask(app, await _remaining_plan(app, experiment))
     except RaidbenchError as error:
-        app.show_error(error, title="No more pairs")
+        app.show_error(error, title="Cannot continue the experiment")
         return False
 
 
@@ -185,7 +188,7 @@ async def _remaining_plan(app: AppInterface, experiment: str) -> AbPlan:
     runs = [run.start for run in bench.session.runs if run.start.mark and run.start.mark.experiment == experiment]
     record = bench.session.experiment(experiment)
     if record is None or not runs:
-        raise RefusedError(f"{experiment} is not of this session.", hint="`raidbench ab --more` goes on with it.")
+        raise RefusedError(f"{experiment} is not in this session.", hint="Continue it with `raidbench ab --more`.")
     first, change = runs[0], await bench.hardware.plan(record.start.target, record.start.key, record.start.b)
     where = first.device if first.device is not None and not first.target.startswith("/") else first.target
     job = Job.from_fields(first.job)
@@ -208,15 +211,17 @@ async def _choose_plan(app: AppInterface, address: str, key: str, value: str) ->
     bench = app.workbench
     device = await bench.hardware.find(address)
     if isinstance(device, Controller) or device.device is None:
-        raise BlockedError(f"{address} has no block device to measure.", hint="`raidbench ab --on` measures another.")
+        raise BlockedError(
+            f"{address} has no block device to measure.", hint="Measure another device with `raidbench ab --on`."
+        )
     change = await bench.hardware.plan(device.target, key, value)
     name = app.options.profile
     known_name = name if name in PROFILES else next(iter(PROFILES))
     job, profile_name = app.job_choice or (profile(known_name).job, name)
     if job.sections:
         raise BlockedError(
-            f"An A/B judges one section, and the job on the Bench screen has {len(job.sections)}.",
-            hint="Open the job file again with o and choose one section.",
+            f"An A/B experiment uses one section, but the job on the Bench screen has {len(job.sections)}.",
+            hint="Press o, open the job file again, and choose one section.",
         )
     ready = await bench.jobs.prepare(
         BenchmarkRequest(where=device.device, name=address, job=job, profile=profile_name, length_agreed=True)
@@ -230,7 +235,7 @@ async def _choose_plan(app: AppInterface, address: str, key: str, value: str) ->
     choices = (
         ChoiceItem(value=name, label=f"{name}: {_extent(plan)}", help=_help(name, plan)) for name, plan in plans.items()
     )
-    dialog = ExperimentDialog("How many pairs", tuple(choices))
+    dialog = ExperimentDialog("Number of pairs", tuple(choices))
     chosen = await app.push_screen_wait(dialog)
     return None if chosen is None else replace(plans[chosen], threshold_percent=dialog.threshold)
 
@@ -244,12 +249,12 @@ async def _run(app: AppInterface, plan: AbPlan) -> None:
     try:
         record = await run_experiment(app.workbench, plan, confirm=plan.ready.confirm_text)
     except RaidbenchError as error:
-        app.show_error(error, title="The A/B ended")
+        app.show_error(error, title="The A/B experiment ended")
         return
     is_restored = record.end is not None and record.end.restored
     app.notify(
         ended_line(app.session, record, brief=True),
-        title=f"{record.id} is over",
+        title=f"{record.id} has ended",
         severity="information" if is_restored else "error",
         timeout=15,
     )
@@ -269,9 +274,9 @@ def begin_staged(app: AppInterface, say: Callable[[str], None]) -> None:
     """Measure the only staged value against the effective one; report it if there is none or more than one."""
     staged = [(target, *assignment) for target, values in app.staged.items() for assignment in values.items()]
     if app.workbench.jobs.running:
-        say("A job is running already: x on the Bench screen stops it.")
+        say("A job is already running. To stop it, press x on the Bench screen.")
     elif len(staged) != 1:
-        say("Stage exactly one value for an A/B: it is measured against the one in force.")
+        say("Stage exactly one value for an A/B experiment. It is compared with the current value.")
     else:
         app.run_worker(_begin(app, *staged[0]), group="ab", exclusive=True)
 
@@ -281,7 +286,7 @@ def _help(name: str, plan: AbPlan) -> str:
     if plan.noise is None or plan.until_percent is not None:
         return _PLANS[name][2]
     look, percent = plan.sights[-1]
-    return f"{_PLANS[name][2].partition('.')[0]}. Here {look.pairs} pairs show {percent:.1f} % and more."
+    return f"{_PLANS[name][2].partition('.')[0]}. Here, {look.pairs} pairs detect {percent:.1f} % and more."
 
 
 def _extent(plan: AbPlan) -> str:

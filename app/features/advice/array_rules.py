@@ -28,7 +28,7 @@ MOSTLY_READS = 0.05
 """Share of the reads that a write-mostly member may serve without advice."""
 
 _MIRRORED = (Level.RAID1, Level.RAID10)
-_LOOK = "Look at the members' figures: the array is no faster than its busiest member allows."
+_LOOK = "Compare the results of the members. The busiest member limits the array."
 
 _WRITES_BACK = ("write-back", "always-write-back")
 _FLASH = {Media.SSD: "flash", Media.NVME: "flash", Media.VIRTUAL: "a virtual disk"}
@@ -43,14 +43,15 @@ def unwritten_flash(facts: RunFacts) -> Advice | None:
         subject = f"{'Parts of ' if facts.scratch else ''}{facts.name} were never written"
         subject = subject if facts.scratch else f"{facts.name} was created again and has not been written since"
     elif facts.media in _FLASH and not facts.content and not facts.scratch and (front is None or front.kind == ARC):
-        subject = f"Nothing is known to lie on {facts.name}"
+        subject = f"{facts.name} may never have been written"
     else:
         return None
-    answer = "with zeros by the filesystem" if facts.scratch else "without a look at the flash"
+    answer = "with zeros by the filesystem" if facts.scratch else "without flash access"
     return Advice(
         key="unwritten-flash",
-        message=f"{subject}: blocks never written are answered {answer}, and too fast.",
-        do="Write the whole area once before reading it (4M or 128k sequential write, no time limit).",
+        message=f"{subject}. Reads of unwritten blocks are answered {answer}, so the results are too fast.",
+        do="Before you measure reads, write the whole area once (sequential write of 128k or 4M blocks without a"
+        " time limit).",
     )
 
 
@@ -65,13 +66,14 @@ def cache_larger_than_area(facts: RunFacts) -> Advice | None:
     part = "all of it" if area <= cache else f"{units.fraction(cache / area)} of it"
     text = "the controller's cache" if front is None else front.words
     memory = front is not None and front.kind == ARC
-    tail = " Direct I/O does not pass by it before OpenZFS 2.3." if memory and facts.job.direct else ""
+    tail = " Before OpenZFS 2.3, direct I/O does not bypass it." if memory and facts.job.direct else ""
     less = ", limit zfs_arc_max" if memory else ""
     return Advice(
         key="cache-larger-than-area",
-        message=f"The area of {size_words(area)} is small against {text} of {size_words(cache)},"
-        f" which can hold {part}.{tail}",
-        do=f"Use {size_words(CACHE_FACTOR * cache)} or more{less}, or say that it is the cache that is measured.",
+        message=f"The area of {size_words(area)} is small compared to {text} of {size_words(cache)}, which can hold"
+        f" {part}.{tail}",
+        do=f"Use an area of at least {size_words(CACHE_FACTOR * cache)}{less}, or report the result as cache"
+        " performance.",
     )
 
 
@@ -96,9 +98,9 @@ def cache_not_full(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="cache-not-full",
-        message=f"The ramp moved {size_words(moved)}, less than twice the write cache of {size_words(cache)}: the first"
-        " measured writes went into empty cache.",
-        do=f"Lengthen the ramp until it moves {size_words(TURNED_OVER * cache)}.",
+        message=f"The ramp wrote {size_words(moved)}, less than twice the write cache of {size_words(cache)}. The"
+        " first measured writes went into an empty cache.",
+        do=f"Lengthen the ramp until it writes {size_words(TURNED_OVER * cache)}.",
     )
 
 
@@ -120,13 +122,13 @@ def stripe_read_modify_write(facts: RunFacts) -> Advice | None:
     stripe = f"a full stripe is {exact_text(strip * data)} ({data} x {exact_text(strip)})"
     stripe_costs = [cost for cost, _ in costs]
     cost_text = _one_size_text(stripe_costs[0], sizes[0]) if len(costs) == 1 else _mixed_sizes_text(stripe_costs, share)
-    gathered = " Unless a cache gathers them," if job.sequential and max(sizes) < strip * data else ""
-    tail = " the rest of a stripe is read first." if gathered else ""
+    gathered = " Unless a cache merges the writes," if job.sequential and max(sizes) < strip * data else ""
+    tail = " the rest of each stripe is read first." if gathered else ""
     return Advice(
         key="stripe-read-modify-write",
         message=f"On {array.level.value.upper()} {stripe}: {cost_text}{gathered}{tail}",
-        do=f"Expect it of small writes; to measure whole stripes write multiples of {exact_text(strip * data)},"
-        " or choose a strip with which the block is one.",
+        do="This is normal for small writes. To measure full-stripe writes, write multiples of"
+        f" {exact_text(strip * data)}, or match the strip size to the block size.",
     )
 
 
@@ -134,19 +136,20 @@ def _one_size_text(cost: StripeCost, size: int) -> str:
     """Return the cost of writes that all have the same size."""
     block = format_size(size)
     if not cost.full_stripes:
-        return f"every write of {block} is a part of one and costs at least {cost.member_ios:.0f} I/Os of members."
+        return f"every write of {block} is a partial stripe and costs at least {cost.member_ios:.0f} member I/Os."
     return (
-        f"a write of {block} is {size / cost.stripe_bytes:.2f} of them. It touches {units.three(cost.touched_stripes)},"
-        f" {units.three(cost.partial)} of them in part; {units.fraction(cost.partial_share)} of the bytes cost reading"
-        f" first, at least {cost.member_ios:.0f} I/Os of members instead of {cost.ideal_ios:.0f}."
+        f"a write of {block} is {size / cost.stripe_bytes:.2f} full stripes. It touches"
+        f" {units.three(cost.touched_stripes)} stripes, {units.three(cost.partial)} of them partially."
+        f" {units.fraction(cost.partial_share)} of the bytes need a read first: at least {cost.member_ios:.0f}"
+        f" member I/Os instead of {cost.ideal_ios:.0f}."
     )
 
 
 def _mixed_sizes_text(costs: list[StripeCost], share: float) -> str:
     least, most = min(c.member_ios for c in costs), max(c.member_ios for c in costs)
     return (
-        f"{units.fraction(share)} of the bytes go into stripes written in part, and a write costs at least"
-        f" {least:.0f} to {most:.0f} I/Os of members."
+        f"{units.fraction(share)} of the bytes go into partial stripes. A write costs at least {least:.0f} to"
+        f" {most:.0f} member I/Os."
     )
 
 
@@ -157,9 +160,9 @@ def depth_beyond_device(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="depth-beyond-device",
-        message=f"The job keeps {queue} I/Os in flight, the device takes {facts.takes} at a time ({facts.takes_why}):"
-        " the rest waits in the kernel and counts as latency.",
-        do=f"Lower the depth or the jobs to {facts.takes} in all, or raise the device's queue.",
+        message=f"The job keeps {queue} I/Os in flight, but the device accepts {facts.takes} at a time"
+        f" ({facts.takes_why}). The others wait in the kernel, which adds to the latency.",
+        do=f"Reduce queue depth times jobs to {facts.takes}, or raise the queue depth of the device.",
     )
 
 
@@ -172,8 +175,8 @@ def member_imbalance(facts: RunFacts) -> Advice | None:
     message, do = _write_mostly_text(members) or _slowest_text(plain), _LOOK
     mirrored = facts.array is not None and facts.array.level in _MIRRORED
     if not message and (message := _uneven_text(plain, "reads")) and mirrored:
-        message += " Each read goes to one copy, the nearer or less busy one, so the others may be idle."
-        do = "More jobs at a time, or RAID 10 in layout f2 (every drive serves reads in order), use all copies."
+        message += " Each read uses only one copy, so other members may be idle."
+        do = "To use all copies, run more jobs, or use RAID 10 with layout f2 (sequential reads use all drives)."
     message = message or _uneven_text(plain, "writes")
     return Advice(key="member-imbalance", message=message, do=do) if message else None
 
@@ -183,8 +186,8 @@ def _write_mostly_text(members: list[MemberStats]) -> str:
         share = member.share_of_reads
         if member.role == "write-mostly" and share is not None and share > MOSTLY_READS:
             return (
-                f"{member.device} is marked write-mostly and yet serves {units.fraction(share)} of the reads:"
-                " the mark has no effect at this level."
+                f"{member.device} is marked write-mostly, but serves {units.fraction(share)} of the reads. The flag"
+                " has no effect at this RAID level."
             )
     return ""
 
@@ -199,9 +202,9 @@ def _slowest_text(members: list[MemberStats]) -> str:
     if slow < SLOWER * fast:
         return ""
     return (
-        f"An I/O takes {units.latency(slow)} on {slowest.device} ({units.fraction(slowest.utilisation)} busy) and"
-        f" {units.latency(fast)} on {fastest.device} ({units.fraction(fastest.utilisation)}): the"
-        " slower one sets the pace."
+        f"{slowest.device} is slower than the other members: {units.latency(slow)} per I/O"
+        f" ({units.fraction(slowest.utilisation)} busy), against {units.latency(fast)} on {fastest.device}"
+        f" ({units.fraction(fastest.utilisation)} busy). It limits the array."
     )
 
 
@@ -216,7 +219,7 @@ def _uneven_text(members: list[MemberStats], direction: str) -> str:
     even = sum(share for share, _ in reported) / len(reported)
     (least, idle), (most, busy) = min(reported), max(reported)
     if even and (most > UNEVEN * even or least < even / UNEVEN):
-        return f"{busy} has {units.fraction(most)} of the {direction}, {idle} {units.fraction(least)}."
+        return f"{busy} serves {units.fraction(most)} of the {direction}, {idle} only {units.fraction(least)}."
     return ""
 
 

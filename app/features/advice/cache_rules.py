@@ -62,9 +62,9 @@ def stream_bypasses_cache(facts: RunFacts) -> Advice | None:
     cutoff = int(effective_setting(facts, "sequential_cutoff") or 0)
     return Advice(
         key="stream-bypasses-cache",
-        message=f"bcache lets streams of {size_words(cutoff)} and more pass by: the slow disk is measured, but for what"
-        " the cache has already.",
-        do="Set sequential_cutoff to 0 to measure the cache, or note that it was the disk.",
+        message=f"Sequential I/O of {size_words(cutoff)} and more bypasses bcache. Unless the data is already"
+        " cached, the run measures the slow disk.",
+        do="To measure the cache, set sequential_cutoff to 0. Otherwise report the result as that of the disk.",
     )
 
 
@@ -79,13 +79,13 @@ def cache_cold(facts: RunFacts) -> Advice | None:
     could = min(1.0, front.size_bytes / area)
     if not shares or max(shares) >= WARM * could:
         return None
-    slowly = " many times" if front.kind == DM_CACHE else ""
+    slowly = " several times" if front.kind == DM_CACHE else ""
     name = front.words[:1].upper() + front.words[1:]
     return Advice(
         key="cache-cold",
-        message=f"{name} served {units.fraction(max(shares))} of the reads and could hold"
-        f" {units.fraction(could)} of the area: it was still filling.",
-        do=f"Read all of the area{slowly} before, or lengthen the ramp until the share stays as it is.",
+        message=f"{name} was still warming up: it served {units.fraction(max(shares))} of the reads, although"
+        f" {units.fraction(could)} of the area fits into it.",
+        do=f"Read the whole area{slowly} before the run, or lengthen the ramp until the hit rate is constant.",
     )
 
 
@@ -102,9 +102,10 @@ def writecache_fills(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="writecache-fills",
-        message=f"{size_words(written)} were written, and the writecache is written out from {size_words(room)} on"
-        f" (high watermark {high} %): from there the slow part sets the pace.",
-        do=f"Use less than {size_words(room)} to measure the cache, or a ramp that fills it to measure what lasts.",
+        message=f"The run wrote {size_words(written)}. Above {size_words(room)} (high watermark {high} %), the"
+        " writecache flushes to the slow device, which then limits the throughput.",
+        do=f"To measure the cache, write less than {size_words(room)}. To measure sustained writes, use a ramp that"
+        " fills the cache.",
     )
 
 
@@ -120,18 +121,21 @@ def zfs_block_size(facts: RunFacts) -> Advice | None:
     if times < AMPLIFIED:
         return None
     reasons = [
-        *(["a read fetches all of each that it touches"] if job.reads else []),
+        *(["a read fetches every touched block completely"] if job.reads else []),
         *(
-            ["a write reads what it changes in part, unless the ARC has it, and writes all of it"]
+            ["a write reads partially changed blocks (unless the ARC has them) and rewrites them completely"]
             if job.writes_data
             else []
         ),
     ]
     return Advice(
         key="zfs-block-size",
-        message=f"{name} is {format_size(block)}: {' and '.join(reasons)}, {units.three(times)} times the bytes.",
-        do=f"Use blocks of {format_size(block)}, or a dataset with the block of the application"
-        + (" (recordsize is of new files)." if name == "recordsize" else " (volblocksize is of new volumes)."),
+        message=f"{name} is {format_size(block)}: {' and '.join(reasons)}. In total, {units.three(times)} times the"
+        " requested bytes are moved.",
+        do=f"Use blocks of {format_size(block)}, or a dataset with the block size of the application"
+        + (
+            " (recordsize applies to new files)." if name == "recordsize" else " (volblocksize applies to new volumes)."
+        ),
     )
 
 
@@ -155,16 +159,15 @@ def zfs_sync(facts: RunFacts) -> Advice | None:
     if word == "disabled" and job.is_durable:
         return Advice(
             key="zfs-sync",
-            message="sync is disabled: a flush or a synchronous write returns at once, and its data are lost with the"
-            " power.",
-            do="Set sync to standard to measure what is safe.",
+            message="sync is disabled: flushes and synchronous writes return at once. A power loss loses their data.",
+            do="To measure durable writes, set sync to standard.",
         )
     if word == "always":
         return Advice(
             key="zfs-sync",
-            message="sync is always: every write waits until the log has it, which is on the pool's disks where it has"
-            " no log device.",
-            do="Set sync to standard to measure writes that nobody waits for.",
+            message="sync is always: every write waits for the intent log. Without a log device, the log is on the"
+            " disks of the pool.",
+            do="To measure asynchronous writes, set sync to standard.",
         )
     return None
 
@@ -178,13 +181,14 @@ def zfs_compression(facts: RunFacts) -> Advice | None:
     if job.zero_buffers:
         return Advice(
             key="zfs-compression",
-            message=f"compression is {word}, and the job writes zeros: ZFS stores holes, which touch no disk.",
+            message=f"compression is {word}, and the job writes zeros. ZFS stores them as holes and writes no data"
+            " to the disks.",
             do="Set buffer_compress_percentage instead of zero_buffers.",
         )
     if job.buffer_compress_percentage or job.buffer_pattern is not None:
         return None
     return Advice(
         key="zfs-compression",
-        message=f"compression is {word}, and fio's data are random: they stay as large as they are.",
-        do="Expect fewer bytes of real data, or set buffer_compress_percentage to their share.",
+        message=f"compression is {word}, but the data of fio is random and cannot be compressed.",
+        do="Set buffer_compress_percentage to the compressibility of your data. Real data may need fewer bytes.",
     )

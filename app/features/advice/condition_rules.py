@@ -35,16 +35,16 @@ def background_task(facts: RunFacts) -> Advice | None:
     if not kinds:
         return None
     begun = {task.kind for task in facts.before.tasks}
-    named = [_task_text(task) + ("" if kind in begun else ", begun during the run") for kind, task in kinds.items()]
+    named = [_task_text(task) + ("" if kind in begun else ", started during the run") for kind, task in kinds.items()]
     state = None if facts.array is None else facts.array.state
-    lacks = " The array is not whole: what is missing is computed from the other members." if state in BROKEN else ""
-    pause = "pause it in the tool of the array"
+    lacks = " The array is degraded: missing data is rebuilt from the other members." if state in BROKEN else ""
+    pause = "pause it with the array's tool"
     if LIMIT in facts.before.policies:
-        pause = f"hold it down with a low {LIMIT} of the array"
+        pause = f"slow it down with a low {LIMIT} of the array"
     return Advice(
         key="background-task",
-        message=f"Background work goes on: {'; '.join(named)}. The drives serve it as well as the job.{lacks}",
-        do=f"Wait for its end, or {pause} and let it go on afterwards.",
+        message=f"A background task is running: {'; '.join(named)}. It competes with the job for the drives.{lacks}",
+        do=f"Wait until it ends, or {pause}, and resume it afterwards.",
         about=tuple(kinds),
     )
 
@@ -60,15 +60,15 @@ def array_degraded(facts: RunFacts) -> Advice | None:
     if state is not None and state in GONE:
         return Advice(
             key="array-degraded",
-            message=f"The array is {state.value}: what is asked of it may fail, or be answered from a cache alone.",
-            do="Bring it back into order before measuring.",
+            message=f"The array is {state.value}. I/Os may fail, or only be served from a cache.",
+            do="Repair the array before you measure.",
         )
     if state is None or state not in BROKEN or facts.before.tasks:
         return None
     return Advice(
         key="array-degraded",
-        message=f"The array is {state.value}: what is missing is computed from the other members.",
-        do="Replace the drive and let it rebuild before measuring.",
+        message=f"The array is {state.value}. Missing data is rebuilt from the other members.",
+        do="Replace the drive, and wait for the rebuild before you measure.",
     )
 
 
@@ -78,9 +78,9 @@ def battery_learning(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="battery-learning",
-        message="The controller's battery is learning: write-back becomes write-through until it is charged again,"
-        " which takes hours.",
-        do="Measure after the learn cycle.",
+        message="The battery of the controller is in a learn cycle. The controller uses write-through until the"
+        " battery is charged, which takes hours.",
+        do="Measure after the end of the learn cycle.",
     )
 
 
@@ -92,8 +92,9 @@ def policy_not_in_force(facts: RunFacts) -> Advice | None:
             why = f": {policy.why}" if policy.why else ""
             return Advice(
                 key="policy-not-in-force",
-                message=f"{policy.label} is set to {policy.now}, but {policy.effective} is in force{why}.",
-                do="What is measured is what is in force; repair the cause, or note it with the figures.",
+                message=f"{policy.label} is set to {policy.now}, but the effective value is {policy.effective}{why}.",
+                do="The results apply to the effective value. Fix the cause, or report the effective value with the"
+                " results.",
                 about=(key, policy.effective),
             )
     return None
@@ -108,8 +109,8 @@ def policy_changed(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="policy-changed",
-        message=f"During the run {'; '.join(moved)}: the figures are a mixture.",
-        do="Find out what changed it (battery, another program), then measure again.",
+        message=f"During the run, {'; '.join(moved)}. The results mix both states.",
+        do="Find the cause of the change (battery, another program), then measure again.",
     )
 
 
@@ -119,7 +120,7 @@ def _changed_policies(before: Condition, after: Condition) -> list[str]:
         new = after.policies.get(key)
         if new is not None and new.in_force != old.in_force:
             why = f" ({new.why})" if new.why else ""
-            changes.append(f"{old.label} went from {old.in_force} to {new.in_force}{why}")
+            changes.append(f"{old.label} changed from {old.in_force} to {new.in_force}{why}")
     return changes
 
 
@@ -136,7 +137,7 @@ def device_busy(facts: RunFacts) -> Advice | None:
         reads = 0 if facts.job.reads else reads
         writes = 0 if facts.job.writes_data else writes
     transfers = [
-        f"{size_words(count)} were {verb}"
+        f"{size_words(count)} {verb}"
         for count, verb, ours in ((reads, "read", facts.job.reads), (writes, "written", facts.job.writes_data))
         if count > max(FOREIGN_BYTES, job_bytes * (FOREIGN_SHARE if ours else OTHER_WAY_SHARE))
     ]
@@ -144,8 +145,8 @@ def device_busy(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="device-busy",
-        message=f"Others use the disk: {' and '.join(transfers)} on it at the same time.",
-        do="Stop what uses it (iotop and lsof name it), or measure at a quiet hour.",
+        message=f"Other programs used the disk during the run: {' and '.join(transfers)}.",
+        do="Stop these programs (find them with iotop and lsof), or measure at a quiet time.",
     )
 
 
@@ -156,13 +157,13 @@ def throttled(facts: RunFacts) -> Advice | None:
         return None
     causes = [*done.drives_throttled]
     if done.cpu_throttles:
-        causes.append(f"the processors slowed down {units.plural(done.cpu_throttles, 'time')}")
+        causes.append(f"CPUs were throttled {units.plural(done.cpu_throttles, 'time')}")
     if not causes:
         return None
     return Advice(
         key="throttled",
-        message=f"Too warm: {'; '.join(causes)} during the run.",
-        do="Look at airflow and fans; measure again once it stays cool.",
+        message=f"Throttled because of temperature during the run: {'; '.join(causes)}.",
+        do="Check airflow and fans. Measure again when the temperature is normal.",
     )
 
 
@@ -175,6 +176,6 @@ def governor(facts: RunFacts) -> Advice | None:
     named = ", ".join(f"{name} on {count} of {total} CPUs" for name, count in others.items())
     return Advice(
         key="governor",
-        message=f"The frequency governor is {named}: latency depends on how busy the host is.",
-        do="cpupower frequency-set -g performance, at least while measuring.",
+        message=f"The frequency governor is {named}. Latency depends on the CPU load of the host.",
+        do="Run `cpupower frequency-set -g performance`, at least for the measurement.",
     )

@@ -35,10 +35,12 @@ def page_cache(facts: RunFacts) -> Advice | None:
         return None
     fits = ""
     if facts.area_bytes and facts.memory_bytes and facts.area_bytes < facts.memory_bytes:
-        fits = f", and all of its {size_words(facts.area_bytes)} fit into {size_words(facts.memory_bytes)} of it"
+        fits = (
+            f", and the area of {size_words(facts.area_bytes)} fits into the memory of {size_words(facts.memory_bytes)}"
+        )
     return Advice(
         key="page-cache",
-        message=f"The I/O is buffered: it goes through the page cache, so memory is measured{fits}.",
+        message=f"The I/O is buffered and uses the page cache. The run measures memory{fits}.",
         do="Set direct to yes.",
     )
 
@@ -50,18 +52,18 @@ def sync_depth(facts: RunFacts) -> Advice | None:
         return None
     why = ""
     if not job.ioengine.keeps_a_queue:
-        why = f"The engine {job.ioengine} has one I/O in flight per job"
+        why = f"The engine {job.ioengine} keeps one I/O in flight per job"
     elif not job.keeps_a_queue:
-        why = "fio has one trim in flight per job"
+        why = "fio keeps one trim in flight per job"
     elif not job.direct and job.ioengine is Engine.LIBAIO:
-        why = "Without direct I/O libaio has one I/O in flight per job"
+        why = "Without direct I/O, libaio keeps one I/O in flight per job"
     if not why:
         return None
     engines = "" if job.trims else "libaio or io_uring with direct I/O, or "
     return Advice(
         key="sync-depth",
-        message=f"{why}: queue depth {job.iodepth} has no effect, the depth is {job.numjobs}.",
-        do=f"Use {engines}more jobs instead of depth.",
+        message=f"{why}. The queue depth {job.iodepth} has no effect; the actual depth is {job.numjobs}.",
+        do=f"Use {engines}more jobs instead of a higher queue depth.",
     )
 
 
@@ -74,9 +76,9 @@ def too_short(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="too-short",
-        message=f"{units.duration(seconds)} are too short to see whether the figures are steady: that takes"
-        f" {WINDOW} rounds of {ROUND_S} s.",
-        do=f"Measure {ENOUGH_S} s or longer.",
+        message=f"A run of {units.duration(seconds)} is too short for a steady-state verdict, which needs {WINDOW}"
+        f" rounds of {ROUND_S} s.",
+        do=f"Use a run time of at least {ENOUGH_S} s.",
     )
 
 
@@ -91,9 +93,9 @@ def same_seed(facts: RunFacts) -> Advice | None:
     cache_text = f"the {size_words(cache)} cache of the controller" if job.direct else "the page cache"
     return Advice(
         key="same-seed",
-        message=f"Seed {job.randseed} draws the same blocks in each run: a later one may read from {cache_text} what an"
-        " earlier one left there.",
-        do="Leave the seed empty, or use an area of four times the cache.",
+        message=f"Seed {job.randseed} selects the same blocks in each run. Later runs may read blocks of earlier"
+        f" runs from {cache_text}.",
+        do="Leave the seed empty, or use an area of at least four times the cache.",
     )
 
 
@@ -106,9 +108,9 @@ def same_blocks(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="same-blocks",
-        message=f"{job.numjobs} sequential jobs start {format_size(job.offset_increment) or 0} apart, so all but the"
-        " first find their blocks in a cache.",
-        do="Leave the stream distance empty: the area is then shared out between the jobs.",
+        message=f"{job.numjobs} sequential jobs start {format_size(job.offset_increment) or 0} apart. All but the"
+        " first read blocks that are already cached.",
+        do="Leave the stream distance empty: each job then gets a part of the area.",
     )
 
 
@@ -123,8 +125,8 @@ def random_map(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="random-map",
-        message=f"fio's map of blocks already touched takes {size_words(taken)} of memory, and time to search.",
-        do="Set no random map to yes: on a large area hardly a block comes twice.",
+        message=f"The random map of fio takes {size_words(taken)} of memory, and time to search.",
+        do="Set no random map (norandommap) to yes. On a large area, blocks rarely repeat.",
     )
 
 
@@ -140,11 +142,11 @@ def sector_misaligned(facts: RunFacts) -> Advice | None:
     if share < MISALIGNED_SHARE:
         return None
     part = f"page of flash ({size_words(unit)} at least)" if flash else f"sector of {size_words(unit)}"
-    cost = "read, modify and write it" if job.writes_data else "move more than was asked for"
+    cost = "must read, modify and write it" if job.writes_data else "transfer more than requested"
     return Advice(
         key="sector-misaligned",
-        message=f"{units.fraction(share)} of the requests begin or end within a {part}: the drives {cost}.",
-        do="Set the alignment to 4k, and never compare aligned with unaligned figures.",
+        message=f"{units.fraction(share)} of the requests begin or end inside a {part}. The drives {cost}.",
+        do="Set the alignment to 4k. Do not compare aligned with unaligned results.",
     )
 
 

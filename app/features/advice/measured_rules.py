@@ -52,8 +52,8 @@ def fio_cpu_bound(facts: RunFacts) -> Advice | None:
     room = f" (the host has {facts.cores} CPUs)" if facts.cores > facts.job.numjobs else ""
     return Advice(
         key="fio-cpu-bound",
-        message=f"fio uses {units.percent(per_job)} of a core for {who}: the CPU is what you measure.",
-        do=f"Raise numjobs{room} and share the depth out between them.",
+        message=f"fio uses {units.percent(per_job)} of a core for {who}. The run measures the CPU, not the device.",
+        do=f"Raise numjobs{room} and divide the queue depth between the jobs.",
     )
 
 
@@ -64,9 +64,8 @@ def host_cpu_bound(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="host-cpu-bound",
-        message=f"All CPUs of the host together are {units.percent(done.cpu.host_percent)} busy: the device waits for"
-        " them.",
-        do="Stop other work, or measure with larger blocks or fewer jobs.",
+        message=f"The CPUs of the host are {units.percent(done.cpu.host_percent)} busy. The device waits for them.",
+        do="Stop other programs, or measure with larger blocks or fewer jobs.",
     )
 
 
@@ -87,8 +86,8 @@ def few_ios(facts: RunFacts) -> Advice | None:
     lost = "p99.9" if count >= ENOUGH_IOS // 10 else "p99 and p99.9"
     return Advice(
         key="few-ios",
-        message=f"{count:,} {name} are too few for {lost}: a percentile needs ten I/Os beyond it.",
-        do=f"At this rate {units.duration(needed)} give {ENOUGH_IOS:,}.",
+        message=f"{count:,} {name} are too few for {lost}. A percentile needs at least ten I/Os beyond it.",
+        do=f"At this rate, {ENOUGH_IOS:,} I/Os take {units.duration(needed)}.",
     )
 
 
@@ -107,9 +106,10 @@ def depth_not_kept(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="depth-not-kept",
-        message=f"On average {done.in_flight:.3g} I/Os were in flight (IOPS by mean latency), where {job.queue} were"
-        " asked for.",
-        do="These are figures of that depth: raise numjobs if fio does not keep up, or ask for the depth that is kept.",
+        message=f"On average {done.in_flight:.3g} I/Os were in flight (IOPS times mean latency), but {job.queue}"
+        " were requested.",
+        do="The results apply to the actual depth. If fio is the bottleneck, raise numjobs; otherwise lower the"
+        " queue depth.",
     )
 
 
@@ -125,15 +125,15 @@ def rate_not_held(facts: RunFacts) -> Advice | None:
     job_rate, came, unit = (job.whole_rate_iops, ios, "IOPS") if rate is None else (rate / MIB, moved / MIB, "MiB/s")
     asked, reached = (job_rate or 0) * job.numjobs, came / done.seconds
     if reached < asked * (1 - RATE_OFF):
-        shortfall = f"{asked:.5g} {unit} were asked for, {reached:.5g} came"
+        shortfall = f"{asked:.5g} {unit} were requested, but {reached:.5g} {unit} were reached"
     elif done.in_flight is not None and done.in_flight > job.queue * QUEUE_FULL:
-        shortfall = f"Of a depth of {job.queue}, {done.in_flight:.3g} were in use on average"
+        shortfall = f"On average {done.in_flight:.3g} of {job.queue} places in the queue were used"
     else:
         return None
     return Advice(
         key="rate-not-held",
-        message=f"{shortfall}: requests waited for a place in fio's queue, and no latency counts that.",
-        do="Ask for a lower rate, or a larger depth.",
+        message=f"{shortfall}. Requests waited in the queue of fio; the latencies do not include this time.",
+        do="Lower the rate, or raise the queue depth.",
     )
 
 
@@ -149,10 +149,10 @@ def not_steady(facts: RunFacts) -> Advice | None:
     when = f"over its {units.duration(done.seconds)}" if done.ended else f"over the last {ENOUGH_S} s"
     return Advice(
         key="not-steady",
-        message=f"Not steady {when}: rounds range over {units.fraction(result.range_share)} of their mean (at most"
-        f" {units.fraction(RANGE_SHARE)}), the trend is {units.fraction(result.slope_share)} (at most"
+        message=f"Not steady {when}: the rounds differ by {units.fraction(result.range_share)} of their mean (limit:"
+        f" {units.fraction(RANGE_SHARE)}), and the trend is {units.fraction(result.slope_share)} (limit:"
         f" {units.fraction(SLOPE_SHARE)}).",
-        do="Lengthen the ramp until it is; on flash first write the whole area once or twice.",
+        do="Lengthen the ramp. On flash, first write the whole area once or twice.",
     )
 
 
@@ -169,15 +169,16 @@ def long_steady(facts: RunFacts) -> Advice | None:
             return None
         return Advice(
             key="long-steady",
-            message=f"The figures have been steady since {units.duration(at)}; {units.duration(done.left)} are left.",
-            do="x ends the run; its figures are kept.",
+            message=f"The results have been steady since {units.duration(at)}, and {units.duration(done.left)} of"
+            " the run are left.",
+            do="Press x to end the run; its results are kept.",
         )
     if done.seconds < max(LONG_STEADY * at, LEFT_S + at):
         return None
     return Advice(
         key="long-steady",
-        message=f"It was steady after {units.duration(at)} and went on to {units.duration(done.seconds)}.",
-        do="Spend the time on repeats: one long run does not tell how far two runs lie apart.",
+        message=f"The results were steady after {units.duration(at)}, but the run took {units.duration(done.seconds)}.",
+        do="Use the time for repeated runs: one long run does not show the run-to-run noise.",
     )
 
 

@@ -141,8 +141,9 @@ def _require_allowed(change: Change) -> None:
     """Raise RefusedError for a change that destroys data, whatever the settings declare: the last check."""
     if change.risk is Risk.DESTROYS_DATA or change.effect in DESTRUCTIVE_EFFECTS:
         raise RefusedError(
-            f"{change.label} of {change.target} would destroy data or lay them out anew: no file does that.",
-            hint=f"By hand: raidbench set {change.target} {change.key}={clean(change.after, 60)}",
+            f"Changing {change.label} of {change.target} would destroy data or change its layout. A settings file"
+            " cannot do that.",
+            hint=f"Set it manually: raidbench set {change.target} {change.key}={clean(change.after, 60)}",
         )
 
 
@@ -155,8 +156,9 @@ def _require_free(bench: Workbench, changes: Sequence[Change], trial: float | No
             same_owner = trial is not None and owner is not None and bench.changes.controller_of(change.target) == owner
             if same_setting or same_owner:
                 raise RefusedError(
-                    f"{other.change.label} of {other.change.target} is on trial still: {change.target} has to wait.",
-                    hint="Decide the trial first: `raidbench keep`, or `u` in the workbench.",
+                    f"A trial of {other.change.label} of {other.change.target} is still running, so {change.target}"
+                    " cannot be changed yet.",
+                    hint="Confirm or revert the trial first: `raidbench keep`, or press u in the workbench.",
                 )
 
 
@@ -171,9 +173,9 @@ async def _require_confirmed(
         plate = await bench.hardware.device_label(change.target)
         if plate.token not in state.confirms.get(change.target, ()):
             raise RefusedError(
-                f"{change.label} of {change.target} to {clean(change.after, 60)} risks data or service, and the file"
-                f" does not confirm it. {plate.sentence}",
-                hint=f'Its table in the file wants: confirm = "{plate.token}"',
+                f"Changing {change.label} of {change.target} to {clean(change.after, 60)} risks data or service, and"
+                f" the file does not confirm it. {plate.sentence}",
+                hint=f'Add to its table in the file: confirm = "{plate.token}"',
             )
         plates[change.target] = plate
     return tuple(plates.values())
@@ -203,7 +205,7 @@ async def _plan_rules(bench: Workbench, state: DesiredState) -> tuple[PersistRul
 async def unsaved_differences(bench: Workbench, state: DesiredState) -> tuple[Drift, ...]:
     """Return the settings that are set but would be lost at a reboot, as differences."""
     return tuple(
-        Drift(kind=DriftKind.NOT_KEPT, target=ref.target, why=f"{ref.rule.path} does not hold it yet")
+        Drift(kind=DriftKind.NOT_KEPT, target=ref.target, why=f"{ref.rule.path} does not contain it yet")
         for ref in await _plan_rules(bench, state)
     )
 

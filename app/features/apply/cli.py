@@ -112,7 +112,7 @@ def _print_drift(drifts: tuple[Drift, ...], options: _ApplyOptions) -> int:
         lines(presentation.drift_line(drift) for drift in drifts)
     from widgets.text_utils.units import plural
 
-    say(f"{plural(len(drifts), 'difference')}." if drifts else "Nothing differs.")
+    say(f"{plural(len(drifts), 'difference')}." if drifts else "No differences.")
     return FOUND if drifts else DONE
 
 
@@ -124,7 +124,7 @@ def _print_plan(plan: DesiredPlan, state: DesiredState, others: tuple[Drift, ...
         print_json(dry_run=options.dry_run, drift=drift, not_done=[], **presentation.plan_json(plan))
     else:
         lines(_review(plan, others))
-    say("Nothing is to be set." if plan.is_empty else "Dry run: nothing was changed.")
+    say("Nothing needs to be set." if plan.is_empty else "Dry run: nothing was changed.")
     return FOUND if others or (options.dry_run and not plan.is_empty) else DONE
 
 
@@ -135,9 +135,9 @@ def _review(plan: DesiredPlan, others: tuple[Drift, ...]) -> list[str]:
     for keep in plan.keeps:
         rows += ["", *rule_rows(keep.rule)]
     if others:
-        rows += ["", "Not set by a file:", *(f"  {presentation.drift_line(other)}" for other in others)]
+        rows += ["", "Not set by the file:", *(f"  {presentation.drift_line(other)}" for other in others)]
     if plan.changes and _may_follow(others):
-        rows.append("  What is blocked is tried once the rest is set.")
+        rows.append("  Blocked settings are tried after the others.")
     return rows
 
 
@@ -165,7 +165,7 @@ async def _apply_plan(
             try:
                 _ask(more, others, options)
             except EOFError:
-                raise RefusedError("Nobody answered.") from None
+                raise RefusedError("Nothing was changed: confirmation is required, but there was no answer.") from None
         return more
 
     with interruption.stop_on_signal(lambda: say("Stopping after this change."), patient=True):
@@ -202,7 +202,7 @@ def _print_outcome(bench: Workbench, outcome: ApplyResult, others: tuple[Drift, 
     for ref in outcome.kept:
         lines([f"Written: {ref.rule.path}"])
     for target, why in outcome.unkept.items():
-        say(f"Not kept over a reboot: {target}: {clean(why, 300)}")
+        say(f"Not persistent: {target}: {clean(why, 300)}")
     for other in others:
         say(presentation.drift_line(other))
 
@@ -213,7 +213,7 @@ def _step_rows(step: StepOutcome) -> list[str]:
         return rows
     head = f"{step.ended.id}  {step.change.target} {step.change.key}"
     if step.back is not None and not step.stuck:
-        rows.append(f"{with_sign(outcome_cell(step.back.result))}  {head}: taken back")
+        rows.append(f"{with_sign(outcome_cell(step.back.result))}  {head}: undone")
     if step.stuck:
-        rows.append(f"{with_sign(outcome_cell('failed'))}  {head}: not taken back: {clean(step.stuck, 400)}")
+        rows.append(f"{with_sign(outcome_cell('failed'))}  {head}: not undone: {clean(step.stuck, 400)}")
     return rows

@@ -119,7 +119,7 @@ class DriftScan:
             things = matching_devices(inventory, table.select)
             if not things:
                 if not table.optional:
-                    why = f"there is nothing with {table.selector_text}"
+                    why = f"no device has {table.selector_text}"
                     self._drifts.append(Drift(kind=DriftKind.MISSING, target=None, why=why, line=_line_of(table, "")))
                 continue
             for key, value in table.values.items():
@@ -129,7 +129,7 @@ class DriftScan:
         changes = await self._plan() if self._plans else ()
         if not self._plans:  # without a plan, a value is blocked unless it is legal now
             for home, key in self._doubtful:
-                self._block(home, key, f"{legal_text(self._read[home][key])} here and now")
+                self._block(home, key, f"{legal_text(self._read[home][key])} at present")
         return DesiredState(
             drifts=tuple(self._drifts),
             values=self._values,
@@ -169,12 +169,12 @@ class DriftScan:
             return
         if not homes and unavailable:
             for home in dict.fromkeys(unavailable):
-                why = "there is no such setting here and now"
+                why = "the setting is not available at present"
                 self._add_difference(DriftKind.BLOCKED, home, key, None, value, line, why)
             return
         if not homes:
-            owner = str(things[0].target) if len(things) == 1 else f"none of the {len(things)} things"
-            hint = suggestion_hint(key, keys, f"There are: {', '.join(sorted(keys)[:12])}." if keys else "")
+            owner = str(things[0].target) if len(things) == 1 else f"none of the {len(things)} devices"
+            hint = suggestion_hint(key, keys, f"Available: {', '.join(sorted(keys)[:12])}." if keys else "")
             raise table.table.table(part).error(key, f"{owner} has no setting {clean(key, 40)!r}.", hint)
         for home, setting, reading in dict.fromkeys(homes):
             await self._compare(table, home, setting, reading, value, line, part)
@@ -184,18 +184,21 @@ class DriftScan:
     ) -> None:
         key = setting.key
         if setting.secret:
-            raise table.table.table(part).error(key, f"{key} is a secret and does not belong into a file.")
+            raise table.table.table(part).error(key, f"{key} is a secret and cannot be in a settings file.")
         destructive = setting.effect in DESTRUCTIVE_EFFECTS or setting.risk is Risk.DESTROYS_DATA or part == "expect"
         if not destructive and reading.availability.available:
             value = await self._parse_value(table, home, setting, reading, value, part)
         before = self._from.setdefault((home, key), (value, line))
         if before[0] != value:
             other = f"{clean(before[0], 40)!r} in line {before[1]}"
-            sentence = f"{key} of {home} is wanted to be {clean(value, 40)!r} here and {other}."
+            sentence = f"{key} of {home} has two values: {clean(value, 40)!r} here and {other}."
             raise table.table.table(part).error(key, sentence)
         kind, why = DriftKind.SETTABLE, ""
         if destructive:
-            kind, why = DriftKind.ANEW, "it destroys data or lays them out anew, which no file does"
+            kind, why = (
+                DriftKind.ANEW,
+                ("this would destroy data or change its layout, which a settings file cannot do"),
+            )
         elif not reading.availability.available:
             kind, why = DriftKind.BLOCKED, (reading.availability.why_not or "").rstrip(".")
         else:
@@ -228,7 +231,9 @@ class DriftScan:
         at = self._index_of(home, key)
         if at is None:
             line = self._from[home, key][1]
-            self._add_difference(DriftKind.BLOCKED, home, key, wanted, wanted, line, f"it would not stay so: {why}")
+            self._add_difference(
+                DriftKind.BLOCKED, home, key, wanted, wanted, line, f"the value would not persist: {why}"
+            )
         else:
             self._drifts[at] = replace(self._drifts[at], kind=DriftKind.BLOCKED, why=why)
 
@@ -284,9 +289,9 @@ class DriftScan:
     def _compare_level(self, table: DesiredTarget, things: tuple[Thing, ...], value: str, line: int, part: str) -> None:
         for device in things:
             if not isinstance(device, Array):
-                raise table.table.table(part).error("level", f"{device.target} is no array and has no level.")
+                raise table.table.table(part).error("level", f"{device.target} is not an array and has no level.")
             if device.level.value != value:
-                why = "another level is another array"
+                why = "the level of an array cannot be changed"
                 self._add_difference(DriftKind.ANEW, device.target, "level", device.level.value, value, line, why)
 
     async def _readings(self, target: Target, key: str, value: str, line: int) -> Mapping[str, Reading] | None:
@@ -311,7 +316,7 @@ def _reason(error: RaidbenchError) -> str:
     if not isinstance(error, InvalidValueError):
         return error.message.rstrip(".")
     text = (error.hint or error.message).rstrip(".")
-    return f"{text[:1].lower()}{text[1:]} here and now"
+    return f"{text[:1].lower()}{text[1:]} at present"
 
 
 def _line_of(table: DesiredTarget, key: str, part: str = "") -> int:

@@ -59,7 +59,11 @@ class SettingsDrift(DriftWatch):
                 missing = [drift for drift in state.drifts if drift.kind is DriftKind.MISSING]
                 lines = "".join(f" Line {drift.line}: {drift.why}." for drift in missing[:3])
                 more = f" And {len(missing) - 3} more." if len(missing) > 3 else ""
-                troubles += [NotFoundError(f"{self.name} names what is not here.{lines}{more}")] if missing else []
+                troubles += (
+                    [NotFoundError(f"{self.name} names devices that do not exist here.{lines}{more}")]
+                    if missing
+                    else []
+                )
         if drifts != self.drifts:
             self.drifts, self._by_target = drifts, {}
             for drift in drifts:
@@ -75,7 +79,7 @@ class SettingsDrift(DriftWatch):
         try:
             info = file.stat()
         except OSError as error:
-            raise NotFoundError(f"{clean(str(file), 300)} cannot be read: {error.strerror}.") from None
+            raise NotFoundError(f"Cannot read {clean(str(file), 300)}: {error.strerror}.") from None
         stamp = (info.st_mtime_ns, info.st_size, info.st_ino)
         if self._parsed is None or self._parsed[0] != stamp:
             self._parsed = (stamp, read_file(file))
@@ -86,5 +90,5 @@ class SettingsDrift(DriftWatch):
         await asyncio.sleep(0)  # the file may name thousands of targets; keep the TUI responsive
         readings = self._workbench.hardware.machine.last_readings.get(target)
         if readings is None:
-            raise NotFoundError(f"{target} was not read yet.")
+            raise NotFoundError(f"{target} has not been read yet.")
         return readings

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from app.features.apply.exporting import ExportedTarget
     from app.tui.app_interface import AppInterface
 
-HELP = "`raidbench apply` takes it. A file of settings that is there keeps its comments and gets the values of now."
+HELP = (
+    "Apply the file with `raidbench apply`. An existing settings file keeps its comments and gets the current values."
+)
 
 
 def devices_to_export(inventory: Inventory, device: Device | None, matches: Collection[str]) -> tuple[Device, ...]:
@@ -49,7 +51,7 @@ def export_settings(
     """Ask for a file and write the settings of the devices that match a filter, or else of `device`."""
     things = devices_to_export(inventory, device, matches)
     if not things:
-        say("There is no device under the cursor.")
+        say("Move the cursor to a device first.")
         return
     twins = {twin.target for twin in map(inventory.twin, things) if twin is not None}
     rows = sum(device.target not in twins for device in things)  # the list shows twins as one row
@@ -72,14 +74,14 @@ async def _export(app: AppInterface, things: Sequence[Device], rows: int, file: 
         with bench.hardware.machine.using_last_scan():
             targets, troubles = await export_targets(bench, things)
     except Exception as error:  # a crash in a third-party vendor module must not end the TUI
-        _report_failure(app, RaidbenchError(f"Reading stopped with {type(error).__name__}: {error}"))
+        _report_failure(app, RaidbenchError(f"Reading failed: {type(error).__name__}: {error}"))
         return
     for trouble in troubles:
         app.notify(trouble, severity="warning")
     if targets:
         app.run_worker(lambda: _write(app, file, targets), thread=True, group="export")
     else:
-        app.notify_transient("Nothing of it can be set: there is nothing to write.")
+        app.notify_transient("No settings to write: the device has none that can be changed.")
 
 
 def _write(app: AppInterface, file: Path, targets: Sequence[ExportedTarget]) -> None:
@@ -91,8 +93,8 @@ def _write(app: AppInterface, file: Path, targets: Sequence[ExportedTarget]) -> 
         app.call_from_thread(_report_failure, app, error)
     else:
         path = file.absolute()
-        app.call_from_thread(app.notify_copyable, f"The settings are in {path}.", str(path))
+        app.call_from_thread(app.notify_copyable, f"Settings written to {path}.", str(path))
 
 
 def _report_failure(app: AppInterface, error: RaidbenchError) -> None:
-    app.show_error(error, title="No settings were written")
+    app.show_error(error, title="Cannot write the settings")

@@ -23,8 +23,9 @@ from backends.text import clean
 from backends.values import dataclass
 
 HEAD = (
-    "Settings of a machine: `raidbench apply FILE --check` says what differs, `raidbench apply FILE` sets it.",
-    "docs/apply.md has the form. What stands in [target.expect] is compared and never set.",
+    "Settings of a host. Show differences with `raidbench apply FILE --check`, and apply them with `raidbench apply"
+    " FILE`.",
+    "The format is described in docs/apply.md. Values in [target.expect] are compared, but never set.",
 )
 
 
@@ -72,7 +73,7 @@ async def export_targets(
         try:
             readings = await bench.hardware.machine.read_cached(device.target)
         except RaidbenchError as error:
-            troubles.append(f"{device.target} was left out: {error.message}")
+            troubles.append(f"{device.target} was skipped: {error.message}")
             continue
         target = _target(inventory, device, bench.hardware.settings(device.target), readings)
         if target.values or target.expect:
@@ -192,10 +193,10 @@ def render_document(targets: Iterable[ExportedTarget], older: str | None = None)
     try:
         document = tomlkit.parse(older)
     except TOMLKitError as error:
-        raise DesiredError(f"The file that is there is not TOML: {clean(str(error), 200)}.") from None
+        raise DesiredError(f"The existing file is not valid TOML: {clean(str(error), 200)}.") from None
     tables = document.get("target")
     if document.get("format") != FORMAT or (tables is not None and not isinstance(tables, list)):
-        raise DesiredError("The file that is there is no file of settings.", hint="Name another file.")
+        raise DesiredError("The existing file is not a settings file.", hint="Specify another file.")
     if tables is None:
         tables = tomlkit.aot()
         document.append("target", tables)
@@ -226,7 +227,9 @@ def _table(target: ExportedTarget) -> Any:
             select.append(key, target.select[key])
     table.append("select", select)
     if target.word is not None:
-        table.add(tomlkit.comment(f'confirm = "{clean(target.word, 60)}" # where what is set may cost data or service'))
+        table.add(
+            tomlkit.comment(f'confirm = "{clean(target.word, 60)}" # required for settings that risk data or service')
+        )
     for part, values in (("set", target.values), ("expect", target.expect)):
         if values:
             table.append(part, _part_table(values))
@@ -266,10 +269,10 @@ def write_settings(file: Path, targets: Sequence[ExportedTarget]) -> None:
         write_file(file, render_document(targets), force=False)
         return
     except UnicodeDecodeError:
-        raise RefusedError(f"{shown} is no text.", hint="Name another file.") from None
+        raise RefusedError(f"{shown} is not a text file.", hint="Specify another file.") from None
     except OSError as error:
         if error.errno == errno.EFBIG:
-            why = f"{shown} is larger than {LARGEST >> 10} KiB and no file of settings."
-            raise RefusedError(why, hint="Name another.") from None
-        raise NotFoundError(f"{shown} cannot be read: {error.strerror}.") from None
+            why = f"{shown} is larger than {LARGEST >> 10} KiB. It is not a settings file."
+            raise RefusedError(why, hint="Specify another file.") from None
+        raise NotFoundError(f"Cannot read {shown}: {error.strerror}.") from None
     replace_whole(str(file.absolute()), document.encode(), older)

@@ -12,7 +12,7 @@ from backends.text import clean
 
 _WORDS = {
     DriftKind.SETTABLE: "differs",
-    DriftKind.ANEW: "anew",
+    DriftKind.ANEW: "manual",
     DriftKind.BLOCKED: "blocked",
     DriftKind.MISSING: "missing",
     DriftKind.UNREAD: "unread",
@@ -22,14 +22,14 @@ _WORDS = {
 
 
 def drift_line(drift: Drift) -> str:
-    """Return a line such as `differs  megaraid:/c0/v1  write_cache is write-through, wanted write-back (line 9)`."""
+    """Return a line such as `differs  megaraid:/c0/v1  write_cache is write-through, should be write-back (line 9)`."""
     head = f"{_WORDS[drift.kind]:<8}  {drift.target or '-'}"
     where = f" (line {drift.line})" if drift.line else ""
     if drift.key:
-        now = drift.now if drift.now is not None else "not known"
+        now = drift.now if drift.now is not None else "unknown"
         why = f": {drift.why}" if drift.why else ""
-        command = f"; by hand: {drift.command}" if drift.command else ""
-        return f"{head}  {clean(f'{drift.key} is {now}, wanted {drift.wanted}{where}{why}{command}', 700)}"
+        command = f"; manually: {drift.command}" if drift.command else ""
+        return f"{head}  {clean(f'{drift.key} is {now}, should be {drift.wanted}{where}{why}{command}', 700)}"
     return f"{head}  {clean(f'{drift.why}{where}', 700)}"
 
 

@@ -76,23 +76,21 @@ def read_file(path: Path) -> DesiredFile:
         data = read_input(path, LARGEST)
     except OSError as error:
         if error.errno == errno.EFBIG:
-            raise DesiredError(
-                f"{shown} is larger than {LARGEST >> 10} KiB: no machine has so many settings."
-            ) from None
-        raise NotFoundError(f"{shown} cannot be read: {error.strerror}.") from None
+            raise DesiredError(f"{shown} is larger than {LARGEST >> 10} KiB. It is not a settings file.") from None
+        raise NotFoundError(f"Cannot read {shown}: {error.strerror}.") from None
     return parse(data, shown)
 
 
 def parse(data: bytes, shown: str) -> DesiredFile:
     """Return the parsed file; `shown` is its name in messages. No I/O. Raises DesiredError when it is not valid."""
-    top = read_toml(data, shown, "a file of settings", DesiredError, hint="docs/apply.md has its form.")
+    top = read_toml(data, shown, "a settings file", DesiredError, hint="The format is described in docs/apply.md.")
     top.require_keys("format", "persist", "trial", "target")
     if "format" not in top.given:
-        raise top.error("format", "the number of its form is missing.", f"Begin it with: format = {FORMAT}")
+        raise top.error("format", "the format number is missing.", f"Add this line at the top: format = {FORMAT}")
     top.get("format", whole_number(FORMAT, FORMAT), FORMAT)
     tables = top.tables("target")
     if len(tables) > MOST:
-        raise top.error("target", f"there are {len(tables)} targets, and {MOST} are the most.")
+        raise top.error("target", f"there are {len(tables)} targets; at most {MOST} are allowed.")
     trial = top.get("trial", whole_number(10, 600), 0)
     return DesiredFile(
         targets=tuple(_target(table) for table in tables),
@@ -107,7 +105,7 @@ def _target(table: TomlTable) -> DesiredTarget:
     selector.require_keys(*SELECTS)
     select = {key: selector.parse(key, _selector_text, selector.given[key]) for key in SELECTS if key in selector.given}
     if not select:
-        raise table.error("select", "it selects nothing by name.", f"Name one of: {', '.join(SELECTS)}.")
+        raise table.error("select", "no selector is given.", f"Use at least one of: {', '.join(SELECTS)}.")
     return DesiredTarget(
         table=table,
         select=select,
@@ -122,7 +120,7 @@ def _values(table: TomlTable) -> dict[str, str]:
     values: dict[str, str] = {}
     for key, value in table.given.items():
         if not _KEY.fullmatch(key):
-            raise table.error(key, f"{clean(key, 40)!r} is no key of a setting.")
+            raise table.error(key, f"{clean(key, 40)!r} is not a valid setting key.")
         values[key] = table.parse(key, _value, value)
     return values
 
@@ -130,7 +128,7 @@ def _values(table: TomlTable) -> dict[str, str]:
 def _value(value: Any) -> str:
     """Return a word or a whole number as text, as `set` accepts it. Raises ValueError for anything else."""
     if isinstance(value, bool):
-        raise ValueError('wants a word such as "on" or a number, not true or false')
+        raise ValueError('must be a text such as "on" or a number, not true or false')
     if isinstance(value, int):
         return str(value)
     return text(value)
@@ -140,7 +138,7 @@ def _selector_text(value: Any) -> str:
     """Return a text. Raises ValueError for a bare wildcard, which would match nothing here."""
     selector = text(value)
     if set(selector) <= set("*?.%"):
-        raise ValueError("wants what it is, there are no patterns")
+        raise ValueError("must be a literal value; patterns are not supported")
     return selector
 
 

@@ -85,9 +85,9 @@ async def _list(bench: Workbench, _: Interruption, free: bool, as_json: bool) ->
     lines(fitted_lines(without_empty_columns(view.drives_table(shown)), width))
     physical = [candidate for candidate in candidates if not candidate.shared]
     count = sum(candidate.free for candidate in physical)
-    say(f"{count} of {len(physical)} drives {'is' if count == 1 else 'are'} free to make an array of.")
+    say(f"{count} of {len(physical)} drives {'is' if count == 1 else 'are'} free for a new array.")
     for group in dict.fromkeys(candidate.controller for candidate in candidates if candidate.shared and candidate.free):
-        say(f"{group} has free extents to make a volume of.")
+        say(f"The volume group {group} has free extents for a logical volume.")
     for entry in made:
         say(view.made_here_sentence(entry))
     for problem in (*problems, *inventory.problems):
@@ -171,7 +171,7 @@ async def _create(bench: Workbench, _: Interruption, request: ArrayRequest, opti
         print_json(dry_run=True, simulated=bench.simulated, array=view.plan(plan))
     else:
         show = say if options.as_json else lambda row: lines([row])
-        for row in (*fact_lines(view.plan_facts(plan)), "", "What makes it:", *step_lines(plan.steps)):
+        for row in (*fact_lines(view.plan_facts(plan)), "", "Commands:", *step_lines(plan.steps)):
             show(row)
         for sentence in view.plan_sentences(plan):
             say(clean(sentence, 1000))
@@ -187,7 +187,7 @@ async def _create(bench: Workbench, _: Interruption, request: ArrayRequest, opti
     await bench.arrays.require_array_support(plan.request.drives[0].controller)
     bench.arrays.require_new_name(plan.request.name)
     word = confirm.require_confirmation(
-        Risk.DESTROYS_DATA, (array_label(plan),), yes=False, typed=options.typed, action="Make it"
+        Risk.DESTROYS_DATA, (array_label(plan),), yes=False, typed=options.typed, action="Create the array"
     )
     await open_session(bench)
     made = await bench.arrays.create(plan, assume_clean=options.assume_clean, typed=word)
@@ -195,8 +195,8 @@ async def _create(bench: Workbench, _: Interruption, request: ArrayRequest, opti
         array = {**view.plan(plan), "address": str(made.target), "device": made.device, "differs": dict(made.differs)}
         print_json(dry_run=False, simulated=bench.simulated, array=array)
     else:
-        lines([f"made  {plan.request.name}: {clean(made.sentence, 400)}"])
-        say(f"It is deleted again with `raidbench array delete {plan.request.name}`.")
+        lines([f"created  {plan.request.name}: {clean(made.sentence, 400)}"])
+        say(f"To delete it: `raidbench array delete {plan.request.name}`.")
     for sentence in made.differs.values():
         say(clean(sentence, 400))
     return FAILED if request.policies.keys() & made.differs.keys() else DONE
@@ -222,11 +222,11 @@ async def _delete(bench: Workbench, _: Interruption, name: str, typed: str | Non
     await bench.hardware.probe()
     entry, match = await bench.arrays.require_deletable(name, note=not dry_run)
     show = say if as_json else lambda row: lines([row])
-    for row in (clean(match.sentence, 400), "", "What deletes it:", *step_lines(match.remove)):
+    for row in (clean(match.sentence, 400), "", "Commands:", *step_lines(match.remove)):
         show(row)
     if not dry_run:
         word = confirm.require_confirmation(
-            Risk.DESTROYS_DATA, (created_array_label(entry),), yes=False, typed=typed, action="Delete it"
+            Risk.DESTROYS_DATA, (created_array_label(entry),), yes=False, typed=typed, action="Delete the array"
         )
         await open_session(bench)
         match = await bench.arrays.delete(name, typed=word)

@@ -54,7 +54,7 @@ def drives_table(candidates: Sequence[Candidate]) -> Table:
         Column(title="Model", key="model", priority=2),
         Column(title="Serial number", key="serial"),
         Column(title="Size", key="size", align=Align.RIGHT),
-        Column(title="To make an array of", key="free"),
+        Column(title="Available", key="free"),
     )
     rows = tuple(
         Row(
@@ -80,13 +80,11 @@ def _availability_cell(drive: Candidate) -> Cell:
     if drive.free_extents is not None:
         return Cell(f"{drive.free_extents} free extents of {drive.controller}", Tone.GOOD)
     if drive.cautions:
-        lost = (f"would lose {'; '.join(drive.lies)}",) if drive.lies else ()
+        lost = (f"data will be lost: {'; '.join(drive.lies)}",) if drive.lies else ()
         return Cell(f"free, but {'; '.join((*drive.cautions, *lost))}", Tone.ATTENTION)
     if drive.lies:
-        return Cell(f"free, and would lose {'; '.join(drive.lies)}", Tone.ATTENTION)
-    return Cell(
-        "free, blank" if drive.is_visible else "free by the card's words; what lies on it is unknown", Tone.GOOD
-    )
+        return Cell(f"free; data will be lost: {'; '.join(drive.lies)}", Tone.ATTENTION)
+    return Cell("free, blank" if drive.is_visible else "free (reported by the controller); content unknown", Tone.GOOD)
 
 
 def candidate(drive: Candidate) -> json_schema.Json:
@@ -132,20 +130,20 @@ def made_here_text(entry: ArrayJournalEntry) -> str:
     """Return an array of the journal in words: `Made here: rb-1a2b: raid5 of 4 drives (S1, S2, ...)`."""
     made = entry.array
     serials = ", ".join(drive.serial or drive.place for drive in made.members)
-    front = "Made here" if entry.stage is ArrayStage.MADE else "Cut short"
+    front = "Created by raidbench" if entry.stage is ArrayStage.MADE else "Incomplete"
     return f"{front}: " + clean(f"{made.name}: {made.level.value} of {len(made.members)} drives ({serials})", 1000)
 
 
 def made_here_sentence(entry: ArrayJournalEntry) -> str:
     """Return `made_here_text` with the command that deletes or recovers the array."""
     if entry.stage is ArrayStage.MADE:
-        return f"{made_here_text(entry)}. `raidbench array delete {entry.array.name}` deletes it."
-    return f"{made_here_text(entry)}. `raidbench recover` shows what there is of it."
+        return f"{made_here_text(entry)}. Delete it with `raidbench array delete {entry.array.name}`."
+    return f"{made_here_text(entry)}. Check it with `raidbench recover`."
 
 
 def plan_facts(plan: ArrayPlan) -> Facts:
     """Return the facts of the planned array."""
-    heading = f"{plan.request.level.value} {plan.request.name}, made by {plan.maker}"
+    heading = f"{plan.request.level.value} {plan.request.name}, created by {plan.maker}"
     return Facts(facts=tuple(_plan_lines(plan)), heading=heading)
 
 
@@ -164,36 +162,38 @@ def _plan_lines(plan: ArrayPlan) -> Iterator[FactLine]:
         yield FactLine("Spans", f"{request.spans}, each of {count} drives, in this order")
     if request.layout is not None:
         yield FactLine("Layout", f"{layout_text(request.layout)} ({request.layout})")
-    carry = "" if plan.data_drives is None else f", {plan.data_drives} drives carry data"
+    carry = "" if plan.data_drives is None else f", {plan.data_drives} data drives"
     yield FactLine("Capacity", f"about {size_words(plan.size_bytes)}{carry}")
     if plan.cost is not None:
-        yield FactLine("The level costs", f"{plan.cost} of {len(request.drives)} drives")
+        yield FactLine("Redundancy", f"{plan.cost} of {len(request.drives)} drives")
     if request.strip_bytes is not None:
         full = plan.full_stripe_bytes
         yield FactLine("Strip", exact_text(request.strip_bytes))
         yield FactLine("Full stripe", "-" if full is None else exact_text(full))
     if request.policies:
         yield FactLine("Policies", ", ".join(f"{key}={value}" for key, value in request.policies.items()))
-    takes = f"{plan.seconds:.1f} s, and then" if plan.seconds < 600 else f"about {plan.seconds / 3600:.1f} h"
-    yield FactLine("Takes", f"{takes}: {plan.initialising}")
+    takes = f"{plan.seconds:.1f} s, then" if plan.seconds < 600 else f"about {plan.seconds / 3600:.1f} h"
+    yield FactLine("Duration", f"{takes}: {plan.initialising}")
 
 
 def plan_sentences(plan: ArrayPlan) -> tuple[str, ...]:
     """Return the warnings, the data that would be lost, and the text to type for confirmation."""
     lines = [*filter(None, (plan.by_hand,)), *plan.warnings]
     lies = [line for drive in plan.request.drives for line in drive.lies]
-    lines += [f"Would be lost: {line}." for line in lies]
+    lines += [f"Data that will be lost: {line}." for line in lies]
     if lies:
-        lines.append("Its mark may stay: when the array is deleted it looks as before, and what it held is gone.")
+        lines.append(
+            "The old signature may remain. After you delete the array, the drive looks as before, but its data is lost."
+        )
     unknown = [drive for drive in plan.request.drives if not drive.is_visible and not drive.shared]
     if unknown:
         serials = ", ".join(candidate.serial or candidate.place for candidate in unknown)
         lines.append(
-            "The card says that no array uses these drives. raidbench cannot read what lies on them; one that came "
-            f"from another machine may hold data, which would be lost: {serials}."
+            "The controller reports that no array uses these drives, but raidbench cannot read their content. Data"
+            f" from another machine would be lost: {serials}."
         )
         if not plan.by_hand:
-            lines.append(f"Who makes it has to mean these very drives: {confirm_tokens(unknown)}.")
+            lines.append(f"Confirm these drives with: {confirm_tokens(unknown)}.")
     return tuple(lines)
 
 

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 STRIP_CHOICES: tuple[int | None, ...] = (None, *STRIPS)
 """Strip sizes to choose from, in bytes; None for the default of the array creator."""
 
-ASKING = "Asking every drive what lies on it ..."
-TICK = "Space ticks a free drive; their order is that of the ticks."
+ASKING = "Reading the content of every drive ..."
+TICK = "Press Space to select free drives, in the order in which the array uses them."
 
 
 def open_new_array(app: AppInterface) -> None:
@@ -95,7 +95,7 @@ class NewArrayScreen(WorkbenchScreen):
             with bench.hardware.machine.using_last_scan():
                 drives, problems = await candidates_of(bench.hardware.machine, bench.session.inventory)
         except RaidbenchError as error:
-            self._app.show_error(error, title="The drives were not looked at")
+            self._app.show_error(error, title="Cannot read the drives")
             drives, problems = (), ()
         for problem in problems:
             self._app.notify(f"{problem.where}: {problem.message}", severity="warning", markup=False)
@@ -147,11 +147,11 @@ class NewArrayScreen(WorkbenchScreen):
         """Return the array that the ticked drives would make, or why they make none."""
         drives, request = self._ticked_drives(), self._request("new")
         spans = "" if request.spans is None else f", {request.spans} spans"
-        strip = "usual strip" if self._strip is None else f"strip {exact_text(self._strip)}"
+        strip = "default strip" if self._strip is None else f"strip {exact_text(self._strip)}"
         if not drives:
             total = [drive for drive in self._drives if not drive.shared]
             free = sum(drive.free for drive in total)
-            return f"{plural(free, 'drive')} of {len(total)} can be made an array of: {self._level.value}, {strip}."
+            return f"{plural(free, 'drive')} of {len(total)} are free for an array: {self._level.value}, {strip}."
         subject = f"{self._level.value} of {plural(len(drives), 'drive')}{spans}, {strip}"
         try:
             data = require_shape(request)
@@ -159,8 +159,8 @@ class NewArrayScreen(WorkbenchScreen):
             require_alike(drives)
         except RaidbenchError as error:
             return f"{subject}: {error.message}"
-        carry = "1 drive carries data" if data == 1 else f"{data} drives carry data"
-        return f"{subject}: about {size_words(capacity(request, data))}, {carry}. a shows what makes it."
+        carry = "1 data drive" if data == 1 else f"{data} data drives"
+        return f"{subject}: about {size_words(capacity(request, data))}, {carry}. Press a to review the commands."
 
     # -- actions of keys ----------------------------------------------------------------------------------------------
 
@@ -168,7 +168,7 @@ class NewArrayScreen(WorkbenchScreen):
         """Tick or untick the drive under the cursor."""
         drive = self._drive_under_cursor()
         if drive is None:
-            self.say("Only drives are ticked.")
+            self.say("Only drives can be selected.")
         elif not drive.free:
             self.say(f"{drive.place}: {drive.why_not[0]}", severity="warning")
         else:
@@ -191,7 +191,7 @@ class NewArrayScreen(WorkbenchScreen):
         """Choose the next or previous number of spans that fits the drives."""
         offered = self._offered_spans()
         if len(offered) == 1:
-            self.say(f"{self._level.value} of {plural(len(self._ticked), 'drive')} has no spans to choose.")
+            self.say(f"{self._level.value} of {plural(len(self._ticked), 'drive')} has no choice of spans.")
         now = self._spans if self._spans in offered else None
         self._spans = offered[(offered.index(now) + step) % len(offered)]
         self._draw()
@@ -201,12 +201,12 @@ class NewArrayScreen(WorkbenchScreen):
         if self._ticked:
             self._app.run_worker(self._review(), group="review", exclusive=True)
         else:
-            self.say("No drive is ticked: Space ticks one.")
+            self.say("No drive is selected. Press Space to select a drive.")
 
     async def action_compare(self) -> None:
         """Pass the ticked drives to the Sweep screen, which compares arrays of several levels."""
         if not self._ticked:
-            self.say("No drive is ticked: Space ticks one.")
+            self.say("No drive is selected. Press Space to select a drive.")
             return
         spans = self._request("new").spans
         wanted = WantedArrays(drives=self._ticked, level=self._level, strip_bytes=self._strip, spans=spans)
@@ -218,7 +218,7 @@ class NewArrayScreen(WorkbenchScreen):
         key = self.query_one(KeyedTable).cursor
         entry = next((entry for entry in self._made if entry.array.name == key), None)
         if entry is None:
-            self.say("Only an array that was made here is deleted: the first rows.")
+            self.say("raidbench only deletes arrays that it created (the first rows).")
         else:
             self._app.run_worker(self._review_deletion(entry), group="review", exclusive=True)
 
@@ -237,23 +237,23 @@ class NewArrayScreen(WorkbenchScreen):
                 raise RefusedError(plan.by_hand, hint=clean(lines, 1500))
             await bench.arrays.require_array_support(plan.request.drives[0].controller)
         except RaidbenchError as error:
-            self._app.show_error(error, title="Cannot be made")
+            self._app.show_error(error, title="Cannot create the array")
             return
         asked = _creation_dialog(plan)
         if await self._app.push_screen_wait(ConfirmDialog(asked)):
             self._app.run_worker(self._make(plan, asked.required), group="write", exit_on_error=True)
 
     async def _make(self, plan: ArrayPlan, typed: str) -> None:
-        self._say_busy(f"Making {plan.request.name} ...")
+        self._say_busy(f"Creating {plan.request.name} ...")
         try:
             made = await self._app.workbench.arrays.create(plan, assume_clean=False, typed=typed)
         except RaidbenchError as error:
-            self._app.show_error(error, title=f"{plan.request.name} was not made")
+            self._app.show_error(error, title=f"{plan.request.name} was not created")
         else:
             self._ticked = ()
             self._app.notify(
-                " ".join((f"{plan.request.name} is made: {made.sentence}", *made.differs.values())),
-                title="Made",
+                " ".join((f"{plan.request.name} was created: {made.sentence}", *made.differs.values())),
+                title="Created",
                 severity="warning" if made.differs else "information",
                 markup=False,
             )
@@ -263,7 +263,7 @@ class NewArrayScreen(WorkbenchScreen):
         try:
             entry, match = await self._app.workbench.arrays.require_deletable(entry.array.name, note=True)
         except RaidbenchError as error:
-            self._app.show_error(error, title=f"{entry.array.name} is not deleted")
+            self._app.show_error(error, title=f"{entry.array.name} was not deleted")
             return
         asked = _deletion_dialog(entry, match)
         if await self._app.push_screen_wait(ConfirmDialog(asked)):
@@ -277,7 +277,7 @@ class NewArrayScreen(WorkbenchScreen):
         except RaidbenchError as error:
             self._app.show_error(error, title=f"{name} was not deleted")
         else:
-            self._app.notify_transient(f"{name} is deleted.")
+            self._app.notify_transient(f"{name} was deleted.")
         await self._refresh()
 
     async def _refresh(self) -> None:
@@ -290,14 +290,14 @@ def _creation_dialog(plan: ArrayPlan) -> Confirmation:
     full = plan.full_stripe_bytes
     size = f"About {size_words(plan.size_bytes)}" + ("" if full is None else f", full stripe {exact_text(full)}")
     return Confirmation(
-        title=f"Make {plan.request.level.value} {plan.request.name} of {plural(len(plan.request.drives), 'drive')}",
+        title=f"Create {plan.request.level.value} {plan.request.name} of {plural(len(plan.request.drives), 'drive')}",
         tier="destructive",
         devices=(plate.sentence,),
-        summary=f"{size}; the level costs {plan.cost} of them. {plan.initialising}",
+        summary=f"{size}; redundancy takes {plan.cost} of them. {plan.initialising}",
         commands=tuple(step.argv for step in plan.steps),
         risks=tuple(clean(sentence, 1000) for sentence in view.plan_sentences(plan)),
         required=plate.token,
-        apply_label="Make",
+        apply_label="Create",
     )
 
 
@@ -309,7 +309,7 @@ def _deletion_dialog(entry: ArrayJournalEntry, match: ArrayMatch) -> Confirmatio
         devices=(plate.sentence,),
         summary=match.sentence,
         commands=tuple(step.argv for step in match.remove),
-        risks=("The array is taken apart: what was written to it is lost.",),
+        risks=("The array is deleted, and all of its data is lost.",),
         required=plate.token,
         apply_label="Delete",
     )

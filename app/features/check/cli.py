@@ -51,7 +51,7 @@ def check_command(target: str | None, severity: str, ignored: tuple[str, ...], n
     cannot be read is reported as unknown.
     """
     if nagios and as_json:
-        raise click.UsageError("--nagios or --json, not both.")
+        raise click.UsageError("--nagios and --json cannot be combined.")
     try:
         checked = on_workbench(_check, target, ignored, quiet=True)
     except RaidbenchError as error:
@@ -89,7 +89,7 @@ def _print_result(checked: CheckResult, severity: str, *, nagios: bool, as_json:
     lines(row for finding in checked.findings for row in _rows(finding, width))
     for result in checked.unknown:
         where, why = clean(result.outcome.where, 200), clean(result.outcome.why, 300)
-        _say_wrapped(f"Not known: {result.rule.id} at {where}: {why}.", width)
+        _say_wrapped(f"Unknown: {result.rule.id} at {where}: {why}.", width)
     for problem in checked.problems:
         _say_wrapped(
             f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip(), width
@@ -110,6 +110,6 @@ def _rows(result: RuleResult[Finding], width: int) -> list[str]:
     rows = [head, *wrap_text(clean(finding.message, 500), width, first=" " * 7)]
     command = finding.staged.command if finding.staged is not None else None
     for label, text in finding_lines(finding):
-        first = f"       {label:<6} "
+        first = f"       {label:<8} "
         rows += [f"{first}{text}"] if text == command else wrap_text(clean(text, 500), width, first=first)
     return [row.rstrip() for row in rows]

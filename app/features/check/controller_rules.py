@@ -33,7 +33,7 @@ def _slots_by_name(snapshot: SystemSnapshot) -> list[tuple[str, PciSlot]]:
 @rule(
     WARN,
     "pcie-link-slow",
-    "a PCIe link is below what card and slot both can",
+    "a PCIe link is slower than controller and slot support",
     "Documentation/ABI/testing/sysfs-bus-pci, max_link_speed",
 )
 def slow_links(snapshot: SystemSnapshot) -> RuleOutput:
@@ -43,15 +43,15 @@ def slow_links(snapshot: SystemSnapshot) -> RuleOutput:
         if not card.link_degraded:
             continue
         if port.max_speed is None or port.max_width is None:
-            yield UnknownResult(where=where, why=f"its link is {card.shown}; what the slot can is not told")
+            yield UnknownResult(where=where, why=f"the link is {card.shown}; the speed of the slot is not reported")
             continue
         if _is_slower(card, port):
             yield Finding(
                 where=where,
-                message=f"The PCIe link is {card.speed} x{card.width}; the card can do {card.best} and the slot"
-                f" {port.best}.",
+                message=f"The PCIe link runs at {card.speed} x{card.width}. The controller supports {card.best}, the"
+                f" slot {port.best}.",
                 evidence=f"current_link_speed {card.speed}, current_link_width {card.width}",
-                do="Seat the card again or in another slot, and look for a limit of the slot in the firmware's setup.",
+                do="Reseat the controller or use another slot. Check the BIOS for a speed limit of the slot.",
             )
 
 
@@ -64,7 +64,7 @@ def _is_slower(card: Link, port: Link) -> bool:
 
 
 @rule(
-    WARN, "irq-one-cpu", "all interrupts of a card go to one processor", "Documentation/core-api/irq/irq-affinity.rst"
+    WARN, "irq-one-cpu", "all interrupts of a controller go to one CPU", "Documentation/core-api/irq/irq-affinity.rst"
 )
 def single_cpu_interrupts(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield controllers with several interrupts that all go to one CPU."""
@@ -73,15 +73,18 @@ def single_cpu_interrupts(snapshot: SystemSnapshot) -> RuleOutput:
         if len(slot.interrupts) > 1 and len(cpus) == 1 and snapshot.cores > 1:
             yield Finding(
                 where=where,
-                message=f"All {len(slot.interrupts)} interrupts go to CPU {min(cpus)}: it sets the limit of the card.",
-                evidence=f"/proc/irq/{min(slot.interrupts, key=int)}/effective_affinity_list and its siblings:"
+                message=f"All {len(slot.interrupts)} interrupts go to CPU {min(cpus)}. This CPU limits the controller.",
+                evidence=f"/proc/irq/{min(slot.interrupts, key=int)}/effective_affinity_list and the others:"
                 f" {min(cpus)}",
-                do="Let irqbalance spread them, or write other CPUs to /proc/irq/N/smp_affinity_list.",
+                do="Distribute them with irqbalance, or write other CPUs to /proc/irq/N/smp_affinity_list.",
             )
 
 
 @rule(
-    WARN, "irq-far", "no interrupt of a card is on its NUMA node", "Documentation/ABI/testing/sysfs-bus-pci, numa_node"
+    WARN,
+    "irq-far",
+    "no interrupt of a controller is on its NUMA node",
+    "Documentation/ABI/testing/sysfs-bus-pci, numa_node",
 )
 def distant_interrupts(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield controllers whose interrupts are all on another NUMA node."""
@@ -91,19 +94,19 @@ def distant_interrupts(snapshot: SystemSnapshot) -> RuleOutput:
         near = snapshot.nodes.get(slot.node) if slot.node is not None else None
         cpus = frozenset().union(*slot.interrupts.values()) if slot.interrupts else frozenset()
         if not near or not cpus:
-            why = "its interrupts are not told" if near else "its NUMA node is not told"
+            why = "its interrupts are not reported" if near else "its NUMA node is not reported"
             yield UnknownResult(where=where, why=why)
         elif cpus.isdisjoint(near):
             yield Finding(
                 where=where,
-                message=f"The card is on NUMA node {slot.node}, and none of its interrupts is: each crosses the link"
-                " between the processors.",
+                message=f"The controller is on NUMA node {slot.node}, but all of its interrupts go to other nodes."
+                " Each interrupt crosses the CPU interconnect.",
                 evidence=f"numa_node {slot.node}; interrupts on CPUs {', '.join(map(str, sorted(cpus)[:8]))}",
-                do=f"Write CPUs of node {slot.node} to /proc/irq/N/smp_affinity_list, or let irqbalance do it.",
+                do=f"Write CPUs of node {slot.node} to /proc/irq/N/smp_affinity_list, or run irqbalance.",
             )
 
 
-@rule(FAULT, "battery-failed", "a card's battery or capacitor is failed or missing", "the card's tool")
+@rule(FAULT, "battery-failed", "the battery or capacitor of a controller is failed or missing", "the controller's tool")
 def failed_batteries(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield controllers whose battery or capacitor is failed or missing."""
     for card in snapshot.inventory.controllers:
@@ -113,27 +116,27 @@ def failed_batteries(snapshot: SystemSnapshot) -> RuleOutput:
             for array in snapshot.inventory.arrays
         ):
             yield UnknownResult(
-                where=str(card.target), why="whether anything keeps its cache over a power cut is not told"
+                where=str(card.target), why="the protection of its cache against power loss is not reported"
             )
         if guard is None or guard.kind == "none":
             continue
         if guard.state in UNPROTECTED:
             yield Finding(
                 where=str(card.target),
-                message="Nothing keeps the cache over a power cut: write-back is written through, or loses what it"
-                " holds.",
+                message="The write cache is not protected against power loss. The controller falls back to"
+                " write-through, or loses the cached data.",
                 evidence=f"{guard.kind} {guard.state}",
-                do="Replace the battery or the capacitor.",
+                do="Replace the battery or capacitor.",
             )
         elif guard.state == "unknown":
-            yield UnknownResult(where=str(card.target), why=f"how its {guard.kind} is, is not told")
+            yield UnknownResult(where=str(card.target), why=f"the state of its {guard.kind} is not reported")
 
 
 @rule(
     NOTE,
     "writes-always-cached",
-    "a controller caches writes also without a healthy battery",
-    "the card's tool, write policy",
+    "a controller caches writes even without a healthy battery",
+    "the controller's tool, write policy",
 )
 def unconditional_write_caches(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield controllers that cache writes whatever the state of the battery; one finding for all their arrays."""
@@ -152,27 +155,28 @@ def unconditional_write_caches(snapshot: SystemSnapshot) -> RuleOutput:
             more = f" and {len(kept) - 1} more arrays" if len(kept) > 1 else ""
             yield Finding(
                 where=str(card.target),
-                message=f"Writes to {kept[0]}{more} stay in the cache also without a healthy battery: a power cut then"
-                " loses what was reported written.",
+                message=f"Writes to {kept[0]}{more} are cached even without a healthy battery. A power loss then"
+                " loses acknowledged writes.",
                 evidence=f"write_cache {ALWAYS_CACHED}",
-                do="Set write_cache to write-back, or watch the battery.",
+                do="Set write_cache to write-back, or monitor the battery.",
             )
 
 
-@rule(NOTE, "battery-learning", "a battery learns or is being charged", "the card's tool; docs/advice.md")
+@rule(NOTE, "battery-learning", "a battery is in a learn cycle or charging", "the controller's tool; docs/advice.md")
 def learning_batteries(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield controllers whose battery is in its learn cycle or charging."""
     for card in snapshot.inventory.controllers:
         if card.protection is not None and card.protection.state in ("learning", "charging"):
             yield Finding(
                 where=str(card.target),
-                message="The battery is learning or being charged: until it is ready write-back is write-through.",
+                message="The battery is in a learn cycle or charging. Until it is ready, the controller uses"
+                " write-through.",
                 evidence=f"{card.protection.kind} {card.protection.state}",
-                do="Wait some hours; let it learn when nobody needs the cache.",
+                do="Wait some hours. Schedule learn cycles for times of low load.",
             )
 
 
-@rule(WARN, "battery-replace", "a battery or capacitor is to be replaced", "the card's tool")
+@rule(WARN, "battery-replace", "a battery or capacitor needs replacement", "the controller's tool")
 def aging_batteries(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield controllers that ask for a replacement of a battery that still works."""
     for card in snapshot.inventory.controllers:
@@ -181,17 +185,17 @@ def aging_batteries(snapshot: SystemSnapshot) -> RuleOutput:
         if label is not None and (text or "").lower() == "yes":
             yield Finding(
                 where=str(card.target),
-                message="The card says that its battery or capacitor is to be replaced.",
+                message="The controller reports that its battery or capacitor needs replacement.",
                 evidence=f"{label}: {text}",
-                do="Replace it before it fails.",
+                do="Replace the battery or capacitor before it fails.",
             )
 
 
 @rule(
     WARN,
     "policy-not-in-force",
-    "write-back or another cache policy is set and not in force",
-    "the card's tool; docs/advice.md",
+    "a configured cache policy, such as write-back, is not effective",
+    "the controller's tool; docs/advice.md",
 )
 def ineffective_policies(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield arrays whose effective cache policy is not the configured one, such as write-back."""
@@ -203,16 +207,16 @@ def ineffective_policies(snapshot: SystemSnapshot) -> RuleOutput:
             why = f": {reading.why_effective}" if reading.why_effective else ""
             yield Finding(
                 where=str(array.target),
-                message=f"{key} is set to {reading.now}, and {reading.effective} is in force{why}.",
+                message=f"{key} is set to {reading.now}, but the effective value is {reading.effective}{why}.",
                 evidence=f"{key} {reading.now}, effective {reading.effective}",
-                do="Mend what keeps it from being in force; `raidbench show` says more.",
+                do="Fix the cause; `raidbench show` has details.",
             )
 
 
 @rule(
     WARN,
     "drive-cache-unprotected",
-    "drives cache behind a card without protection",
+    "drive caches are on although the controller has no protection",
     "Broadcom, MegaRAID SAS software user guide, disk cache policy",
 )
 def drive_caches(snapshot: SystemSnapshot) -> RuleOutput:
@@ -223,16 +227,16 @@ def drive_caches(snapshot: SystemSnapshot) -> RuleOutput:
             continue
         if card.protection is None:
             yield UnknownResult(
-                where=str(array.target), why="its drives cache; whether the card has a battery is not told"
+                where=str(array.target), why="drive caches are on; the battery of the controller is not reported"
             )
         elif card.protection.state in UNPROTECTED:
             guard = f"{card.protection.kind} {card.protection.state}"
             yield Finding(
                 where=str(array.target),
-                message="The drives' own write caches are on behind a card without protection: a power cut loses what"
-                " they hold.",
+                message="The write caches of the drives are on, and nothing protects them. A power loss loses their"
+                " content.",
                 evidence=f"drive_cache on, {guard}",
-                do="Set drive_cache to off unless the drives have capacitors of their own.",
+                do="Set drive_cache to off unless the drives have power-loss protection.",
                 staged=snapshot.staged(array.target, "drive_cache", "off"),
             )
 
@@ -240,7 +244,7 @@ def drive_caches(snapshot: SystemSnapshot) -> RuleOutput:
 @rule(
     NOTE,
     "rebuild-rate-high",
-    "a rebuild may take more than half of a card's time",
+    "a rebuild may use more than half of a controller's time",
     "Broadcom, MegaRAID SAS software user guide, rebuild rate",
 )
 def rebuild_rate(snapshot: SystemSnapshot) -> RuleOutput:
@@ -250,9 +254,10 @@ def rebuild_rate(snapshot: SystemSnapshot) -> RuleOutput:
         if text.isdigit() and int(text) > HIGHEST_REBUILD_RATE:
             yield Finding(
                 where=str(card.target),
-                message=f"A rebuild may take {text} % of the card's time: while one runs, I/O gets the rest.",
+                message=f"A rebuild may use {text} % of the controller's time. During a rebuild, only the rest is"
+                " left for I/O.",
                 evidence=f"rebuild_rate {text}",
-                do="Set rebuild_rate to 30, unless redundancy has to be back as soon as it can.",
+                do="Set rebuild_rate to 30, unless the shortest rebuild time matters more.",
                 staged=snapshot.staged(card.target, "rebuild_rate", "30"),
             )
 
@@ -260,7 +265,7 @@ def rebuild_rate(snapshot: SystemSnapshot) -> RuleOutput:
 @rule(
     FAULT,
     "flushes-off",
-    "a drive caches writes and is sent no flushes",
+    "a drive caches writes, but the kernel sends no flushes",
     "Documentation/block/writeback_cache_control.rst",
 )
 def missing_flushes(snapshot: SystemSnapshot) -> RuleOutput:
@@ -271,9 +276,8 @@ def missing_flushes(snapshot: SystemSnapshot) -> RuleOutput:
             continue  # the cache of a disk system's volume has a battery
         yield Finding(
             where=str(drive.target),
-            message="The drive caches writes, and the kernel sends no flushes: a power cut loses what was said to be"
-            " safe.",
+            message="The drive caches writes, but the kernel sends no flushes. A power loss loses synced writes.",
             evidence="drive cache on; queue/write_cache: write through",
-            do="Set write_cache of the kernel's disk to write-back, or switch the drive's cache off.",
+            do="Set write_cache of the kernel disk to write-back, or switch off the drive's cache.",
             staged=snapshot.staged(snapshot.queue_of(drive), "write_cache", "write-back"),
         )

@@ -11,10 +11,8 @@ from backends.health import HealthFault, faults_of, health_at, warmest
 from backends.model import BROKEN, GONE, UNRECOVERABLE, Array, Controller, Drive, Health, Level, State, Target
 from backends.raid import PARITY
 
-_SLOW_WHEN_FULL = "writes become slow, and at 100 % they fail"
-_WHEN_FULL = dict.fromkeys(
-    (Level.VDO, Level.VDO_POOL), "at 100 % it takes no more writes, and what was being written is lost"
-)
+_SLOW_WHEN_FULL = "writes become slow, and fail at 100 %"
+_WHEN_FULL = dict.fromkeys((Level.VDO, Level.VDO_POOL), "at 100 % writes fail, and unwritten data is lost")
 """What happens when a pool is full, by its level; `_SLOW_WHEN_FULL` for any other."""
 
 FULL_PERCENT = 80.0
@@ -24,25 +22,27 @@ COPYBACK = "copyback"
 """Kind of the task of a controller or array that copies one drive to another."""
 
 _RAIDZ = (Level.RAIDZ1, Level.RAIDZ2, Level.RAIDZ3, Level.DRAID1, Level.DRAID2, Level.DRAID3)
-_REDUNDANT = "The array has less redundancy than its level promises: another failure may lose it."
-_REPLACE = "Replace the failed drive, or let the rebuild end."
-_TOOL = "Ask the tool of the array for the cause, and fix that."
-_LVM_TOOL = "Fix the cause: lvs -a -o +lv_health_status and dmesg show it, lvmraid(7) and lvmthin(7) the repair."
+_REDUNDANT = "Redundancy is reduced. Another failure may lose the array."
+_REPLACE = "Replace the failed drive, or wait for the rebuild."
+_TOOL = "Find the cause with the array's tool, and fix it."
+_LVM_TOOL = (
+    "Find the cause with `lvs -a -o +lv_health_status` and `dmesg`. lvmraid(7) and lvmthin(7) describe the repair."
+)
 _COST: Mapping[Level, tuple[str, str]] = {
-    **dict.fromkeys((*PARITY, *_RAIDZ), (f"Missing data are computed from parity. {_REDUNDANT}", _REPLACE)),
-    **dict.fromkeys((Level.RAID1, Level.RAID10), (f"Some data have fewer copies. {_REDUNDANT}", _REPLACE)),
+    **dict.fromkeys((*PARITY, *_RAIDZ), (f"Missing data is rebuilt from parity. {_REDUNDANT}", _REPLACE)),
+    **dict.fromkeys((Level.RAID1, Level.RAID10), (f"Some data has fewer copies. {_REDUNDANT}", _REPLACE)),
     Level.REPLICATED: (
-        "The copies on the hosts are not all up to date and connected: a failure here may lose the newest writes.",
-        "Connect the other host, and let it resynchronise: drbdadm status shows what is missing.",
+        "Some copies on the hosts are outdated or disconnected. A failure of this host may lose the newest writes.",
+        "Reconnect the other host and wait for the resync. `drbdadm status` shows the missing part.",
     ),
     Level.MULTIPATH: (
-        "Fewer paths lead to the disk than before, and the last one that fails stops all I/O.",
-        "Check the cable, port and controller of the failed path: multipath -ll shows it.",
+        "The disk has lost paths. When the last path fails, all I/O stops.",
+        "Check cable, port and controller of the failed path (`multipath -ll`).",
     ),
-    Level.THIN_POOL: ("Writes to its volumes may stop or fail.", _LVM_TOOL),
-    **dict.fromkeys((Level.THIN, Level.VDO_POOL, Level.VDO), ("Writes to it may stop or fail.", _LVM_TOOL)),
+    Level.THIN_POOL: ("Writes to its logical volumes may stop or fail.", _LVM_TOOL),
+    **dict.fromkeys((Level.THIN, Level.VDO_POOL, Level.VDO), ("Writes may stop or fail.", _LVM_TOOL)),
     Level.SNAPSHOT: ("", "Extend it with lvextend(8), or delete it."),
-    Level.CACHED: ("What the cache has not yet written to the disk may be lost.", _LVM_TOOL),
+    Level.CACHED: ("Data that is only in the cache may be lost.", _LVM_TOOL),
 }
 """Cost of a broken array that still serves data, and its fix, by level."""
 
@@ -50,7 +50,7 @@ _SUSPENDED = "suspended"
 """Part of the reason if the device-mapper device of an array is suspended: then no member is missing."""
 
 
-@rule(FAULT, "array-degraded", "an array is not whole", "the tool of the array")
+@rule(FAULT, "array-degraded", "an array is degraded or failed", "the array's tool")
 def array_state(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield arrays that are not complete."""
     for array in snapshot.inventory.arrays:
@@ -67,7 +67,7 @@ def array_state(snapshot: SystemSnapshot) -> RuleOutput:
             )
 
 
-@rule(FAULT, "drive-failed", "a drive is failed, offline or missing", "its card's tool, or sysfs")
+@rule(FAULT, "drive-failed", "a drive is failed, offline or missing", "its controller's tool, or sysfs")
 def drive_state(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives that are failed, offline or missing."""
     for drive in snapshot.drives():
@@ -76,14 +76,14 @@ def drive_state(snapshot: SystemSnapshot) -> RuleOutput:
                 where=str(drive.target),
                 message=f"The drive is {drive.state.value}.",
                 evidence=f"state {drive.state.value}",
-                do="Replace it, or plug it in again.",
+                do="Replace the drive, or reinsert it.",
             )
 
 
 @rule(
     WARN,
     "drive-unusable",
-    "a drive has sectors that the kernel does not take",
+    "a drive has a sector size that the kernel does not support",
     "drivers/scsi/sd.c, sd_read_capacity; sg_format(8)",
 )
 def unusable_drives(snapshot: SystemSnapshot) -> RuleOutput:
@@ -92,13 +92,13 @@ def unusable_drives(snapshot: SystemSnapshot) -> RuleOutput:
         if (text := fact(drive, "Unusable")) is not None:
             yield Finding(
                 where=str(drive.target),
-                message="The drive answers, but the kernel cannot use it.",
+                message="The drive responds, but the kernel cannot use it.",
                 evidence=f"Unusable: {text}",
-                do="Format it with sectors of 512 or 4096 bytes, which destroys what is on it: sg_format(8).",
+                do="Format the drive with sectors of 512 or 4096 bytes: sg_format(8). This destroys its data.",
             )
 
 
-@rule(NOTE, "wwn-shared", "two drives report one WWN", "udev, 60-persistent-storage.rules (links by-id/wwn-)")
+@rule(NOTE, "wwn-shared", "two drives report the same WWN", "udev, 60-persistent-storage.rules (links by-id/wwn-)")
 def shared_wwns(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives that report the WWN of another drive."""
     first: dict[str, Drive] = {}
@@ -109,10 +109,10 @@ def shared_wwns(snapshot: SystemSnapshot) -> RuleOutput:
         if other.identity is not None and other.identity.has_other_serial(device.identity):
             yield Finding(
                 where=str(device.target),
-                message=f"The drive reports the WWN of {other.target}, and another serial number: links by WWN lead to"
-                " either.",
+                message=f"The drive reports the same WWN as {other.target}, but another serial number. A link by WWN"
+                " may point to either drive.",
                 evidence=f"WWN {device.wwn}, serial numbers {other.serial} and {device.serial}",
-                do="Name both by their serial numbers, such as /dev/disk/by-id/ata-...",
+                do="Address both drives by serial number, such as /dev/disk/by-id/ata-...",
             )
 
 
@@ -150,9 +150,9 @@ def failing_drives(snapshot: SystemSnapshot) -> RuleOutput:
         lines = [f"predicted failures: {health.predictive_errors}"] if health.predictive_errors else []
         yield Finding(
             where=str(drive.target),
-            message="The drive will fail soon: the drive itself or its controller predicts it.",
+            message="The drive or its controller predicts a failure soon.",
             evidence=", ".join((["predicts failure"] if health.predicts_failure else []) + lines),
-            do="Replace it, and copy first what is stored nowhere else.",
+            do="Back up data that exists only on this drive, then replace the drive.",
         )
 
 
@@ -162,42 +162,46 @@ def locked_drives(snapshot: SystemSnapshot) -> RuleOutput:
     for drive, _ in _with_fault(snapshot, HealthFault.LOCKED):
         yield Finding(
             where=str(drive.target),
-            message="The drive is encrypted and locked: nothing on it can be read or written.",
+            message="The drive is encrypted and locked. It cannot be read or written.",
             evidence="locked",
-            do="Unlock it with its key in the tool of the controller.",
+            do="Unlock the drive with its key in the controller's tool.",
         )
 
 
-@rule(WARN, "drive-foreign", "a drive has the configuration of another card", "the card's tool")
+@rule(WARN, "drive-foreign", "a drive has a foreign configuration", "the controller's tool")
 def foreign_drives(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives with the configuration of another controller."""
     for drive, _ in _with_fault(snapshot, HealthFault.FOREIGN):
         yield Finding(
             where=str(drive.target),
-            message="The drive has the configuration of another card: it is no spare, and nothing is stored on it.",
+            message="The drive has a foreign configuration (of another controller). It is neither a member nor a"
+            " spare here.",
             evidence="state foreign" if drive.state is State.FOREIGN else "foreign configuration",
-            do="Import or clear the foreign configuration in the card's tool.",
+            do="Import or clear the foreign configuration with the controller's tool.",
         )
 
 
 @rule(
-    WARN, "drive-errors", "a drive has had media errors", "the card's counters; NVMe, Media and Data Integrity Errors"
+    WARN,
+    "drive-errors",
+    "a drive reports media errors",
+    "the controller's counters; NVMe, Media and Data Integrity Errors",
 )
 def media_errors(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives with failed reads or writes of the medium."""
     for drive, health in _with_fault(snapshot, HealthFault.MEDIA_ERRORS):
         yield Finding(
             where=str(drive.target),
-            message="The drive has had media errors: some blocks were read only after retries, or were lost.",
+            message="The drive reports media errors. Some blocks needed retries or were lost.",
             evidence=f"media errors: {health.media_errors}",
-            do="Copy what is stored only there, and replace the drive.",
+            do="Back up data that exists only on this drive, then replace the drive.",
         )
 
 
 @rule(
     WARN,
     "drive-other-errors",
-    "a drive has had 100 errors that are not of its medium",
+    "a drive reports 100 or more errors other than media errors",
     "the controller's counters; small counts are usual after hot-plugs and resets",
 )
 def other_errors(snapshot: SystemSnapshot) -> RuleOutput:
@@ -205,10 +209,10 @@ def other_errors(snapshot: SystemSnapshot) -> RuleOutput:
     for drive, health in _with_fault(snapshot, HealthFault.OTHER_ERRORS):
         yield Finding(
             where=str(drive.target),
-            message=f"The drive has had {health.other_errors} errors that are not of its medium: commands were aborted"
-            " or repeated.",
+            message=f"The drive reports {health.other_errors} errors other than media errors. Commands were aborted"
+            " or retried.",
             evidence=f"other errors: {health.other_errors}",
-            do="Check cable, slot and firmware if the count grows.",
+            do="If the count grows, check cable, slot and firmware.",
         )
 
 
@@ -226,16 +230,16 @@ def copybacks(snapshot: SystemSnapshot) -> RuleOutput:
         if health.copyback and targets.isdisjoint((drive.array, drive.controller)):
             yield Finding(
                 where=str(drive.target),
-                message="The controller copies the drive to or from another drive: the drives serve the copy as well.",
+                message="A copyback to or from another drive is running. It uses drive bandwidth.",
                 evidence="copyback",
-                do="Wait for its end.",
+                do="Wait until it ends.",
             )
 
 
 @rule(
     FAULT,
     "array-blocks-lost",
-    "a controller could not restore blocks of an array",
+    "an array has blocks that its controller could not restore",
     "the controller's tool, unrecoverable media errors",
 )
 def lost_blocks(snapshot: SystemSnapshot) -> RuleOutput:
@@ -245,16 +249,16 @@ def lost_blocks(snapshot: SystemSnapshot) -> RuleOutput:
         if text is not None and text.lower() not in ("none", "none detected", "no", "0"):
             yield Finding(
                 where=str(array.target),
-                message="The array has blocks that its controller could not restore: reads of them fail.",
+                message="The array has blocks that its controller could not restore. Reads of these blocks fail.",
                 evidence=f"{UNRECOVERABLE}: {text}",
-                do="Restore the files on these blocks from a backup, and replace the drives with media errors.",
+                do="Replace the drives with media errors, and restore the affected files from a backup.",
             )
 
 
 @rule(
     FAULT,
     "drive-warns",
-    "an NVMe drive raises its critical warning",
+    "an NVMe drive reports a critical warning",
     "NVMe base specification, SMART / Health Information",
 )
 def critical_warnings(snapshot: SystemSnapshot) -> RuleOutput:
@@ -263,16 +267,16 @@ def critical_warnings(snapshot: SystemSnapshot) -> RuleOutput:
         if (text := fact(drive, "Warning")) is not None:
             yield Finding(
                 where=str(drive.target),
-                message=f"The drive warns: {text}.",
+                message=f"The drive reports a critical warning: {text}.",
                 evidence=f"Critical Warning: {text}",
-                do="Replace it, or cool it where it is about the temperature.",
+                do="If the warning is about temperature, improve cooling. Otherwise replace the drive.",
             )
 
 
 @rule(
     WARN,
     "drive-worn",
-    "80 % of a drive's endurance is used, or its spare is at its threshold",
+    "80 % of a drive's endurance is used, or its spare blocks are at the threshold",
     "NVMe, Percentage Used and Available Spare",
 )
 def worn_drives(snapshot: SystemSnapshot) -> RuleOutput:
@@ -282,9 +286,9 @@ def worn_drives(snapshot: SystemSnapshot) -> RuleOutput:
         targets.add(drive.target)
         yield Finding(
             where=str(drive.target),
-            message=f"{health.wear_percent:g} % of the rated endurance is used.",
+            message=f"The drive has used {health.wear_percent:g} % of its rated endurance.",
             evidence=f"endurance used: {health.wear_percent:g} %",
-            do="Plan its replacement.",
+            do="Plan to replace the drive.",
         )
     for drive in snapshot.drives():
         spare, limit = fact_number(drive, "Spare"), fact_limit(drive, "Spare")
@@ -293,16 +297,16 @@ def worn_drives(snapshot: SystemSnapshot) -> RuleOutput:
         if spare <= limit and not _has_warning(drive, "spare"):
             yield Finding(
                 where=str(drive.target),
-                message=f"{spare:g} % of the spare blocks are left, and the drive warns from {limit:g} % on.",
+                message=f"The drive has {spare:g} % of its spare blocks left (threshold: {limit:g} %).",
                 evidence=f"Spare: {fact(drive, 'Spare')}",
-                do="Plan its replacement.",
+                do="Plan to replace the drive.",
             )
 
 
 @rule(
     WARN,
     "drive-hot",
-    "a drive is as warm as its own limit; without one: HDD 60 °C, SSD 70 °C",
+    "a drive is at its temperature limit; without a reported limit: HDD 60 °C, SSD 70 °C",
     "NVMe, Warning Composite Temperature Threshold; operating temperatures in data sheets",
 )
 def hot_drives(snapshot: SystemSnapshot) -> RuleOutput:
@@ -314,21 +318,21 @@ def hot_drives(snapshot: SystemSnapshot) -> RuleOutput:
         its_own = limit == health.temperature_limit
         yield Finding(
             where=str(drive.target),
-            message=f"The drive has {health.temperature:g} °C and "
+            message=f"The drive is at {health.temperature:g} °C. "
             + (
-                f"warns at {limit:g} °C: it slows down to cool."
+                f"It throttles from {limit:g} °C on."
                 if its_own
-                else f"reports no limit: drives of its kind are made for less than {limit:g} °C."
+                else f"It reports no limit; such drives are usually rated up to {limit:g} °C."
             ),
             evidence=f"temperature: {health.temperature:g} °C" + (f" (warns at {limit:g} °C)" if its_own else ""),
-            do="Check its cooling.",
+            do="Check the cooling of the drive.",
         )
 
 
 @rule(
     NOTE,
     "drive-throttled",
-    "a drive has slowed down for its temperature",
+    "a drive has throttled because of its temperature",
     "NVMe, Thermal Management Temperature transition counts",
 )
 def throttled_drives(snapshot: SystemSnapshot) -> RuleOutput:
@@ -337,13 +341,13 @@ def throttled_drives(snapshot: SystemSnapshot) -> RuleOutput:
         if (text := fact(drive, "Throttled")) is not None:
             yield Finding(
                 where=str(drive.target),
-                message=f"The drive has slowed down for its temperature: {text}.",
+                message=f"The drive has throttled because of its temperature: {text}.",
                 evidence=f"Throttled: {text}",
-                do="See to its cooling if the count grows.",
+                do="If the count grows, check the cooling of the drive.",
             )
 
 
-@rule(NOTE, "background-task", "a rebuild, check or patrol read is under way", "the tool of the array; docs/advice.md")
+@rule(NOTE, "background-task", "a rebuild, check or patrol read is running", "the array's tool; docs/advice.md")
 def background_tasks(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield background tasks that share the drives."""
     things: tuple[Controller | Array, ...] = (*snapshot.inventory.controllers, *snapshot.inventory.arrays)
@@ -355,9 +359,9 @@ def background_tasks(snapshot: SystemSnapshot) -> RuleOutput:
             name = TASKS.get(task.kind, task.kind)
             yield Finding(
                 where=str(device.target),
-                message=f"{name[0].upper()}{name[1:]} is under way{done}: the drives serve it as well.",
+                message=f"{name[0].upper()}{name[1:]} is running{done}. It uses drive bandwidth.",
                 evidence=f"task {task.kind}{done}",
-                do="Wait for its end, or change its rate.",
+                do="Wait until it ends, or change its rate.",
             )
 
 
@@ -370,16 +374,16 @@ def full_pools(snapshot: SystemSnapshot) -> RuleOutput:
             if share is not None and share >= FULL_PERCENT:
                 yield Finding(
                     where=str(array.target),
-                    message=f"It is {share:g} % full: {_WHEN_FULL.get(array.level, _SLOW_WHEN_FULL)}.",
+                    message=f"The pool is {share:g} % full: {_WHEN_FULL.get(array.level, _SLOW_WHEN_FULL)}.",
                     evidence=f"{label}: {fact(array, label)}",
-                    do="Make room, or add a disk.",
+                    do="Free space, or add a disk.",
                 )
 
 
 @rule(
     WARN,
     "array-mismatches",
-    "copies or parity of an array do not agree",
+    "copies or parity of an array do not match",
     "Documentation/admin-guide/md.rst, mismatch_cnt",
 )
 def mismatches(snapshot: SystemSnapshot) -> RuleOutput:
@@ -388,7 +392,8 @@ def mismatches(snapshot: SystemSnapshot) -> RuleOutput:
         if (text := fact(array, "Mismatches")) is not None:
             yield Finding(
                 where=str(array.target),
-                message=f"Copies or parity do not agree: {text}.",
+                message=f"Copies or parity do not match: {text}.",
                 evidence=f"Mismatches: {text}",
-                do="Run a check again; what stays is repaired with sync_action repair, after a look at the drives.",
+                do="Check the health of the drives and repeat the check. If mismatches remain, write repair to"
+                " md/sync_action.",
             )

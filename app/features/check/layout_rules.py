@@ -55,40 +55,44 @@ def misaligned_parts(snapshot: SystemSnapshot) -> RuleOutput:
         if unit and start % unit:
             yield Finding(
                 where=name,
-                message=f"It begins at byte {start}, inside a {unit_name} of {exact_text(unit)}: I/Os that would touch"
-                " one touch two.",
+                message=f"The start is at byte {start}, inside a {unit_name} of {exact_text(unit)}. I/Os that fit"
+                " into one touch two.",
                 evidence=f"start {start // 512} sectors",
-                do="Make it anew at a multiple of 1 MiB and copy the data; nothing moves it in place.",
+                do="Re-create the partition at a multiple of 1 MiB and copy the data back. It cannot be moved in"
+                " place.",
             )
 
 
 @rule(
-    NOTE, "stripe-misaligned", "a partition begins inside a full stripe with parity", "xfs(5); mke2fs(8), stripe_width"
+    NOTE,
+    "stripe-misaligned",
+    "a partition begins inside a full stripe of a parity array",
+    "xfs(5); mke2fs(8), stripe_width",
 )
 def stripe_misaligned_parts(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield partitions and md members on parity arrays that begin at a strip but not at a full stripe."""
     for name, start, array, _ in _offsets(snapshot):
         if array is not None and array.level in PARITY and array.strip_bytes is None:
-            yield UnknownResult(where=name, why=f"the strip of {array.target} is not told")
+            yield UnknownResult(where=name, why=f"the strip size of {array.target} is not reported")
         if array is None or array.level not in PARITY or not array.strip_bytes or start % array.strip_bytes:
             continue
         stripe = alignment_of(array)
         if stripe is None:
-            yield UnknownResult(where=name, why="how many drives carry data is not told")
+            yield UnknownResult(where=name, why="the number of data drives is not reported")
         elif start % stripe:
             yield Finding(
                 where=name,
-                message=f"It begins inside a full stripe of {exact_text(stripe)}: aligned large writes are parts of"
-                " two stripes.",
+                message=f"The start is not aligned to the full stripe ({exact_text(stripe)}). Large writes span two"
+                " stripes.",
                 evidence=f"start {start // 512} sectors",
-                do=f"Make it anew at a multiple of {exact_text(stripe)} where large writes matter.",
+                do=f"If large writes matter, re-create the partition at a multiple of {exact_text(stripe)}.",
             )
 
 
 @rule(
     WARN,
     "stack-misaligned",
-    "the kernel finds a device off what lies beneath",
+    "the kernel reports a misaligned stacked device",
     "Documentation/ABI/stable/sysfs-block, alignment_offset",
 )
 def misaligned_stacks(snapshot: SystemSnapshot) -> RuleOutput:
@@ -96,12 +100,16 @@ def misaligned_stacks(snapshot: SystemSnapshot) -> RuleOutput:
     for block in snapshot.blocks.values():
         offset = block.number("alignment_offset")
         if offset:
-            subject = "The kernel finds it misaligned" if offset < 0 else f"It is {offset} bytes off what lies beneath"
+            subject = (
+                "The kernel reports a misaligned device"
+                if offset < 0
+                else (f"The device is misaligned by {offset} bytes to the device below")
+            )
             yield Finding(
                 where=block.name,
-                message=f"{subject}: I/Os touch more pieces than they need.",
+                message=f"{subject}. I/Os touch more sectors or strips than necessary.",
                 evidence=f"/sys/block/{block.name}/alignment_offset: {offset}",
-                do="Make it anew with the data offset of its layer aligned.",
+                do="Re-create the device with an aligned data offset.",
             )
 
 
@@ -122,7 +130,12 @@ def _filesystem_stripe(snapshot: SystemSnapshot, mount: Mount) -> tuple[Array, i
     return array, unit, number, f"{name}={value}"
 
 
-@rule(WARN, "fs-stripe-other", "a filesystem was made for another stripe", "xfs(5), sunit and swidth; ext4(5), stripe")
+@rule(
+    WARN,
+    "fs-stripe-other",
+    "the stripe geometry of a filesystem does not match the array",
+    "xfs(5), sunit and swidth; ext4(5), stripe",
+)
 def other_filesystem_stripes(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield filesystems that were made for another stripe than the array has."""
     for mount in snapshot.mounts:
@@ -135,14 +148,19 @@ def other_filesystem_stripes(snapshot: SystemSnapshot) -> RuleOutput:
         if fits.isdisjoint((stripe, unit)):
             yield Finding(
                 where=mount.where(),
-                message=f"The filesystem was made for another stripe than the {exact_text(stripe)} of {array.target}:"
-                " it aligns large files to the wrong places.",
+                message=f"The stripe geometry of the filesystem does not match the {exact_text(stripe)} of"
+                f" {array.target}. Large files are misaligned.",
                 evidence=f"{mount.fstype} mounted with {text}",
                 do="Mount it with " + _options(array, stripe, mount.fstype) + ".",
             )
 
 
-@rule(NOTE, "fs-stripe-unset", "a filesystem on parity knows of no stripe", "xfs(5), sunit and swidth; ext4(5), stripe")
+@rule(
+    NOTE,
+    "fs-stripe-unset",
+    "a filesystem on a parity array has no stripe geometry",
+    "xfs(5), sunit and swidth; ext4(5), stripe",
+)
 def unset_filesystem_stripes(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield filesystems on a parity array that were made without a stripe."""
     for mount in snapshot.mounts:
@@ -151,8 +169,8 @@ def unset_filesystem_stripes(snapshot: SystemSnapshot) -> RuleOutput:
             array, unit = match[:2]
             yield Finding(
                 where=mount.where(),
-                message=f"The filesystem knows of no stripe, and {array.target} has one of {exact_text(unit)}: large"
-                " files begin anywhere in it.",
+                message="The filesystem has no stripe geometry. Large files are not aligned to the stripe of"
+                f" {array.target} ({exact_text(unit)}).",
                 evidence=f"{mount.fstype} mounted without {'sunit and swidth' if mount.fstype == 'xfs' else 'stripe'}",
                 do="Mount it with " + _options(array, unit, mount.fstype) + ".",
             )
@@ -164,7 +182,7 @@ def _options(array: Array, stripe: int, fstype: str) -> str:
     return f"stripe={stripe // 4096} (blocks of 4 KiB)"
 
 
-@rule(WARN, "ashift-small", "a ZFS pool has smaller sectors than its disks", "zpoolprops(7), ashift")
+@rule(WARN, "ashift-small", "a ZFS pool uses smaller sectors than its disks", "zpoolprops(7), ashift")
 def ashift(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield ZFS pools whose sectors are smaller than those of their disks."""
     for array in snapshot.inventory.arrays:
@@ -173,18 +191,21 @@ def ashift(snapshot: SystemSnapshot) -> RuleOutput:
         if not text.isdigit() or not int(text):
             continue
         if not sectors:
-            yield UnknownResult(where=str(array.target), why="how large the sectors of its disks are is not told")
+            yield UnknownResult(where=str(array.target), why="the sector size of its disks is not reported")
         elif 1 << int(text) < max(sectors):
             yield Finding(
                 where=str(array.target),
-                message=f"The pool writes in sectors of {1 << int(text)} bytes, its disks have {max(sectors)}: each"
-                " small write makes a disk read first.",
+                message=f"The pool uses sectors of {1 << int(text)} bytes, its disks {max(sectors)}. Each small"
+                " write costs a read-modify-write.",
                 evidence=f"ashift {text}, physical sector {max(sectors)}",
-                do="Only a pool made anew has another ashift; `zpool create -o ashift=12`.",
+                do="Re-create the pool with `zpool create -o ashift=12`. The ashift of an existing pool cannot be"
+                " changed.",
             )
 
 
-@rule(NOTE, "volblocksize-small", "blocks of a volume are smaller than a row of RAID-Z", "zfsprops(7), volblocksize")
+@rule(
+    NOTE, "volblocksize-small", "the blocks of a ZFS volume are smaller than a RAID-Z row", "zfsprops(7), volblocksize"
+)
 def volblocksize(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield volumes of a parity pool whose blocks are smaller than a row of its data disks."""
     pools = {array.target.address: array for array in snapshot.inventory.arrays if array.level in RAIDZ}
@@ -196,18 +217,20 @@ def volblocksize(snapshot: SystemSnapshot) -> RuleOutput:
             continue
         data = len(pool.members) - RAIDZ[pool.level]
         if not shift or not shift.isdigit() or not int(shift) or data < 1:
-            yield UnknownResult(where=str(array.target), why="the sectors or the disks of its pool are not told")
+            yield UnknownResult(
+                where=str(array.target), why="the sector size or the disks of its pool are not reported"
+            )
         elif int(text) < data << int(shift):
             yield Finding(
                 where=str(array.target),
-                message=f"Blocks of {exact_text(int(text))} are fewer bytes than a row of the {data} data disks:"
-                " parity and padding take more room and more I/Os than they should.",
+                message=f"Blocks of {exact_text(int(text))} are smaller than a row of the {data} data disks. Parity"
+                " and padding cost extra space and I/Os.",
                 evidence=f"volblocksize {text}, ashift {shift}, {data} data disks",
-                do="Make a volume with larger blocks and copy the data.",
+                do="Create a volume with larger blocks and copy the data.",
             )
 
 
-@rule(NOTE, "md-bitmap-fine", "a bit of md's bitmap stands for less than 64 MiB", "mdadm(8), --bitmap-chunk")
+@rule(NOTE, "md-bitmap-fine", "the bitmap chunks of an md array are below 64 MiB", "mdadm(8), --bitmap-chunk")
 def bitmap(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield md arrays whose write-intent bitmap has small chunks."""
     for array in snapshot.inventory.arrays:
@@ -215,17 +238,17 @@ def bitmap(snapshot: SystemSnapshot) -> RuleOutput:
         if match and int(match[1]) < BITMAP_CHUNK:
             yield Finding(
                 where=str(array.target),
-                message=f"A bit of the bitmap stands for {exact_text(int(match[1]) << 10)}: random writes often"
-                " wait until it is set on all members.",
+                message=f"The write-intent bitmap has chunks of {exact_text(int(match[1]) << 10)}. Random writes"
+                " often wait for bitmap updates.",
                 evidence=f"Bitmap: {fact(array, 'Bitmap')}",
-                do="Set bitmap to none, then make it again with `mdadm --grow --bitmap=internal --bitmap-chunk=128M`.",
+                do="Set bitmap to none, then run `mdadm --grow --bitmap=internal --bitmap-chunk=128M`.",
             )
 
 
 @rule(
     NOTE,
     "md-stripe-cache",
-    "md gathers few stripes before it writes parity",
+    "the stripe cache of an md array is small",
     "Documentation/admin-guide/md.rst, stripe_cache_size",
 )
 def stripe_cache(snapshot: SystemSnapshot) -> RuleOutput:
@@ -235,31 +258,38 @@ def stripe_cache(snapshot: SystemSnapshot) -> RuleOutput:
         if text.isdigit() and int(text) <= STRIPE_CACHE and (array.data_drives or 0) >= 3:
             yield Finding(
                 where=str(array.target),
-                message=f"The stripe cache has {text} pages a member: few stripes are gathered before parity is"
-                " written.",
+                message=f"The stripe cache has {text} pages per member. More partial stripes are written than"
+                " necessary.",
                 evidence=f"md/stripe_cache_size: {text}",
                 do="Set stripe_cache_size to 4096 or more.",
                 staged=snapshot.staged(array.target, "stripe_cache_size", "4096"),
             )
 
 
-@rule(NOTE, "md-journal-through", "md's journal only closes the write hole", "md(4), journal; drivers/md/raid5-cache.c")
+@rule(
+    NOTE,
+    "md-journal-through",
+    "the journal of an md array is write-through",
+    "md(4), journal; drivers/md/raid5-cache.c",
+)
 def journal_through(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield md arrays with a journal that only closes the write hole."""
     for array in snapshot.inventory.arrays:
         if snapshot.now(array.target, "journal_mode") == "write-through":
             yield Finding(
                 where=str(array.target),
-                message="Its journal only closes the write hole: a write waits for the journal and for the members.",
+                message="The journal is write-through and only closes the write hole. Each write waits for the"
+                " journal and the members.",
                 evidence="md/journal_mode: write-through",
-                do="With journal_mode write-back a write is done when it is in the journal; if that fails, it is lost.",
+                do="With journal_mode write-back, a write completes in the journal. If the journal device fails,"
+                " such writes are lost.",
             )
 
 
 @rule(
     WARN,
     "sector-format-slow",
-    "an NVMe drive has a format that it calls faster",
+    "an NVMe drive has a faster LBA format",
     "NVMe, LBA Format, Relative Performance",
 )
 def sector_format(snapshot: SystemSnapshot) -> RuleOutput:
@@ -281,7 +311,7 @@ def sector_format(snapshot: SystemSnapshot) -> RuleOutput:
             best = min(plain, key=lambda value: plain[value])
             yield Finding(
                 where=str(drive.target),
-                message=f"Its sectors are {texts[reading.now]}; the drive itself tells that {texts[best]} is faster.",
+                message=f"The LBA format is {texts[reading.now]}. The drive rates {texts[best]} as faster.",
                 evidence=f"LBA format {reading.now}, relative performance {ranks[speeds[reading.now]]}",
-                do=f"Formatting destroys what is on it: `raidbench set {drive.target} lba_format={best}`.",
+                do=f"Format the drive with `raidbench set {drive.target} lba_format={best}`. This destroys its data.",
             )

@@ -49,8 +49,8 @@ def _link_of(snapshot: SystemSnapshot, drive: Drive) -> tuple[float | None, floa
 @rule(
     WARN,
     "drive-link-slow",
-    "a SAS or SATA link is slower than drive and port",
-    "Documentation/ABI/testing/sysfs-ata; the card's tool",
+    "a SAS or SATA link is slower than drive and port support",
+    "Documentation/ABI/testing/sysfs-ata; the controller's tool",
 )
 def slow_links(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives whose link is slower than both the drive and its port."""
@@ -72,14 +72,15 @@ def slow_links(snapshot: SystemSnapshot) -> RuleOutput:
         if port is None and now >= DISK_RATE:
             yield UnknownResult(
                 where=str(drive.target),
-                why=f"its link runs at {now:g} Gb/s and the drive can do {able:g}; its port is not reported",
+                why=f"the link runs at {now:g} Gb/s and the drive supports {able:g} Gb/s; the speed of the port is"
+                " not reported",
             )
         elif port is None or port > now:
             yield Finding(
                 where=str(drive.target),
-                message=f"The link runs at {now:g} Gb/s, and the drive can do {able:g} Gb/s.",
+                message=f"The link runs at {now:g} Gb/s, but the drive supports {able:g} Gb/s.",
                 evidence=f"link {now:g} Gb/s, drive {able:g} Gb/s, port {f'{port:g} Gb/s' if port else 'not reported'}",
-                do="Check the cable, the backplane and the slot, then plug the drive in again.",
+                do="Check the cable, the backplane and the slot, then reinsert the drive.",
             )
 
 
@@ -92,14 +93,15 @@ def _kernel_limit(snapshot: SystemSnapshot, drive: Drive) -> Iterator[Finding]:
     if drive.media is Media.HDD or (_rate(drive, "Link limit") or 0.0) <= link.allowed:
         yield Finding(
             where=str(drive.target),
-            message=f"The kernel has limited the link to {link.allowed:g} Gb/s; the port can do {link.port:g} Gb/s."
-            " It does so after errors of the link.",
+            message=f"The kernel has limited the link to {link.allowed:g} Gb/s; the port supports {link.port:g}"
+            " Gb/s. The usual cause is link errors.",
             evidence=f"sata_spd_limit or maximum_linkrate {link.allowed:g} Gb/s, hardware {link.port:g} Gb/s",
-            do="Check the cable and the backplane; `dmesg` has the errors. Ignore this if you set the limit yourself.",
+            do="Check the cable and the backplane; `dmesg` shows the errors. Ignore this finding if you set the"
+            " limit yourself.",
         )
 
 
-@rule(NOTE, "firmware-mixed", "members of one model have different firmware", "the card's tool, or sysfs")
+@rule(NOTE, "firmware-mixed", "members of the same model have different firmware", "the controller's tool, or sysfs")
 def mixed_firmware(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield arrays whose members are of one model and have different firmware."""
     for array in snapshot.inventory.arrays:
@@ -118,9 +120,9 @@ def mixed_firmware(snapshot: SystemSnapshot) -> RuleOutput:
                 text = ", ".join(f"{count} x {version}" for version, count in sorted(versions.items()))
                 yield Finding(
                     where=str(array.target),
-                    message=f"Members of the model {model} have different firmware.",
+                    message=f"Members of model {model} have different firmware.",
                     evidence=f"firmware {text}",
-                    do="Bring all members to the same firmware; the vendor's notes say whether it matters.",
+                    do="Install the same firmware on all members. The vendor's release notes show whether it matters.",
                 )
 
 
@@ -134,8 +136,8 @@ def _firmware_of(snapshot: SystemSnapshot, drive: Drive) -> str | None:
 @rule(
     FAULT,
     "card-memory-errors",
-    "a controller's memory had uncorrectable errors",
-    "the card's tool, Memory Uncorrectable Errors",
+    "the memory of a controller reports uncorrectable errors",
+    "the controller's tool, Memory Uncorrectable Errors",
 )
 def memory_errors(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield controllers whose memory had errors that could not be corrected."""
@@ -143,14 +145,13 @@ def memory_errors(snapshot: SystemSnapshot) -> RuleOutput:
         if fact_number(card, "Memory errors"):
             yield Finding(
                 where=str(card.target),
-                message="The controller's memory had errors that could not be corrected: data in its cache may be"
-                " wrong.",
+                message="The memory of the controller reports uncorrectable errors. Data in its cache may be corrupt.",
                 evidence=f"Memory errors: {fact(card, 'Memory errors')}",
-                do="Replace the memory module or the controller, and run a consistency check of its arrays.",
+                do="Replace the memory module or the controller, then run a consistency check of its arrays.",
             )
 
 
-@rule(WARN, "card-hot", "a controller has 100 °C, or its cache module 85 °C", "the card's tool, temperature")
+@rule(WARN, "card-hot", "a controller is at 100 °C, or its cache module at 85 °C", "the controller's tool, temperature")
 def hot_controllers(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield controllers that are too hot."""
     for card in snapshot.inventory.controllers:
@@ -158,7 +159,7 @@ def hot_controllers(snapshot: SystemSnapshot) -> RuleOutput:
             yield from _too_hot(card, label, limit, "controller" if limit == CONTROLLER_LIMIT else "cache module")
 
 
-@rule(WARN, "battery-hot", "a battery or capacitor has 60 °C", "the card's tool, temperature")
+@rule(WARN, "battery-hot", "a battery or capacitor is at 60 °C", "the controller's tool, temperature")
 def hot_batteries(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield controllers whose battery or capacitor is too hot."""
     for card in snapshot.inventory.controllers:
@@ -171,22 +172,22 @@ def _too_hot(card: Controller, label: str, limit: float, part: str) -> Iterator[
     if match and float(match[1]) >= limit:
         yield Finding(
             where=str(card.target),
-            message=f"The {part} has {match[1]} °C, which is too hot (limit: {limit:g} °C).",
+            message=f"The {part} is too hot: {match[1]} °C (limit: {limit:g} °C).",
             evidence=f"{label}: {match[1]} °C",
             do="Check the fans and the airflow over the controller.",
         )
 
 
-@rule(WARN, "write-throttled", "an ioMemory drive slows down its writes", "fio-status, write throttling")
+@rule(WARN, "write-throttled", "an ioMemory drive throttles writes", "fio-status, write throttling")
 def throttled_writes(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives that slow down their writes."""
     for drive in snapshot.drives():
         if (text := fact(drive, "Write throttling")) is not None:
             yield Finding(
                 where=str(drive.target),
-                message=f"The drive slows down its writes: {text}.",
+                message=f"The drive throttles writes: {text}.",
                 evidence=f"Write throttling: {text}",
-                do="Check its temperature, its external power and the spare flash that is left.",
+                do="Check its temperature, its external power and its remaining spare flash.",
             )
 
 
@@ -194,7 +195,7 @@ def throttled_writes(snapshot: SystemSnapshot) -> RuleOutput:
     WARN,
     "rebuild-paused",
     "a rebuild is paused or frozen",
-    "the tool of the array; Documentation/admin-guide/md.rst, sync_action",
+    "the array's tool; Documentation/admin-guide/md.rst, sync_action",
 )
 def paused_rebuilds(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield arrays and controllers whose rebuild has been interrupted."""
@@ -215,7 +216,7 @@ def paused_rebuilds(snapshot: SystemSnapshot) -> RuleOutput:
 def _paused_finding(where: str, message: str, evidence: str) -> Finding:
     return Finding(
         where=where,
-        message=f"{message}: redundancy does not come back until someone resumes it.",
+        message=f"{message}. Redundancy stays reduced until you resume it.",
         evidence=evidence,
-        do="Resume it with the tool of the array; of md: write idle to md/sync_action.",
+        do="Resume it with the array's tool. For md, write idle to md/sync_action.",
     )

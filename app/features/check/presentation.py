@@ -32,16 +32,16 @@ def counts(checked: CheckResult) -> str:
 def summary(checked: CheckResult) -> str:
     """Return the last line of a check."""
     parts = [f"{plural(checked.rules, 'rule')} found {counts(checked)}"]
-    parts += [f"{plural(len(checked.unknown), 'question')} open"] if checked.unknown else []
+    parts += [f"{plural(len(checked.unknown), 'question')} unanswered"] if checked.unknown else []
     parts += [f"{len(checked.ignored)} ignored"] if checked.ignored else []
     return "; ".join(parts) + "."
 
 
 def finding_lines(finding: Finding) -> Iterator[tuple[str, str]]:
     """Yield the lines below the first line of a finding with their labels: the evidence and the fix."""
-    yield "says", finding.evidence
+    yield "evidence", finding.evidence
     if finding.fix:
-        yield "mends", finding.fix
+        yield "fix", finding.fix
     if finding.staged is not None and finding.do:
         yield "", finding.do
 

@@ -21,7 +21,7 @@ _DIRTY_SHARE = 0.75
 """Share of dirty data in a cache above which new writes soon wait for the slow device."""
 
 
-@rule(WARN, "scheduler-unfit", "bfq schedules flash", "Documentation/block/bfq-iosched.rst, overhead")
+@rule(WARN, "scheduler-unfit", "flash uses the scheduler bfq", "Documentation/block/bfq-iosched.rst, overhead")
 def scheduler(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield flash devices with BFQ: it costs more CPU time for each I/O than the I/O takes."""
     for device in snapshot.things():
@@ -29,7 +29,7 @@ def scheduler(snapshot: SystemSnapshot) -> RuleOutput:
         if snapshot.now(target, "scheduler") == "bfq" and snapshot.media(device) in FLASH:
             yield Finding(
                 where=str(target),
-                message="The scheduler is bfq on flash: its own work for each I/O limits the IOPS.",
+                message="The scheduler is bfq on flash. Its CPU time per I/O limits the IOPS.",
                 evidence="queue/scheduler: bfq",
                 do="Set scheduler to none or mq-deadline.",
                 staged=snapshot.staged(target, "scheduler", "none")
@@ -40,7 +40,7 @@ def scheduler(snapshot: SystemSnapshot) -> RuleOutput:
 @rule(
     NOTE,
     "read-ahead-small",
-    "the kernel reads less ahead than a stripe over disks",
+    "the kernel read-ahead is smaller than a full stripe of hard disks",
     "Documentation/ABI/stable/sysfs-block, read_ahead_kb",
 )
 def small_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
@@ -55,10 +55,10 @@ def small_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
             wanted = -(-2 * unit // 1024)
             yield Finding(
                 where=str(target),
-                message=f"The kernel reads {exact_text(int(text) << 10)} ahead, and a stripe over the disks is"
-                f" {exact_text(unit)}: one sequential reader keeps only some of them busy.",
+                message=f"The kernel read-ahead is {exact_text(int(text) << 10)}, but a full stripe is"
+                f" {exact_text(unit)}. A sequential reader keeps only some disks busy.",
                 evidence=f"queue/read_ahead_kb: {text}",
-                do=f"Set read_ahead_kb to {wanted} where much is read in order.",
+                do=f"If sequential reads matter, set read_ahead_kb to {wanted}.",
                 staged=snapshot.staged(target, "read_ahead_kb", str(wanted)),
             )
 
@@ -66,7 +66,7 @@ def small_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
 @rule(
     NOTE,
     "read-ahead-large",
-    "the kernel reads 4 MiB or more ahead on flash",
+    "the kernel read-ahead is 4 MiB or more on flash",
     "Documentation/ABI/stable/sysfs-block, read_ahead_kb",
 )
 def large_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
@@ -78,15 +78,15 @@ def large_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
         if text.isdigit() and int(text) >= 4096 and snapshot.media(device) in FLASH and not striped:
             yield Finding(
                 where=str(target),
-                message=f"The kernel reads {exact_text(int(text) << 10)} ahead on flash: what reads here and there"
-                " through the page cache reads much that nobody wants.",
+                message=f"The kernel read-ahead is {exact_text(int(text) << 10)} on flash. Buffered random reads"
+                " fetch data that is not needed.",
                 evidence=f"queue/read_ahead_kb: {text}",
-                do="Set read_ahead_kb to 128 unless large files are all that is read.",
+                do="Set read_ahead_kb to 128 unless the host only reads large files.",
                 staged=snapshot.staged(target, "read_ahead_kb", "128"),
             )
 
 
-@rule(NOTE, "card-read-ahead", "a card reads ahead on flash", "Broadcom, MegaRAID tips: no read-ahead for SSDs")
+@rule(NOTE, "card-read-ahead", "a controller reads ahead on flash", "Broadcom, MegaRAID tips: no read-ahead for SSDs")
 def card_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield flash arrays whose controller reads ahead."""
     for array in snapshot.inventory.arrays:
@@ -94,9 +94,9 @@ def card_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
         if now in _READING_AHEAD and snapshot.media(array) in FLASH:
             yield Finding(
                 where=str(array.target),
-                message=f"The card's read-ahead is {now} on flash: looking for streams costs it random IOPS.",
+                message=f"The controller reads ahead on flash ({now}). This costs random read IOPS.",
                 evidence=f"read_ahead {now}",
-                do="Set read_ahead to none, and measure both.",
+                do="Set read_ahead to none, and compare both with a benchmark.",
                 staged=snapshot.staged(array.target, "read_ahead", "none"),
             )
 
@@ -104,7 +104,7 @@ def card_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
 @rule(
     WARN,
     "queue-smaller",
-    "the kernel queues less than the device takes",
+    "the kernel queue is smaller than the queue of the device",
     "Documentation/ABI/stable/sysfs-block, nr_requests",
 )
 def small_queue(snapshot: SystemSnapshot) -> RuleOutput:
@@ -118,14 +118,15 @@ def small_queue(snapshot: SystemSnapshot) -> RuleOutput:
         if int(text) < depth:
             yield Finding(
                 where=str(target),
-                message=f"The kernel queues {text} requests, and the device takes {depth}: it is never full.",
+                message=f"The kernel queues {text} requests, but the device accepts {depth}. The device queue is"
+                " never full.",
                 evidence=f"queue/nr_requests: {text}, device/queue_depth: {depth}",
                 do="Raise nr_requests.",
                 staged=snapshot.staged(target, "nr_requests", str(depth)),
             )
 
 
-@rule(WARN, "no-queueing", "a disk is given one command at a time", "Documentation/driver-api/libata.rst, NCQ")
+@rule(WARN, "no-queueing", "a disk receives only one command at a time", "Documentation/driver-api/libata.rst, NCQ")
 def no_queueing(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield disks that get one command at a time."""
     for drive in snapshot.inventory.drives:
@@ -133,24 +134,23 @@ def no_queueing(snapshot: SystemSnapshot) -> RuleOutput:
         if text == "1" and drive.interface in ("sata", "sas"):
             yield Finding(
                 where=str(drive.target),
-                message="The disk is given one command at a time: it cannot order them (NCQ is off).",
+                message="The disk receives only one command at a time (NCQ is off). It cannot reorder commands.",
                 evidence="device/queue_depth: 1",
-                do="Set queue_depth to 31 (SATA) or more (SAS); libata.force=noncq keeps it off.",
+                do="Set queue_depth to 31 (SATA) or more (SAS). The kernel option libata.force=noncq prevents that.",
                 staged=snapshot.staged(drive.target, "queue_depth", "31"),
             )
 
 
-@rule(NOTE, "one-queue", "a virtual disk has one queue for several processors", "virtio specification, num_queues")
+@rule(NOTE, "one-queue", "a virtual disk has one queue for several CPUs", "virtio specification, num_queues")
 def single_queues(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield virtual disks with one queue for several CPUs."""
     for block in snapshot.blocks.values():
         if block.driver == "virtio_blk" and block.queues == 1 and snapshot.cores > 1:
             yield Finding(
                 where=block.name,
-                message=f"The virtual disk has one queue for {snapshot.cores} processors: one of them does all of its"
-                " work.",
+                message=f"The virtual disk has one queue for {snapshot.cores} CPUs. One CPU handles all of its I/O.",
                 evidence=f"/sys/block/{block.name}/mq: 1",
-                do="Give it as many queues as processors where the guest is defined (num-queues).",
+                do="In the definition of the guest, set num-queues to the number of CPUs.",
             )
 
 
@@ -165,14 +165,14 @@ def power_state(snapshot: SystemSnapshot) -> RuleOutput:
         if now is not None and now.isdigit() and int(now) > 0:
             yield Finding(
                 where=str(target),
-                message=f"The drive is in power state {now}: states above 0 are slower.",
+                message=f"The drive is in power state {now}. States above 0 are slower.",
                 evidence=f"power_state {now}",
                 do="Set power_state to 0.",
                 staged=snapshot.staged(target, "power_state", "0"),
             )
 
 
-@rule(NOTE, "governor", "processors lower their frequency between I/Os", "Documentation/admin-guide/pm/cpufreq.rst")
+@rule(NOTE, "governor", "CPUs lower their frequency between I/Os", "Documentation/admin-guide/pm/cpufreq.rst")
 def governor(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield a finding if CPUs lower their frequency between I/Os."""
     others = {name: count for name, count in snapshot.governors.items() if name != PERFORMANCE}
@@ -180,29 +180,29 @@ def governor(snapshot: SystemSnapshot) -> RuleOutput:
         text = ", ".join(f"{count} with {name}" for name, count in others.items())
         yield Finding(
             where="processors",
-            message="Processors lower their frequency between I/Os: short I/Os take longer.",
+            message="CPUs lower their frequency between I/Os. Short I/Os take longer.",
             evidence=f"scaling_governor: {text}",
-            do="`cpupower frequency-set -g performance` where latency matters.",
+            do="If latency matters, run `cpupower frequency-set -g performance`.",
         )
 
 
-@rule(NOTE, "io-capped", "a control group is limited in its I/O", "Documentation/admin-guide/cgroup-v2.rst, io.max")
+@rule(NOTE, "io-capped", "a control group has an I/O limit", "Documentation/admin-guide/cgroup-v2.rst, io.max")
 def io_limits(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield control groups with an I/O limit."""
     for path, text in snapshot.caps.items():
         if any(word for word in text.split()[1:] if not word.endswith("=max")):
             yield Finding(
                 where=path.removeprefix("/sys/fs/cgroup/").removesuffix("/io.max"),
-                message="The control group is limited in its I/O: what runs in it is no faster than that.",
+                message="The control group has an I/O limit. Programs in it cannot exceed that limit.",
                 evidence=f"{path}: {text}",
-                do="Raise or remove the limit (IOReadBandwidthMax and its kin of systemd) if it is not meant.",
+                do="If the limit is not intended, raise or remove it (systemd: IOReadBandwidthMax and similar).",
             )
 
 
 @rule(
     WARN,
     "trim-lost",
-    "disks take TRIM and what is made of them does not",
+    "TRIM is not passed down to disks that support it",
     "Documentation/ABI/stable/sysfs-block, discard_max_bytes",
 )
 def lost_trim(snapshot: SystemSnapshot) -> RuleOutput:
@@ -214,22 +214,21 @@ def lost_trim(snapshot: SystemSnapshot) -> RuleOutput:
         lower = [snapshot.disk_of_part(name)[0] for name in block.below]
         lower_limits = [device.number("queue/discard_max_bytes") if device is not None else None for device in lower]
         if None in lower_limits:
-            yield UnknownResult(where=block.name, why="whether all that it is made of takes TRIM is not told")
+            yield UnknownResult(where=block.name, why="TRIM support of the devices below is not reported")
         elif all(lower_limits):
             yield Finding(
                 where=block.name,
-                message="The disks take TRIM and this does not pass it on: they never learn what is free, and slow"
-                " down.",
+                message="The disks support TRIM, but this device does not pass it down. The disks slow down over time.",
                 evidence=f"/sys/block/{block.name}/queue/discard_max_bytes: 0, of {', '.join(block.below)}: more",
-                do="RAID 4, 5 and 6 of md: raid456.devices_handle_discard_safely=1 if they read zeros; dm-crypt:"
-                " allow_discards.",
+                do="dm-crypt: set allow_discards. md RAID 4, 5 or 6: if trimmed blocks read zeros, set"
+                " raid456.devices_handle_discard_safely=1.",
             )
 
 
 @rule(
     FAULT,
     "barriers-off",
-    "a filesystem is mounted so that it sends no flushes",
+    "a filesystem is mounted without flushes",
     "ext4(5), barrier; xfs(5) of kernels before 4.19, nobarrier",
 )
 def missing_barriers(snapshot: SystemSnapshot) -> RuleOutput:
@@ -239,30 +238,30 @@ def missing_barriers(snapshot: SystemSnapshot) -> RuleOutput:
         if off and mount.source.startswith("/dev/"):
             yield Finding(
                 where=mount.where(),
-                message="The filesystem sends no flushes: a power cut loses or breaks what was said to be safe.",
+                message="The filesystem sends no flushes. A power loss can lose synced data or corrupt the filesystem.",
                 evidence=f"{mount.fstype} mounted with {off[0]}",
-                do=f"Take {off[0]} out of /etc/fstab and mount it again.",
+                do=f"Remove {off[0]} from /etc/fstab and remount the filesystem.",
             )
 
 
-@rule(NOTE, "discard-twice", "a filesystem trims with every deletion and by a timer", "fstrim(8)")
+@rule(NOTE, "discard-twice", "a filesystem trims at every deletion although a timer trims it", "fstrim(8)")
 def double_discard(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield filesystems that trim at every deletion although a timer trims them."""
     for mount in snapshot.mounts:
         if snapshot.trim_timer and "discard" in mount.options and mount.fstype in ("ext4", "xfs"):
             yield Finding(
                 where=mount.where(),
-                message="It trims with every deletion, and fstrim.timer does so weekly: the former makes deletions"
-                " slow.",
+                message="The filesystem trims at every deletion, which slows down deletions. fstrim.timer already"
+                " trims it weekly.",
                 evidence=f"{mount.fstype} mounted with discard; fstrim.timer is enabled",
-                do="Take discard out of /etc/fstab.",
+                do="Remove discard from /etc/fstab.",
             )
 
 
 @rule(
     WARN,
     "cache-dirty",
-    "a cache of the kernel's is full of unwritten data",
+    "a kernel cache is full of dirty data",
     "lvmcache(7); Documentation/admin-guide/bcache.rst",
 )
 def dirty_caches(snapshot: SystemSnapshot) -> RuleOutput:
@@ -278,7 +277,7 @@ def dirty_caches(snapshot: SystemSnapshot) -> RuleOutput:
                     for fact in array.facts
                     if fact.label in ("Cache blocks", "Writecache", "Not dirty")
                 ),
-                do="Let it be written out: fewer writes, a larger cache, or a lower watermark.",
+                do="Reduce the writes, enlarge the cache, or lower its watermark.",
             )
 
 
@@ -293,7 +292,7 @@ def _dirty_share(array: Array) -> float | None:
     return 1 - int(clean[1]) / 100 if clean else None
 
 
-@rule(WARN, "cache-bypassed", "nothing new comes into a cache", "lvmcache(7), passthrough; bcache.rst, cache_mode none")
+@rule(WARN, "cache-bypassed", "a cache accepts no new data", "lvmcache(7), passthrough; bcache.rst, cache_mode none")
 def bypassed_caches(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield caches that no I/O uses."""
     for array in snapshot.inventory.arrays:
@@ -301,14 +300,14 @@ def bypassed_caches(snapshot: SystemSnapshot) -> RuleOutput:
         if mode in ("none", "pass-through", "passthrough"):
             yield Finding(
                 where=str(array.target),
-                message=f"Its cache mode is {mode}: nothing new comes into the cache.",
+                message=f"The cache mode is {mode}. The cache accepts no new data.",
                 evidence=f"cache_mode {mode}",
                 do="Set cache_mode to write-through.",
                 staged=snapshot.staged(array.target, "cache_mode", "write-through"),
             )
 
 
-@rule(WARN, "one-path", "a multipath device has one path", "multipath(8)")
+@rule(WARN, "one-path", "a multipath device has only one path", "multipath(8)")
 def single_paths(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield multipath devices with a single path."""
     for block in snapshot.blocks.values():
@@ -316,13 +315,13 @@ def single_paths(snapshot: SystemSnapshot) -> RuleOutput:
             name = block.attributes.get("dm/name", block.name)
             yield Finding(
                 where=name,
-                message="The multipath device has one path: nothing takes over when that goes.",
+                message="The multipath device has only one path. There is no failover.",
                 evidence=f"/sys/block/{block.name}/slaves: {block.below[0]}",
-                do="Look at the cable, the port and the second adapter; `multipath -ll` tells what was there.",
+                do="Check the cable, the port and the second HBA. `multipath -ll` lists the paths.",
             )
 
 
-@rule(WARN, "path-dead", "a path of a multipath device does not run", "multipath(8); sysfs, device/state")
+@rule(WARN, "path-dead", "a path of a multipath device is down", "multipath(8); sysfs, device/state")
 def dead_paths(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield multipath devices with paths that do not run."""
     for block in snapshot.blocks.values():
@@ -337,16 +336,16 @@ def dead_paths(snapshot: SystemSnapshot) -> RuleOutput:
         if dead:
             yield Finding(
                 where=block.attributes.get("dm/name", block.name),
-                message=f"{len(dead)} of {len(block.below)} paths do not run.",
+                message=f"{len(dead)} of {len(block.below)} paths are down.",
                 evidence=", ".join(f"{name}: {states[name]}" for name in dead),
-                do="Look at the cable and the port; `multipath -ll`.",
+                do="Check the cable and the port. `multipath -ll` lists the paths.",
             )
 
 
 @rule(
     NOTE,
     "path-policy",
-    "NVMe with several paths uses one at a time",
+    "an NVMe device with several paths uses only one at a time",
     "Documentation/admin-guide/nvme-multipath.rst, iopolicy",
 )
 def path_policy(snapshot: SystemSnapshot) -> RuleOutput:
@@ -355,7 +354,8 @@ def path_policy(snapshot: SystemSnapshot) -> RuleOutput:
         if paths > 1 and policy == "numa":
             yield Finding(
                 where=name,
-                message=f"It has {paths} paths, and policy numa uses one of them for each node.",
+                message=f"The device has {paths} paths, but the policy numa uses only one per NUMA node.",
                 evidence=f"/sys/class/nvme-subsystem/{name}/iopolicy: numa",
-                do=f"Write round-robin or queue-depth to /sys/class/nvme-subsystem/{name}/iopolicy, and measure both.",
+                do=f"Write round-robin or queue-depth to /sys/class/nvme-subsystem/{name}/iopolicy, and compare with"
+                " a benchmark.",
             )

@@ -63,7 +63,7 @@ def require_known_rules(ids: Iterable[str]) -> frozenset[str]:
     wanted = frozenset(ids)
     for name in sorted(wanted - RULES.keys()):
         raise InvalidValueError(
-            f"There is no rule {clean(name, 60)!r}.",
+            f"Unknown rule {clean(name, 60)!r}.",
             hint=suggestion_hint(name, RULES, "docs/check.md lists them."),
         )
     return wanted

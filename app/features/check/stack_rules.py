@@ -41,8 +41,9 @@ def missing_bitmaps(snapshot: SystemSnapshot) -> RuleOutput:
         if member >= BITMAP_FROM:
             yield Finding(
                 where=str(array.target),
-                message="The array has no write-intent bitmap: after a crash it resynchronises all"
-                f" {exact_text(member) if member % (1 << 30) == 0 else f'{member >> 30} GiB'} of each member.",
+                message="The array has no write-intent bitmap. After a crash it resyncs all"
+                f" {exact_text(member) if member % (1 << 30) == 0 else f'{member >> 30} GiB'} of each"
+                " member.",
                 evidence=f"Bitmap: none; Consistency policy: {policy or 'not reported'}",
                 do="Set bitmap to internal.",
                 staged=snapshot.staged(array.target, "bitmap", "internal"),
@@ -52,7 +53,7 @@ def missing_bitmaps(snapshot: SystemSnapshot) -> RuleOutput:
 @rule(
     WARN,
     "md-resync-slow",
-    "a rebuild of md is limited to less than 10 MB/s",
+    "md limits a rebuild to less than 10 MB/s",
     "Documentation/admin-guide/md.rst, sync_speed_max",
 )
 def slow_resync(snapshot: SystemSnapshot) -> RuleOutput:
@@ -65,7 +66,7 @@ def slow_resync(snapshot: SystemSnapshot) -> RuleOutput:
             file = "md/sync_speed_max" if is_own_limit else "/proc/sys/dev/raid/speed_limit_max"
             yield Finding(
                 where=str(array.target),
-                message=f"A rebuild or resync may run at {limit} KiB/s only: one terabyte takes"
+                message=f"A rebuild or resync is limited to {limit} KiB/s. One terabyte takes"
                 f" {10**9 / max(limit, 1) / 86400:.0f} days.",
                 evidence=f"{file}: {limit}",
                 do="Set sync_speed_max to system." if is_own_limit else f"Write 200000 to {file}.",
@@ -96,7 +97,8 @@ def member_errors(snapshot: SystemSnapshot) -> RuleOutput:
         if parts:
             yield Finding(
                 where=str(array.target),
-                message="A member or spare has failed, has bad blocks or could not be written: it protects nothing.",
+                message="A member or spare has failed, or has bad blocks or write errors. It does not protect the"
+                " data.",
                 evidence="; ".join(parts[:4]),
                 do="Replace the member: `mdadm --replace`.",
             )
@@ -108,7 +110,7 @@ def _has_errors(line: Fact, *, is_complete: bool) -> bool:
     return (line.label.startswith("Member ") and is_marked) or (line.label.startswith("Failed ") and is_complete)
 
 
-@rule(WARN, "array-read-only", "an array takes no writes", "mdadm(8), --readonly; the card's tool")
+@rule(WARN, "array-read-only", "an array is read-only", "mdadm(8), --readonly; the controller's tool")
 def read_only_arrays(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield arrays that take no writes."""
     for array in snapshot.inventory.arrays:
@@ -121,9 +123,10 @@ def read_only_arrays(snapshot: SystemSnapshot) -> RuleOutput:
             continue
         yield Finding(
             where=str(array.target),
-            message="The array takes no writes: its access is set to that.",
+            message="The array is read-only: its access is set to read-only or blocked.",
             evidence=evidence,
-            do="Make it writable if it is not meant so: `mdadm --readwrite`, or the access policy in the card's tool.",
+            do="If this is not intended, make the array writable: `mdadm --readwrite`, or the access policy in the"
+            " controller's tool.",
         )
 
 
@@ -134,14 +137,14 @@ def unsynced_pools(snapshot: SystemSnapshot) -> RuleOutput:
         if array.target.backend == "zfs" and snapshot.now(array.target, "sync") == "disabled":
             yield Finding(
                 where=str(array.target),
-                message="Synchronous writes are not waited for: a power cut loses what was reported as written.",
+                message="ZFS does not wait for synchronous writes. A power loss loses synced data.",
                 evidence="sync disabled",
                 do="Set sync to standard.",
                 staged=snapshot.staged(array.target, "sync", "standard"),
             )
 
 
-@rule(WARN, "pool-errors", "devices of a ZFS pool have counted errors", "zpool-status(8), READ, WRITE, CKSUM")
+@rule(WARN, "pool-errors", "devices of a ZFS pool report errors", "zpool-status(8), READ, WRITE, CKSUM")
 def pool_errors(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield pools whose devices have counted errors."""
     for array in snapshot.inventory.arrays:
@@ -152,9 +155,9 @@ def pool_errors(snapshot: SystemSnapshot) -> RuleOutput:
         if error_lines:
             yield Finding(
                 where=str(array.target),
-                message="Devices of the pool have failed reads or writes, or returned wrong data.",
+                message="Devices of the pool report read, write or checksum errors.",
                 evidence="; ".join(error_lines[:4]),
-                do="Check the drive and its cable, run `zpool scrub`, then `zpool clear`.",
+                do="Check the drive and its cable. Run `zpool scrub`, then `zpool clear`.",
             )
 
 
@@ -170,13 +173,13 @@ def lost_pool_data(snapshot: SystemSnapshot) -> RuleOutput:
             continue
         yield Finding(
             where=str(array.target),
-            message="The pool has lost data: some blocks cannot be read from any copy.",
+            message="The pool has lost data. Some blocks cannot be read from any copy.",
             evidence=f"errors: {text}",
-            do="`zpool status -v` lists the files; restore them from a backup.",
+            do="List the affected files with `zpool status -v`, and restore them from a backup.",
         )
 
 
-@rule(FAULT, "group-incomplete", "a volume group misses a physical volume", "lvs(8), vg_missing_pv_count")
+@rule(FAULT, "group-incomplete", "a volume group lacks a physical volume", "lvs(8), vg_missing_pv_count")
 def incomplete_groups(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield volume groups that miss a physical volume."""
     groups: dict[str, str] = {}
@@ -187,15 +190,15 @@ def incomplete_groups(snapshot: SystemSnapshot) -> RuleOutput:
     for name, text in groups.items():
         yield Finding(
             where=name,
-            message="The volume group misses a physical volume: volumes on it are lost or have no redundancy, and"
-            " LVM refuses most changes.",
+            message="A physical volume is missing. Logical volumes on it are lost or lack redundancy, and LVM"
+            " refuses most changes.",
             evidence=f"Missing physical volumes: {text}",
-            do="Plug the disk in again, or replace it: `vgextend`, `lvconvert --repair`, `vgreduce --removemissing`.",
+            do="Reconnect the disk, or replace it: `vgextend`, `lvconvert --repair`, `vgreduce --removemissing`.",
         )
 
 
 @rule(
-    FAULT, "filesystem-errors", "a filesystem has met errors", "Documentation/ABI/testing/sysfs-fs-ext4, errors_count"
+    FAULT, "filesystem-errors", "a filesystem reports errors", "Documentation/ABI/testing/sysfs-fs-ext4, errors_count"
 )
 def filesystem_errors(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield filesystems that have counted errors."""
@@ -203,9 +206,9 @@ def filesystem_errors(snapshot: SystemSnapshot) -> RuleOutput:
         mounted = next((mount for mount in snapshot.mounts if kernel_name(mount.source) == name), None)
         yield Finding(
             where=name if mounted is None else mounted.where(),
-            message=f"The filesystem has counted {count} errors since it was last checked.",
+            message=f"The filesystem reports {count} errors since its last check.",
             evidence=f"/sys/fs: {name}: {count}",
-            do="Check it: `e2fsck -f` of ext4 while it is not mounted, `btrfs scrub` of btrfs.",
+            do="Check the filesystem. ext4: unmount it and run `e2fsck -f`. btrfs: run `btrfs scrub`.",
         )
 
 
@@ -216,16 +219,16 @@ def nvme_not_live(snapshot: SystemSnapshot) -> RuleOutput:
         if state != "live":
             yield Finding(
                 where=f"nvme:{name}",
-                message=f"The NVMe controller is {state}: it serves no I/O.",
+                message=f"The NVMe controller is {state} and serves no I/O.",
                 evidence=f"/sys/class/nvme/{name}/state: {state}",
-                do="`dmesg` says why; `nvme reset` or a cold start brings some back.",
+                do="Find the cause with `dmesg`. Try `nvme reset` or a power cycle.",
             )
 
 
 @rule(
     WARN,
     "queue-tiny",
-    "NVMe, multipath or a virtual disk queues few requests",
+    "an NVMe, multipath or virtual disk has a small queue",
     "Documentation/ABI/stable/sysfs-block, nr_requests",
 )
 def few_requests(snapshot: SystemSnapshot) -> RuleOutput:
@@ -250,15 +253,15 @@ def few_requests(snapshot: SystemSnapshot) -> RuleOutput:
             )
             yield Finding(
                 where=str(target) if target is not None else block.attributes.get("dm/name", block.name),
-                message=f"The kernel queues {count} requests only: the device is never full.",
+                message=f"The kernel queues only {count} requests. The device queue is never full.",
                 evidence=f"queue/nr_requests: {count}",
-                do="Raise nr_requests; kernels come with 128 or more.",
+                do="Raise nr_requests. The kernel default is 128 or more.",
                 staged=None if target is None else snapshot.staged(target, "nr_requests", "128"),
             )
 
 
 @rule(
-    WARN, "requests-small", "I/Os are cut into small requests", "Documentation/ABI/stable/sysfs-block, max_sectors_kb"
+    WARN, "requests-small", "I/Os are split into small requests", "Documentation/ABI/stable/sysfs-block, max_sectors_kb"
 )
 def small_requests(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield disks whose I/Os are cut into small requests."""
@@ -272,7 +275,7 @@ def small_requests(snapshot: SystemSnapshot) -> RuleOutput:
         wanted = str(min(1280, most))
         yield Finding(
             where=str(target) if target is not None else block.name,
-            message=f"Every I/O is cut into requests of {exact_text(size << 10)}; the device takes"
+            message=f"Every I/O is split into requests of {exact_text(size << 10)}. The device accepts"
             f" {exact_text(most << 10)}.",
             evidence=f"queue/max_sectors_kb: {size}, queue/max_hw_sectors_kb: {most}",
             do=f"Set max_sectors_kb to {wanted}.",
@@ -292,8 +295,8 @@ def missing_merges(snapshot: SystemSnapshot) -> RuleOutput:
         if target.address.startswith("sd") and snapshot.now(target, "nomerges") == "2" and spins:
             yield Finding(
                 where=str(target),
-                message="Neighbouring I/Os are not merged: a hard disk gets many small requests in place of a large"
-                " one.",
+                message="Adjacent I/Os are not merged. A hard disk gets many small requests instead of one large"
+                " request.",
                 evidence="queue/nomerges: 2",
                 do="Set nomerges to 0.",
                 staged=snapshot.staged(target, "nomerges", "0"),

@@ -44,7 +44,7 @@ def doctor_command(as_json: bool) -> int:
         return [f"{mark}  {finding.name:<{wide}}  {finding.detail}", *advice]
 
     lines(row for finding in doctor_items for row in item_lines(finding))
-    say("All that is needed is there." if status == DONE else "Something that is needed is missing.")
+    say("All prerequisites are met." if status == DONE else "Prerequisites are missing.")
     return status
 
 
@@ -55,13 +55,15 @@ def _reads_in_use(host: Host) -> DoctorItem:
 
     grade = DoctorStatus.OK
     if host.is_root and host.root_side is None:
-        detail = "fio reads arrays that are mounted, as root"
+        detail = "fio can read mounted arrays (as root)"
     elif host.root_side is None:
-        grade, detail = DoctorStatus.WARN, "no array can be read, mounted or not: that takes root"
+        grade, detail = DoctorStatus.WARN, "arrays cannot be read: reading raw devices needs root"
     elif may_lend_in_use(ROOTS_CONFIG):
-        detail = f"fio reads arrays that are mounted: lend_in_use in {ROOTS_CONFIG}"
+        detail = f"fio can read mounted arrays (lend_in_use in {ROOTS_CONFIG})"
     else:
-        detail = f"the helper itself reads arrays that are mounted; fio may with lend_in_use = true in {ROOTS_CONFIG}"
+        detail = (
+            f"the root helper can read mounted arrays; to allow it for fio, set lend_in_use = true in {ROOTS_CONFIG}"
+        )
     return DoctorItem(grade=grade, name=READS_IN_USE, detail=detail)
 
 

@@ -61,9 +61,9 @@ def _missing(name: str, detail: str, advice: str) -> DoctorItem:
 
 
 _TOOLS = (
-    ("lsblk", "tells what lies on devices where udev does not"),
-    ("blkid", "looks for filesystems before anything is written to a device"),
-    ("udevadm", "makes kept settings known at once"),
+    ("lsblk", "shows the content of devices if udev does not"),
+    ("blkid", "finds filesystems before anything is written to a device"),
+    ("udevadm", "activates persistent settings at once"),
 )
 
 
@@ -86,7 +86,7 @@ async def examine(host: Host, paths: Paths, backends: Mapping[str, InventoryBack
     complete = [name for name, problems in fields.items() if not problems]
     if complete:
         of_them = "" if len(complete) == len(fields) else f" for {len(complete)} of {len(fields)}"
-        doctor_items.append(_ok("vendors", f"nothing is missing{of_them}"))
+        doctor_items.append(_ok("vendors", f"complete{of_them}"))
     return (*doctor_items, *(problem for problems in fields.values() for problem in problems))
 
 
@@ -102,7 +102,7 @@ async def _fio(host: Host) -> list[DoctorItem]:
         detail = f"{engine} does not work here: {clean(why.reason, 400)}"
         doctor_items.append(_warning("fio engines", detail, clean(why.hint, 400)))
     if not ready.refused:
-        doctor_items.append(_ok("fio engines", "io_uring and libaio work, as far as built in"))
+        doctor_items.append(_ok("fio engines", "io_uring and libaio work if fio includes them"))
     return doctor_items
 
 
@@ -116,7 +116,7 @@ def _tools(host: Host) -> list[DoctorItem]:
             doctor_items.append(
                 _warning(
                     name,
-                    f"not found: it {purpose}",
+                    f"not found; it {purpose}",
                     install_hint(host, name),
                 )
             )
@@ -125,16 +125,16 @@ def _tools(host: Host) -> list[DoctorItem]:
 
 def _root(host: Host) -> DoctorItem:
     if host.root_side is not None:
-        return _ok("rights", "a helper does what needs root; nothing else of raidbench is root")
+        return _ok("rights", "only the root helper runs as root")
     if host.is_root:
-        return _ok("rights", "root as a whole; started by a user it needs a helper only (sudo)")
+        return _ok("rights", "raidbench runs as root; a normal user needs only the root helper (sudo)")
     way = next((name for name in ("sudo", "pkexec") if host.which((name,)) is not None), None)
     return _warning(
         "rights",
-        "not root: settings can be seen and planned, not changed; raw devices cannot be read",
-        f"What needs root is asked of {way} when it is wanted. Scratch files need no root."
+        "not root: settings can be viewed and planned, but not changed; raw devices cannot be read",
+        f"raidbench starts its root helper with {way} when it is needed. Scratch files need no root."
         if way is not None
-        else "Neither sudo nor pkexec is installed: log in as root to change settings. Scratch files need no root.",
+        else "Install sudo or pkexec, or log in as root to change settings. Scratch files need no root.",
     )
 
 
@@ -142,18 +142,18 @@ def _environment(paths: Paths) -> list[DoctorItem]:
     """Return an item if root was started in the environment of another user."""
     if paths.sessions != ROOTS_STATE / "sessions" and paths.config != ROOTS_CONFIG:
         return []
-    places = f"sessions are kept in {paths.sessions}, and {paths.config} is the configuration"
+    places = f"sessions are in {paths.sessions}, the configuration is {paths.config}"
     home = clean(os.environ.get("HOME", ""), 200)
-    return [_ok("environment", f"HOME is {home}, where others may write: {places}")]
+    return [_ok("environment", f"other users can write to HOME ({home}): {places}")]
 
 
 def _storage(host: Host, paths: Paths) -> list[DoctorItem]:
-    sessions = _folder("sessions", paths.sessions, "where runs and changes are recorded")
+    sessions = _folder("sessions", paths.sessions, "records runs and changes")
     if host.root_side is not None:
-        return [sessions, _ok("journal", "kept by the helper, and so are the locks")]
+        return [sessions, _ok("journal", "managed by the root helper, as are the locks")]
     places = (
-        ("journal", paths.journal, "without it nothing may be changed"),
-        ("locks", paths.locks, "so that two programs do not change the same device"),
+        ("journal", paths.journal, "required for changes"),
+        ("locks", paths.locks, "prevents changes of one device by two programs"),
     )
     return [sessions, *(_folder(name, folder, purpose) for name, folder, purpose in places)]
 
@@ -173,7 +173,7 @@ def _folder(name: str, folder: Path, purpose: str) -> DoctorItem:
             os.close(descriptor)
             probe.unlink()
     except OSError as error:
-        return _missing(name, f"{shown} cannot be written: {error.strerror}; {purpose}", next_step(error, folder))
+        return _missing(name, f"{shown} cannot be written: {error.strerror} ({purpose})", next_step(error, folder))
     return _ok(name, shown)
 
 
@@ -183,9 +183,9 @@ def _unresolved(host: Host, paths: Paths) -> DoctorItem:
         return _warning("changes", clean(unknown.message, 300), unknown.hint)
     left = journal.unresolved()
     if not left:
-        return _ok("changes", "none was left in the middle")
+        return _ok("changes", "no interrupted changes")
     named = ", ".join(clean(f"{intent.change.target} {intent.change.key}", 80) for intent in left)
-    return _warning("changes", f"left in the middle by a crash: {named}", "raidbench recover")
+    return _warning("changes", f"interrupted by a crash: {named}", "raidbench recover")
 
 
 async def _trials(host: Host, paths: Paths) -> DoctorItem:
@@ -193,16 +193,18 @@ async def _trials(host: Host, paths: Paths) -> DoctorItem:
     from app.core.changes.trial import rehearse
 
     if not host.capabilities.shares_watchdog:
-        return _ok("trials", "need no watchdog here: it is for the devices of the machine that raidbench runs on")
+        return _ok("trials", "no watchdog needed: it only protects devices of this host")
     try:
         if host.root_side is None:
             await rehearse(paths)
         else:
             await host.root_side.ask("rehearse")
     except RaidbenchError as error:
-        reason = f"do not work, the watchdog cannot be armed: {clean(error.message, 400)}"
-        return _missing("trials", reason, clean(error.hint, 400) or "Apply without a trial, then undo.")
-    return _ok("trials", "work: the watchdog can be armed")
+        reason = f"not available: the watchdog cannot be started: {clean(error.message, 400)}"
+        return _missing(
+            "trials", reason, clean(error.hint, 400) or "Change settings without --trial, and use `raidbench undo`."
+        )
+    return _ok("trials", "available: the watchdog can be started")
 
 
 def _terminal() -> list[DoctorItem]:
@@ -210,8 +212,8 @@ def _terminal() -> list[DoctorItem]:
     term = os.environ.get("TERM", "")
     locale = ("locale", f"output is {clean(encoding, 40)}")
     terminal = ("terminal", f"TERM is {clean(term, 40) or 'not set'}")
-    graphs = "Graphs are drawn with ASCII; set LANG to a UTF-8 locale for finer ones."
-    cursor = "The workbench needs a terminal that can move its cursor; the commands do not."
+    graphs = "Graphs use ASCII characters. For finer graphs, set LANG to a UTF-8 locale."
+    cursor = "The workbench needs a terminal with cursor control. The commands do not."
     return [
         _ok(*locale) if encoding.lower().replace("-", "") == "utf8" else _warning(*locale, graphs),
         _warning(*terminal, cursor) if term in ("", "dumb") else _ok(*terminal),
@@ -232,10 +234,10 @@ async def _kernel(host: Host) -> DoctorItem:
     elif "CONFIG_BLK_DEV_WRITE_MOUNTED" in config:
         refuses = "CONFIG_BLK_DEV_WRITE_MOUNTED=y" not in config
     else:
-        text = "it is not known whether the kernel refuses writes to mounted devices"
-        return _ok("kernel", f"{clean(release, 60)}; {text}; raidbench does in any case")
+        text = "unknown whether the kernel refuses writes to mounted devices"
+        return _ok("kernel", f"{clean(release, 60)}; {text}; raidbench always does")
     text = "refuses" if refuses else "does not refuse"
-    detail = f"{clean(release, 60)} {text} writes to mounted devices by itself; raidbench does in any case"
+    detail = f"{clean(release, 60)} {text} writes to mounted devices; raidbench always does"
     return _ok("kernel", detail)
 
 
@@ -256,7 +258,7 @@ async def _unreported(host: Host, backends: Mapping[str, InventoryBackend]) -> l
     for card in find_unreported(cards, controllers):
         driver = f"driver {clean(card.driver, 40)}" if card.driver is not None else "no driver"
         detail = (
-            f"{clean(card.address, 40)} (PCI {clean(card.ids, 20)}, {driver}) is on the bus, and no tool reports it"
+            f"{clean(card.address, 40)} (PCI {clean(card.ids, 20)}, {driver}) is on the bus, but no tool reports it"
         )
         vendor = card.vendor if card.vendor is not None and card.vendor in backends else _BUS
         pairs.append((vendor, _warning(vendor, detail, card.advice)))

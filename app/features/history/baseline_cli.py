@@ -62,10 +62,7 @@ def save_command(name: str, runs: tuple[str, ...], replace: bool, as_json: bool)
     if as_json:
         print_json(baseline=baseline_json(baseline))
     ids = ", ".join(record.id for record in records)
-    say(
-        f"Baseline {name}: {ids} of {clean(baseline.session, 100)}. "
-        f"`raidbench baseline check {name}` measures the same again."
-    )
+    say(f"Baseline {name}: {ids} of {clean(baseline.session, 100)}. Repeat it with `raidbench baseline check {name}`.")
     return DONE
 
 
@@ -87,7 +84,7 @@ def list_command(as_json: bool) -> int:
     elif baselines:
         lines(table_lines(without_empty_columns(baselines_table(baselines)), terminal_width()))
     else:
-        say("No baseline yet. `raidbench baseline save NAME` makes one of the last run and its repeats.")
+        say("There is no baseline yet. Save the last run and its repeats with `raidbench baseline save NAME`.")
     return DONE
 
 
@@ -99,7 +96,7 @@ def remove_command(name: str, as_json: bool) -> int:
     Baselines(current().paths).remove(name)
     if as_json:
         print_json(removed=name)
-    say(f"The baseline {name} is removed.")
+    say(f"The baseline {name} was removed.")
     return DONE
 
 
@@ -192,8 +189,8 @@ async def _find_device(bench: Workbench, baseline: Baseline) -> tuple[str, str]:
         return node, str(things[0].target) if things else node
     if baseline.thing != f"{bench.host.name} {start.target}":
         raise NotFoundError(
-            f"What the baseline {baseline.name} was measured on is not here: {clean(baseline.thing, 200)}.",
-            hint="`raidbench devices` lists what is.",
+            f"The device of baseline {baseline.name} was not found: {clean(baseline.thing, 200)}.",
+            hint="List the devices with `raidbench devices`.",
         )
     return await resolve_target(bench, start.target)
 
@@ -204,22 +201,24 @@ def _require_same_device(bench: Workbench, baseline: Baseline, records: list[Run
         name = device_id_of_run(record.start, bench.session.inventory, bench.host.name)
         if name != baseline.thing:
             raise AnotherDeviceError(
-                f"{clean(record.start.target, 200)} lies on something else now: {clean(name, 200)}, "
-                f"not {clean(baseline.thing, 200)}.",
-                hint="Nothing was compared. `raidbench baseline save` makes a baseline of the new one.",
+                f"{clean(record.start.target, 200)} is now on another device: {clean(name, 200)}, not"
+                f" {clean(baseline.thing, 200)}.",
+                hint="Nothing was compared. Save a baseline of the new device with `raidbench baseline save`.",
             )
 
 
 def _find_runs(names: tuple[str, ...]) -> tuple[LoadedSession, tuple[RunRecord, ...]]:
     """Return the session and the named runs. Raises NotFoundError, InvalidValueError when they make no baseline."""
     if len({name.rpartition("/")[0] for name in names}) > 1:
-        raise InvalidValueError("A baseline is of one session.", hint="Name runs of one session.")
+        raise InvalidValueError("A baseline can only contain runs of one session.", hint="Specify runs of one session.")
     pairs = [find_run(name) for name in names]
     loaded = pairs[0][0] if pairs else loaded_session()
     records = [record for _, record in pairs]
     if not records:
         if not loaded.session.runs:
-            raise NotFoundError(f"The session {loaded.folder.name} has no run.", hint="`raidbench bench` makes one.")
+            raise NotFoundError(
+                f"The session {loaded.folder.name} has no run.", hint="Measure one with `raidbench bench`."
+            )
         records = [loaded.session.runs[-1]]
     if len(records) > 1:
         return loaded, tuple(records)

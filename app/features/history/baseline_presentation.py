@@ -22,18 +22,18 @@ from widgets.text_utils import units
 
 _BEGINNINGS = {
     RegressionVerdict.WORSE: "Worse than baseline {name} by {threshold} or more",
-    RegressionVerdict.STILL_WORSE: "Still worse than baseline {name}, as told on {told}",
+    RegressionVerdict.STILL_WORSE: "Still worse than baseline {name}, as reported on {told}",
     RegressionVerdict.NOT_WORSE: "Not worse than baseline {name} by {threshold} or more",
-    RegressionVerdict.NOT_DECIDED: "Not decided whether it is worse than baseline {name} by {threshold} or more",
+    RegressionVerdict.NOT_DECIDED: "Undecided whether it is worse than baseline {name} by {threshold} or more",
     RegressionVerdict.REFUSED: "Check against baseline {name} refused",
 }
 """Beginnings of the sentence while there are too few nights for a chart."""
 
 _CHARTED = {
     RegressionVerdict.WORSE: "Worse than the {nights} nights since baseline {name}",
-    RegressionVerdict.STILL_WORSE: "Still worse than the {nights} nights since baseline {name}, as told on {told}",
+    RegressionVerdict.STILL_WORSE: "Still worse than the {nights} nights since baseline {name}, as reported on {told}",
     RegressionVerdict.NOT_WORSE: "Not worse than the {nights} nights since baseline {name}",
-    RegressionVerdict.NOT_DECIDED: "Not decided whether it is worse than the {nights} nights since baseline {name}",
+    RegressionVerdict.NOT_DECIDED: "Undecided whether it is worse than the {nights} nights since baseline {name}",
 }
 
 
@@ -48,7 +48,7 @@ def check_text(check: BaselineCheck) -> str:
         runs = f"{units.plural(len(check.runs), 'run')} against {len(check.baseline.runs)}"
         parts.append(f"{name} {interval_text(interval)}, {units.plural(interval.n, 'night') if charted else runs}")
     if check.differs:
-        parts.append(f"other than then: {differences(check.differs)}")
+        parts.append(f"changed since then: {differences(check.differs)}")
     if interval is not None:
         parts += _chart_parts(check, chart) if charted and chart is not None else _learning_parts(check)
     if caveats := weakened_text(check.weakened):
@@ -65,25 +65,25 @@ def check_text(check: BaselineCheck) -> str:
 def check_reason(check: BaselineCheck) -> str:
     """Return why there is no verdict if the runs are the cause, else ""."""
     if check.failed:
-        return f"{', '.join(check.failed)} did not come to a good end"
+        return f"{', '.join(check.failed)} did not complete"
     if check.saved is None or check.now is None:
-        return "a run has no such figure"
+        return "a run lacks this metric"
     if check.engines:
         return (
-            f"its engine was {check.engines[0]} and is {check.engines[-1]} now, which makes a difference of its own, "
-            "most of all to flushes; `raidbench baseline save` makes a baseline of the new one"
+            f"the I/O engine changed from {check.engines[0]} to {check.engines[-1]}, which itself changes results,"
+            " especially of flushes; save a new baseline with `raidbench baseline save`"
         )
     return state_text(check.doubts)
 
 
 def _chart_parts(check: BaselineCheck, chart: ControlChart) -> Iterator[str]:
-    yield f"nights lie {expm1(chart.sd or 0.0) * 100:.1f} % apart"
+    yield f"night-to-night noise {expm1(chart.sd or 0.0) * 100:.1f} %"
     if check.judgement.standing is RegressionVerdict.NOT_DECIDED:
-        yield "another night like it decides it, more runs in one do not"
+        yield "another night like this decides it; more runs in one night do not"
     elif check.judgement.standing is RegressionVerdict.STILL_WORSE:
-        yield f"`raidbench baseline save {check.baseline.name} --replace` makes this the level to hold"
+        yield f"to accept the new level, run `raidbench baseline save {check.baseline.name} --replace`"
     if chart.seen_percent is not None:
-        yield f"a change of {chart.seen_percent:.1f} % for the worse is told within {SIGHT} nights"
+        yield f"a degradation of {chart.seen_percent:.1f} % is detected within {SIGHT} nights"
 
 
 def _learning_parts(check: BaselineCheck) -> Iterator[str]:
@@ -91,18 +91,21 @@ def _learning_parts(check: BaselineCheck) -> Iterator[str]:
     yield _drift_text(check)
     if check.judgement.standing is RegressionVerdict.NOT_DECIDED:
         if check.judgement.of_sessions:
-            yield "sessions lie too far apart for it: more nights may decide it, more --repeats do not"
+            yield "the session-to-session noise is too high: more nights may decide it, more --repeats do not"
         else:
-            yield "more --repeats or a larger --threshold may decide it, unless sessions lie apart by more than runs do"
+            yield (
+                "more --repeats or a larger --threshold may decide it, unless the session-to-session noise is"
+                " larger than the run-to-run noise"
+            )
     if chart is not None:
-        yield f"learning, {chart.reference_size} of {LEARNING} nights"
+        yield f"collecting reference data: {chart.reference_size} of {LEARNING} nights"
 
 
 def _drift_text(check: BaselineCheck) -> str:
     if check.between is None:
-        return f"drift since then cannot be excluded, as fewer than {FEWEST_SESSIONS} other sessions measured the same"
+        return f"drift since then cannot be excluded: fewer than {FEWEST_SESSIONS} other sessions measured the same job"
     text = between_sessions_text(check.between).rstrip(".")
-    return f"{text[:1].lower()}{text[1:]}, which is allowed for"
+    return f"{text[:1].lower()}{text[1:]}, which is taken into account"
 
 
 def baselines_table(baselines: Sequence[Baseline]) -> Table:

@@ -73,7 +73,7 @@ class Baselines:
         path = self._path(baseline.name)
         if path.exists() and not replace:
             raise InvalidValueError(
-                f"There is a baseline {baseline.name} already.", hint="--replace puts these runs in its place."
+                f"The baseline {baseline.name} already exists.", hint="To replace it with these runs, add --replace."
             )
         with storage_errors("The baseline cannot be written", hint=f"Check {self._folder}."):
             private_folder(self._folder)
@@ -90,13 +90,13 @@ class Baselines:
         except FileNotFoundError:
             raise self._not_found(name) from None
         except OSError as error:
-            raise StorageError(f"{path} cannot be read: {error.strerror}.", evidence=str(error)) from error
+            raise StorageError(f"Cannot read {path}: {error.strerror}.", evidence=str(error)) from error
         except NewerError:
             raise
         except Exception as error:  # any damage
             raise StorageError(
-                f"The baseline {name} cannot be read: it is damaged.",
-                hint=f"`raidbench baseline remove {name}` removes it.",
+                f"Cannot read the baseline {name}: the file is damaged.",
+                hint=f"Remove it with `raidbench baseline remove {name}`.",
                 evidence=str(error),
             ) from error
 
@@ -104,8 +104,8 @@ class Baselines:
 
     def _not_found(self, name: str) -> NotFoundError:
         names = self.names()
-        hint = suggestion_hint(name, names, f"There are: {', '.join(names) or 'none'}.")
-        return NotFoundError(f"There is no baseline {name}.", hint=hint)
+        hint = suggestion_hint(name, names, f"Available: {', '.join(names) or 'none'}.")
+        return NotFoundError(f"Unknown baseline {name}.", hint=hint)
 
     def remove(self, name: str) -> None:
         """Delete a baseline.
@@ -117,7 +117,7 @@ class Baselines:
         except FileNotFoundError:
             raise self._not_found(name) from None
         except OSError as error:
-            raise StorageError(f"The baseline cannot be removed: {error.strerror}.", evidence=str(error)) from error
+            raise StorageError(f"Cannot remove the baseline: {error.strerror}.", evidence=str(error)) from error
 
     def names(self) -> tuple[str, ...]:
         """Return the names of all baselines, sorted."""
@@ -130,7 +130,8 @@ class Baselines:
     def _path(self, name: str) -> Path:
         if not _NAME.fullmatch(name):
             raise InvalidValueError(
-                f"{clean(name, 80)!r} is no name for a baseline.", hint="Letters, digits, dots, - and _, 64 at most."
+                f"{clean(name, 80)!r} is not a valid baseline name.",
+                hint="Use at most 64 letters, digits, dots, - and _.",
             )
         return self._folder / f"{name}{_ENDING}"
 
@@ -140,23 +141,23 @@ def baseline_of(name: str, loaded: LoadedSession, runs: Sequence[RunRecord]) -> 
     ids = ", ".join(run.id for run in runs)
     complete = [run for run in runs if run.figures.status is RunStatus.OK]
     if len(complete) < len(runs):
-        raise InvalidValueError(f"Not all of {ids} are whole runs.", hint="`raidbench runs` shows how they ended.")
+        raise InvalidValueError(f"Not all of {ids} are complete runs.", hint="Show their status with `raidbench runs`.")
     if len({condition(run) for run in runs}) > 1:
         raise InvalidValueError(
-            f"{ids} did not measure the same: target, job or settings differ.", hint="Name repeats of one run."
+            f"{ids} are not repeats of one run: target, job or settings differ.", hint="Specify repeats of one run."
         )
     if len(runs) < FEWEST_RUNS:
         raise InvalidValueError(
-            f"{ids}: too few to know how far runs of the same lie apart; {FEWEST_RUNS} are the fewest.",
-            hint=f"Measure with `raidbench bench TARGET --repeat {FEWEST_RUNS}` or more.",
+            f"{ids} are too few to determine the run-to-run noise. At least {FEWEST_RUNS} are needed.",
+            hint=f"Measure with `raidbench bench TARGET --repeat {FEWEST_RUNS}` or more repeats.",
         )
     if any(run.start.sections for run in runs):
         raise InvalidValueError(
-            f"{ids} ran several sections of a job file at once; a baseline judges one job.",
-            hint="Measure one of them with `raidbench bench TARGET --jobfile FILE --section NAME`.",
+            f"{ids} ran several sections of a job file. A baseline contains only one job.",
+            hint="Measure one section: `raidbench bench TARGET --jobfile FILE --section NAME`.",
         )
     if any(run.start.fills for run in runs):
-        raise InvalidValueError(f"{ids} wrote the device in full first, which is not done again for a check.")
+        raise InvalidValueError(f"{ids} included preconditioning, which a check does not repeat.")
     return Baseline(
         name=name, at=time.time(), session=loaded.folder.name, thing=thing_of_run(loaded, runs[0]), runs=tuple(runs)
     )

@@ -66,12 +66,12 @@ def history_command(
         document(body if redactor is None else redact_json(body, redactor))
         return status
     if not runs:
-        say("No such runs." if every_run else "No runs yet. `raidbench bench TARGET` makes one.")
+        say("No matching runs." if every_run else "There are no runs yet. Start one with `raidbench bench TARGET`.")
         return DONE
     rows = [*_rows(runs, series), *(_picture_rows(runs, series) if plot else ())]
     lines(rows if redactor is None else map(redactor.text, rows))
     if plot and len(series) > 1:
-        say(f"{units.plural(len(series) - 1, 'other condition')} not drawn; TARGET and --workload choose one.")
+        say(f"{units.plural(len(series) - 1, 'other condition')} not drawn. Select one with TARGET and --workload.")
     return status
 
 
@@ -95,7 +95,7 @@ def _redactor(runs: Sequence[PastRun], also: Sequence[LoadedSession]) -> Redacto
 def _rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
     changes = [change for run_series in series.values() for change in run_series.changes]
     yield from table_lines(without_empty_columns(history_table(runs, changes)), terminal_width())
-    for heading, sentences in (("The level changed:", change_lines), ("Worse:", episode_lines)):
+    for heading, sentences in (("Shifts of the level:", change_lines), ("Worse:", episode_lines)):
         rows = [row for run_series in series.values() for row in sentences(run_series)]
         if rows:
             yield from ("", heading, *(f"  {clean(row, 500)}" for row in rows))
@@ -107,7 +107,7 @@ def _picture_rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]
     last = next((run for run in reversed(runs) if run.condition in series), None)
     drawn = None if last is None or draw is None else draw(last, runs)
     if drawn is None:
-        say("No whole run outside an A/B or a sweep yet: nothing to draw.")
+        say("Nothing to draw: there is no complete run outside an A/B experiment or a sweep.")
     else:
         yield from ("", *drawn)
 
@@ -123,5 +123,6 @@ def parse_moment(text: str) -> float:
         except (ValueError, OverflowError):
             continue
     raise InvalidValueError(
-        f"{clean(text, 60)!r} is no moment.", hint="Write 2026-01-31, or 12h, 30d, 8w for so long ago."
+        f"{clean(text, 60)!r} is not a valid time.",
+        hint="Use a date such as 2026-01-31, or a time ago such as 12h, 30d or 8w.",
     )

@@ -34,7 +34,7 @@ def history_table(runs: Sequence[PastRun], changes: Sequence[LevelChange]) -> Ta
         Column(title="Headline", key="headline", align=Align.RIGHT),
         Column(title="p99", key="p99", align=Align.RIGHT, priority=3),
         Column(title="Level", key="level"),
-        Column(title="Other than before", key="differs", priority=5, shrinks=True),
+        Column(title="Changed conditions", key="differs", priority=5, shrinks=True),
         Column(title="Status", key="status", priority=6),
     )
     return Table(columns=columns, rows=tuple(_row(run, changed[run.name], marks.get(run.name, "")) for run in runs))
@@ -82,7 +82,7 @@ def change_lines(series: RunSeries, *, named: bool = True) -> Iterator[str]:
     for change in series.changes:
         run, shift = change.first, change.shift
         counted = f"{shift.before} before, {shift.after} from then on"
-        also = f"; other than before: {differences(change.differs)}" if change.differs else ""
+        also = f"; changed since before: {differences(change.differs)}" if change.differs else ""
         subject = f"{run.target}, {run.workload}: " if named else ""
         figure = f"{figure_name(run.about, run.direction)} {interval_text(shift.interval)}"
         yield f"{units.moment(run.at)[:16]}  {subject}{figure} from {run.name} on ({counted}){also}"
@@ -95,7 +95,7 @@ def episode_lines(series: RunSeries) -> Iterator[str]:
         return
     first, run = series.points[chart.begun].runs[0], series.runs[-1]
     figure = f"{figure_name(run.about, run.direction)} {interval_text(chart.judgement.interval)}"
-    when = "told now" if chart.standing is RegressionVerdict.WORSE else f"told at {first.name}"
+    when = "reported now" if chart.standing is RegressionVerdict.WORSE else f"reported at {first.name}"
     yield (
         f"{units.moment(first.at)[:16]}  {run.target}, {run.workload}: {figure} against the {chart.against} sessions "
         f"before it, {when}"

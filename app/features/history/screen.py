@@ -200,7 +200,7 @@ class HistoryScreen(WorkbenchScreen):
             return
         run, session, record = chosen
         if record.end is None:
-            self.say(f"{run.name} never ended, so there is nothing to open.")
+            self.say(f"{run.name} never ended, so it has no results to open.")
         else:
             self.app.push_screen(RunScreen(record, self._folder(run), session))
 

@@ -82,7 +82,7 @@ ALERTS: tuple[Alert, ...] = (
         expr=_LOST,
         lasting="0m",
         severity="critical",
-        summary="{{ $labels.target }}: its {{ $labels.kind }} is {{ $labels.state }}, nothing keeps its cache",
+        summary="{{ $labels.target }}: the {{ $labels.kind }} is {{ $labels.state }}, so the cache is not protected",
     ),
     Alert(
         name="RaidbenchNotWhole",
@@ -97,7 +97,7 @@ ALERTS: tuple[Alert, ...] = (
         expr=f"{_m('predicts_failure')} == 1 or {_m('predictive_errors')} > 0",
         lasting="0m",
         severity="warning",
-        summary="{{ $labels.target }} predicts its failure",
+        summary="{{ $labels.target }} predicts a failure",
     ),
     Alert(
         name="RaidbenchFault",
@@ -112,7 +112,7 @@ ALERTS: tuple[Alert, ...] = (
         " unless on (instance, target) " + _targets_below("controller", _LOST),  # the battery has its own alert
         lasting="0m",
         severity="warning",
-        summary="{{ $labels.target }}: {{ $labels.key }} is set and not in force",
+        summary="{{ $labels.target }}: {{ $labels.key }} is configured but not effective",
     ),
     Alert(
         name="RaidbenchWarning",
@@ -133,7 +133,7 @@ ALERTS: tuple[Alert, ...] = (
         expr=f"{_m('problems')} > 0",
         lasting="30m",
         severity="warning",
-        summary="{{ $value }} devices or tools give no answer or tell of a problem: raidbench devices",
+        summary="{{ $value }} devices or tools do not respond or report a problem: raidbench devices",
     ),
     Alert(
         name="RaidbenchSilent",
@@ -165,22 +165,22 @@ def rules_text() -> str:
 _PANELS: tuple[tuple[str, str, str, str, str], ...] = (
     ("Faults", "stat", f'sum({_m("findings")}{{severity="fault"}})', "", "short"),
     ("Warnings", "stat", f'sum({_m("findings")}{{severity="warn"}})', "", "short"),
-    ("Without an answer", "stat", f"sum({_m('problems')})", "", "short"),
+    ("Devices or tools that failed", "stat", f"sum({_m('problems')})", "", "short"),
     ("Findings", "table", f"{_m('finding')} == 1", "", "short"),
-    ("Not whole", "table", _BROKEN, "", "short"),
-    ("Set and not in force", "table", f"{_m('setting_in_force')} == 0", "", "short"),
+    ("Degraded or failed", "table", _BROKEN, "", "short"),
+    ("Configured but not effective", "table", f"{_m('setting_in_force')} == 0", "", "short"),
     ("Temperature", "timeseries", _m("temperature_celsius"), "{{target}}", "celsius"),
     ("Endurance used", "timeseries", _m("endurance_used_ratio"), "{{target}}", "percentunit"),
     ("Pools", "timeseries", f"{_m('pool_full_ratio')} or {_m('pool_data_full_ratio')}", "{{target}}", "percentunit"),
     ("Background work", "timeseries", _m("task_progress_ratio"), "{{target}} {{task}}", "percentunit"),
     (
-        "Battery in order",
+        "Battery optimal",
         "timeseries",
         f'{_m("cache_protection")}{{state="optimal"}} or 0 * {_m("cache_protection")}',
         "{{target}}",
         "short",
     ),
-    ("Time of a look", "timeseries", _m("look_seconds"), "{{instance}}", "s"),
+    ("Duration of the scan", "timeseries", _m("look_seconds"), "{{instance}}", "s"),
 )
 """Title, kind, expression, legend and unit of each panel."""
 

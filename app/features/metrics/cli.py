@@ -35,7 +35,7 @@ def metrics_command(
     For the textfile collector of node_exporter, name a FILE that ends in .prom. The command does not listen on a port.
     """
     if (unit is not None) + alerts + board + as_json > 1:
-        raise click.UsageError("--unit, --alerts, --board or --json, not several.")
+        raise click.UsageError("--unit, --alerts, --board and --json cannot be combined.")
     if alerts or board:
         from app.features.metrics.alerts import board_text, rules_text
 

@@ -241,89 +241,103 @@ _IDENTITY = ("target", "kind", "controller", "array", "model", "firmware", "leve
 
 METRICS: tuple[Metric, ...] = (
     _metric(
-        "build_info", "1, with the version of raidbench", ("version",), lambda snapshot: [((snapshot.version,), 1.0)]
+        "build_info",
+        "1, with the version of raidbench as a label",
+        ("version",),
+        lambda snapshot: [((snapshot.version,), 1.0)],
     ),
     _metric(
         "last_look_timestamp_seconds",
-        "When the devices were looked at, since 1970",
+        "Time of the last scan, in seconds since 1970",
         (),
         lambda snapshot: [((), snapshot.at)],
     ),
-    _metric("look_seconds", "How long the look at the devices took", (), lambda snapshot: [((), snapshot.seconds)]),
+    _metric("look_seconds", "Duration of the last scan", (), lambda snapshot: [((), snapshot.seconds)]),
     _metric(
         "problems",
-        "Devices and tools that gave no answer, or told that something is wrong",
+        "Number of devices and tools that did not respond or reported a problem",
         (),
         lambda snapshot: [((), float(len(snapshot.checked.problems)))],
     ),
-    _metric("target_info", "1, with what a controller, an array or a drive is", _IDENTITY, _info),
-    _metric("target_state", "1, with the state of an array or a drive", ("target", "state"), _states),
+    _metric("target_info", "1, with the details of a controller, array or drive as labels", _IDENTITY, _info),
+    _metric("target_state", "1, with the state of an array or drive as a label", ("target", "state"), _states),
     _metric("target_size_bytes", "Size of an array or a drive", _AT, _of_devices(_size)),
     _metric(
         "cache_protection",
-        "1, with the state of the battery or capacitor that protects the cache of a controller",
+        "1, with the state of the battery or capacitor of a controller as a label",
         ("target", "kind", "state"),
         _protection,
     ),
     _metric(
         "cache_protection_temperature_celsius",
-        "Temperature of that battery or capacitor",
+        "Temperature of the battery or capacitor of a controller",
         _AT,
         _protection_value("temperature"),
     ),
-    _metric("cache_protection_volts", "Voltage of that battery or capacitor", _AT, _protection_value("voltage")),
-    _metric("setting_info", "1, with the word that a setting is set to", ("target", "key", "value"), _set_words),
-    _metric("setting_value", "What a setting is set to, of those that are numbers", ("target", "key"), _set_numbers),
-    _metric("setting_in_force", "0 where another value is in force than is set", ("target", "key"), _in_force),
+    _metric(
+        "cache_protection_volts",
+        "Voltage of the battery or capacitor of a controller",
+        _AT,
+        _protection_value("voltage"),
+    ),
+    _metric(
+        "setting_info", "1, with the configured value of a setting as a label", ("target", "key", "value"), _set_words
+    ),
+    _metric("setting_value", "Configured value of a numeric setting", ("target", "key"), _set_numbers),
+    _metric(
+        "setting_in_force", "0 if the effective value differs from the configured value", ("target", "key"), _in_force
+    ),
     _metric("temperature_celsius", "Temperature", _AT, _health("temperature", "Temperature")),
     _metric(
         "temperature_limit_celsius",
-        "Temperature from which a drive itself warns",
+        "Temperature limit that a drive reports",
         _AT,
         _health("temperature_limit"),
     ),
     _metric(
         "endurance_used_ratio",
-        "Share of the rated endurance used; may pass 1",
+        "Used share of the rated endurance; may exceed 1",
         _AT,
         _health("wear_percent", "Endurance used", 0.01),
     ),
-    _metric("spare_ratio", "Share of the spare blocks of flash that is left", _AT, _percent_fact("Spare")),
+    _metric("spare_ratio", "Remaining share of the spare blocks of a flash drive", _AT, _percent_fact("Spare")),
     _metric(
         "spare_limit_ratio",
-        "Share of spare blocks at which the drive warns",
+        "Remaining share of spare blocks at which the drive warns",
         _AT,
         _percent_fact("Spare", limit=True),
     ),
-    _metric("media_errors", "Reads or writes that the medium failed", _AT, _health("media_errors", "Media errors")),
-    _metric("other_errors", "Errors of a drive that are not of its medium", _AT, _health("other_errors")),
+    _metric("media_errors", "Media errors of a drive", _AT, _health("media_errors", "Media errors")),
+    _metric("other_errors", "Errors of a drive other than media errors", _AT, _health("other_errors")),
     _metric(
         "predictive_errors",
-        "How often a drive announced its failure to its controller",
+        "Number of predicted failures that a drive reported to its controller",
         _AT,
         _health("predictive_errors"),
     ),
-    _metric("predicts_failure", "1 if a drive predicts its failure", _AT, _health("predicts_failure")),
+    _metric("predicts_failure", "1 if a drive predicts a failure", _AT, _health("predicts_failure")),
     _metric("drive_locked", "1 if a drive is encrypted and locked", _AT, _health("locked")),
     _metric("drive_foreign", "1 if a drive has a foreign configuration", _AT, _health("foreign")),
     _metric("link_bytes_per_second", "Line rate of the SAS or SATA link of a drive", _AT, _of_devices(_link_rate)),
     _metric(
         "pcie_link_transfers_per_second",
-        "Speed of the PCI Express link of a controller or a drive, one lane",
+        "Speed per lane of the PCI Express link of a controller or a drive",
         _AT,
         _pcie(1, 1e9),
     ),
     _metric("pcie_link_lanes", "Lanes of the PCI Express link of a controller or a drive", _AT, _pcie(2, 1)),
-    _metric("pool_full_ratio", "Share of a pool that is full", _AT, _percent_fact("Full")),
-    _metric("pool_data_full_ratio", "Share of a thin pool's data used", _AT, _percent_fact("Used, data")),
-    _metric("pool_metadata_full_ratio", "Share of a thin pool's metadata used", _AT, _percent_fact("Used, metadata")),
-    _metric("task_running", "1 while background work is under way", ("target", "task"), _tasks),
-    _metric("task_progress_ratio", "Share of the background work that is done", ("target", "task"), _progress),
-    _metric("findings", "How many findings the check has, by severity", ("severity",), _counts),
-    _metric("finding", "1 for each finding of the check", ("rule", "severity", "where"), _findings),
+    _metric("pool_full_ratio", "Used share of a pool", _AT, _percent_fact("Full")),
+    _metric("pool_data_full_ratio", "Used share of the data area of a thin pool", _AT, _percent_fact("Used, data")),
+    _metric(
+        "pool_metadata_full_ratio", "Used share of the metadata of a thin pool", _AT, _percent_fact("Used, metadata")
+    ),
+    _metric("task_running", "1 while a background task is running", ("target", "task"), _tasks),
+    _metric("task_progress_ratio", "Completed share of a background task", ("target", "task"), _progress),
+    _metric("findings", "Number of findings of `raidbench check`, by severity", ("severity",), _counts),
+    _metric("finding", "1 for each finding of `raidbench check`", ("rule", "severity", "where"), _findings),
     _metric(
         "unknowns",
-        "How many questions of the check nothing answers",
+        "Number of rules without the data they need",
         (),
         lambda snapshot: [((), float(len(snapshot.checked.unknown)))],
     ),
@@ -333,7 +347,7 @@ METRICS: tuple[Metric, ...] = (
 
 def rows() -> list[str]:
     """Return the lines of the table in docs/metrics.md."""
-    head = ["| metric | labels | what |", "| --- | --- | --- |"]
+    head = ["| metric | labels | description |", "| --- | --- | --- |"]
     return head + [
         f"| `{metric.name}` | {' '.join(f'`{label}`' for label in metric.labels)} | {metric.help} |"
         for metric in METRICS

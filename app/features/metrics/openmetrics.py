@@ -119,7 +119,9 @@ def write(file: Path, text: str) -> None:
     shown = clean(str(file), 300)
     with storage_errors(f"{shown} cannot be written"):
         if file.is_symlink() or (file.exists() and not _is_ours(file)):
-            raise RefusedError(f"{shown} is there and holds no metrics of raidbench.", hint="Name another file.")
+            raise RefusedError(
+                f"{shown} exists and does not contain metrics of raidbench.", hint="Specify another file."
+            )
         replace_file(file, text, mode=0o644, exact=True, durable=True)  # the exporter runs as a different user
 
 

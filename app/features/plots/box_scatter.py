@@ -26,11 +26,11 @@ def boxes(request: PlotRequest) -> PlotContent:
     if not every:
         raise NoPlotDataError(failure_text(subject.runs, f"No run has a {options.unit.value}."))
     if len(every) == 1:
-        raise NoPlotDataError("One run has no spread.", "space marks more; B measures in pairs.")
+        raise NoPlotDataError("One run has no spread.", "Press Space to mark more runs, or B for an A/B experiment.")
     if len(set(every)) == 1:
         raise NoPlotDataError(
-            f"All {len(every)} runs have {_with_unit(every[0], options.unit)}: there is no spread to draw.",
-            "g counts another figure.",
+            f"All {len(every)} runs have {_with_unit(every[0], options.unit)}, so there is no spread to draw.",
+            "Press g for another metric.",
         )
     title = f"{subject.about}: {options.unit.value}{by_field_text(subject)}{count_text(subject)}"
     return title, BoxData(lots=lots, unit=options.unit, zero=options.zero, log=bool(options.log)), ""
@@ -53,7 +53,7 @@ def scatter(request: PlotRequest) -> PlotContent:
     if not clouds:
         raise NoPlotDataError(failure_text(subject.runs, "Too few I/Os for a p99 of any run."))
     if len(every) == 1:
-        raise NoPlotDataError("All there is is one point.", "space marks more runs; A takes all sessions.")
+        raise NoPlotDataError("There is only one data point.", "Press Space to mark more runs, or A for all sessions.")
     ranked = sorted(clouds, key=lambda cloud: len(cloud.points), reverse=True)
     shown = [cloud for cloud in clouds if cloud in ranked[:MOST_SIGNS]]
     left = len(clouds) - len(shown)
@@ -62,7 +62,7 @@ def scatter(request: PlotRequest) -> PlotContent:
     about = f"{start.title.split(' · ')[0]}, {short_target(start.target)}" if len(loads) > 1 else subject.about
     where = " in all sessions" if subject.all_sessions else ""
     title = f"{about}{where}: {unit.value} and p99 of every run"
-    note = f"The {len(shown)} set-ups with most runs; {left} more are left out." if left else ""
+    note = f"The {len(shown)} configurations with most runs; {left} more are omitted." if left else ""
     return title, ScatterData(clouds=tuple(shown), unit=unit), note
 
 

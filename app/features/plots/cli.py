@@ -60,7 +60,7 @@ class Size(click.ParamType[tuple[int, int]]):
             return value
         match = _SIZE.fullmatch(value.strip().lower())
         if match is None:
-            self.fail(f"{value!r} is no size: write 100x30, columns and rows.", param, ctx)
+            self.fail(f"Invalid size {value!r}. Use columns and rows, such as 100x30.", param, ctx)
         return int(match[1]), int(match[2])
 
 
@@ -142,7 +142,7 @@ def _draw(plot: StaticPlot, size: tuple[int, int] | None, *, plain: bool) -> lis
 
     look = plot_style(size or _size(), plain=plain)
     if why := too_small(look):
-        raise InvalidValueError(why, hint="`--size 80x20` draws one whatever the terminal's size is.")
+        raise InvalidValueError(why, hint="Specify a size, such as `--size 80x20`.")
     return paint(plot, look)
 
 
@@ -206,8 +206,8 @@ def select(names: Sequence[str]) -> PlotSelection:
     others = [name for name in names if not _is_run(name)]
     if others:
         raise InvalidValueError(
-            f"{clean(others[0], 60)} is no run.",
-            hint="Runs stand over one another; an A/B, a sweep or a target stands alone.",
+            f"{clean(others[0], 60)} is not a run.",
+            hint="Specify runs, or one A/B experiment, sweep or target.",
         )
     pairs = [find_run(name) for name in dict.fromkeys(names)]
     return select_runs_to_plot([PlacedRun(run=run, folder=loaded.folder) for loaded, run in pairs])
@@ -259,11 +259,11 @@ def _sweep(session: str | None) -> PlotSelection:
         ids = ", ".join(run.id for run in loaded.session.runs[:6]) or "none"
         raise NotFoundError(
             f"The session {loaded.folder.name} has no sweep.",
-            hint=f"Its runs: {ids}. `raidbench log --list` lists all.",
+            hint=f"Runs of the session: {ids}. List all sessions with `raidbench log --list`.",
         )
     subject = select_sweep(loaded.session, loaded.folder)
     if subject is None:
-        raise InvalidValueError(f"The sweep of {loaded.folder.name} has measured nothing yet.")
+        raise InvalidValueError(f"The sweep of {loaded.folder.name} has no results yet.")
     return subject
 
 
@@ -307,10 +307,12 @@ def _target(name: str) -> PlotSelection:
     runs = select_runs(all_runs()[0], name)
     counting = [run for run in runs if run.counts] or [run for run in runs if run.status == "ok"] or list(runs)
     if not counting:
-        raise NotFoundError(f"The history has no run on {clean(name, 100)}.", hint="`raidbench history` lists all.")
+        raise NotFoundError(
+            f"The history contains no run on {clean(name, 100)}.", hint="List all runs with `raidbench history`."
+        )
     subject = select_all_sessions(counting[-1], runs)
     if subject is None:
-        raise InvalidValueError(f"No run on {clean(name, 100)} ended well, so there is nothing to draw.")
+        raise InvalidValueError(f"Nothing to draw: no run on {clean(name, 100)} was successful.")
     return subject
 
 

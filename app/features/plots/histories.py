@@ -20,10 +20,10 @@ def history(request: PlotRequest) -> PlotContent:
     series = subject.series
     if series is None:
         if not subject.all_sessions:
-            raise NoPlotDataError("Only one session was looked at.", "A looks through all of them.")
-        raise NoPlotDataError("No whole run outside an A/B or a sweep yet: nothing to draw.")
+            raise NoPlotDataError("Only one session is included.", "Press A for all sessions.")
+        raise NoPlotDataError("Nothing to draw: there is no complete run outside an A/B experiment or a sweep.")
     if len(series.runs) == 1:
-        raise NoPlotDataError("One run so far: a history takes two.")
+        raise NoPlotDataError("There is only one run so far. A history needs two.")
     unit = {"iops": Unit.IOPS, "bytes_per_second": Unit.RATE}.get(series.runs[0].about.key, Unit.LATENCY)
     scale = MEBI if unit is Unit.RATE else 1.0
     data = HistoryData(
@@ -36,7 +36,7 @@ def history(request: PlotRequest) -> PlotContent:
     notes = ["One session."] if len({run.session for run in series.runs}) == 1 else []
     if subject.passed_over:
         left = units.plural(subject.passed_over, "run is", "runs are")
-        notes.append(f"{left} not drawn: failed, stopped, or made while an A/B or a sweep had set something.")
+        notes.append(f"{left} not drawn: failed, stopped, or part of an A/B experiment or a sweep.")
     title = f"{subject.about}: {figure_label(series.runs[0].about)} in all sessions"
     return title, data, " ".join(notes)
 

@@ -33,11 +33,9 @@ def _latencies(subject: PlotSelection) -> tuple[tuple[Latencies, ...], str]:
     series = [Latencies(name=part.name, bins=_bins(completed_runs(part.runs), side)) for part in parts_to_draw(subject)]
     drawn = tuple(latencies for latencies in series if latencies.bins)
     if not drawn:
-        raise NoPlotDataError(
-            f"{subject.runs[0].run.id} kept no histogram of the latencies: an earlier version measured it."
-        )
+        raise NoPlotDataError(f"{subject.runs[0].run.id} has no latency histogram: an earlier version measured it.")
     if all(len(latencies.bins) == 1 for latencies in drawn) and len({latencies.bins[0][0] for latencies in drawn}) == 1:
-        raise NoPlotDataError(f"All I/Os took {units.latency(drawn[0].bins[0][0])}: there is nothing to draw.")
+        raise NoPlotDataError(f"Nothing to draw: all I/Os took {units.latency(drawn[0].bins[0][0])}.")
     return drawn, f" of the {side}s" if both else ""
 
 
@@ -69,7 +67,7 @@ def percentiles(request: PlotRequest) -> PlotContent:
     series, of = _latencies(subject)
     enough = tuple(latencies for latencies in series if total_of(latencies.bins) > 2 * BEYOND)
     if not enough:
-        raise NoPlotDataError("Too few I/Os for percentiles.", "2 goes to Bench: a longer run has more.")
+        raise NoPlotDataError("Too few I/Os for percentiles.", "Press 2 for Bench: a longer run has more I/Os.")
     title = f"{subject.about}: latency{of} by percentile{count_text(subject)}"
     return title, PercentileData(series=enough), _left_out_text(subject, len(series))
 

@@ -109,8 +109,8 @@ def failure_text(runs: Sequence[PlacedRun], otherwise: str = "") -> str:
         return otherwise
     first = runs[0].run
     if len(runs) > 1:
-        return f"None of {len(runs)} runs ended well: {first.id} {_ending_text(first)}"
-    return f"{first.id} has nothing to show: it {_ending_text(first)}"
+        return f"None of {len(runs)} runs was successful: {first.id} {_ending_text(first)}"
+    return f"{first.id} has no results: it {_ending_text(first)}"
 
 
 def missing_text(subject: PlotSelection) -> str:

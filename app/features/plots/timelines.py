@@ -21,7 +21,7 @@ def timeline(request: PlotRequest) -> PlotContent:
     drawn = tuple(course for course in courses if len(course.intervals) > 1)
     if not drawn:
         first = chosen[0][1].run
-        missing = f"No intervals of {first.id} are on disk, so there is nothing to draw over time."
+        missing = f"Nothing to draw over time: the intervals of {first.id} are not on disk."
         raise NoPlotDataError(failure_text([chosen[0][1]], missing))
     suffix = ": one run of each" if len(subject.runs) > len(chosen) else ""
     suffix = f", {chosen[0][1].run.id}" if len(chosen) == 1 else suffix

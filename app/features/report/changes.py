@@ -39,7 +39,7 @@ def _machine(session: Session) -> Iterator[tuple[str, str]]:
         yield "Memory", size_words(machine.memory_bytes)
         yield "Kernel", machine.kernel
         yield "System", machine.system
-        yield "Rights", "root" if machine.root else "not root"
+        yield "Privileges", "root" if machine.root else "not root"
     versions = dict.fromkeys(run.start.fio_version for run in session.runs if run.start.fio_version)
     yield "Programs", ", ".join([f"raidbench {session.version}", *(f"fio {version}" for version in versions)])
 
@@ -52,7 +52,7 @@ def findings(session: Session) -> ReportTable | None:
     rows = tuple(
         (finding.severity, finding.rule, finding.where, finding.message, finding.mends) for finding in last.findings
     )
-    return ReportTable(columns=("Severity", "Rule", "Where", "Finding", "What mends it"), rows=rows)
+    return ReportTable(columns=("Severity", "Rule", "Where", "Finding", "Fix"), rows=rows)
 
 
 def devices(inventory: Inventory) -> ReportTable:
@@ -117,7 +117,7 @@ def _change(record: ChangeRecord) -> tuple[Section, ...]:
         shown.heading,
         DefinitionList(pairs=tuple((fact.label, fact.value) for fact in shown.facts)),
         Code(lines=view.command_lines(record.change.writes)),
-        Code(label="Taken back by:", lines=view.command_lines(record.change.undo)),
+        Code(label="To undo:", lines=view.command_lines(record.change.undo)),
         level=3,
     )
 
@@ -134,7 +134,7 @@ def restored_sentences(session: Session) -> Iterator[str]:
     for experiment in session.experiments:
         if experiment.end is not None:
             start = experiment.start
-            done = "has its old value again" if experiment.end.restored else "was NOT put back"
+            done = "was restored" if experiment.end.restored else "was NOT restored"
             yield f"{experiment.id}: {start.label} of {start.target} {done} ({start.key}={start.a})."
     if session.sweep is not None and session.sweep.end is not None:
         yield from session.sweep.end.left
@@ -143,9 +143,9 @@ def restored_sentences(session: Session) -> Iterator[str]:
                 f"{original.key} of {original.target} = {original.value}" for original in session.sweep.design.originals
             ]
             yield (
-                f"Sweep: everything it set is as it was before: {', '.join(before)}."
+                f"Sweep: all settings were restored: {', '.join(before)}."
                 if before
-                else "Sweep: it set nothing."
+                else "Sweep: no settings were changed."
             )
 
 
@@ -158,7 +158,7 @@ def problems(session: Session) -> Iterator[str]:
             case ProblemRecorded():
                 yield f"{units.moment(event.at)} {event.problem.where}: {event.problem.message}"
             case RulePersisted():
-                kept = ", ".join(f"{key}={text}" for key, text in event.values.items()) or "nothing any more"
+                kept = ", ".join(f"{key}={text}" for key, text in event.values.items()) or "none"
                 yield f"{units.moment(event.at)} {event.path} keeps for {event.target}: {kept}"
             case _:
                 pass

@@ -49,7 +49,7 @@ def report_command(
     loaded = loaded_session(session, whole=True)
     wanted = _form(form, output)
     if samples and wanted is not ReportFormat.CSV:
-        raise click.UsageError("--samples is for --format csv.")
+        raise click.UsageError("--samples needs --format csv.")
     shown = without_stored_verdicts(loaded.session) if judge_again else loaded.session
     redactor = session_redactor(shown, loaded.folder) if redact else None
     if output is None:

@@ -17,7 +17,7 @@ from app.features.report.graph import Axis, AxisUnit, Graph, GraphLine, Interval
 from app.features.report.series import percentile_graph, percentile_series
 from app.features.report.svg.scales import Scale
 
-_COLUMNS = ("A/B", "Figure", "A", "B", "", "Difference", "Interval", "Verdict")
+_COLUMNS = ("A/B", "Metric", "A", "B", "", "Difference", "Interval", "Verdict")
 
 _WIDE = 4.0
 """Ratio of the largest difference to the smallest from which the axis shows ratios."""
@@ -75,10 +75,10 @@ def _differences(record: ExperimentRecord, comparison: Comparison) -> IntervalGr
         key=f"{record.id}-differences",
         title=f"{record.id}: {start.label}, B against A",
         about=f"{start.title} on {start.measured}; {a}, {b}; {count_text(comparison.sides)}, intervals of"
-        f" {covers_text(comparison.level)}."
-        f" The band is +-{comparison.sides.threshold:g} %: what lies in it makes no difference.",
+        f" {covers_text(comparison.level)}. The band is +-{comparison.sides.threshold:g} %: differences"
+        " inside it count as none.",
         axis=Axis(
-            label="B against A; of latencies less is faster",
+            label="B compared with A; for latencies, less is better",
             unit=AxisUnit.PERCENT,
             spacing=Spacing.RATIO if _is_wide(rows) else Spacing.LINEAR,
         ),
@@ -132,7 +132,8 @@ def _percentiles(record: ExperimentRecord, comparison: Comparison) -> LineGraph 
     return percentile_graph(
         f"{record.id}-percentiles",
         f"{record.id}: latency by percentile",
-        f"{record.start.title} on {record.start.measured}: all I/Os of all pairs; drawn as far as ten lie beyond.",
+        f"{record.start.title} on {record.start.measured}: all I/Os of all pairs, up to the percentile with ten I/Os"
+        " beyond it.",
         series,
         simulated=_is_simulated(comparison),
     )

@@ -209,7 +209,7 @@ def _readme(session: Session, places: Sequence[_RunFiles]) -> str:
         rows += ["SIMULATED: not measured on hardware.", ""]
     sectioned = [run.id for run in session.runs if run.start.sections]
     if sectioned:
-        rows += [f"Left out, because they are of several sections: {', '.join(sectioned)}.", ""]
+        rows += [f"Omitted, because they have several sections: {', '.join(sectioned)}.", ""]
     by_folder: dict[str, list[RunRecord]] = {}
     for location in places:
         by_folder.setdefault(location.folder, []).append(location.run)
@@ -222,7 +222,7 @@ def _readme(session: Session, places: Sequence[_RunFiles]) -> str:
             f"  runs      {', '.join(f'{run.id}: {clean(run.start.title, 200)}' for run in runs)}",
             f"  settings  {clean(settings, 2000) or 'not recorded'}",
             *(
-                f"  no JSON of {run.id}: fio's totals hold the time before it was steady"
+                f"  no JSON of {run.id}: the totals of fio include the time before it was steady"
                 for run in runs
                 if _has_unsteady_time(run)
             ),

@@ -17,8 +17,8 @@ from app.features.report.session_summary import session_highlights
 from backends.text import clean
 from widgets.text_utils import units
 
-_SINGLE = "n is the number of runs. A single run says nothing about how far runs of the same settings lie apart."
-_COUNTED = "From the kernel's own counters over the measured time: what others did on a member is counted, too."
+_SINGLE = "n is the number of runs. A single run does not show the run-to-run noise."
+_COUNTED = "From the kernel counters during the run. I/O of other programs on a member is included."
 
 _NOTHING = Raw()
 
@@ -38,20 +38,20 @@ def run_ids_to_draw(session: Session) -> tuple[str, ...]:
 
 
 def _sections(session: Session, raw: Raw) -> Iterator[Section]:
-    yield from section("In short", Sentences(items=tuple(session_highlights(session))))
+    yield from section("Summary", Sentences(items=tuple(session_highlights(session))))
     yield from _results(session, raw)
     yield from _multihost_sections(raw)
-    yield from section("Under test", changes.tested_devices_table(session))
+    yield from section("Test objects", changes.tested_devices_table(session))
     yield from section("Machine", changes.machine_facts(session), always=True)
-    yield from section("What the check found", changes.findings(session))
+    yield from section("Findings of the check", changes.findings(session))
     yield from changes.change_sections(session)
-    yield from section("Put back", Sentences(items=tuple(changes.restored_sentences(session))))
-    yield from section("Still in force", Sentences(items=tuple(map(in_force_text, session.in_force))), always=True)
+    yield from section("Restored", Sentences(items=tuple(changes.restored_sentences(session))))
+    yield from section("Still changed", Sentences(items=tuple(map(in_force_text, session.in_force))), always=True)
     notes = (event for event in session.events if isinstance(event, NoteAdded))
     yield from section("Notes", Sentences(items=tuple(f"{units.moment(note.at)}: {note.text}" for note in notes)))
-    yield from section("Problems and kept settings", Sentences(items=tuple(changes.problems(session))))
+    yield from section("Problems and persistent settings", Sentences(items=tuple(changes.problems(session))))
     yield from section("Jobs as they ran", *runs.job_blocks(session, raw))
-    yield from section("Everything that changed something", changes.commands(session), always=True)
+    yield from section("Commands that made changes", changes.commands(session), always=True)
     yield from section("Runs", runs.every_run_table(session.runs), always=True)
     yield from section("Steady state", Sentences(items=tuple(runs.steadiness(session.runs))), level=3)
     yield from section("Latency", runs.latencies(session.runs), level=3)
@@ -80,10 +80,10 @@ def _results(session: Session, raw: Raw) -> Iterator[Section]:
         level=3,
     )
     yield from sweep.sweep_sections(session)
-    yield from section("To be read with the figures", Sentences(items=tuple(runs.warnings(session.runs))), level=3)
+    yield from section("Caveats", Sentences(items=tuple(runs.warnings(session.runs))), level=3)
     graphs = run_graphs(session, raw)
     drawn = len(runs_with_graphs(session))
-    many = f"The newest {MOST_RUNS} runs that belong to no A/B and no sweep." if drawn == MOST_RUNS else ""
+    many = f"The newest {MOST_RUNS} runs outside A/B experiments and sweeps." if drawn == MOST_RUNS else ""
     yield from section("Run by run", Graphs(graphs=graphs), Paragraph(text=many), level=3) if graphs else ()
     yield from section("Settings", Paragraph(text=runs.common_settings(session.runs)), level=3)
 
@@ -94,4 +94,4 @@ def _multihost_sections(raw: Raw) -> Iterator[Section]:
         heading = f"{record.id}: {record.target} on {units.plural(len(record.hosts), 'host')}"
         job = Paragraph(text=", ".join(f"{key}={text}" for key, text in record.job.items()))
         yield from section(heading, report_table(table), Sentences(items=tuple(sentences)), job)
-    yield from section("Runs on many hosts that cannot be read", Sentences(items=raw.joint_problems))
+    yield from section("Unreadable multi-host runs", Sentences(items=raw.joint_problems))

@@ -99,7 +99,9 @@ def _text(session: Session, folder: Path, form: ReportFormat, *, samples: bool, 
         case ReportFormat.MARKDOWN:
             return to_markdown(_markdown_report(session, folder))
         case ReportFormat.FIO_PLOT:
-            raise InvalidValueError("fio-plot reads a folder.", hint="Name one that does not exist yet: -o FOLDER.")
+            raise InvalidValueError(
+                "The fio-plot format is a folder.", hint="Specify a folder that does not exist yet: -o FOLDER."
+            )
 
 
 def write_report(
@@ -142,7 +144,7 @@ def _markdown_report(session: Session, folder: Path) -> Report:
     plots = () if draw is None else draw(session, runs_with_graphs(session), raw.samples, _SIZE)
     added = section("Pictures", *(Code(lines=lines, label=heading) for heading, lines in plots))
     headings = [part.heading for part in report.sections]
-    at = headings.index("Under test") if "Under test" in headings else len(headings)
+    at = headings.index("Test objects") if "Test objects" in headings else len(headings)
     return replace(report, sections=(*report.sections[:at], *added, *report.sections[at:]))
 
 
@@ -156,7 +158,7 @@ def _write_markdown(
         write_file(file, hide(to_markdown(report)), force=force)
         return (file,)
     if beside.exists() and not force:
-        raise RefusedError(f"{clean(str(beside), 300)} is there already.", hint="Name another file, or add --force.")
+        raise RefusedError(f"{clean(str(beside), 300)} already exists.", hint="Specify another file, or add --force.")
     write_file(file, hide(to_markdown(report, pictures=beside.name)), force=force)
     create_folder(beside, force=force)
     for graph in report.graphs:

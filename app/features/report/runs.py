@@ -91,7 +91,7 @@ def common_settings(runs: Sequence[RunRecord]) -> str:
         for key in run.start.settings
         if key not in keys
     ]
-    return f"The same in all runs: {', '.join(same)}." if same else ""
+    return f"Identical in all runs: {', '.join(same)}." if same else ""
 
 
 def provenance(runs: Sequence[RunRecord]) -> ReportTable:
@@ -140,8 +140,8 @@ def warnings(runs: Sequence[RunRecord]) -> Iterator[str]:
     lost: dict[str, list[str]] = {}
     for run in runs:
         if run.start.destructive:
-            contents = "; ".join(run.start.found) or "nothing known"
-            text = f"overwrote {run.start.location}, where this was found: {contents}"
+            contents = "; ".join(run.start.found) or "unknown"
+            text = f"overwrote {run.start.location}, which contained: {contents}"
             lost.setdefault(text, []).append(run.id)
     for text, ids in lost.items():
         yield f"{run_list_text(ids)} {text}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def ask_export(app: AppInterface, session: Session, folder: Path) -> None:
     """Ask for a file name, and write the report of the session in `folder`."""
     start = f"raidbench-{folder.name}.md"
-    help = "A name ending in .md, .html, .csv or .json; an existing file is not overwritten."
+    help = "A file name ending in .md, .html, .csv or .json. An existing file is not overwritten."
     dialog = TextDialog("Write the report to", start, help=help)
     app.push_screen(dialog, lambda name: export(app, session, folder, name))
 
@@ -37,6 +37,6 @@ def _write(app: AppInterface, session: Session, file: Path, folder: Path) -> Non
     try:
         path = write_report(session, folder, file, format_of(file))[0].absolute()
     except RaidbenchError as error:
-        app.call_from_thread(app.show_error, error, title="No report was written")
+        app.call_from_thread(app.show_error, error, title="Cannot write the report")
     else:
-        app.call_from_thread(app.notify_copyable, f"The report is in {path}.", str(path))
+        app.call_from_thread(app.notify_copyable, f"Report written to {path}.", str(path))

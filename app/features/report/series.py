@@ -219,8 +219,8 @@ def _by_percentile(run: RunRecord, key: str, title: str, lines: Sequence[GraphLi
     return percentile_graph(
         f"{run.id}-{key}",
         f"{run.id}: {title}",
-        f"{run.start.title} on {run.start.target}: so many percent of the I/Os took at most so long;"
-        f" drawn as far as ten I/Os lie beyond.",
+        f"{run.start.title} on {run.start.target}: percent of the I/Os by maximum latency, up to the percentile with"
+        " ten I/Os beyond it.",
         drawn,
         simulated=run.start.simulated,
     )

@@ -45,7 +45,7 @@ def session_highlights(session: Session) -> Iterator[str]:
     yield from _figures(standalone_runs(session))
     if session.changes:
         standing = len(session.in_force)
-        stand = "all taken back" if not standing else f"{standing} still in force"
+        stand = "all undone" if not standing else f"{standing} still changed"
         yield f"{units.plural(len(session.changes), 'change')} made, {stand}."
 
 

@@ -102,7 +102,8 @@ def _heat(record: SweepRecord, outcome: Results, simulated: bool) -> HeatMap:
     return HeatMap(
         key="sweep-heat",
         title=f"{shown.corner} of every combination",
-        about=f"{record.design.title}. Means of the runs; the colour is the share of the best of the same workload.",
+        about=f"{record.design.title}. Means of the runs; the colour is the share of the best cell of the same"
+        " workload.",
         rows=shown.down,
         columns=shown.across,
         cells=tuple(
@@ -173,7 +174,7 @@ def _intervals(outcome: Results, title: str, simulated: bool) -> IntervalGraph |
     return IntervalGraph(
         key="sweep-intervals",
         title=f"{RANK_TITLES[outcome.rank]} with 95 % intervals",
-        about=f"{title}. Means of the runs of each cell and how far they may be off.",
+        about=f"{title}. Means of the runs of each cell with their uncertainty.",
         axis=Axis(label=RANK_TITLES[outcome.rank], unit=_UNITS[outcome.rank]),
         rows=tuple(rows),
         simulated=simulated,
@@ -188,7 +189,7 @@ def _axis(field: str) -> str:
 
 # -- saturation searches and throughput-latency curves ----------------------------------------------------------------
 
-_HOW = "Requests came at random at the rates that were asked for; means of the runs with their 95 % intervals."
+_HOW = "Random arrivals at the requested rates; means of the runs with 95 % intervals."
 _NAMES = {LatencyFigure.MEAN: "mean", LatencyFigure.P50: "p50", LatencyFigure.P99: "p99", LatencyFigure.P99_9: "p99.9"}
 
 
@@ -217,7 +218,7 @@ def load_graphs(outcome: Results, simulated: bool) -> list[LineGraph]:
                 LineGraph(
                     key=f"saturation-{number}",
                     title=f"IOPS by queue depth: {cell_name(outcome, search.cell)}",
-                    about="The depths that a search tried; means of the runs with their 95 % intervals.",
+                    about="Queue depths tried by the search; means of the runs with 95 % intervals.",
                     x=Axis(label="queue depth", spacing=Spacing.LOG, at=tuple(x for x, _ in line.points)),
                     y=IOPS,
                     series=(line,),

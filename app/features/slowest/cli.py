@@ -41,7 +41,7 @@ class _SlowestOptions:
     default=5,
     show_default=True,
     metavar="N",
-    help="How often each member is read.",
+    help="Number of reads of each member.",
 )
 @seed_option
 @dry_run_option
@@ -81,7 +81,7 @@ async def _slowest(bench: Workbench, interruption: Interruption, options: _Slowe
     comparisons = compare_members(plan, reads)
     hung = hung_members(reads)
     if not comparisons and not hung:
-        say("It was stopped before three rounds were whole.")
+        say("Stopped before three rounds were complete.")
         return INTERRUPTED
     if options.as_json:
         print_json(dry_run=False, drives=members_json(plan, reads, comparisons))
@@ -100,10 +100,10 @@ async def _read(bench: Workbench, interruption: Interruption, plan: MemberPlan, 
         async with aclosing(member_reads(bench, plan, interruption.is_requested, seed)) as readings:
             async for read in readings:
                 if reads and reads[-1].round < read.round:
-                    say(f"Round {reads[-1].round} of {plan.rounds} is over.")
+                    say(f"Round {reads[-1].round} of {plan.rounds} is complete.")
                 reads.append(read)
                 if read.latency_ns is None:
                     say(hung_text([read.device]))
     if reads and not interruption.is_requested():
-        say(f"Round {reads[-1].round} of {plan.rounds} is over.")
+        say(f"Round {reads[-1].round} of {plan.rounds} is complete.")
     return reads

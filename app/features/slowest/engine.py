@@ -127,9 +127,10 @@ def plan_reading(bench: Workbench, device: Array | Controller | Drive, rounds: i
     members = members_of(bench, device)
     if len(members) < FEWEST:
         raise BlockedError(
-            f"{device.target} has {len(members)} drives that can be read by themselves, and it takes {FEWEST} to say"
-            " which is unusual.",
-            hint="Drives behind a RAID card have no device of their own: its tool tells their error counts.",
+            f"{device.target} has {len(members)} drives that can be read individually, but at least {FEWEST} are"
+            " needed for a comparison.",
+            hint="Drives behind a RAID controller have no device node. Check their error counts with the"
+            " controller's tool.",
         )
     busy = not isinstance(device, Controller) and bool(device.uses or device.above)
     return MemberPlan(target=device.target, drives=tuple(members), rounds=rounds, gently=busy)
@@ -146,7 +147,7 @@ def members_of(bench: Workbench, device: Array | Controller | Drive) -> list[Dri
             wanted = [drive for drive in inventory.drives if drive.controller == device.target]
         case Drive():
             raise NotFoundError(
-                f"{device.target} is a drive and has no members.", hint="Name an array or a controller."
+                f"{device.target} is a drive and has no members.", hint="Specify an array or a controller."
             )
     by_node: dict[str, Drive] = {}
     for drive in wanted:
@@ -202,7 +203,7 @@ async def member_reads(
                 return
             if figures.read is None or not figures.read.latency_ns.mean:
                 raise ToolFailedError(
-                    f"{job.name} could not be read: {clean(figures.reason or 'no answer', 300)}.", hint=figures.hint
+                    f"Cannot read {job.name}: {clean(figures.reason or 'no answer', 300)}.", hint=figures.hint
                 )
             slow = (figures.read.latency_ns.max or 0) >= ANSWER_S * 1e9
             if slow:

@@ -19,7 +19,7 @@ COLUMNS = (
     Column(key="drive", title="drive"),
     Column(key="model", title="model", shrinks=True, priority=1),
     Column(key="latency", title="latency", align=Align.RIGHT),
-    Column(key="slower", title="against the others", align=Align.RIGHT),
+    Column(key="slower", title="vs. the others", align=Align.RIGHT),
     Column(key="interval", title="interval", align=Align.RIGHT),
     Column(key="slow", title=""),
 )
@@ -76,12 +76,12 @@ def plan_text(plan: MemberPlan) -> str:
 
 def power_text(plan: MemberPlan) -> str:
     """Return the difference that the plan can show, and how many rounds a smaller one takes."""
-    shown = f"Finds a member that is {100 * plan.detectable_share:.0f} % slower in 8 of 10 cases or more."
+    shown = f"Finds a member that is {100 * plan.detectable_share:.0f} % slower in at least 8 of 10 cases."
     if plan.detectable_share <= WORTH_SHOWING:
         return shown
     worth = f"{100 * WORTH_SHOWING:.0f} %"
     if plan.rounds_needed is None:
-        return f"{shown} {worth} cannot be shown with these drives."
+        return f"{shown} {worth} cannot be detected with these drives."
     return f"{shown} {worth} takes {plan.rounds_needed} rounds."
 
 
@@ -90,17 +90,17 @@ def slowest_text(reads: Sequence[MemberRead], figures: Sequence[MemberComparison
     hung, slow = hung_members(reads), [comparison.name for comparison in figures if comparison.is_slow]
     lines = [hung_text(hung)] if hung else []
     if slow:
-        lines.append(f"Slower than its siblings: {', '.join(slow)}.")
+        lines.append(f"Slower than the others: {', '.join(slow)}.")
     elif figures:
-        lines.append("None is slower than its siblings by more than chance.")
+        lines.append("No member is significantly slower than the others.")
     elif hung:
-        lines.append("The others are too few, or were read too seldom, to compare.")
+        lines.append("Not enough data to compare the other members.")
     return " ".join(lines)
 
 
 def hung_text(nodes: Sequence[str]) -> str:
     """Return the members that did not answer, as a sentence."""
-    return f"Hung, no answer to a read within {engine.ANSWER_S:.0f} s: {', '.join(nodes)}."
+    return f"Hung (no response to a read within {engine.ANSWER_S:.0f} s): {', '.join(nodes)}."
 
 
 def members_json(

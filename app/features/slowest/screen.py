@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from backends.model import Device
 
 EXPLAINED = (
-    "Each is read at random by 4 KiB, one at a time; nothing is written. It is slow where its latency lies above that "
-    "of the others by more than 5 % and by more than chance, with the level held over all of them."
+    "Random reads of 4 KiB, one member at a time; nothing is written. A member is slow if its latency is"
+    " significantly higher than that of the others, and by more than 5 %."
 )
 
 
@@ -81,9 +81,9 @@ class SlowMemberTest:
     def status_text(self) -> str:
         """The progress, or the result."""
         if self.running:
-            count = f"{len(self.reads)} of {len(self.plan.drives) * self.plan.rounds} readings"
-            return f"{plan_text(self.plan)} {'Stopping' if self._stopped else 'Reading'}: {count} are over."
-        return self._result or f"{plan_text(self.plan)} r begins."
+            count = f"{len(self.reads)} of {len(self.plan.drives) * self.plan.rounds} reads"
+            return f"{plan_text(self.plan)} {'Stopping' if self._stopped else 'Reading'}: {count} are complete."
+        return self._result or f"{plan_text(self.plan)} Press r to start."
 
     def start(self) -> None:
         """Read all members, from the beginning."""
@@ -106,12 +106,12 @@ class SlowMemberTest:
             is_complete = is_complete or (bool(hung_members(self.reads)) and not self._stopped)
             self.figures = compare_members(self.plan, self.reads) if is_complete else ()
             text = slowest_text(self.reads, self.figures)
-            self._result = text if is_complete else "Stopped before all was read: nothing is judged."
+            self._result = text if is_complete else "Stopped before all reads were complete, so there is no result."
             if is_complete:
                 self._app.notify(text, title=f"Members of {self.plan.target}")
         except RaidbenchError as error:
-            self._result = "Not read to the end: nothing is judged."
-            self._app.show_error(error, title=f"The members of {self.plan.target} were not read")
+            self._result = "The reads did not complete, so there is no result."
+            self._app.show_error(error, title=f"Cannot read the members of {self.plan.target}")
         finally:
             self.running = False
             self._app.refresh_screen()
@@ -138,7 +138,7 @@ class SlowestScreen(WorkbenchScreen):
         """Compose the progress, the explanation and the table of members."""
         plan = self._reading.plan
         shown = members_table(plan, (), ())
-        with Pane(f"Members of {plan.target}, each against its siblings", id="slowest-pane"):
+        with Pane(f"Members of {plan.target}, each compared with the others", id="slowest-pane"):
             yield TextParagraphs(self._reading.status_text, "title", id="slowest-words")
             yield TextParagraphs(EXPLAINED, "muted", id="slowest-help")
             yield KeyedTable(columns(shown), rows(shown), id="slowest-members")
@@ -161,7 +161,7 @@ class SlowestScreen(WorkbenchScreen):
     def action_run(self) -> None:
         """Read all members."""
         if self._reading.running or self.workbench_app.workbench.jobs.running:
-            self.say("A job is running already: x stops it.")
+            self.say("A job is already running. To stop it, press x.")
             return
         self._reading.start()
         self.show(self.workbench_app.session)

@@ -169,12 +169,12 @@ async def _why_skipped(bench: Workbench, name: str) -> str:
     baseline = Baselines(bench.paths).load(name)
     if Job.from_fields(baseline.start.job).writes:
         raise RefusedError(
-            f"The baseline {name} writes: nobody is there at night to answer for that.",
-            hint="Name one that only reads.",
+            f"The baseline {name} writes to the device, which `watch` does not allow.",
+            hint="Specify a read-only baseline.",
         )
     device = node_of(bench.session.inventory, baseline.thing) or baseline.start.device
     if device is None:
-        raise NotFoundError(f"What the baseline {name} was measured on is not here.")
+        raise NotFoundError(f"The device of baseline {name} was not found.")
     share = await _busy_share(bench, kernel_name(device))
     return "" if share is None or share <= IDLE_SHARE else f"{device} is busy ({share:.0%} of {IDLE_SECONDS:g} s)"
 
@@ -211,7 +211,7 @@ def _print_result(result: _WatchResult, *, as_json: bool) -> None:
         )
         return
     if result.changed is None:
-        say("This is the first watch: the next one tells what has changed.")
+        say("This is the first watch. The next one reports changes.")
     elif result.changed:
         lines(f"changed   {clean(name, 300)}" for name in result.changed)
     else:
@@ -225,9 +225,9 @@ def _print_result(result: _WatchResult, *, as_json: bool) -> None:
         for drift in result.drifts
     )
     if News.REMINDER in result.compared.news.values():
-        say("This is a reminder: a week has passed since the known findings were last reported.")
+        say("Weekly reminder of known findings:")
     if result.skipped:
-        say(f"The baseline is skipped, which is no night: {clean(result.skipped, 300)}.")
+        say(f"The baseline check was skipped, and this night does not count: {clean(result.skipped, 300)}.")
     say(f"{check_view.summary(result.checked)} {plural(len(result.drifts), 'difference')} from the file.")
 
 
@@ -247,7 +247,7 @@ def _units(which: str, file: Path | None, baseline: str | None, ignored: tuple[s
         "raidbench-watch",
         which,
         parts,
-        description="Storage: what has changed, what is wrong, what drifted",
+        description="Storage report: changes, findings and drift",
         calendar="*-*-* 02:30",
         spread="30min",
         well=(UNDECIDED,),

@@ -49,7 +49,7 @@ def changes_since(before: WatchState, now: WatchState) -> Iterator[str]:
     for address, version in now.firmware.items():
         if (old := before.firmware.get(address)) not in (None, version):
             yield f"firmware of {address} {old} -> {version}"
-    yield from (f"{address} is gone" for address in before.settings if address not in now.settings)
+    yield from (f"{address} disappeared" for address in before.settings if address not in now.settings)
     yield from (f"{address} is new" for address in now.settings if address not in before.settings)
     for address, values in now.settings.items():
         for key, value in values.items():

@@ -29,7 +29,7 @@ _WORDS = {
 }
 """Aliases of values. Up to 2.2, zfs reports extended attributes in directories as `on` (module/zcommon/zfs_prop.c)."""
 
-_SOURCES = {"default": "nobody set it", "received": "it came with a stream"}
+_SOURCES = {"default": "it was not set", "received": "it was received with a stream"}
 _OVERRIDDEN = "a mount option overrides it until the filesystem is remounted"
 
 

@@ -86,8 +86,8 @@ async def test_the_doctor_says_where_things_are_then(janes: Path, tmp_path: Path
     kept = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=chosen.config)
     said = [finding.detail for finding in await examine(FakeHost({}), kept, {}) if finding.name == "environment"]
     assert said == [
-        f"HOME is {janes}, where others may write: sessions are kept in {kept.sessions}, "
-        "and /etc/raidbench/config.toml is the configuration"
+        f"other users can write to HOME ({janes}): sessions are in {kept.sessions}, "
+        "the configuration is /etc/raidbench/config.toml"
     ]
 
 

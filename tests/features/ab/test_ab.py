@@ -448,7 +448,7 @@ async def test_what_is_simulated_has_no_pauses(both: tuple[Change, RunPlan]) -> 
 async def test_fewer_than_three_pairs_are_said_to_carry_no_verdict(both: tuple[Change, RunPlan], pairs: int) -> None:
     plan = plan_ab(both[0], both[1], looks=one_look(pairs), noise=RunNoise(sd=0.02, dof=7, runs=8))
     assert plan.sights == ()
-    assert plan_noise_text(plan) == "Fewer than 3 pairs carry no verdict, whatever they measure."
+    assert plan_noise_text(plan) == "Fewer than 3 pairs give no verdict."
 
 
 async def test_a_difference_that_shows_early_ends_it_at_the_first_look(table: Table) -> None:
@@ -556,7 +556,7 @@ async def test_a_plan_of_few_pairs_says_what_it_does_not_protect_from(
 ) -> None:
     plan = plan_ab(both[0], both[1], looks=one_look(pairs))
     assert plan_noise_text(plan).endswith(
-        f"where that is strong, up to {few} of equal settings are called different, 6 % from 8 pairs on."
+        f"up to {few} of equal settings are reported as different; from 8 pairs on, 6 %."
     )
 
 

@@ -153,7 +153,7 @@ def test_a_plan_after_it_says_what_its_pairs_show_before_anything_is_set(null: d
 def test_the_plan_of_a_sweep_says_what_is_not_known(null: dict[str, Outcome]) -> None:
     """Its jobs are others than the one that was measured."""
     assert "Noise" in null["sweep"].out
-    assert "not known yet; `raidbench ab TARGET --null` measures" in null["sweep"].out
+    assert "measure the run-to-run noise with `raidbench ab TARGET --null`" in null["sweep"].out
 
 
 def test_the_number_of_pairs_is_chosen_by_the_effect_to_detect(null: dict[str, Outcome]) -> None:
@@ -297,7 +297,7 @@ def test_a_threshold_that_is_asked_for_is_what_makes_no_difference(demo: Cli) ->
 
 
 def test_the_threshold_is_shown_before_anything_is_measured(demo: Cli) -> None:
-    assert "Within +-3 % is no difference." in demo(*AHEAD, "--threshold", "3", "--dry-run").out
+    assert "Differences within +-3 % count as none." in demo(*AHEAD, "--threshold", "3", "--dry-run").out
 
 
 def test_an_experiment_keeps_the_threshold_it_began_with(demo: Cli) -> None:

@@ -28,12 +28,15 @@ def member(device: str, *, reads: float, share: float, queue: float = 8.0, role:
 
 def test_article_b_a_4m_write_is_no_whole_number_of_stripes() -> None:
     message = said(run(job=WRITES, array=RAID5), "stripe-read-modify-write").message
-    assert "1408 KiB (22 x 64 KiB): a write of 4M is 2.91 of them. It touches 3.82, 1.82 of them in part" in message
+    assert (
+        "1408 KiB (22 x 64 KiB): a write of 4M is 2.91 full stripes. It touches 3.82 stripes, 1.82 of them partially"
+        in message
+    )
 
 
 def test_article_b_costs_a_fifth_more_member_ios_than_whole_stripes() -> None:
     message = said(run(job=WRITES, array=RAID5), "stripe-read-modify-write").message
-    assert "31 % of the bytes cost reading first, at least 80 I/Os of members instead of 67" in message
+    assert "31 % of the bytes need a read first: at least 80 member I/Os instead of 67" in message
 
 
 def test_article_b_on_raid0_has_no_parity_to_read() -> None:
@@ -47,7 +50,7 @@ def test_sixteen_data_drives_take_4m_whole() -> None:
 def test_small_random_writes_cost_four_ios_on_raid5() -> None:
     facts = run(job={"rw": "randwrite"}, array=RAID5)
     assert (
-        "every write of 4k is a part of one and costs at least 4 I/Os"
+        "every write of 4k is a partial stripe and costs at least 4 member I/Os"
         in said(facts, "stripe-read-modify-write").message
     )
 
@@ -71,26 +74,32 @@ def test_article_c_the_write_mostly_member_serves_reads_all_the_same() -> None:
         member("sdc", reads=8_900, share=0.45, role="write-mostly"),
     )
     assert (
-        "sdc is marked write-mostly and yet serves 45 % of the reads"
+        "sdc is marked write-mostly, but serves 45 % of the reads"
         in said(run(measured=over(members=below)), "member-imbalance").message
     )
 
 
 def test_a_member_whose_ios_take_four_times_as_long_sets_the_pace() -> None:
     below = (member("nvme0n1", reads=10_000, share=0.5, queue=2.0), member("sdc", reads=10_000, share=0.5, queue=30.0))
-    assert "An I/O takes 3.00 ms on sdc" in said(run(measured=going(members=below)), "member-imbalance").message
+    assert (
+        "sdc is slower than the other members: 3.00 ms per I/O"
+        in said(run(measured=going(members=below)), "member-imbalance").message
+    )
 
 
 def test_a_share_twice_an_even_one_is_told() -> None:
     below = (member("sda", reads=9000, share=0.9, queue=9.0), member("sdb", reads=1000, share=0.1, queue=1.0))
-    assert said(run(measured=over(members=below)), "member-imbalance").message == "sda has 90 % of the reads, sdb 10 %."
+    assert (
+        said(run(measured=over(members=below)), "member-imbalance").message
+        == "sda serves 90 % of the reads, sdb only 10 %."
+    )
 
 
 def test_idle_halves_of_a_mirror_are_said_to_be_the_balancing_of_reads() -> None:
     below = (member("sda", reads=9000, share=0.9, queue=9.0), member("sdb", reads=1000, share=0.1, queue=1.0))
     for level, told in ((Level.RAID10, True), (Level.RAID1, True), (Level.RAID5, False)):
         advice = said(run(array=Geometry(level=level), measured=over(members=below)), "member-imbalance")
-        assert ("Each read goes to one copy" in advice.message, "More jobs" in advice.do) == (told, told)
+        assert ("Each read uses only one copy" in advice.message, "run more jobs" in advice.do) == (told, told)
 
 
 def test_even_members_are_not_told() -> None:
@@ -104,7 +113,7 @@ def test_members_that_hardly_worked_are_not_judged() -> None:
 
 
 def test_article_d_reads_of_a_device_never_filled_touch_no_flash() -> None:
-    assert "Nothing is known to lie on /dev/sdb" in said(run(content=False), "unwritten-flash").message
+    assert "/dev/sdb may never have been written" in said(run(content=False), "unwritten-flash").message
 
 
 def test_flash_that_was_written_in_this_session_is_read() -> None:
@@ -171,7 +180,7 @@ def test_a_ramp_of_two_caches_fills_it() -> None:
 
 def test_a_depth_beyond_what_the_device_takes_waits_in_the_kernel() -> None:
     message = said(run(job={"iodepth": "64", "numjobs": "8"}), "depth-beyond-device").message
-    assert "keeps 512 I/Os in flight, the device takes 256 at a time (queue_depth)" in message
+    assert "keeps 512 I/Os in flight, but the device accepts 256 at a time (queue_depth)" in message
 
 
 def test_the_depth_that_the_device_takes_is_right() -> None:

@@ -20,7 +20,7 @@ def test_a_rebuild_is_told_with_how_far_it_is() -> None:
 
 def test_a_task_that_began_during_the_run_is_told() -> None:
     facts = run(after=Condition(tasks=(Task(kind="patrol-read"),)), measured=over())
-    assert "patrol read, begun during the run" in said(facts, "background-task").message
+    assert "patrol read, started during the run" in said(facts, "background-task").message
 
 
 def test_a_degraded_array_is_told() -> None:
@@ -37,14 +37,14 @@ def test_a_rebuilding_array_is_told_once() -> None:
     array = Geometry(level=Level.RAID1, state=State.REBUILDING)
     assert keys(run(array=array, before=Condition(tasks=(REBUILD,)))) == ["background-task"]
     advice = said(run(array=array, before=Condition(tasks=(REBUILD,))), "background-task")
-    assert "The array is not whole" in advice.message
+    assert "The array is degraded" in advice.message
 
 
 def test_work_of_an_md_array_is_held_down_by_its_own_limit() -> None:
     limit = {"sync_speed_max": Policy(label="Resync speed, at most", now="system")}
     advice = said(run(before=Condition(tasks=(REBUILD,), policies=limit)), "background-task")
-    assert "hold it down with a low sync_speed_max of the array" in advice.do
-    assert "tool of the array" in said(run(before=Condition(tasks=(REBUILD,))), "background-task").do
+    assert "slow it down with a low sync_speed_max of the array" in advice.do
+    assert "the array's tool" in said(run(before=Condition(tasks=(REBUILD,))), "background-task").do
 
 
 def test_a_learning_battery_is_told() -> None:
@@ -53,7 +53,7 @@ def test_a_learning_battery_is_told() -> None:
 
 def test_write_back_without_a_battery_is_told_as_what_it_is() -> None:
     facts = run(before=set_to("write-back", in_force="write-through"))
-    assert "but write-through is in force: the battery failed" in said(facts, "policy-not-in-force").message
+    assert "but the effective value is write-through: the battery failed" in said(facts, "policy-not-in-force").message
 
 
 def test_what_cannot_be_told_is_not_told() -> None:
@@ -62,7 +62,7 @@ def test_what_cannot_be_told_is_not_told() -> None:
 
 def test_write_back_that_became_write_through_spoils_the_run() -> None:
     facts = run(before=set_to("write-back"), after=set_to("write-back", in_force="write-through"), measured=over())
-    assert "Write cache went from write-back to write-through" in said(facts, "policy-changed").message
+    assert "Write cache changed from write-back to write-through" in said(facts, "policy-changed").message
 
 
 def test_a_setting_that_stayed_is_not_told() -> None:
@@ -71,12 +71,12 @@ def test_a_setting_that_stayed_is_not_told() -> None:
 
 def test_writes_beside_a_reading_job_are_told_while_it_runs() -> None:
     busy = going(device=DiskCounters(sectors_written=SECTORS))
-    assert "512 MiB were written on it at the same time" in said(run(measured=busy), "device-busy").message
+    assert "during the run: 512 MiB written." in said(run(measured=busy), "device-busy").message
 
 
 def test_reads_beyond_fios_own_are_told_at_the_end() -> None:
     done = over(read_bytes=512 * M, device=DiskCounters(sectors_read=2 * SECTORS))
-    assert "512 MiB were read" in said(run(measured=done), "device-busy").message
+    assert "512 MiB read" in said(run(measured=done), "device-busy").message
 
 
 def test_reads_beyond_fios_own_are_not_told_while_its_count_lags_behind() -> None:
@@ -94,7 +94,10 @@ def test_a_log_that_is_written_is_no_foreign_io() -> None:
 def test_heat_is_told() -> None:
     done = over(cpu_throttles=3, drives_throttled=("nvme0n1 has 84 °C (warns at 80 °C)",))
     message = said(run(measured=done), "throttled").message
-    assert message == "Too warm: nvme0n1 has 84 °C (warns at 80 °C); the processors slowed down 3 times during the run."
+    assert message == (
+        "Throttled because of temperature during the run: nvme0n1 has 84 °C (warns at 80 °C);"
+        " CPUs were throttled 3 times."
+    )
 
 
 def test_a_governor_that_saves_power_is_told() -> None:

@@ -18,12 +18,12 @@ def test_nothing_is_said_where_nothing_is_known() -> None:
 
 def test_buffered_io_measures_memory_that_holds_the_area() -> None:
     facts = run(job={"direct": "no", "ioengine": "psync", "iodepth": "1"}, area_bytes=G)
-    assert "all of its 1 GiB fit into 64 GiB" in said(facts, "page-cache").message
+    assert "the area of 1 GiB fits into the memory of 64 GiB" in said(facts, "page-cache").message
 
 
 def test_a_synchronous_engine_has_no_queue() -> None:
     facts = run(job={"ioengine": "psync", "iodepth": "32", "numjobs": "4"})
-    assert "queue depth 32 has no effect, the depth is 4" in said(facts, "sync-depth").message
+    assert "The queue depth 32 has no effect; the actual depth is 4" in said(facts, "sync-depth").message
 
 
 def test_libaio_without_direct_io_has_no_queue_either() -> None:
@@ -35,7 +35,7 @@ def test_a_synchronous_engine_at_depth_one_is_as_it_seems() -> None:
 
 
 def test_thirty_seconds_are_too_short() -> None:
-    assert said(run(job={"runtime": "30s"}), "too-short").do == "Measure 50 s or longer."
+    assert said(run(job={"runtime": "30s"}), "too-short").do == "Use a run time of at least 50 s."
 
 
 def test_a_run_that_was_stopped_early_is_too_short_whatever_was_planned() -> None:

@@ -15,7 +15,7 @@ FULL = CpuStats(fio_percent_of_core=98.0, host_percent=9.0)
 def test_article_b_one_job_at_depth_512_is_bound_by_its_core() -> None:
     facts = run(job={"rw": "read", "iodepth": "512"}, takes=None, cores=12, measured=going(cpu=FULL))
     assert said(facts, "fio-cpu-bound").message == (
-        "fio uses 98 % of a core for its one job: the CPU is what you measure."
+        "fio uses 98 % of a core for its one job. The run measures the CPU, not the device."
     )
 
 
@@ -88,18 +88,18 @@ def test_few_trims_are_told() -> None:
 
 def test_the_depth_of_trims_has_no_effect() -> None:
     advice = said(run(job={"rw": "randtrim", "iodepth": "8"}), "sync-depth")
-    assert (advice.message.startswith("fio has one trim in flight per job"), advice.do) == (
+    assert (advice.message.startswith("fio keeps one trim in flight per job"), advice.do) == (
         True,
-        "Use more jobs instead of depth.",
+        "Use more jobs instead of a higher queue depth.",
     )
 
 
 def test_few_ios_are_told_with_the_time_that_it_takes() -> None:
     facts = run(measured=over(reads=5_000))
-    assert said(facts, "few-ios").do == "At this rate 2 min give 10,000."
+    assert said(facts, "few-ios").do == "At this rate, 10,000 I/Os take 2 min."
 
 
-@pytest.mark.parametrize(("ios", "lost"), [(9_999, "too few for p99.9:"), (900, "too few for p99 and p99.9:")])
+@pytest.mark.parametrize(("ios", "lost"), [(9_999, "too few for p99.9."), (900, "too few for p99 and p99.9.")])
 def test_which_percentiles_are_lost(ios: int, lost: str) -> None:
     assert lost in said(run(measured=over(reads=ios)), "few-ios").message
 
@@ -126,13 +126,13 @@ def test_before_there_are_five_rounds_nothing_is_known() -> None:
 
 def test_article_d_a_night_of_the_same_could_have_ended_after_a_minute() -> None:
     night = over(seconds=28_800.0, rounds=(868.0,) * 2880)
-    assert "steady after 50 s and went on to 8 h" in said(run(measured=night), "long-steady").message
+    assert "steady after 50 s, but the run took 8 h" in said(run(measured=night), "long-steady").message
 
 
 def test_article_d_could_be_told_while_it_ran() -> None:
     minute = going(rounds=(868.0,) * 6, seconds=60.0)
     facts = run(measured=type(minute)(ended=False, seconds=60.0, left=28_740.0, rounds=(868.0,) * 6))
-    assert said(facts, "long-steady").do == "x ends the run; its figures are kept."
+    assert said(facts, "long-steady").do == "Press x to end the run; its results are kept."
 
 
 def test_a_run_of_an_hour_that_was_steady_late_was_no_waste() -> None:

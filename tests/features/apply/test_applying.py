@@ -165,7 +165,7 @@ async def test_a_trial_of_somebody_else_refuses_the_set_beforehand(bench: Workbe
         assert [ended.result async for _, ended in outcomes] == ["verified"]
     text = HEAD + SDB + '[target.set]\nread_ahead = "read-ahead"\n'
     plan = plan_set(bench, await state_of(bench, text), persist=False, trial=60)
-    with pytest.raises(RefusedError, match="is on trial still"):
+    with pytest.raises(RefusedError, match="is still running, so"):
         await plan
     await bench.changes.end_watching()
 
@@ -241,7 +241,7 @@ SDF = HEAD + 'select = {address = "block:sdf"}\n[target.set]\n'
 
 async def test_a_number_that_is_out_of_its_bounds_by_now_is_blocked(bench: Workbench) -> None:
     (drift,) = (await state_of(bench, SDF + "nr_requests = 2000\n")).drifts
-    assert (drift.kind, drift.why) == (DriftKind.BLOCKED, "from 4 to 32 requests here and now")
+    assert (drift.kind, drift.why) == (DriftKind.BLOCKED, "from 4 to 32 requests at present")
 
 
 async def test_what_is_blocked_keeps_nothing_else_from_being_set(bench: Workbench) -> None:
@@ -363,7 +363,7 @@ async def test_values_that_contradict_each_other_block_one_of_them(bench: Workbe
     other = SDF + 'scheduler = "none"\nnr_requests = 1500\n'
     (scheduler, size) = (await state_of(bench, other)).drifts
     assert (scheduler.kind, size.kind) == (DriftKind.SETTABLE, DriftKind.BLOCKED)
-    assert size.why == "it would not stay so: from 4 to 32 requests here and now"
+    assert size.why == "the value would not persist: from 4 to 32 requests at present"
     assert (await applied(bench, other)).is_complete
     assert [(one.key, one.now) for one in (await state_of(bench, other)).drifts] == [("nr_requests", "32")]
 
@@ -371,7 +371,7 @@ async def test_values_that_contradict_each_other_block_one_of_them(bench: Workbe
 async def test_a_word_of_another_device_is_blocked(bench: Workbench) -> None:
     text = HEAD + 'select = {address = "megaraid:/c3/v0"}\n[target.set]\naccess_policy = "blocked"\n'
     (drift,) = (await state_of(bench, text)).drifts
-    assert (drift.kind, drift.why) == (DriftKind.BLOCKED, "legal values: read-write, read-only here and now")
+    assert (drift.kind, drift.why) == (DriftKind.BLOCKED, "legal values: read-write, read-only at present")
 
 
 async def test_the_workbench_plans_nothing_to_compare(bench: Workbench) -> None:
@@ -381,7 +381,7 @@ async def test_the_workbench_plans_nothing_to_compare(bench: Workbench) -> None:
     text = SDF + "nr_requests = 2000\nread_ahead_kb = 256\n"
     state = await DriftScan(bench, file(text), read).look()
     assert [(one.key, one.kind, one.why) for one in state.drifts] == [
-        ("nr_requests", DriftKind.BLOCKED, "from 4 to 32 requests here and now"),
+        ("nr_requests", DriftKind.BLOCKED, "from 4 to 32 requests at present"),
         ("read_ahead_kb", DriftKind.SETTABLE, ""),
     ]
     assert state.changes == ()

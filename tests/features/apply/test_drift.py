@@ -160,11 +160,11 @@ async def test_a_file_that_is_wrong_is_told_once_with_its_line(held: Table, file
 async def test_a_file_that_is_gone_is_told(held: Table, file: Path) -> None:
     file.unlink()
     async with opened(held) as pilot:
-        assert "good.toml cannot be read: No such file or directory." in notices(pilot)
+        assert "good.toml: No such file or directory." in notices(pilot)
 
 
 async def test_what_the_file_names_and_is_not_there_is_told(held: Table, file: Path) -> None:
     file.write_text(FILE + '[[target]]\nselect = {address = "block:sdz"}\nset = {read_ahead_kb = 128}\n')
     async with opened(held) as pilot:
-        assert "Line 7: there is nothing with address block:sdz." in notices(pilot)
+        assert "Line 7: no device has address block:sdz." in notices(pilot)
         assert "1 drifted" in text_of(pilot)

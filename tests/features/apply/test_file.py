@@ -27,18 +27,21 @@ def test_a_file_is_read() -> None:
 @loop_over(
     ("text", "said"),
     [
-        ("", "line 1: the number of its form is missing"),
+        ("", "line 1: the format number is missing"),
         ("format = 2\n", "line 1: format must be a whole number from 1 to 1"),
         (HEAD + "persits = true\n", "line 2: unknown key 'persits'"),
         (HEAD + "persist = 1\n", "line 2: persist must be true or false"),
         (HEAD + "trial = 5\n", "line 2: trial must be a whole number from 10 to 600"),
-        (HEAD + "[[target]]\n", "line 2: it selects nothing by name"),
-        (HEAD + "[[target]]\nselect = {}\n", "line 3: it selects nothing by name"),
-        (HEAD + '[[target]]\nselect = {model = "*"}\n', "line 3: model wants what it is, there are no patterns"),
+        (HEAD + "[[target]]\n", "line 2: no selector is given"),
+        (HEAD + "[[target]]\nselect = {}\n", "line 3: no selector is given"),
+        (
+            HEAD + '[[target]]\nselect = {model = "*"}\n',
+            "line 3: model must be a literal value; patterns are not supported",
+        ),
         (HEAD + '[[target]]\nselect = {modle = "x"}\n', "line 3: unknown key 'modle'"),
         (ONE + "[target.set]\nscheduler = true\n", "line 5: scheduler wants a word"),
         (ONE + "[target.set]\nscheduler = 1.5\n", "line 5: scheduler must be a text in quotes"),
-        (ONE + '[target.set]\n"a b" = "x"\n', "line 5: 'a b' is no key of a setting"),
+        (ONE + '[target.set]\n"a b" = "x"\n', "line 5: 'a b' is not a valid setting key"),
         (ONE + "[target.set]\nx = [1]\n", "line 5: x must be a text in quotes"),
         (ONE + "confirm = 12\n", "line 4: confirm must be a text in quotes"),
         (HEAD + "target = 3\n", "line 2: target must be an array of tables"),
@@ -67,9 +70,9 @@ def test_a_file_of_a_million_rules_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match="cannot be read"):
+    with pytest.raises(NotFoundError, match="Cannot read"):
         read_file(tmp_path / "no.toml")
-    with pytest.raises(NotFoundError, match="cannot be read"):
+    with pytest.raises(NotFoundError, match="Cannot read"):
         read_file(tmp_path)
 
 

@@ -62,7 +62,7 @@ async def test_the_settings_of_the_selected_device_are_written(table: Table, tmp
         await pilot.press("down", "E")
         await until(pilot, lambda: "Write the settings of vda (block:vda) to" in text_of(pilot))
         await pilot.press("escape")
-        await write_to(pilot, file, "The settings are in")
+        await write_to(pilot, file, "Settings written to")
         await pilot.press("Y")
         assert pilot.app.clipboard == str(file)
     assert selected(file) == ["block:vda"]
@@ -75,7 +75,7 @@ async def test_a_filter_chooses_several(table: Table, tmp_path: Path) -> None:
         await pilot.press("slash", *"n", "enter", "E")
         await until(pilot, lambda: "Write the settings of 3 devices to" in text_of(pilot))
         await pilot.press("escape")
-        await write_to(pilot, file, "The settings are in")
+        await write_to(pilot, file, "Settings written to")
     assert selected(file) == ["block:nvme0n1", "block:sda", "block:vda"]
 
 
@@ -92,7 +92,7 @@ async def test_over_an_older_file_comments_stay_and_values_are_those_of_now(tabl
     )
     async with opened(table) as pilot:
         await pilot.press("slash", *"vda", "enter")
-        await write_to(pilot, file, "The settings are in")
+        await write_to(pilot, file, "Settings written to")
     text = file.read_text()
     assert ("# mine" in text, "# the root disk" in text) == (True, True)
     assert tomllib.loads(text)["target"] == [{"select": {"address": "block:vda"}, "set": {"read_ahead_kb": 128}}]
@@ -119,5 +119,5 @@ async def test_what_cannot_be_written_is_told_and_leaves_what_was_there(
     monkeypatch.setattr("backends.system.local.file_replacement._write_temporary", written)
     async with opened(table) as pilot:
         await write_to(pilot, file, f"s.toml could not be written: {told}.")
-        assert "No settings were written" in notices(pilot)
+        assert "Cannot write the settings" in notices(pilot)
     assert (file.read_text(), [one.name for one in tmp_path.glob(".raidbench-*")]) == ("format = 1\n", [])

@@ -33,8 +33,8 @@ def test_arrays_are_told_with_the_serial_numbers_of_their_members(cli: Cli) -> N
 def test_the_text_says_why_a_drive_is_not_free(cli: Cli) -> None:
     done = cli(*LSI, "list")
     assert "no: it is a hot spare (GHS)" in done.out
-    assert "free by the card's words; what lies on it is unknown" in done.out
-    assert "3 of 36 drives are free to make an array of." in done.err
+    assert "free (reported by the controller); content unknown" in done.out
+    assert "3 of 36 drives are free for a new array." in done.err
     assert "no:" not in cli(*LSI, "list", "--free").out
 
 
@@ -90,7 +90,7 @@ def test_a_dry_run_tells_the_commands_and_what_they_make(cli: Cli) -> None:
     assert done.status == 0
     assert "/c0 add vd r0 name=scratch drives=245:4 wt nora direct strip=64 J nolog" in done.out
     assert "about 238 GiB" in done.out
-    assert "may hold data, which would be lost: 0000000011420931148." in done.err
+    assert "Data from another machine would be lost: 0000000011420931148." in done.err
     told = cli(*LSI, "create", "raid0", "245:4", "--dry-run", "--json").json["array"]
     assert (told["data_drives"], told["costs_drives"], told["made_by"]) == (1, 0, "storcli64")
     assert "add" in told["steps"][0]

@@ -53,14 +53,14 @@ async def test_what_would_be_made_is_told_as_drives_are_ticked(tmp_path: Path) -
         await pilot.press("minus", "right_square_bracket", "right_square_bracket", "left_square_bracket")
         assert words(pilot).startswith("raid1 of 2 drives, strip 16 KiB: about 894 GiB")
         await pilot.press("space", "up", "space")
-        assert words(pilot).startswith("53 drives of 69 can be made an array of:")
+        assert words(pilot).startswith("53 drives of 69 are free for an array:")
 
 
 async def test_spans_are_chosen_among_those_that_the_drives_leave(tmp_path: Path) -> None:
     async with sheet(tmp_path) as pilot:
         await pilot.press("space", *["down", "space"] * 7)
         await pilot.press("s")
-        assert "raid0 of 8 drives has no spans to choose." in notices(pilot)
+        assert "raid0 of 8 drives has no choice of spans." in notices(pilot)
         await pilot.press(*["plus"] * 4, "s", "s")
         assert words(pilot).startswith("raid10 of 8 drives, 4 spans, usual strip: about 3.49 TiB")
         await pilot.press("S")

@@ -42,14 +42,14 @@ def test_a_battery_that_fails_is_found(cli: Cli) -> None:
 def test_the_text_tells_what_says_so_and_what_mends_it(cli: Cli) -> None:
     done = cli("--demo", "lsi", "check", "megaraid:/c3/v0", "--severity", "note")
     assert done.status == 5
-    assert "mends  raidbench set megaraid:/c3/v0 read_ahead=none" in done.out
+    assert "fix      raidbench set megaraid:/c3/v0 read_ahead=none" in done.out
     assert "/c2" not in done.out
     assert "found 1 note." in done.err
 
 
 def test_no_line_breaks_a_word_at_80_columns(cli: Cli) -> None:
     done = cli("--demo", "lsi", "check")
-    long = [line for line in done.out.splitlines() if len(line) > 80 and "mends  raidbench" not in line]
+    long = [line for line in done.out.splitlines() if len(line) > 80 and "fix      raidbench" not in line]
     assert long == []
     whole = cli("--demo", "lsi", "check", "--json").json["findings"]
     words = {word for one in whole for word in f"{one['message']} {one['evidence']}".split()}

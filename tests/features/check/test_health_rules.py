@@ -73,9 +73,7 @@ def test_a_temperature_is_judged_by_the_limit_of_the_same_view(inner: float | No
     warm = disk(target=behind, media=Media.SSD, health=Health(temperature=75.0, temperature_limit=inner))
     other = disk(media=Media.SSD, health=Health(temperature=20.0, temperature_limit=99.0))
     found = messages(SystemSnapshot(inventory=Inventory(drives=(warm, other))), "drive-hot")
-    assert (
-        found == ["The drive has 75 °C and reports no limit: drives of its kind are made for less than 70 °C."] * told
-    )
+    assert found == ["The drive is at 75 °C. It reports no limit; such drives are usually rated up to 70 °C."] * told
 
 
 def test_a_member_behind_a_card_is_reported_at_its_own_address() -> None:
@@ -178,8 +176,8 @@ def _broken(level: Level, **more: Any) -> tuple[str, str]:
 def test_only_levels_with_parity_compute_what_is_missing(level: Level) -> None:
     message, mends = _broken(level)
     parity = level.value.startswith(("raid4", "raid5", "raid6", "raidz", "draid"))
-    assert ("computed" in message) == parity
-    assert ("another failure may lose it" in message) == (parity or level in (Level.RAID1, Level.RAID10))
+    assert ("rebuilt from parity" in message) == parity
+    assert ("Another failure may lose the array" in message) == (parity or level in (Level.RAID1, Level.RAID10))
     assert ("Replace the failed drive" in mends) == (parity or level in (Level.RAID1, Level.RAID10))
     assert mends
 

@@ -54,7 +54,7 @@ def checked(*found: RecordedFinding) -> MachineChecked:
 def test_a_report_tells_the_last_check_and_what_mends_it() -> None:
     session = replay([sessions.started(), sessions.seen(), checked(), checked(FLAW)])
     text = to_markdown(report_of(session))
-    section = text.partition("## What the check found")[2].partition("\n## ")[0]
+    section = text.partition("## Findings of the check")[2].partition("\n## ")[0]
     assert "array-degraded" in section
     assert "Replace the drive" in section
     assert [found["rule"] for found in to_json(session, folder="/x")["findings"]] == ["array-degraded"]
@@ -63,5 +63,5 @@ def test_a_report_tells_the_last_check_and_what_mends_it() -> None:
 def test_where_nothing_was_found_or_checked_there_is_no_such_section() -> None:
     for events in ((), (checked(FLAW), checked())):
         session = replay([sessions.started(), *events])
-        assert "What the check found" not in to_markdown(report_of(session))
+        assert "Findings of the check" not in to_markdown(report_of(session))
         assert to_json(session, folder="/x")["findings"] == []

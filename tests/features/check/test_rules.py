@@ -54,7 +54,7 @@ def test_of_an_empty_machine_nothing_is_said(id: str) -> None:
 def test_a_vdo_pool_that_fills_up_is_warned_of_as_what_loses_writes(used: str, told: bool) -> None:
     pool = volume(level=Level.VDO_POOL, facts=fact("Used, data", used))
     found, _ = said(array_of(array=pool), "pool-filling")
-    assert [one.message.endswith("what was being written is lost.") for one in found] == [True] * told
+    assert [one.message.endswith("unwritten data is lost.") for one in found] == [True] * told
 
 
 def test_the_gravest_comes_first() -> None:

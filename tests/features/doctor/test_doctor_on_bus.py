@@ -50,11 +50,11 @@ async def told(folder: Path, cards: Cards) -> list[DoctorItem]:
 
 async def test_one_of_two_controllers_that_does_not_answer_is_named(tmp_path: Path) -> None:
     vendors, missing = await told(tmp_path, Cards("00:3b:00:00"))
-    assert vendors.detail == "nothing is missing for 1 of 2"
-    assert "0000:5e:00.0 (PCI 1000:0016, driver megaraid_sas) is on the bus, and no tool reports it" in missing.detail
+    assert vendors.detail == "complete for 1 of 2"
+    assert "0000:5e:00.0 (PCI 1000:0016, driver megaraid_sas) is on the bus, but no tool reports it" in missing.detail
     assert "storcli64" in missing.advice
 
 
 async def test_nothing_is_missing_where_both_answer(tmp_path: Path) -> None:
     (vendors,) = await told(tmp_path, Cards("00:3b:00:00", "00:5e:00:00"))
-    assert vendors.detail == "nothing is missing"
+    assert vendors.detail == "complete"

@@ -60,7 +60,7 @@ async def finding(folder: Path, side: Side | None = None, capabilities: Capabili
 
 async def test_trials_work_where_a_watchdog_can_be_armed(tmp_path: Path, rehearsals: Rehearsals) -> None:
     found = await finding(tmp_path)
-    assert (found.grade, found.name, found.detail[:5], found.advice) == (DoctorStatus.OK, "trials", "work:", "")
+    assert (found.grade, found.name, found.detail[:9], found.advice) == (DoctorStatus.OK, "trials", "available", "")
     assert rehearsals.of == [paths(tmp_path)]
 
 
@@ -68,7 +68,7 @@ async def test_trials_work_where_a_watchdog_can_be_armed(tmp_path: Path, rehears
     ("error", "advice"),
     [
         (StorageError("The disk is gone.", hint="Mount it."), "Mount it."),
-        (RefusedError("The disk is gone."), "Apply without a trial, then undo."),
+        (RefusedError("The disk is gone."), "Change settings without --trial, and use `raidbench undo`."),
     ],
 )
 @pytest.mark.parametrize("through_a_helper", [False, True])
@@ -78,7 +78,7 @@ async def test_why_no_watchdog_can_be_armed_is_told_with_what_to_do(
     rehearsals.error = error
     found = await finding(tmp_path, Side(error) if through_a_helper else None)
     assert (found.grade, found.advice) == (DoctorStatus.MISSING, advice)
-    assert found.detail == "do not work, the watchdog cannot be armed: The disk is gone."
+    assert found.detail == "not available: the watchdog cannot be started: The disk is gone."
 
 
 async def test_the_helper_rehearses_its_own_watchdog(tmp_path: Path, rehearsals: Rehearsals) -> None:

@@ -37,7 +37,7 @@ JOINT = ("--demo", "linux", "bench", "md2", "--runtime", "4", "--ramp", "0", "--
     [
         (("--stagger", "1"), "--stagger needs --hosts"),
         (("--hosts", "a", "--stream"), "--hosts cannot be combined with --stream"),
-        (("--hosts", "n[1-257]"), "are 257 hosts; one command takes 256 at most"),
+        (("--hosts", "n[1-257]"), "contains 257 hosts; one command accepts at most 256"),
         (("--hosts", "a", "--repeat", "2"), "--hosts cannot be combined with --stream"),
         (("--hosts", "a", "--confirm", "X"), "--confirm cannot be combined with --hosts"),
         (("--hosts", "n[1-100]", "--stagger", "1"), "would take more than 50 s to start"),
@@ -52,7 +52,7 @@ def test_what_makes_no_sense_with_it_is_wrong_usage(cli: Cli, words: tuple[str, 
 @pytest.mark.parametrize(
     ("before", "says"),
     [
-        (("--demo", "--demo-speed", "10"), "--demo-speed has no place in it"),
+        (("--demo", "--demo-speed", "10"), "--demo-speed cannot be combined with --hosts"),
         (("--machine", "somewhere"), "nothing to reach there"),
     ],
 )
@@ -102,7 +102,7 @@ def test_the_last_of_the_simulated_hosts_dies_and_is_named(simulated: tuple[Outc
     assert [host["state"] for host in joint["hosts"]] == [IN_WINDOW, IN_WINDOW, LOST]
     assert joint["window"]["hosts"] == 2
     assert joint["window"]["of"] == 3
-    assert "node3 is not in the sum, lost: raidbench was killed there" in outcome.err
+    assert "node3 is not in the total, lost: raidbench was killed there" in outcome.err
     assert (outcome.json["simulated"], joint["simulated"]) == (True, True)
 
 
@@ -123,7 +123,7 @@ def test_it_is_shown_again(simulated: tuple[Outcome, Path], cli: Cli, monkeypatc
     rows = [line for line in report.splitlines() if re.match(r"\| (node\d|together) ", line)]
     assert [row.split("|")[1].strip() for row in rows] == ["node1", "node2", "node3", "together"]
     assert "2 of 3 hosts" in rows[-1]
-    assert "node3 is not in the sum" in report
+    assert "node3 is not in the total" in report
     assert cli("--demo", "linux", "report", "--format", "json").json["joint"][0]["id"] == outcome.json["joint"]["id"]
 
 
@@ -297,7 +297,7 @@ async def test_a_host_whose_link_is_cut_is_named_and_stops_by_its_lease(tmp_path
     record = await Farm(tmp_path, "--runtime", "40", odd={"b": CutProgram}).run("a", "b", then=begin)
     assert states(record) == [IN_WINDOW, LOST], record.hosts
     await asyncio.wait(tasks, timeout=180)
-    assert "it said nothing for 10 s" in record.hosts[1].reason
+    assert "no message for 10 s" in record.hosts[1].reason
     assert record.seconds > 25
     # Cut a second later, its lease, a second to end in; and what a busy machine takes, far from the 40 s of the run.
     assert times[1] - times[0] < 1.0 + LEASE + 1.0 + 16.0

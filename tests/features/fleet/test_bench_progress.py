@@ -28,7 +28,7 @@ def peers() -> tuple[HostSession, ...]:
     return (
         HostSession(host="a", doing="measuring", rate=(NOW, 1000.0, 4096000.0)),
         HostSession(host="b", doing="measuring", rate=(NOW, 500.0, 2048000.0)),
-        HostSession(host="c", doing="lost", lost="its line ended", over=True),
+        HostSession(host="c", doing="lost", lost="the connection closed", over=True),
         HostSession(host="d", doing="checking"),
     )
 

@@ -163,7 +163,7 @@ async def test_what_is_no_word_ends_it_in_a_sentence(word: bytes) -> None:
 
 async def test_silence_ends_it() -> None:
     end = await Rope(lease=0.1).answered(b"")
-    assert (end["why"], end["message"]) == ("silence", "No word came for 0.1 s, so the run was stopped.")
+    assert (end["why"], end["message"]) == ("silence", "Stopped: no message from the controlling host for 0.1 s.")
 
 
 def now() -> float:
@@ -253,7 +253,7 @@ async def test_a_start_long_ago_is_none() -> None:
 async def test_there_is_one_start() -> None:
     rope = Rope()
     await started(rope, b"go %.6f\n" % (time.time() + 30), b"go %.6f\n" % (time.time() + 30))
-    assert rope.leash.sentence == "`go` comes once, after `ready`."
+    assert rope.leash.sentence == "`go` is only valid once, after `ready`."
 
 
 async def test_bye_before_the_start_starts_nothing() -> None:

@@ -210,6 +210,6 @@ def test_of_twenty_that_measure_together_those_cut_off_are_named_and_the_sum_is_
         "h3": "never measured",
         "h7": "lost",
     }, told.err
-    assert "it said nothing for 10 s" in joint["hosts"][6]["reason"]
+    assert "no message for 10 s" in joint["hosts"][6]["reason"]
     assert (told.status, joint["window"]["hosts"], joint["window"]["of"]) == (6, 18, 20)
     assert joint["read"]["iops"] == pytest.approx(18 * 500, rel=0.1)

@@ -52,23 +52,23 @@ KEYS = ("unknownkey", "changedkey", "wrongkey")
 """Further names of the first host, whose keys are not as they should be."""
 
 CAUSES: Mapping[str, tuple[str, str]] = {
-    "garbage": ("not-json", "What it answered is no document of raidbench."),
-    "noise": ("not-json", "What it answered is no document of raidbench."),
-    "lines": ("too-long", "It gave more than 16 MiB or 500000 lines, and was cut off."),
-    "endless": ("too-long", "It gave more than 16 MiB or 500000 lines, and was cut off."),
-    "hangs": ("timed-out", "It did not answer in time."),
-    "older": ("raidbench-older", "Its raidbench is too old for this one."),
-    "newer": ("raidbench-newer", "Its raidbench is newer, and tells what this one would misread."),
-    "refuses": ("failed", "The command ended with status 9 there."),
-    "unknownkey": ("key-unknown", "Its host key is not known here, so nothing was sent."),
+    "garbage": ("not-json", "The response is not JSON from raidbench."),
+    "noise": ("not-json", "The response is not JSON from raidbench."),
+    "lines": ("too-long", "The output of the host exceeded 16 MiB or 500000 lines, and was truncated."),
+    "endless": ("too-long", "The output of the host exceeded 16 MiB or 500000 lines, and was truncated."),
+    "hangs": ("timed-out", "The host did not respond in time."),
+    "older": ("raidbench-older", "raidbench there is too old for this version."),
+    "newer": ("raidbench-newer", "raidbench there is newer, and its output is not compatible with this version."),
+    "refuses": ("failed", "The command exited with status 9 there."),
+    "unknownkey": ("key-unknown", "The SSH host key is unknown, so nothing was sent."),
     "changedkey": (
         "key-changed",
-        "Its host key is another one than is known here, so nothing was sent: it was made anew, or is another host.",
+        "The SSH host key has changed, so nothing was sent. The host was reinstalled, or it is another host.",
     ),
-    "wrongkey": ("no-permission", "It lets nobody in with the keys that ssh has here."),
-    "absent": ("raidbench-absent", "There is no raidbench there."),
-    "closed": ("unreachable", "It cannot be reached."),
-    "nameless": ("name-unknown", "Its name is not known."),
+    "wrongkey": ("no-permission", "The host does not accept the SSH keys of this user."),
+    "absent": ("raidbench-absent", "raidbench is not installed there."),
+    "closed": ("unreachable", "The host is unreachable."),
+    "nameless": ("name-unknown", "The host name is unknown."),
 }
 """How each fault is told."""
 

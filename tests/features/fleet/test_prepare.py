@@ -131,7 +131,7 @@ def test_whoever_has_another_kind_of_machine_is_told_what_to_name(cli: Cli, flee
     fleet(b=ARM)
     told = cli("hosts", "prepare", "b", "--file", str(file), "--yes", "--json")
     (lost,) = told.json["missing"]
-    assert (told.status, lost["cause"], "aarch64, and the file that is here is for x86_64" in lost["message"]) == (
+    assert (told.status, lost["cause"], "the host is aarch64, the file is for x86_64" in lost["message"]) == (
         *(6, "raidbench-absent", True),
     )  # fmt: skip
 
@@ -150,7 +150,7 @@ def test_a_host_that_does_not_take_it_or_says_another_sum_is_missing(cli: Cli, f
     told = cli("hosts", "prepare", "a,b,c", "--file", str(file), "--yes", "--json")
     assert {one["host"]: one["message"] for one in told.json["missing"]} == {
         "a": "It cannot be written there.",
-        "b": "What it answered is no document of raidbench.",
+        "b": "The response is not JSON from raidbench.",
     }
     assert (told.status, there.examined, copies(told)) == (6, ["c"], {"c": "copied"})
 

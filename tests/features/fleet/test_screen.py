@@ -50,11 +50,11 @@ async def test_what_is_wrong_comes_first(tmp_path: Path, size: str) -> None:
         assert isinstance(pilot.app.screen, HostsScreen)
         await told(pilot, "4 of 5 hosts answered; missing: n3")
         assert hosts_of(pilot) == ["n3", "n2", "n4", "n1", "n5"]
-        assert "It cannot be reached." in text_in(pilot, "#hosts")
+        assert "The host is unreachable." in text_in(pilot, "#hosts")
         assert "1 fault, 1 warning" in text_in(pilot, "#hosts")
         assert "Connection refused" in text_in(pilot, "#host-facts")  # the cursor is on what is worst
         await pilot.press("down")
-        assert "array-degraded: an array is not whole (md:md0)" in text_in(pilot, "#host-facts")
+        assert "array-degraded: an array is degraded or failed (md:md0)" in text_in(pilot, "#host-facts")
         await pilot.press("down")
         await pilot.press("tab", "end")
         assert "read_ahead_kb 0; 128 on 3 of 4" in text_of(pilot).replace("\n", " ") or size == "small"
@@ -67,9 +67,9 @@ async def test_rows_fill_in_as_answers_come_and_a_moved_cursor_stays(tmp_path: P
         await told(pilot, "2 of 5 hosts answered")
         assert "Hosts, waiting for 3" in text_of(pilot)
         assert hosts_of(pilot)[0] == "n2"
-        assert text_in(pilot, "#hosts").count("asked, no answer yet") == 3
+        assert text_in(pilot, "#hosts").count("waiting for the response") == 3
         await pilot.press("end")
-        assert "Known once every host has answered." in text_in(pilot, "#host-facts")
+        assert "Available when all hosts have responded." in text_in(pilot, "#host-facts")
         fleet.gates["n3"].set()
         await told(pilot, "4 of 5 hosts answered")
         assert pilot.app.screen.query_one("#hosts", KeyedTable).cursor == "n1"
@@ -88,7 +88,7 @@ async def test_a_host_is_read_and_never_set(tmp_path: Path) -> None:
         await pilot.press("enter")
         assert "I/O scheduler" in text_of(pilot)
         await pilot.press("enter")
-        await told(pilot, "Nothing is set on other hosts from here")
+        await told(pilot, "Settings of other hosts cannot be changed here")
         await pilot.press("space", "right_square_bracket", "backspace", "a")
         assert (app_of(pilot).staged, table.host.written) == ({}, [])
         await pilot.press("t")
@@ -114,7 +114,7 @@ async def test_a_host_that_is_missing_says_why_instead_of_devices(tmp_path: Path
     async with opened(set_table(tmp_path, fleet=a_fleet().fleet()), (80, 24)) as pilot:
         await told(pilot, "4 of 5 hosts answered")
         await pilot.press("enter")
-        await until(pilot, lambda: "It cannot be reached." in text_in(pilot, "#devices-pane"))
+        await until(pilot, lambda: "The host is unreachable." in text_in(pilot, "#devices-pane"))
         assert "ssh n3 true" in " ".join(text_in(pilot, "#devices-pane").split())
 
 
@@ -140,7 +140,7 @@ async def test_without_hosts_there_is_a_sentence(tmp_path: Path) -> None:
 async def test_without_ssh_nobody_is_waited_for(tmp_path: Path) -> None:
     async def ask(hosts: tuple[str, ...], words: tuple[str, ...]) -> AsyncIterator[RawResponse]:
         if hosts:
-            raise ToolMissingError("OpenSSH's ssh cannot be found.", hint="It comes in openssh-client.")
+            raise ToolMissingError("OpenSSH (ssh) is not installed.", hint="It comes in openssh-client.")
         yield RawResponse(host="", status=0)
 
     fleet = replace(a_fleet().fleet(("n1",)), ask=ask)
@@ -205,7 +205,7 @@ async def test_marked_hosts_measure_together(tmp_path: Path) -> None:
         await until(pilot, lambda: (joint := joint_of(pilot)) is not None and not joint.running)
         await told(pilot, "Together: 1 of 2 hosts")
         assert fleet.asked[-1] == (("n1", "n5"), ("--profile=randread-4k", "--", "sda"))
-        assert "n5 is not in the sum, lost" in " ".join(text_of(pilot).split())
+        assert "n5 is not in the total, lost" in " ".join(text_of(pilot).split())
         assert [folder.name for folder in joint_folders(tmp_path / "sessions" / "2026-11-21-120000")] == ["j1"]
         await pilot.press("escape")
         assert isinstance(pilot.app.screen, HostsScreen)
@@ -224,7 +224,7 @@ async def test_stopped_hosts_are_told_and_what_they_did_is_kept(tmp_path: Path) 
         await pilot.press("ctrl+z")
         await told(pilot, "Not suspended: hosts are measuring together")
         await pilot.press("x")
-        await told(pilot, "The run was stopped before its time.")
+        await told(pilot, "The run was stopped early.")
         assert all(host.words[-1] == "bye" for host in fleet.doubles.hosts.values())
 
 

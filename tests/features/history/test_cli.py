@@ -52,7 +52,7 @@ def test_what_differs_from_the_run_before_is_named(cli: Cli) -> None:
 
 @pytest.mark.usefixtures("history")
 def test_the_change_of_level_is_told_with_its_cause(cli: Cli) -> None:
-    told = cli("history").out.partition("The level changed:")[2]
+    told = cli("history").out.partition("Shifts of the level:")[2]
     assert all(
         word in told for word in ("from day4/r1 on", "-20.0 %", "4 before, 4 from then on", "kernel 6.1.0 -> 6.8.0")
     )

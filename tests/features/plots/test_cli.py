@@ -99,7 +99,7 @@ def test_the_history_of_a_run_is_that_of_what_it_measured(cli: Cli) -> None:
         (("block:nosuch",), "The history contains no run on block:nosuch"),
         (("r7", "--kind", "box"), "One run has no spread."),
         (("r7", "--kind", "curve"), "A curve is of a sweep"),
-        (("r7",), "No intervals of r7 are on disk"),
+        (("r7",), "the intervals of r7 are not on disk"),
         (("e1", "--size", "40x10"), "needs 60x15 characters or more; there is room for 40x10"),
         (("e1", "--size", "large"), "'large' is no size"),
         (("r7", "e1"), "e1 is no run"),

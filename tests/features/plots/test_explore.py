@@ -158,7 +158,7 @@ def test_it_writes_picture_and_figures_as_text(tmp_path: Path, monkeypatch: pyte
     async def walk(pilot: Pilot[int]) -> str:
         await explored(pilot)
         await pilot.press("E")
-        await until(pilot, shown(pilot, "Write the picture to"))
+        await until(pilot, shown(pilot, "Write the plot to"))
         await heard(pilot)
         await pilot.press("enter")
         await until(pilot, file.exists)
@@ -191,7 +191,7 @@ def test_without_a_run_it_says_which_keys_make_one(tmp_path: Path) -> None:
             await pilot.press("3")
             await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen))
             await pilot.press("X")
-            await until(pilot, shown(pilot, "No run yet. 2 goes to Bench, r starts one."))
+            await until(pilot, shown(pilot, "There is no run yet. Press 2 for Bench, then r to start one."))
             return "said"
 
     with stillness():

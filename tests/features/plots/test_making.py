@@ -173,7 +173,10 @@ def test_a_sweep_over_no_number_has_boxes_instead_and_says_so() -> None:
     subject = select_sweep(Session(sweep=record, runs=tuple(runs)), NOWHERE)
     assert subject is not None
     shown = made(subject, StaticPlotKind.CURVE)
-    assert (isinstance(shown.data, BoxData), "no curve: a box for each set-up" in shown.why) == (True, True)
+    assert (isinstance(shown.data, BoxData), "no numeric setting with three or more values" in shown.why) == (
+        True,
+        True,
+    )
 
 
 FAILED = session(run(1, status=RunStatus.FAILED))
@@ -182,8 +185,8 @@ FAILED = session(run(1, status=RunStatus.FAILED))
 @loop_over(
     ("subject", "kind", "words"),
     [
-        (of(FAILED), StaticPlotKind.PERCENTILES, "r1 has nothing to show: it failed after 60 s: fio was killed."),
-        (of(FAILED), StaticPlotKind.BOX, "r1 has nothing to show: it failed after 60 s: fio was killed."),
+        (of(FAILED), StaticPlotKind.PERCENTILES, "r1 has no results: it failed after 60 s: fio was killed."),
+        (of(FAILED), StaticPlotKind.BOX, "r1 has no results: it failed after 60 s: fio was killed."),
         (
             of(session(run(1, bins=((1000, 20),)), run(2, bins=((2000, 3),), ahead="4096"))),
             StaticPlotKind.PERCENTILES,
@@ -193,9 +196,9 @@ FAILED = session(run(1, status=RunStatus.FAILED))
         (of(session(run(1, bins=((1000, 900),)))), StaticPlotKind.HISTOGRAM, "All I/Os took 1.00 µs"),
         (of(session(run(1))), StaticPlotKind.BOX, "One run has no spread."),
         (of(session(run(1), run(2))), StaticPlotKind.BOX, "All 2 runs have 1.00k IOPS"),
-        (of(session(run(1), run(2))), StaticPlotKind.SCATTER, "All there is is one point."),
+        (of(session(run(1), run(2))), StaticPlotKind.SCATTER, "There is only one data point."),
         (of(TWO), StaticPlotKind.CURVE, "A curve is of a sweep"),
-        (of(TWO), StaticPlotKind.HISTORY, "Only one session was looked at."),
+        (of(TWO), StaticPlotKind.HISTORY, "Only one session is included."),
     ],
 )
 def test_where_there_is_nothing_to_show_a_sentence_says_why(
@@ -207,7 +210,7 @@ def test_where_there_is_nothing_to_show_a_sentence_says_why(
 
 def test_without_intervals_on_disk_there_is_nothing_over_time() -> None:
     shown = picture(of(session(run(1))), StaticPlotKind.TIMELINE, PlotOptions(), none)
-    assert (shown.data, shown.why) == (None, "No intervals of r1 are on disk, so there is nothing to draw over time.")
+    assert (shown.data, shown.why) == (None, "Nothing to draw over time: the intervals of r1 are not on disk.")
 
 
 def test_a_run_that_failed_beside_others_is_told() -> None:

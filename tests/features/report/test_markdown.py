@@ -75,13 +75,13 @@ def test_a_change_without_outcome_says_so() -> None:
 
 
 def test_what_stands_is_listed() -> None:
-    after = report(sessions.started(), *sessions.change()).partition("## Still in force")[2]
+    after = report(sessions.started(), *sessions.change()).partition("## Still changed")[2]
     assert "Read-ahead of block:sda is 4096 (was 128), until reboot." in after
 
 
 def test_what_was_taken_back_does_not_stand() -> None:
     events = (*sessions.change("c1"), *sessions.change("c2", undoes="c1"))
-    after = report(sessions.started(), *events).partition("## Still in force\n\n")[2]
+    after = report(sessions.started(), *events).partition("## Still changed\n\n")[2]
     assert after.startswith("None.")
 
 
@@ -101,12 +101,12 @@ def test_figures_come_before_the_settings_that_differ() -> None:
 
 def test_figures_come_before_the_machine() -> None:
     made = report(sessions.started(), *sessions.run())
-    assert made.index("## In short") < made.index("IOPS") < made.index("## Machine")
+    assert made.index("## Summary") < made.index("IOPS") < made.index("## Machine")
 
 
 def test_settings_that_do_not_differ_are_said_once() -> None:
     runs = (*sessions.run("r1", settings={"a": "1", "b": "2"}), *sessions.run("r2", settings={"a": "1", "b": "3"}))
-    assert "The same in all runs: a 1." in report(sessions.started(), *runs)
+    assert "Identical in all runs: a 1." in report(sessions.started(), *runs)
 
 
 def test_a_percentile_that_few_carry_has_no_figure() -> None:

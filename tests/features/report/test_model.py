@@ -74,7 +74,7 @@ def table(section: Section) -> ReportTable:
 
 def test_the_verdict_comes_first() -> None:
     first = report_of(compared()).sections[0]
-    assert (first.heading, "Slower with read-ahead 4096 KiB than with 128 KiB" in told(first)) == ("In short", True)
+    assert (first.heading, "Slower with read-ahead 4096 KiB than with 128 KiB" in told(first)) == ("Summary", True)
 
 
 def test_an_experiment_has_its_intervals_and_its_pairs_as_graphs() -> None:
@@ -86,11 +86,11 @@ def test_runs_of_an_experiment_have_no_graphs_of_their_own() -> None:
 
 
 def test_what_was_put_back_is_said() -> None:
-    assert "Read-ahead of block:sda has its old value again" in told(part(report_of(compared()), "Put back"))
+    assert "Read-ahead of block:sda was restored" in told(part(report_of(compared()), "Restored"))
 
 
 def test_what_was_not_put_back_is_said_as_loudly() -> None:
-    assert "was NOT put back" in told(part(report_of(compared(restored=False)), "Put back"))
+    assert "was NOT restored" in told(part(report_of(compared(restored=False)), "Restored"))
 
 
 def test_a_sweep_over_two_axes_has_a_heat_map() -> None:
@@ -135,7 +135,7 @@ def test_a_heat_map_frames_ties_together() -> None:
 
 
 def test_a_sweep_that_put_everything_back_says_what_that_is() -> None:
-    assert "as it was before: ahead of fake:v1 = none" in told(part(report_of(swept(AHEAD)), "Put back"))
+    assert "as it was before: ahead of fake:v1 = none" in told(part(report_of(swept(AHEAD)), "Restored"))
 
 
 def test_advice_comes_once_with_the_runs_it_concerns() -> None:
@@ -146,7 +146,7 @@ def test_advice_comes_once_with_the_runs_it_concerns() -> None:
         advice = (Advice(key="fio-cpu-bound", message="fio takes a whole core.", do="Use more jobs."),)
         events += [start, replace(end, figures=replace(end.figures, advice=advice))]
     report = report_of(replay([sessions.started(), *events]))
-    assert "r1, r2: fio takes a whole core. Use more jobs." in told(part(report, "To be read with the figures"))
+    assert "r1, r2: fio takes a whole core. Use more jobs." in told(part(report, "Caveats"))
 
 
 def array() -> Inventory:
@@ -162,13 +162,13 @@ def array() -> Inventory:
 
 def test_what_was_measured_is_shown_with_what_it_is_made_of() -> None:
     session = replace(replay([sessions.started(), *sessions.run()]), inventory=array())
-    rows = table(part(report_of(session), "Under test")).rows
+    rows = table(part(report_of(session), "Test objects")).rows
     assert [row[0] for row in rows] == ["block:c0", "block:sda", "block:e1s1"]
 
 
 def test_a_disk_is_shown_with_its_identity() -> None:
     session = replace(replay([sessions.started(), *sessions.run()]), inventory=array())
-    assert table(part(report_of(session), "Under test")).rows[2][2:5] == ("Disk", "S1", "F1")
+    assert table(part(report_of(session), "Test objects")).rows[2][2:5] == ("Disk", "S1", "F1")
 
 
 def test_many_changes_are_a_table() -> None:

@@ -43,7 +43,7 @@ def test_a_slow_member_is_found(cli: Cli) -> None:
 def test_a_hung_member_is_named_though_its_siblings_are_too_few_to_compare(cli: Cli) -> None:
     done = cli(*LINUX, "--demo-state", "hung", "slowest", "md1", "--seed", "1", "--json")
     assert (done.status, [one["device"] for one in done.json["drives"] if one["hung"]]) == (5, ["/dev/sde"])
-    assert "Hung, no answer to a read within 10 s: /dev/sde." in done.err
+    assert "Hung (no response to a read within 10 s): /dev/sde." in done.err
     assert len(cli("--demo", "linux", "runs", "--json").json["runs"]) == 4  # of five rounds the first
 
 
@@ -80,11 +80,11 @@ def test_a_member_that_a_tool_waited_for_in_vain_is_hung_and_another_disk_is_an_
 
     monkeypatch.setattr(SessionBenchmarks, "prepare", waits)
     done = cli(*LINUX, "slowest", "md1")
-    assert (done.status, "Hung, no answer to a read within 10 s: /dev/sdd." in done.err) == (status, status == 5)
+    assert (done.status, "Hung (no response to a read within 10 s): /dev/sdd." in done.err) == (status, status == 5)
 
 
 @pytest.mark.parametrize(
-    ("target", "status", "said"), [("md:md0", 1, "it takes 4"), ("block:sda", 2, "has no members")]
+    ("target", "status", "said"), [("md:md0", 1, "at least 4 are needed"), ("block:sda", 2, "has no members")]
 )
 def test_what_has_too_few_members_is_a_sentence(cli: Cli, target: str, status: int, said: str) -> None:
     done = cli(*LINUX, "slowest", target)

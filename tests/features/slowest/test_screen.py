@@ -62,7 +62,7 @@ async def test_nothing_is_read_before_it_is_asked_for(tmp_path: Path) -> None:
     async with sheet(tmp_path) as pilot:
         shown = " ".join(text_of(pilot).split())
         assert "4 drives in 5 rounds: 40 s of reading. Finds a member that is" in shown
-        assert "r begins." in shown
+        assert "Press r to start." in shown
         assert [row[0] for row in rows(pilot)] == list(MEMBERS)
         assert pilot.app.session.runs == ()  # type: ignore[attr-defined]
 
@@ -71,7 +71,7 @@ async def test_the_slow_one_comes_first_with_its_interval(tmp_path: Path, monkey
     planted(monkeypatch)
     async with sheet(tmp_path) as pilot:
         await pilot.press("r")
-        await until(pilot, lambda: "Slower than its siblings: /dev/sde." in text_in(pilot, "#slowest-words"))
+        await until(pilot, lambda: "Slower than the others: /dev/sde." in text_in(pilot, "#slowest-words"))
         first = rows(pilot)[0]
         assert (first[0], first[-1], first[-5].startswith(("+49.", "+50.")), "[+" in " ".join(first)) == (
             "/dev/sde",
@@ -98,7 +98,7 @@ async def test_it_reads_on_while_one_looks_elsewhere(tmp_path: Path) -> None:
         await pilot.press("r", "escape")
         await until(pilot, lambda: len(pilot.app.session.runs) >= 2)  # type: ignore[attr-defined]
         await pilot.press("S")
-        await until(pilot, lambda: "None is slower than its siblings" in text_in(pilot, "#slowest-words"))
+        await until(pilot, lambda: "No member is significantly slower" in text_in(pilot, "#slowest-words"))
         runs = pilot.app.session.runs  # type: ignore[attr-defined]
         assert (len(runs), {run.start.device for run in runs}) == (20, set(MEMBERS))
 
@@ -108,7 +108,7 @@ async def test_x_ends_it(tmp_path: Path) -> None:
         await pilot.press("r")
         await until(pilot, lambda: pilot.app.session.runs)  # type: ignore[attr-defined]
         await pilot.press("x")
-        await until(pilot, lambda: "Stopped before all was read: nothing is judged." in text_of(pilot))
+        await until(pilot, lambda: "Stopped before all reads were complete, so there is no result." in text_of(pilot))
         assert len(pilot.app.session.runs) < 20  # type: ignore[attr-defined]
 
 

@@ -136,7 +136,7 @@ def test_write_mostly_takes_the_reads_off_the_slow_disk_of_a_mirror(cli: Cli, sh
     said = [line.strip() for line in done.out.splitlines()]
     assert "mirror, slow disk write-mostly, random read: sdg 0.0 %, nvme2n1 100 %" in said
     assert "mirror, random read: sdg 16 %, nvme2n1 84 %" in said
-    assert "the settings are as before" in done.out + done.err
+    assert "settings restored" in done.out + done.err
 
 
 @pytest.mark.exhaustive

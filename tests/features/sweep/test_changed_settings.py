@@ -95,7 +95,7 @@ async def test_a_cell_whose_setting_changes_before_its_run_is_not_measured(
     first, *others = record_of(bench).ended
     assert (first.result, first.run, first.again) == (StepResult.FAILED, None, True)
     assert [(end.step, end.result) for end in others] == [(1, StepResult.DONE), (2, StepResult.DONE)]
-    assert "it was changed before the run" in first.reason
+    assert "the value was changed before the run" in first.reason
 
 
 @pytest.mark.parametrize("moment", [RunStarted, RunEnded])
@@ -119,7 +119,7 @@ async def test_a_cell_whose_setting_changed_during_its_run_is_not_measured(
         (2, StepResult.DONE, "r3"),
     ]
     assert "is 12, not" in first.reason
-    assert "no measurement of the cell" in first.reason
+    assert "the result does not count for the cell" in first.reason
     known = {run.id: run for run in bench.session.runs}
     measured = [len(runs_of_cell(record, known, cell.id)) for cell in record.cells]
     assert measured == [1, 1]

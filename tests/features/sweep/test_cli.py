@@ -191,7 +191,7 @@ def test_a_curve_is_a_plan_of_the_named_workload_at_one_in_flight(demo: Cli) -> 
 def test_a_curve_tries_depths_and_rates_by_itself(demo: Cli) -> None:
     refused = demo("curve", "/c0/v1", "--iodepth", "4", "--dry-run")
     assert refused.status == 2
-    assert "--iodepth is what a curve tries by itself" in refused.err
+    assert "--iodepth cannot be used: a curve varies it automatically" in refused.err
 
 
 @pytest.mark.parametrize("name", ["block-size", "queue-depth", "iometer"])

@@ -60,7 +60,7 @@ def test_what_every_touched_setting_was_is_kept() -> None:
         ("cache", "maybe", "Legal values: off, on"),
         ("locked", "b", "the card says no"),
         ("unread", "b", "could not be put back"),
-        ("final", "b", "is not offered, which could not be put back"),
+        ("final", "b", "is not offered, which could not be restored"),
         ("boot", "b", "after a restart only"),
         ("colour", "red", "has no setting colour"),
     ],

@@ -154,7 +154,7 @@ async def test_the_plan_has_arrays_commands_time_drives_and_their_word(bed: Bed,
     assert surveyed.risk is Risk.DESTROYS_DATA
     assert [plate.token for plate in surveyed.plates] == ["1700,1701,1702,1703"]
     text = "\n".join(fact.value for group in plan_facts(surveyed) for fact in group.facts)
-    assert "made 3 times" in text
+    assert "created 3 times" in text
     assert "the passes write each drive in full 6 times" in text
     assert "--level=raid5 --raid-devices=4 --chunk=64K" in text
     assert all(serial in text for serial in SERIALS)
@@ -242,10 +242,10 @@ async def test_one_drive_alone_is_planned_without_a_command_and_of_a_card_left_o
     assert sizes["one drive"] == f"{(making.drives[0].size_bytes or 0) >> 20}M"
     assert sizes["raid0, strip 64 KiB"] == f"{(making.arrays[0].size_bytes or 0) >> 20}M"
     text = "\n".join(fact.value for group in plan_facts(surveyed) for fact in group.facts)
-    assert "no array: the drive is measured as it is" in text
+    assert "no array: the drive is measured directly" in text
     card = plan("raid0", "jbod").replace(DRIVES_OF_MD, '["252:0", "252:1", "252:2"]')
     (left,) = (await bed.surveyed(bed.bench(), card)).design.skipped
-    assert (left.row, "the kernel has none of them alone" in left.reason) == ("one drive", True)
+    assert (left.row, "the kernel cannot access them individually" in left.reason) == ("one drive", True)
     with pytest.raises(PlanError, match="None of the arrays"):
         await bed.surveyed(bed.bench(), plan("jbod"))
 
@@ -291,7 +291,7 @@ async def test_a_card_makes_the_arrays_of_its_drives_and_none_is_measured_while_
     found = await bench.hardware.probe()
     there = [str(array.target) for array in found.arrays if array.controller is not None]
     assert there == ["megaraid:/c0/v0", "smartarray:/slot0/ld1"]
-    with pytest.raises(PlanError, match="assume_clean is md's"):
+    with pytest.raises(PlanError, match="assume_clean is only for md"):
         await bed.surveyed(bed.bench(), text.replace(CARD_AHEAD, CLEAN))
 
 
@@ -300,7 +300,7 @@ async def test_what_a_card_initialises_by_itself_is_known_before(bed: Bed) -> No
     making = (await bed.surveyed(bed.bench(), text)).design.making
     assert making is not None
     assert making.once
-    assert ["begins by itself" in array.prepared for array in making.arrays] == [False, True]
+    assert ["starts automatically" in array.prepared for array in making.arrays] == [False, True]
 
 
 async def test_each_round_has_its_own_order(bed: Bed, small: None) -> None:
@@ -316,20 +316,20 @@ async def test_each_round_has_its_own_order(bed: Bed, small: None) -> None:
 @loop_over(
     ("text", "says"),
     [
-        (plan("raid0", more="[saturation]\n"), "searches nothing"),
-        (plan("raid0").replace("drives =", "# "), "name either drives"),
+        (plan("raid0", more="[saturation]\n"), "cannot include a search"),
+        (plan("raid0").replace("drives =", "# "), "use either drives"),
         (plan("raid7"), "can be raid0"),
         (plan("raid0", more='[[axis]]\narray = "strip"\nvalues = ["64k"]\n'), "axis of its own"),
         ("[targets]\narray = 'md:md0'\n" + plan("raid0"), "has no address"),
         (plan("raid50", more='spans = [2]\n[[axis]]\narray = "spans"\nvalues = [3]\n'), "axis of its own"),
-        (plan("raid0", more='[[axis]]\narray = "span"\nvalues = [2]\n'), "of `strip`, `spans` or `layout` beside it"),
-        (plan("raid0", "raid5", more="spans = [2]\n"), "spans have raid10, raid50, raid60"),
-        (plan("raid50", more="spans = { raid60 = 2 }\n"), "name levels of the axis"),
-        (plan("raid50", more="spans = [2, 2]\n"), "wants different numbers of spans"),
+        (plan("raid0", more='[[axis]]\narray = "span"\nvalues = [2]\n'), "or with it `strip`, `spans` or `layout`"),
+        (plan("raid0", "raid5", more="spans = [2]\n"), "spans need raid10, raid50, raid60"),
+        (plan("raid50", more="spans = { raid60 = 2 }\n"), "which must be levels of the axis"),
+        (plan("raid50", more="spans = [2, 2]\n"), "must be different numbers of spans"),
         (plan("raid50", more="spans = [1]\n"), "spans"),
         (plan("raid50", more='spans = "all"\n'), "spans"),
         (plan("raid50", more='policies = "write-back"\n'), "policies"),
-        (plan("raid0", more='layout = "f2"\n'), "a layout has raid10"),
+        (plan("raid0", more='layout = "f2"\n'), "a layout needs raid10"),
         (plan("raid10", more='layout = "left"\n'), "near, far or offset"),
         (plan("raid10", more='layout = ["f2", "far"]\n'), "different layouts"),
     ],
@@ -347,7 +347,7 @@ async def test_a_pool_gives_blank_drives_of_one_model(bed: Bed, small: None) -> 
     making = (await bed.surveyed(bed.bench(), text)).design.making
     assert making is not None
     assert [drive.place for drive in making.drives] == ["/dev/sdc", "/dev/sdd", "/dev/sde"]
-    with pytest.raises(PlanError, match="0 free drives of one model, and 3 are wanted"):
+    with pytest.raises(PlanError, match="0 free drives of one model, but 3 are needed"):
         await bed.surveyed(bed.bench(), text.replace("ssd", "hdd"))
 
 
@@ -410,7 +410,7 @@ async def test_a_run_during_which_something_began_in_the_array_does_not_count(
     bench.subscribe(hear)
     record = await SweepRunner(bench).run_all()
     ends = {record.cell(record.steps[end.step - 1].cell).array: end for end in record.ended}
-    assert "began a" in ends["a2"].reason
+    assert "started a" in ends["a2"].reason
     assert (ends["a2"].result, ends["a1"].result) == (StepResult.FAILED, StepResult.DONE)
 
 
@@ -425,7 +425,7 @@ async def test_parity_that_is_not_right_fails_the_cells_and_the_sweep_goes_on(
     record = await SweepRunner(bench).run_all()
     ends = {record.cell(record.steps[end.step - 1].cell).array: end for end in record.ended}
     assert (ends["a1"].result, ends["a2"].result) == (StepResult.FAILED, StepResult.DONE)
-    assert "has a mismatch_cnt of 128 after a pass over all of it: its parity is not right." in ends["a1"].reason
+    assert "has a mismatch_cnt of 128 after the whole array was written: its parity is wrong." in ends["a1"].reason
     await require_nothing_left(bench)
 
 
@@ -497,7 +497,7 @@ async def test_a_drive_that_gets_a_filesystem_ends_it_and_keeps_the_filesystem(b
     record = await SweepRunner(bench).run_all()
     assert record.end is not None
     assert (record.end.result, record.end.left) == (SweepResult.FAILED, ())
-    assert "Something lies on /dev/sdd that was not there when it was confirmed" in record.end.reason
+    assert "The content of /dev/sdd changed after you confirmed it" in record.end.reason
     assert len(record.ended) == 1
     assert bed.file.rack.lying["sdd"] == content
 

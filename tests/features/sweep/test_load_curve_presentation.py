@@ -85,7 +85,7 @@ def test_a_search_that_ended_at_its_highest_depth_says_that_there_may_be_more() 
     goal = cut.design.saturation
     assert goal is not None
     [one] = results(cut.record, cut.runs).saturated
-    assert "no greater depth was tried" in search_text(one, goal)
+    assert "no higher depth was tried" in search_text(one, goal)
 
 
 def test_a_search_under_way_names_no_saturation() -> None:
@@ -93,7 +93,7 @@ def test_a_search_under_way_names_no_saturation() -> None:
     goal = cut.design.saturation
     assert goal is not None
     [one] = results(cut.record, cut.runs).saturated
-    assert search_text(one, goal).startswith("The search is not complete; the most so far are")
+    assert search_text(one, goal).startswith("The search is not complete. The maximum so far is")
 
 
 def test_in_short_has_the_saturation_and_the_knee() -> None:

@@ -63,7 +63,7 @@ def test_a_plan_that_cannot_show_anything_says_so_and_names_the_rounds_that_can(
     (one,) = underpowered_setups(made)
     assert (one.setups, one.rounds, one.enough) == (3, 3, 4)
     said = next(fact.value for fact in _plan(made, None) if fact.label == "Verdicts")
-    assert said.startswith("3 runs of each of 3 set-ups show no difference: 4 can (repeats = 4)")
+    assert said.startswith("3 runs of each of 3 configurations cannot show a difference: 4 can (repeats = 4)")
     assert design_json(made)["blind"] == [{"setups": 3, "rounds": 3, "enough": 4}]
 
 

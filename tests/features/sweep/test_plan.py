@@ -74,26 +74,26 @@ def test_a_curve_looks_for_the_plateau_first() -> None:
     [
         ("colour = 3", 12, "unknown key 'colour' in [job]"),
         ("[colour]", 12, "unknown key 'colour'"),
-        ("[[axis]]\nsetting = 'cache'\ntarget = 'nobody'\nvalues = ['on']", 14, "names no target"),
+        ("[[axis]]\nsetting = 'cache'\ntarget = 'nobody'\nvalues = ['on']", 14, "is not a target"),
         ("[[axis]]\njob = 'bs'\nvalues = []", 14, "1 to 64 values"),
-        ("[[axis]]\njob = 'bs'\nvalues = ['4k', '4k']", 14, "names a value twice"),
+        ("[[axis]]\njob = 'bs'\nvalues = ['4k', '4k']", 14, "contains a value twice"),
         ("[[axis]]\njob = 'bs'\nvalues = ['huge']", 14, "bs:"),
-        ("[[axis]]\njob = 'colour'\nvalues = [1]", 13, "no field 'colour'"),
+        ("[[axis]]\njob = 'colour'\nvalues = [1]", 13, "unknown field 'colour'"),
         ("[[axis]]\njob = 'profile'\nvalues = ['nothing']", 14, "no workload named 'nothing'"),
-        ("[[axis]]\nvalues = [1]", 12, "of a setting of a target, or of a field"),
-        ("[[setup]]\nname = 'a'\n[[setup]]\nname = 'a'", 13, "name of its own"),
-        ("[[setup]]\nname = 'a'\nagainst = 'b'", 14, "names no set-up"),
+        ("[[axis]]\nvalues = [1]", 12, "either a setting of a target or a field"),
+        ("[[setup]]\nname = 'a'\n[[setup]]\nname = 'a'", 13, "needs a unique name"),
+        ("[[setup]]\nname = 'a'\nagainst = 'b'", 14, "names an unknown configuration"),
         ("[[setup]]\nname = 'a'\nneeds = 'Turbo'", 14, "no [feature.Turbo]"),
-        ("[[setup]]\nname = 'a'\narray = 3", 14, "wants settings"),
-        ("[[skip]]\nworkload = 'w'\nreason = 'r'", 13, "no workload 'w'"),
-        ("[[skip]]\njob = { bs = '4k' }", 12, "say why"),
-        ("[saturation]\np99 = '2'", 13, "a time with its unit"),
-        ("[saturation]\np99='2ms'\nwithin = 5", 14, "not both"),
+        ("[[setup]]\nname = 'a'\narray = 3", 14, "must be a table of settings"),
+        ("[[skip]]\nworkload = 'w'\nreason = 'r'", 13, "unknown workload 'w'"),
+        ("[[skip]]\njob = { bs = '4k' }", 12, "a reason is missing"),
+        ("[saturation]\np99 = '2'", 13, "a time with a unit"),
+        ("[saturation]\np99='2ms'\nwithin = 5", 14, "either for a p99 limit or for the plateau"),
         ("[saturation]\nwithin = 80", 13, "up to 50"),
-        ("[curve]\npercents = [50, 40, 60]", 13, "3 to 64 rising percents"),
+        ("[curve]\npercents = [50, 40, 60]", 13, "3 to 64 increasing percentages"),
         ("[saturation]\np99='2ms'\n[curve]", 14, "shares of the plateau"),
         ("[saturation]\np99='2ms'\nfrom = 9\nto = 3", 14, "from is 9, to is 3"),
-        ("[feature.Turbo]\ntarget = 'nobody'", 13, "names no target"),
+        ("[feature.Turbo]\ntarget = 'nobody'", 13, "is not a target"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(text: str, line: int, words: str) -> None:
@@ -104,7 +104,7 @@ def test_what_is_wrong_is_said_with_its_line(text: str, line: int, words: str) -
 
 
 def test_what_is_measured_must_be_clear() -> None:
-    with pytest.raises(PlanError, match="which target is to be measured"):
+    with pytest.raises(PlanError, match="the target to measure is missing"):
         parse_plan(b"[targets]\na = 'x:1'\nb = 'x:2'", "p")
 
 
@@ -201,8 +201,8 @@ def test_other_drives_make_all_arrays_of_a_plan() -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ({"drives": "sdb", "members": 2, "pool": ""}, "Name either"),
-        ({"drives": None, "members": 0, "pool": "ssd of c0"}, "how many drives"),
+        ({"drives": "sdb", "members": 2, "pool": ""}, "Use one of: --drives"),
+        ({"drives": None, "members": 0, "pool": "ssd of c0"}, "number of drives from --pool"),
     ],
 )
 def test_drives_are_named_or_counted(words: dict[str, Any], says: str) -> None:
@@ -211,5 +211,5 @@ def test_drives_are_named_or_counted(words: dict[str, Any], says: str) -> None:
 
 
 def test_a_plan_that_makes_no_arrays_takes_no_drives() -> None:
-    with pytest.raises(PlanError, match="makes no arrays"):
+    with pytest.raises(PlanError, match="creates no arrays"):
         with_drives(plan(""), drives="sdb", members=0, pool="")

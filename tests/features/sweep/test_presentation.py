@@ -97,7 +97,7 @@ def test_workloads_alone_have_a_best_one_and_no_matrix() -> None:
     record, runs = measured(design(DEPTHS, repeats=4), {"iodepth=64": 2000.0})
     found = results(record, runs)
     assert next(session_highlights(record, found)) == (
-        "t: queue depth 64 has the most IOPS, 2.00k; each of the others is shown to be behind it."
+        "t: queue depth 64 has the most IOPS, 2.00k; it is significantly better than each of the others."
     )
     assert len(list(rankings(found))) == 1
 
@@ -109,7 +109,10 @@ def test_matrix_rankings_and_front_say_a_field_of_the_job_in_words() -> None:
     found = results(record, runs)
     shown = matrix(record, found)
     assert {*shown.down, *shown.across} >= {"queue depth 1", "queue depth 8"}
-    assert {table.columns[1].title for table in rankings(found)} == {"Set-up, queue depth 1", "Set-up, queue depth 8"}
+    assert {table.columns[1].title for table in rankings(found)} == {
+        "Configuration, queue depth 1",
+        "Configuration, queue depth 8",
+    }
     told = [group.heading + fact.value for group in finding_facts(record, found) for fact in group.facts]
     assert not [line for line in told if "iodepth" in line]
 
@@ -140,12 +143,15 @@ def test_the_largest_effect_comes_first_good_or_bad() -> None:
 
 def test_a_tie_is_told_as_one() -> None:
     told = short(AHEAD, {"ahead=some": 2000.0, "ahead=all": 2000.0})
-    assert "randread: a tie for the most IOPS: ahead=all with 2.00k, which cannot be told from ahead=some." in told
+    assert (
+        "randread: a tie for the most IOPS: ahead=all with 2.00k, which is not significantly different from ahead=some."
+        in told
+    )
 
 
 def test_nothing_is_called_better_where_nothing_is_shown() -> None:
     assert short(AHEAD, {}) == [
-        "randread: nothing is shown to be better than anything else, 1.00k to 1.00k IOPS.",
+        "randread: no configuration is significantly better than another, 1.00k to 1.00k IOPS.",
     ]
 
 
@@ -174,9 +180,9 @@ def test_different_workloads_of_one_set_up_have_no_best_one() -> None:
 
 def test_the_end_says_whether_the_settings_are_as_before() -> None:
     record = started(design(AHEAD))
-    assert ending_text(finished(record))[0].endswith("; the settings are as before")
+    assert ending_text(finished(record))[0].endswith("; settings restored")
     assert ending_text(finished(record, left=("ahead of fake:v1",))) == (
-        "FINISHED: NOT ALL SETTINGS ARE AS BEFORE: ahead of fake:v1",
+        "FINISHED: NOT ALL SETTINGS WERE RESTORED: ahead of fake:v1",
         Tone.BAD,
     )
     assert ending_text(finished(record, SweepResult.STOPPED, reason="It was asked to."))[1] is Tone.ATTENTION

@@ -59,27 +59,27 @@ def test_rows_of_arrays_that_are_made_are_named_as_the_result_names_them() -> No
     told = "[[published]]\nsource = 's'\nrow = '{}'\niops = {{ randread = 1 }}\n"
     head = "[measure]\nrepeats = 2\n"
     assert plan(words + told.format("raid0, strip 64 KiB"), head=head).published
-    with pytest.raises(PlanError, match="They are: raid0, strip 64 KiB; raid1"):
+    with pytest.raises(PlanError, match="Available: raid0, strip 64 KiB; raid1"):
         plan(words + told.format("raid5"), head=head)
 
 
 @loop_over(
     ("text", "line", "words"),
     [
-        ("[[published]]\nrow = 'a'\niops = { 'iodepth=1' = 1 }", 20, "whose figures"),
-        ("[[published]]\nsource = 's'\nrow = 'c'\niops = { 'iodepth=1' = 1 }", 22, "nothing that the result"),
+        ("[[published]]\nrow = 'a'\niops = { 'iodepth=1' = 1 }", 20, "source of the results"),
+        ("[[published]]\nsource = 's'\nrow = 'c'\niops = { 'iodepth=1' = 1 }", 22, "is not in the result"),
         ("[[published]]\nsource = 's'\nrow = 'a'\niops = { 'iodepth=3' = 1 }", 23, "'iodepth=3'"),
         ("[[published]]\nsource = 's'\nrow = 'a'\niops = { 'iodepth=1' = -1 }", 23, "a number above 0"),
-        ("[[published]]\nsource = 's'\nrow = 'a'\niops = 3", 23, "figures by workload"),
+        ("[[published]]\nsource = 's'\nrow = 'a'\niops = 3", 23, "a table of results by workload"),
         ("[[published]]\nsource = 's'\nrow = 'a'\nlatency = { 'iodepth=1' = 3 }", 23, "latency"),
-        ("[[published]]\nsource = 's'\nrow = 'a'", 22, "no figure"),
+        ("[[published]]\nsource = 's'\nrow = 'a'", 22, "a result is missing"),
         ("[[published]]\nsource = 's'\nrow = 'a'\ncolour = 3", 23, "unknown key 'colour'"),
         ("[[published]]\nsource = 's'\niops = { 'iodepth=1' = 1 }", 20, "row must be a text"),
         (
             "[[published]]\nsource='s'\nrow='a'\niops={ 'iodepth=1'=1 }\n"
             "[[published]]\nrow='a'\niops={ 'iodepth=1'=2 }",
             26,
-            "has a figure already",
+            "already has a result",
         ),
     ],
 )
@@ -98,15 +98,15 @@ def test_they_stand_beside_what_was_found_with_the_difference() -> None:
     (table,) = published_tables(results(with_labels(record), runs))
     assert "Somebody, 2012" in table.heading
     assert [column.title for column in table.columns] == [
-        *("Set-up", "queue depth 1 IOPS", "mean ms", "read IOPS", "MB/s", "queue depth 2 IOPS"),
+        *("Configuration", "queue depth 1 IOPS", "mean ms", "read IOPS", "MB/s", "queue depth 2 IOPS"),
     ]
     assert table.rows[0].cells == ("a", "1,000", "0.4", "", "", "2,000")
     assert (table.rows[1].cells[:2], table.rows[2].cells[0]) == (("ours", "1,101"), "difference")
     assert (table.rows[2].cells[1], table.rows[2].cells[5]) == ("+10.1 %", "-44.9 %")
     assert published_json(found)[1]["published"] == 2000
     lines = result_lines(record, found)
-    assert lines[0].startswith("Beside what was published")
-    assert "In short" in lines
+    assert lines[0].startswith("Comparison with published results")
+    assert "Summary" in lines
     session = Session(id="s", runs=tuple(runs), sweep=record)
     assert "Somebody, 2012" in next(iter(sweep_sections(session))).heading
     assert any("Somebody, 2012" in section.heading for section in sweep_sections(session))
@@ -118,7 +118,7 @@ def test_what_was_left_out_has_no_figure_and_says_so() -> None:
     found = results(record, runs).published
     assert [(one.cell, one.measured, one.percent) for one in found if one.figure.row == "b"] == [(None, None, None)] * 2
     (table,) = published_tables(results(record, runs))
-    assert [row.cells[3:5] for row in table.rows[-3:]] == [("4,000", "8.192"), ("left out",) * 2, ("-",) * 2]
+    assert [row.cells[3:5] for row in table.rows[-3:]] == [("4,000", "8.192"), ("skipped",) * 2, ("-",) * 2]
 
 
 def shaped(shape: str) -> tuple[list[str], list[tuple[str, ...]]]:
@@ -175,9 +175,9 @@ def test_a_latency_is_in_the_unit_of_its_source_with_its_decimals() -> None:
 @pytest.mark.parametrize(
     ("shape", "words"),
     [
-        (SHAPE.format("columns"), "wants one of: set-ups, workloads, cells"),
-        (SHAPE.format("set-ups") + "columns = ['x']", 'belongs to rows = "cells"'),
-        (SHAPE.format("set-ups") + "names = { c = 'x' }", "nothing that the result"),
+        (SHAPE.format("columns"), "must be one of: set-ups, workloads, cells"),
+        (SHAPE.format("set-ups") + "columns = ['x']", 'is only valid with rows = "cells"'),
+        (SHAPE.format("set-ups") + "names = { c = 'x' }", "is not in the result"),
         (SHAPE.format("cells") + "columns = ['x']\nnames = { a = { x = '1' } }", "b, iodepth=1 has no x"),
         (SHAPE.format("cells") + "columns = ['x']\nnames = { a = { y = '1' } }", "unknown key 'y'"),
     ],
@@ -189,7 +189,7 @@ def test_a_shape_that_is_wrong_is_refused_with_its_reason(shape: str, words: str
 
 
 def test_a_shape_without_figures_is_refused() -> None:
-    with pytest.raises(PlanError, match="no figures for a table"):
+    with pytest.raises(PlanError, match="the table has no results"):
         plan(ROWS + SHAPE.format("cells"))
 
 
@@ -208,7 +208,7 @@ def test_the_table_of_a_shipped_plan_comes_first_once_and_within_80_columns(name
         replace(base, cells=tuple(measured_cells), steps=(), published=figures, published_rows=shape), {}
     )
     lines = result_lines(with_labels(record), results(with_labels(record), []))
-    heading = "Beside what was published"
+    heading = "Comparison with published results"
     assert lines[0].startswith(heading)
     assert "\n".join(lines).count(heading) == 1
     end = [*lines, ""].index("")

@@ -226,7 +226,7 @@ async def test_what_somebody_else_set_meanwhile_is_left_alone_and_told(bed: Bed)
     record = await SweepRunner(bench).run_all()
     assert record.end is not None
     assert record.end.result is SweepResult.FAILED
-    assert "somebody else" in record.end.left[0]
+    assert "another program" in record.end.left[0]
     assert (await settings(bench))["read_ahead"] == "adaptive"
 
 
@@ -262,11 +262,11 @@ async def test_a_second_sweep_in_a_session_is_refused(bed: Bed) -> None:
 
 async def test_two_sweeps_of_the_same_array_do_not_go_on_together(bed: Bed) -> None:
     bench = await bed.begun(AHEAD)
-    with hold_lock(bench.locks, f"sweep-{VOLUME}", "sweep of somebody else"):
+    with hold_lock(bench.locks, f"sweep-{VOLUME}", "sweep of another program"):
         record = await SweepRunner(bench).run_all()
     assert record.end is not None
     assert record.end.result is SweepResult.FAILED
-    assert "sweep of somebody else" in record.end.reason
+    assert "sweep of another program" in record.end.reason
     assert record.done == 0
 
 

@@ -200,7 +200,7 @@ def test_folded_only_what_was_chosen_is_listed() -> None:
 def test_how_many_are_folded_away_is_told_with_the_key() -> None:
     of = ticked(draft(), setting__ahead=("all",))
     axes = axes_of(HOLDERS, of)
-    assert fold_text(axes, of, folded=True) == f"{len(axes) - 1} not chosen, f shows them"
+    assert fold_text(axes, of, folded=True) == f"{len(axes) - 1} not selected, f shows them"
 
 
 def test_without_a_choice_nothing_is_to_be_folded() -> None:
@@ -210,7 +210,7 @@ def test_without_a_choice_nothing_is_to_be_folded() -> None:
 def test_the_plan_tells_steps_changes_and_order() -> None:
     told = words(RiskAssessment(design=TWO_BY_THREE, risk=Risk.NONE))
     assert "12 steps" in told
-    assert "Changes, all put back: ahead" in told
+    assert "Changes, all restored: ahead" in told
     assert "at the end none again" in told
     assert "round 2" in told
 
@@ -335,7 +335,7 @@ def test_the_header_says_how_far_it_is() -> None:
 
 def test_one_that_nobody_runs_says_so() -> None:
     words, tone = state_text(started(TWO_BY_THREE), running=False)
-    assert (words.startswith("CUT SHORT after 0 of 12 steps"), tone) == (True, "bad")
+    assert (words.startswith("INTERRUPTED after 0 of 12 steps"), tone) == (True, "bad")
 
 
 def test_a_combination_that_is_left_out_says_why() -> None:

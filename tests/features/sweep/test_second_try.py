@@ -93,11 +93,11 @@ async def test_a_run_that_fails_once_is_measured_at_the_second_try(bed: Bed, mon
     assert ends(record) == [(1, StepResult.FAILED, True), (1, StepResult.DONE, False), (2, StepResult.DONE, False)]
     assert record.end is not None
     assert record.end.result is SweepResult.FINISHED
-    assert f"failed, tried once more. {EIO}" in lines[0]
+    assert f"failed, retried once. {EIO}" in lines[0]
     found = results(record, bench.session.runs)
     one = next(one for one in found.cells if one.cell.id == record.steps[0].cell)
     assert (len(one.scores), one.failures) == (1, ())
-    assert cell_notes(one)[0] == f"tried once more, as its first run failed: {EIO}"
+    assert cell_notes(one)[0] == f"retried, because its first run failed: {EIO}"
     assert [end["again"] for end in sweep_json(record, found, session="s")["ended"]] == [True, False, False]
     assert await settings(bench) == BEFORE
 

@@ -63,7 +63,7 @@ def test_standing_findings_are_known_the_next_time(cli: Cli, state: Path) -> Non
     document["findings"] = [one for one in document["findings"] if one["rule"] != "battery-failed"]
     kept.write_text(json.dumps(document))
     third = cli("--demo", "lsi", "watch")
-    assert (third.status, "This is a reminder" in third.err) == (5, True)
+    assert (third.status, "Weekly reminder of known findings" in third.err) == (5, True)
     news = {line.split()[1]: line.rpartition("(")[2] for line in third.out.splitlines() if line.endswith(")")}
     assert (news["battery-failed"], news["array-degraded"]) == ("new)", "reminder)")
     assert cli("--demo", "lsi", "watch").status == 4
@@ -118,5 +118,5 @@ def test_a_device_that_others_keep_busy_for_more_than_half_a_second_of_ten_is_no
         patched.setattr(SimulatedHost, "read", reading)
         patched.setattr("app.features.watch.cli.asyncio.sleep", ten_seconds_later)
         done = cli(*LINUX, "watch", "--baseline", saved)
-    said = "The baseline is skipped, which is no night: /dev/nvme1n1 is busy (5% of 10 s)."
+    said = "The baseline check was skipped, and this night does not count: /dev/nvme1n1 is busy (5% of 10 s)."
     assert (done.status, said in done.err, saved in done.err) == (0, skipped, not skipped)

@@ -127,7 +127,7 @@ def test_a_loss_is_5_once_and_4_afterwards(statuses: tuple[int, ...]) -> None:
 
 def test_the_first_nights_say_that_it_learns(machine: Machine, statuses: tuple[int, ...]) -> None:
     assert statuses
-    assert "learning, 2 of 10 nights" in machine.sentences[0]
+    assert "collecting reference data: 2 of 10 nights" in machine.sentences[0]
     assert not any("learning" in sentence for sentence in machine.sentences[10:])
 
 

@@ -111,9 +111,9 @@ def measure_on_hosts(bench_options: BenchOptions, parts: Sequence[str]) -> int:
     """
     options = current()
     if options.machine is not None:
-        raise click.UsageError("--machine is one recorded machine: --hosts has nothing to reach there.")
+        raise click.UsageError("--machine cannot be combined with --hosts: a recorded machine has no other hosts.")
     if options.demo_speed is not None:
-        raise click.UsageError("With --hosts simulated hosts keep real time: --demo-speed has no place in it.")
+        raise click.UsageError("--demo-speed cannot be combined with --hosts: simulated hosts run in real time.")
     hosts = parse_hosts(bench_options.nodes or "", most=MOST_HOSTS)
     stagger_s, lease_s = bench_options.stagger or 0.0, bench_options.lease or LEASE_S
     if stagger_s * (len(hosts) - 1) > AHEAD_S - 10:
@@ -126,7 +126,7 @@ def measure_on_hosts(bench_options: BenchOptions, parts: Sequence[str]) -> int:
         argv = (PROGRAM, *command)
         commands = [shlex.join(argv if options.demo else ssh_argv(host, argv)) for host in hosts]
         lines(clean(line, 4000) for line in commands)
-        say("Dry run: no host was reached and nothing was measured.")
+        say("Dry run: no host was contacted and nothing was measured.")
         return DONE
 
     async def work(bench: Workbench, interruption: Interruption) -> int:
@@ -163,7 +163,7 @@ def open_transport(
 ) -> AbstractAsyncContextManager[Transport]:
     """Return connections for the TUI. `parts`: the arguments after `bench` on each host. Raises RaidbenchError."""
     if len(hosts) > MOST_HOSTS:
-        raise InvalidValueError(f"{len(hosts)} hosts are too many: {MOST_HOSTS} are measured together at most.")
+        raise InvalidValueError(f"{len(hosts)} hosts are too many. At most {MOST_HOSTS} can be measured together.")
     options = current()
     return _open_transport(options, _command(options, parts, LEASE_S), hosts, program or PROGRAM)
 
@@ -198,7 +198,7 @@ def _print_record(record: JointRecord, session: Path, *, as_json: bool) -> None:
         lines(fitted_lines(joint_table(record), terminal_width()))
     for sentence in joint_sentences(record):
         say(clean(sentence, 600))
-    say(f"Kept as {record.id} in {clean(str(session), 300)}")
+    say(f"Saved as {record.id} in {clean(str(session), 300)}")
 
 
 def _status(record: JointRecord) -> int:

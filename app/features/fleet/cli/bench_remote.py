@@ -136,8 +136,8 @@ class RemoteRunControl:
             self._loop.add_reader(self._input, self._read)
         except OSError:
             raise InvalidValueError(
-                "With --go-on-stdin the words come on standard input, which is a file here.",
-                hint="It is meant to be started by `bench --hosts` of another host, through ssh.",
+                "--go-on-stdin reads commands from standard input, which is a file here.",
+                hint="Start it with `bench --hosts` on another host; that uses SSH.",
             ) from None
         watch = asyncio.create_task(self._watch(), name="lease")
         self.send(
@@ -168,9 +168,8 @@ class RemoteRunControl:
         """Raise RefusedError for a run that would overwrite a device."""
         if ready.destructive:
             raise RefusedError(
-                "A device is not written over at the word of another host: whether another host has the same array,"
-                " too, is not known here.",
-                hint="Measure reads, or a scratch file in a folder.",
+                "A multi-host run cannot write to a device: another host may use the same array.",
+                hint="Measure reads, or use a scratch file in a folder.",
             )
 
     async def wait_for_start(self, ready: RunPlan) -> None:
@@ -208,13 +207,13 @@ class RemoteRunControl:
             chunk = b""
         if not chunk:
             self._loop.remove_reader(self._input)
-            self._end("input ended", "Whoever started this run is gone: its input ended.")
+            self._end("input ended", "Stopped: the controlling process closed standard input.")
             return
         *lines, self._buffer = (self._buffer + chunk).split(b"\n")
         try:
             for line in (*lines, self._buffer):
                 if len(line) > WORD_BYTES:
-                    raise InvalidValueError(f"A word has more than {WORD_BYTES} bytes.")
+                    raise InvalidValueError(f"A command has more than {WORD_BYTES} bytes.")
             for line in lines:
                 self._handle_line(line)
         except InvalidValueError as error:
@@ -229,22 +228,22 @@ class RemoteRunControl:
             case StartCommand(at=at):
                 self._heard = time.monotonic()
                 if not self._ready or self._at is not None:
-                    raise InvalidValueError("`go` comes once, after `ready`.")
+                    raise InvalidValueError("`go` is only valid once, after `ready`.")
                 if reason := refused_start(at, time.time()):
                     raise InvalidValueError(reason)
                 self._at = at
                 self._wake.set()
             case StopCommand():
-                self._end("bye", "Stopped by whoever started it.")
+                self._end("bye", "Stopped by the controlling host.")
 
     async def _watch(self) -> None:
         while (left := self._heard + self._lease - time.monotonic()) > 0:
             await asyncio.sleep(left)
-        self._end("silence", f"No word came for {self._lease:g} s, so the run was stopped.")
+        self._end("silence", f"Stopped: no message from the controlling host for {self._lease:g} s.")
 
     def _reader_gone(self) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has ended, and with it the run
-            self._loop.call_soon_threadsafe(self._end, "nobody reads", "Nobody reads what this run tells.")
+            self._loop.call_soon_threadsafe(self._end, "nobody reads", "Stopped: standard output is no longer read.")
 
     def _end(self, why: str, sentence: str) -> None:
         if self.why:
@@ -289,7 +288,7 @@ async def run_remote_controlled(
             status = await work(control)
         control.close("done" if status == DONE else "failed", "")
     except asyncio.CancelledError:
-        control.close("signal", "A signal stopped it.")
+        control.close("signal", "Stopped by a signal.")
         if not control.why:
             raise
         task.uncancel()

@@ -35,17 +35,17 @@ def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
         ) -> int:
             if hosts is None:
                 if host_timeout is not None or host_program is not None or host_stream:
-                    raise click.UsageError("--host-timeout, --host-program and --stream are about --hosts.")
+                    raise click.UsageError("--host-timeout, --host-program and --stream need --hosts.")
                 if with_text_width is None:
                     return function(**parameters)
                 if not parameters["as_json"]:
-                    raise click.UsageError("--with-text stands beside --json.")
+                    raise click.UsageError("--with-text needs --json.")
                 with with_text(with_text_width or None):
                     return function(**parameters)
             context = click.get_current_context()
             for name in alone:
                 if is_typed(context, name):
-                    raise click.UsageError(f"{_option(context, name)} is for one host, not for --hosts.")
+                    raise click.UsageError(f"{_option(context, name)} cannot be combined with --hosts.")
             from app.features.fleet.cli.query import query_hosts
 
             return query_hosts(
@@ -76,7 +76,7 @@ _WITH_TEXT: Callable[[Function], Function] = click.option(
     type=click.IntRange(min=0),
     metavar="COLUMNS",
     hidden=True,
-    help="With --json: what is printed without it, too, as `text`, for a terminal of so many columns; 0 cuts nothing.",
+    help="With --json: also include the plain output as `text`, for a terminal of this width; 0 does not truncate.",
 )
 
 

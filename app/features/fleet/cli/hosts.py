@@ -81,7 +81,7 @@ def diff_command(
     gather(gathered, argv, seconds=host_timeout, program=host_program, take=collect)
     host_facts_list = [fields[host][0] for host in gathered.asked if host in fields]
     if first is not None and first not in fields:
-        say(f"{first} did not answer, so nothing is compared with it.")
+        say(f"{first} did not respond, so nothing is compared with it.")
         host_facts_list = []
     comparison = compare_hosts(host_facts_list, first)
     if as_json:
@@ -90,13 +90,14 @@ def diff_command(
     else:
         for role in comparison.roles:
             rows = list(difference_rows(comparison, role))
-            lines([paint(role_heading(role), "bold"), *(rows or ["  nothing differs"])])
+            lines([paint(role_heading(role), "bold"), *(rows or ["  no differences"])])
     print_losses(gathered)
     if file is not None and host_facts_list:
         if len(comparison.roles) > 1:
             raise RefusedError(
-                f"The hosts have {len(comparison.roles)} roles, and a file of settings is for one: none was written.",
-                hint="Name the hosts of one role, or --against HOST.",
+                f"Nothing was written: the hosts have {len(comparison.roles)} roles, but a settings file is for one"
+                " role.",
+                hint="Specify hosts of one role, or use --against HOST.",
             )
         most_of = comparison.roles[0].hosts if first is None else (first,)
         _write_majority([fields[host][1] for host in most_of], file)
@@ -110,10 +111,10 @@ def _write_majority(documents: Sequence[Mapping[str, Any]], file: Path) -> None:
 
     most = majority_settings(documents)
     if not most.targets:
-        raise RefusedError("More than half of the hosts have no setting in common, so nothing was written.")
+        raise RefusedError("Nothing was written: no setting has the same value on more than half of the hosts.")
     write_settings(file, most.targets)
     for name in most.left_out:
-        say(clean(f"Left out, since no value of it is on more than half of them: {name}", 300))
+        say(clean(f"Omitted, because no value is on more than half of the hosts: {name}", 300))
     say(f"Written to {clean(str(file), 300)}")
 
 
@@ -131,7 +132,7 @@ def facts_command(settings: bool, as_json: bool) -> int:
     Facts that are unique to a host, such as serial numbers, are left out.
     """
     if settings and not as_json:
-        raise click.UsageError("--settings stands beside --json.")
+        raise click.UsageError("--settings needs --json.")
     with workbench(quiet=True) as bench:
         body = run(lambda _: _facts(bench, settings=settings))
     if as_json:

@@ -67,7 +67,7 @@ def prepare_command(
     named = parse_hosts(hosts)
     simulated = bool(current().demo)
     if file is not None and (simulated or host_program is not None):
-        raise click.UsageError("--file is copied to real hosts, where nothing else is called: no --host-program.")
+        raise click.UsageError("--file cannot be combined with --host-program.")
     states: dict[str, CopyState] = {}
     losses: list[MissingHost] = []
     sent = find_binary(file) if host_program is None and not simulated else None

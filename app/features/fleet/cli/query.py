@@ -127,7 +127,7 @@ def gather(
     _require_plain_options()
     order = _order(gathered.asked, parts, seconds=seconds, program=program)
     if current().demo:
-        say("SIMULATED: there are no such hosts.")
+        say("SIMULATED: these hosts do not exist.")
     ask_all(gathered, order, take)
 
 
@@ -206,4 +206,4 @@ def _require_plain_options() -> None:
         (options.demo_speed is not None, "--demo-speed"),
     ):
         if given:
-            raise click.UsageError(f"{name} is for one machine, not for several hosts.")
+            raise click.UsageError(f"{name} is for one host, not for several hosts.")

@@ -31,15 +31,15 @@ _SAY = 'no() { printf "{\\"schema\\": 1, \\"error\\": {\\"status\\": 1, \\"messa
 
 _PUT = (
     _SAY + f'umask 077; d="{COPIED_IN}"; f="{COPIED}"; t="$d/.new-$1-$$"; '
-    '[ -n "$HOME" ] || no "It has no home to copy it into."; '
-    'command -v sha256sum >/dev/null 2>&1 || no "It has no sha256sum to check a copy with."; '
-    'mkdir -p "$d" 2>/dev/null; [ -O "$d" ] && chmod 700 "$d" 2>/dev/null || no "Its folder cannot be made: $d"; '
-    '[ -d "$f" ] && no "Something else is in its place: $f"; '
+    '[ -n "$HOME" ] || no "HOME is not set, so there is no folder for the binary."; '
+    'command -v sha256sum >/dev/null 2>&1 || no "sha256sum is not installed, so a copy cannot be verified."; '
+    'mkdir -p "$d" 2>/dev/null; [ -O "$d" ] && chmod 700 "$d" 2>/dev/null || no "Cannot create the folder $d"; '
+    '[ -d "$f" ] && no "The path is in use by something else: $f"; '
     'find "$d" -name ".new-*" -mtime +0 -exec rm -f {} \\; 2>/dev/null; '
     'trap "exit 1" HUP INT TERM; trap "rm -f \\"\\$t\\"" EXIT; '
-    'dd of="$t" bs=65536 conv=fsync 2>/dev/null || no "It cannot be written there, for want of room or rights: $d"; '
-    's=$(sha256sum <"$t"); [ "${s%% *}" = "$1" ] || no "What arrived is not what was sent, so nothing was put there."; '
-    'chmod 700 "$t" && mv -f "$t" "$f" || no "It cannot be put into its place: $f"; '
+    'dd of="$t" bs=65536 conv=fsync 2>/dev/null || no "Cannot write to $d: no space or no permission."; '
+    's=$(sha256sum <"$t"); [ "${s%% *}" = "$1" ] || no "The checksum of the copy is wrong, so nothing was installed."; '
+    'chmod 700 "$t" && mv -f "$t" "$f" || no "Cannot install $f"; '
     'printf "{\\"schema\\": 1, \\"sha256\\": \\"%s\\"}" "$1"'
 )
 """Receives into a temporary file, verifies its checksum, flushes it (dd conv=fsync) and renames it.
@@ -71,7 +71,7 @@ class InstalledCopy:
 def parse_installed_copy(document: Mapping[str, Any]) -> InstalledCopy:
     """Return the answer of a host to `LOOK`."""
     return InstalledCopy(
-        machine=json_text.word(document.get("machine")) or "of an unknown kind",
+        machine=json_text.word(document.get("machine")) or "unknown",
         installed=document.get("installed") is True,
         sha256=json_text.word(document.get("sha256")) or "",
     )
@@ -88,9 +88,9 @@ class CopyState(StrEnum):
 
 
 COPY_WORDS: Mapping[CopyState, str] = {
-    CopyState.INSTALLED: "none is needed: raidbench is in the PATH there",
-    CopyState.SAME: f"the same one is in {PLACE}",
-    CopyState.OTHER: f"one is in {PLACE}, and here is none to compare it with",
+    CopyState.INSTALLED: "not needed: raidbench is in the PATH there",
+    CopyState.SAME: f"an identical copy is in {PLACE}",
+    CopyState.OTHER: f"a copy is in {PLACE}, but there is no local file to compare it with",
     CopyState.COPIED: f"copied into {PLACE}",
     CopyState.WANTED: f"would be copied into {PLACE}",
 }
@@ -111,8 +111,9 @@ def not_copied_reason(installed: InstalledCopy, file: StandaloneBinary | None) -
     if file is None:
         return missing_binary_reason(), HOW_TO_GET
     return (
-        f"There is no raidbench there: it is {installed.machine}, and the file that is here is for {file.machine}.",
-        f"Name the one for {installed.machine} with --file PATH.",
+        f"raidbench is not installed there, and the local file does not match: the host is {installed.machine}, the"
+        f" file is for {file.machine}.",
+        f"Specify the standalone binary for {installed.machine} with --file PATH.",
     )
 
 

@@ -14,35 +14,38 @@ from backends.values import dataclass
 from backends.version import program_version
 
 _SENTENCES: Mapping[Cause, tuple[str, str]] = {
-    Cause.UNREACHABLE: ("It cannot be reached.", "Look whether it is up, and whether `ssh HOST true` answers."),
-    Cause.NAME_UNKNOWN: ("Its name is not known.", "Name it as ~/.ssh/config, the hosts file or DNS do."),
+    Cause.UNREACHABLE: ("The host is unreachable.", "Check that the host is up and that `ssh HOST true` works."),
+    Cause.NAME_UNKNOWN: ("The host name is unknown.", "Use a name from ~/.ssh/config, the hosts file or DNS."),
     Cause.KEY_UNKNOWN: (
-        "Its host key is not known here, so nothing was sent.",
-        "Compare the key's fingerprint and take it by hand, once: `ssh HOST`. It is never taken for you.",
+        "The SSH host key is unknown, so nothing was sent.",
+        "Run `ssh HOST` once, compare the fingerprint, and accept the key. raidbench never accepts keys.",
     ),
     Cause.KEY_CHANGED: (
-        "Its host key is another one than is known here, so nothing was sent: it was made anew, or is another host.",
-        "Find out why before the line in known_hosts is touched; it is never taken for you.",
+        "The SSH host key has changed, so nothing was sent. The host was reinstalled, or it is another host.",
+        "Find the reason before you change known_hosts. raidbench never accepts keys.",
     ),
     Cause.NO_PERMISSION: (
-        "It lets nobody in with the keys that ssh has here.",
-        "Nobody is asked for a password: `ssh HOST true` has to go without one.",
+        "The host does not accept the SSH keys of this user.",
+        "Set up key-based login: `ssh HOST true` must work without a password.",
     ),
     Cause.ABSENT: (
-        "There is no raidbench there.",
-        "`raidbench hosts prepare HOST` copies the one file there; else install a package.",
+        "raidbench is not installed there.",
+        "Install the standalone binary with `raidbench hosts prepare HOST`, or install a package.",
     ),
     Cause.OLDER: (
-        "Its raidbench is too old for this one.",
-        f"Install there what is here: raidbench {program_version()}.",
+        "raidbench there is too old for this version.",
+        f"Install this version there: raidbench {program_version()}.",
     ),
-    Cause.NEWER: ("Its raidbench is newer, and tells what this one would misread.", "Install the newer one here."),
-    Cause.TIMED_OUT: ("It did not answer in time.", "--host-timeout gives it more; `ssh HOST` shows what it hangs at."),
+    Cause.NEWER: (
+        "raidbench there is newer, and its output is not compatible with this version.",
+        "Install the newer version here.",
+    ),
+    Cause.TIMED_OUT: ("The host did not respond in time.", "Raise --host-timeout, or find the cause with `ssh HOST`."),
     Cause.TOO_LONG: (
-        f"It gave more than {BYTES >> 20} MiB or {LINES} lines, and was cut off.",
-        "Look there what answers under the name raidbench.",
+        f"The output of the host exceeded {BYTES >> 20} MiB or {LINES} lines, and was truncated.",
+        "Check on that host which program is called raidbench.",
     ),
-    Cause.NOT_JSON: ("What it answered is no document of raidbench.", "Look there what answers under that name."),
+    Cause.NOT_JSON: ("The response is not JSON from raidbench.", "Check on that host which program has this name."),
     Cause.FAILED: ("The command failed there.", ""),
 }
 
@@ -95,7 +98,7 @@ def interpret(raw: RawResponse, schema: int = 1) -> HostResponse | MissingHost:
     if isinstance(error, dict) and number == 1:
         return _remote_failure(raw, error)
     if number != schema:
-        forms = f"Form {clean(str(number), 20)} of its answer; this raidbench reads {schema}."
+        forms = f"The response has format {clean(str(number), 20)}; this raidbench reads format {schema}."
         return missing_host(raw, Cause.NEWER if number > schema else Cause.OLDER, evidence=forms)
     if raw.status is None:
         return missing_host(raw, Cause.FAILED)
@@ -140,7 +143,7 @@ def _remote_failure(raw: RawResponse, error: Mapping[str, Any]) -> MissingHost:
 
 
 def _ended_text(status: int | None) -> str:
-    return "The command was ended there." if status is None else f"The command ended with status {status} there."
+    return "The command was killed there." if status is None else f"The command exited with status {status} there."
 
 
 def _last_lines(text: str) -> str:

@@ -61,7 +61,7 @@ def majority_settings(documents: Sequence[Mapping[str, Any]]) -> Majority:
                 select=dict(sort), comment=comment, values=tuple(values["set"]), expect=tuple(values["expect"])
             )
             targets.append(target)
-    parse(render_document(targets).encode(), "What the hosts exported")
+    parse(render_document(targets).encode(), "The exported settings")
     return Majority(targets=tuple(targets), left_out=tuple(left_out))
 
 

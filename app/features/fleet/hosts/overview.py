@@ -27,14 +27,14 @@ COLUMNS = (
     Column(key="host", title="Host", most=32, shrinks=True),
     Column(key="state", title="State", shrinks=True),
     Column(key="differs", title="Differs", align=Align.RIGHT, priority=1),
-    Column(key="controllers", title="Cards", align=Align.RIGHT, priority=3),
+    Column(key="controllers", title="Controllers", align=Align.RIGHT, priority=3),
     Column(key="arrays", title="Arrays", align=Align.RIGHT, priority=2),
     Column(key="drives", title="Drives", align=Align.RIGHT, priority=2),
     Column(key="kernel", title="Kernel", priority=5),
     Column(key="program", title="raidbench", priority=4),
 )
 
-WAITING = "asked, no answer yet"
+WAITING = "waiting for the response"
 """State of a host that has not answered yet."""
 
 _PLACES = 4
@@ -145,15 +145,15 @@ class HostOverview:
         loss, report = self._missing.get(host), self._reports.get(host)
         if loss is not None:
             lines = [FactLine("", loss.message, Tone.BAD), *([FactLine("", loss.hint)] if loss.hint else [])]
-            fact_lines = [FactLine("last words", row) for row in loss.evidence.splitlines()]
+            fact_lines = [FactLine("last output", row) for row in loss.evidence.splitlines()]
             return (Facts(facts=(*lines, *fact_lines)),)
         if report is None:
             return (Facts(facts=(FactLine("", f"{WAITING}."),)),)
         findings = _finding_lines(report.findings)
         return (
-            Facts(heading="Findings", facts=findings or (FactLine("", "The check found nothing."),)),
+            Facts(heading="Findings", facts=findings or (FactLine("", "No findings."),)),
             Facts(heading="Differs", facts=tuple(self._difference_lines(host))),
-            Facts(heading="Made of", facts=(FactLine("", composition_text(report.facts.made_of)),)),
+            Facts(heading="Hardware", facts=(FactLine("", composition_text(report.facts.made_of)),)),
         )
 
     def findings_at(self, host: str, places: Collection[str]) -> tuple[Facts, ...]:
@@ -164,18 +164,19 @@ class HostOverview:
 
     def _difference_lines(self, host: str) -> Iterator[FactLine]:
         if not self.is_complete:
-            yield FactLine("", "Known once every host has answered.")
+            yield FactLine("", "Available when all hosts have responded.")
             return
         alike = next(len(role.hosts) for role in self._comparison.roles if host in role.hosts)
         if alike == 1:
-            yield FactLine("", "No other host that answered is made of the same: there is nothing to compare it with.")
+            yield FactLine("", "No other host that responded has the same hardware, so there is no comparison.")
             return
         odd = self._deviations_of(host)
         for difference, side in odd:
             yield FactLine(difference.point.part.value, outlier_text(difference, side), Tone.ATTENTION)
         if not odd:
             yield FactLine(
-                "", f"Nothing: it has what most of the {units.plural(alike, 'host')} have that are made of the same."
+                "",
+                f"No differences from the majority of the {units.plural(alike, 'host')} hosts with the same hardware.",
             )
 
 
@@ -205,7 +206,7 @@ def _finding_lines(pairs: Iterable[tuple[str, str]]) -> tuple[FactLine, ...]:
         places.setdefault(rule, []).append(address)
     lines = []
     for rule, addresses in sorted(places.items(), key=lambda item: -_severity(item[0]).rank):
-        summary = RULES[rule].what if rule in RULES else "a rule that this version has not"
+        summary = RULES[rule].what if rule in RULES else "a rule unknown to this version"
         severity = _severity(rule)
         lines.append(
             FactLine(severity.value, f"{rule}: {summary} ({units.first_of(addresses, _PLACES)})", TONES[severity])

@@ -55,11 +55,13 @@ async def ask_hosts(host: Host, order: HostsRequest) -> AsyncIterator[RawRespons
     InvalidValueError.
     """
     if host.which(("ssh",)) is None:
-        raise ToolMissingError("OpenSSH's ssh cannot be found.", hint="It comes in openssh-client or openssh-clients.")
+        raise ToolMissingError(
+            "OpenSSH (ssh) is not installed.", hint="Install the package openssh-client or openssh-clients."
+        )
     order = replace(order, options=await ssh_options(host))
     word = order.line()
     if len(word) > _MOST_NAMES:
-        raise InvalidValueError("So many names of hosts are too long for one command.", hint="Ask them in several.")
+        raise InvalidValueError("The list of host names is too long for one command.", hint="Use several commands.")
     left = dict.fromkeys(order.hosts)
     turns = math.ceil(len(order.hosts) / FANOUT)
     # ssh needs the environment of the user for agents, tickets and helper programs.

@@ -51,14 +51,14 @@ def readiness(document: Mapping[str, Any]) -> Readiness:
     lacking = []
     for finding in json_text.rows(document.get("findings"), 200):
         item = json_text.word(finding.get("what")) or "unknown"
-        detail = json_text.word(finding.get("detail"), 300) or "nothing is told"
+        detail = json_text.word(finding.get("detail"), 300) or "not reported"
         details.setdefault(item, detail)
         if finding.get("grade") == "missing":
             lacking.append((f"{item}: {detail}", json_text.word(finding.get("advice"), 300) or ""))
     return Readiness(
-        program=json_text.word(document.get("program")) or "of an unknown version",
-        rights=details.get("rights", "nothing is told"),
-        fio=details.get("fio", "nothing is told"),
-        in_use=details.get(READS_IN_USE, "nothing is told"),
+        program=json_text.word(document.get("program")) or "of unknown version",
+        rights=details.get("rights", "not reported"),
+        fio=details.get("fio", "not reported"),
+        in_use=details.get(READS_IN_USE, "not reported"),
         lacking=tuple(lacking),
     )

@@ -14,7 +14,7 @@ from backends.self_exec import LAUNCHER, install_form
 from backends.text import clean
 from backends.values import dataclass
 
-HOW_TO_GET = "`make package` makes it (docs/packaging.md); name it with --file PATH."
+HOW_TO_GET = "Build the standalone binary with `make package` (docs/packaging.md), and specify it with --file PATH."
 """Hint if there is no binary."""
 
 _MACHINES = {62: "x86_64", 183: "aarch64"}
@@ -59,13 +59,16 @@ def find_binary(path: Path | None = None) -> StandaloneBinary | None:
     try:
         data = read_input(path, LARGEST)
     except OSError as error:
-        raise InvalidValueError(f"{shown} cannot be read: {error.strerror}.", hint=HOW_TO_GET) from error
+        raise InvalidValueError(f"Cannot read {shown}: {error.strerror}.", hint=HOW_TO_GET) from error
     machine = _MACHINES.get(struct.unpack_from("<H", data, 18)[0]) if len(data) >= _HEADER else None
     if data[:4] != b"\x7fELF" or machine is None or _MARK not in data:
-        raise InvalidValueError(f"{shown} is not the one file of raidbench.", hint=HOW_TO_GET)
+        raise InvalidValueError(f"{shown} is not the standalone binary of raidbench.", hint=HOW_TO_GET)
     return StandaloneBinary(path=path, sha256=hashlib.sha256(data).hexdigest(), size=len(data), machine=machine)
 
 
 def missing_binary_reason() -> str:
     """Return a sentence that says why there is no binary to copy."""
-    return f"There is no raidbench there, and none to copy: what runs here is not the one file but a {install_form()}."
+    return (
+        f"raidbench is not installed there. It cannot be copied, because this is a {install_form()}, not the"
+        " standalone binary."
+    )

@@ -36,10 +36,10 @@ _MANY = 100
 _BY_ITSELF = {
     "silence": "its lease had ended",
     "input ended": "its input had ended",
-    "nobody reads": "nobody read what it said",
-    "word": "it was given a word that it does not know",
-    "signal": "it was ended by a signal",
-    "bye": "it was told to stop",
+    "nobody reads": "its output was no longer read",
+    "word": "it received an unknown command",
+    "signal": "a signal ended it",
+    "bye": "it was asked to stop",
 }
 """Reasons why a run ends early, by the code in its `end` message."""
 
@@ -70,35 +70,35 @@ class HostAccount:
     def require_open(self) -> None:
         """Raise ProtocolViolationError for a message after the last one."""
         if self._end:
-            raise ProtocolViolationError("It speaks after its last word")
+            raise ProtocolViolationError("Protocol error: message after the last one")
 
     def pong(self, number: int, monotonic: float) -> None:
         """Record the answer to the ping with this number. Raises ProtocolViolationError."""
         if number <= self._asked:
-            raise ProtocolViolationError("It answers one ping twice")
+            raise ProtocolViolationError("Protocol error: two responses to one ping")
         if self._heard is not None and monotonic < self._heard - _CLOCK_S:
-            raise ProtocolViolationError("Its clock goes back")
+            raise ProtocolViolationError("Its clock stepped back")
         self._require_lease(monotonic)
         self._asked, self._heard = number, monotonic
 
     def tick(self, tick: IntervalMessage) -> None:
         """Record an interval. Raises ProtocolViolationError."""
         if self._result is not None:
-            raise ProtocolViolationError("It tells of an interval after its result")
+            raise ProtocolViolationError("Protocol error: interval after the result")
         if self._last is not None and tick.monotonic <= self._last:
-            raise ProtocolViolationError("It tells of an interval twice, or its clock goes back")
+            raise ProtocolViolationError("Protocol error: repeated interval, or clock stepped back")
         self._require_lease(tick.monotonic)
         if self._first is None:
             self._first = tick.monotonic - tick.seconds
         self._last = tick.monotonic
         self._seconds += tick.seconds
         if self._seconds > self._last - self._first + SLACK_S:
-            raise ProtocolViolationError("It tells of more time than passed")
+            raise ProtocolViolationError("Protocol error: intervals longer than the elapsed time")
         for name, side in tick.sides.items():
             if side.ios:
                 timed = bool(side.histogram.counts)
                 if self._timed.setdefault(name, timed) is not timed:
-                    raise ProtocolViolationError("It tells the latencies of some I/Os and not of others")
+                    raise ProtocolViolationError("Protocol error: latencies of only some I/Os")
             if tick.measuring:
                 self._ios[name] = self._ios.get(name, 0) + side.ios
                 self._bytes[name] = self._bytes.get(name, 0) + side.bytes
@@ -107,9 +107,9 @@ class HostAccount:
     def result(self, result: ResultMessage, job: Mapping[str, str]) -> None:
         """Record the totals, which have to match the intervals. Raises ProtocolViolationError."""
         if self._result is not None:
-            raise ProtocolViolationError("It tells its result twice")
+            raise ProtocolViolationError("Protocol error: two results")
         if self._first is None and result.status == "ok" and any(total.ios for total in result.totals.values()):
-            raise ProtocolViolationError("It tells a result and no interval")
+            raise ProtocolViolationError("Protocol error: result without intervals")
         if result.monotonic is not None:
             self._require_lease(result.monotonic)
         self._result = result
@@ -121,14 +121,16 @@ class HostAccount:
         """Record the last message. Raises ProtocolViolationError if it contradicts the result."""
         self._end = True
         if self._result is not None and self._result.status == "ok" and end.why in _BY_ITSELF:
-            raise ProtocolViolationError(f"It calls its run whole and says that it ended because {_BY_ITSELF[end.why]}")
+            raise ProtocolViolationError(
+                f"Protocol error: the run is reported as complete, but also that it ended because {_BY_ITSELF[end.why]}"
+            )
 
     def _require_lease(self, monotonic: float) -> None:
         """Raise ProtocolViolationError for a message over a lease after the last ping that the host received."""
         if self._heard is not None and monotonic - self._heard > self.lease_s + SLACK_S:
             raise ProtocolViolationError(
-                f"It answers {monotonic - self._heard:.0f} s after the last word that it heard: its lease of"
-                f" {self.lease_s:g} s had ended, and what it says since is not counted"
+                f"No contact for {monotonic - self._heard:.0f} s, longer than the lease of {self.lease_s:g} s; later"
+                " messages are ignored"
             )
 
     def _require_totals(self, result: ResultMessage) -> None:
@@ -136,17 +138,21 @@ class HostAccount:
             total, number = result.totals.get(name), self._ios.get(name, 0)
             ios = 0 if total is None else total.ios
             if number > ios * (1 + _MORE) + _FEW:
-                raise ProtocolViolationError(f"Its intervals have {number} I/Os ({name}), its result has {ios}")
+                raise ProtocolViolationError(
+                    f"Implausible result: the intervals have {number} I/Os ({name}), the result has {ios}"
+                )
             if total is None or not total.seconds or self._measured < _COVERED * total.seconds:
                 continue
             if ios > _FEW and number < ios * _HALF:
-                raise ProtocolViolationError(f"Its intervals have {number} I/Os ({name}), its result has {ios}")
+                raise ProtocolViolationError(
+                    f"Implausible result: the intervals have {number} I/Os ({name}), the result has {ios}"
+                )
         for name, total in result.totals.items():
             for text, rate, amount in (("I/Os", total.iops, total.ios), ("bytes", total.rate, total.bytes)):
                 expected = amount / total.seconds if total.seconds else rate
                 if amount > _FEW and not isclose(rate, expected, rel_tol=_HALF):
                     raise ProtocolViolationError(
-                        f"Its result has {amount} {text} ({name}) in {total.seconds:g} s, and a rate of {rate:.0f}/s"
+                        f"Implausible result: {amount} {text} ({name}) in {total.seconds:g} s at a rate of {rate:.0f}/s"
                     )
 
     def _require_sizes(self, job: Mapping[str, str]) -> None:
@@ -159,4 +165,6 @@ class HostAccount:
         for name, ios in self._ios.items():
             moved = self._bytes.get(name, 0)
             if ios >= _MANY and not _SIZES[0] * size <= moved / ios <= _SIZES[1] * size:
-                raise ProtocolViolationError(f"It moved {moved} bytes in {ios} I/Os ({name}) of {size} bytes")
+                raise ProtocolViolationError(
+                    f"Implausible result: {moved} bytes in {ios} I/Os ({name}) of {size} bytes"
+                )

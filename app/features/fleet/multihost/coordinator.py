@@ -182,7 +182,7 @@ class Coordinator:
         self._raise_failed(tasks)
         for peer in self.peers:
             if peer.end is None and not peer.lost:
-                self._drop(peer, "it did not say that it stopped")
+                self._drop(peer, "it did not confirm the stop")
 
     def stop(self) -> None:
         """Tell all hosts to stop. Their last messages are still received for a while."""
@@ -258,7 +258,7 @@ class Coordinator:
             for peer in peers:
                 if not peer.lost:
                     other = next(session.host for session in peers if session is not peer)
-                    self._drop(peer, f"its scratch file is that of {other}, too, on a filesystem both have ({file})")
+                    self._drop(peer, f"it uses the same scratch file as {other} on a shared filesystem ({file})")
                     if peer.line is not None:
                         peer.line.say("bye")
 
@@ -284,7 +284,7 @@ class Coordinator:
             self._drop(peer, error.message.rstrip("."))
         except TimeoutError:
             limit = self._timeouts.hello if peer.hello is None else self._timeouts.silence
-            self._drop(peer, f"it said nothing for {limit:g} s")
+            self._drop(peer, f"no message for {limit:g} s")
         finally:
             peer.over = True
             peer.line = None
@@ -306,7 +306,7 @@ class Coordinator:
                     if (message := _parse_greeting(first)) is not None:
                         self._take(peer, message)
                         return buffer
-        raise ProtocolViolationError("It says much, but is no run")
+        raise ProtocolViolationError("Unexpected output: not a raidbench run")
 
     async def _read_messages(self, peer: HostSession, line: HostConnection, rest: bytes) -> None:
         limiter = RateLimiter()
@@ -318,7 +318,7 @@ class Coordinator:
                 assert peer.hello is not None
                 self._take(peer, parse_message(line_bytes, peer.hello.host))
             if len(buffer) > LINE_BYTES:
-                raise ProtocolViolationError("It says a line without end")
+                raise ProtocolViolationError("Protocol error: line too long")
             if peer.end is not None:
                 peer.over = True
                 return
@@ -334,7 +334,7 @@ class Coordinator:
         if peer.planned is None or peer.ready is None:
             return
         if self._clock() > peer.planned + peer.ready.seconds + self._timeouts.beyond:
-            raise ProtocolViolationError("Its run did not end in its time")
+            raise ProtocolViolationError("The run did not end in time")
 
     async def _handle_end(self, peer: HostSession, line: HostConnection) -> None:
         """Drop a host whose connection ended before its last message."""
@@ -358,7 +358,7 @@ class Coordinator:
             case PongMessage(id=name):
                 number, sent = self._sent.get(name, (0, 0.0))
                 if not number:
-                    raise ProtocolViolationError("It answers a ping that was never sent")
+                    raise ProtocolViolationError("Protocol error: response to a ping that was not sent")
                 peer.account.pong(number, message.monotonic)
                 peer.ping_replies.append(
                     PingReply(sent=sent, received=now, monotonic=message.monotonic, wall=message.wall)
@@ -367,13 +367,15 @@ class Coordinator:
                 peer.doing = phase
             case ReadyMessage():
                 if peer.ready is not None:
-                    raise ProtocolViolationError("It says twice that it is ready")
+                    raise ProtocolViolationError("Protocol error: two ready messages")
                 peer.ready, peer.doing = message, "ready"
                 self._changed.set()
             case StartedMessage():
                 if peer.planned is None or peer.started:
                     raise ProtocolViolationError(
-                        "It starts twice" if peer.started else "It starts before it was told to"
+                        "Protocol error: two start messages"
+                        if peer.started
+                        else "Protocol error: started before the start command"
                     )
                 peer.doing, peer.started = "starting", True
             case IntervalMessage():
@@ -388,11 +390,11 @@ class Coordinator:
 
     def _accept_hello(self, peer: HostSession, hello: HelloMessage) -> None:
         if peer.hello is not None:
-            raise ProtocolViolationError("It says twice who it is")
+            raise ProtocolViolationError("Protocol error: two hello messages")
         if hello.lease is not None:
             if self._lease is not None and hello.lease != self._lease:
                 raise ProtocolViolationError(
-                    f"It was granted a lease of {self._lease:g} s and says that it has {hello.lease:g} s"
+                    f"Protocol error: a lease of {self._lease:g} s was granted, but {hello.lease:g} s are reported"
                 )
             peer.account.lease_s = hello.lease
         peer.hello, peer.doing = hello, "checking"
@@ -402,17 +404,17 @@ class Coordinator:
     def _close(self, peer: HostSession, result: ResultMessage) -> None:
         self._require_own(peer, result.go)
         if result.status == "ok" and peer.planned is None:
-            raise ProtocolViolationError("It ends a run before it was started")
+            raise ProtocolViolationError("Protocol error: end before the start")
         peer.account.result(result, {} if peer.ready is None else peer.ready.job)
         peer.result = result
 
     def _tick(self, peer: HostSession, tick: IntervalMessage, now: float) -> None:
         offset = peer.offset
         if offset is None or peer.planned is None:
-            raise ProtocolViolationError("It measures before it was started")
+            raise ProtocolViolationError("Protocol error: results before the start")
         end = offset.to_controller_time(tick.monotonic)
         if not peer.planned - 1.0 <= end <= now + offset.error_s + 1.0:
-            raise ProtocolViolationError("It tells of another time than now")
+            raise ProtocolViolationError("Protocol error: timestamp out of range")
         self._require_own(peer, tick.go)
         peer.account.tick(tick)
         ios = sum(side.ios for side in tick.sides.values())
@@ -431,15 +433,13 @@ class Coordinator:
     def _require_own(peer: HostSession, go: float | None) -> None:
         """Raise ProtocolViolationError for a message that belongs to a run with a different start."""
         if go is not None and go != peer.go:
-            raise ProtocolViolationError("It tells of another run, with another start")
+            raise ProtocolViolationError("Protocol error: message of another run")
 
     def _warn_of_same_kernel(self, peer: HostSession) -> None:
         assert peer.hello is not None
         for other in self.peers:
             if other is not peer and other.hello is not None and other.hello.boot == peer.hello.boot != "":
-                self._say(
-                    f"{peer.host} and {other.host} run on one kernel: disks and processors that they share count twice."
-                )
+                self._say(f"{peer.host} and {other.host} run on the same kernel. Shared disks and CPUs count twice.")
                 return
 
 

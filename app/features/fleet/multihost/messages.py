@@ -175,11 +175,11 @@ def parse_message(line: bytes, host: str = "") -> HostMessage:
         body = json.loads(line, object_pairs_hook=_keys_once)
         kind = LineKind(_text(body, "kind", 20))
         if host and "host" in body and body["host"] != host:
-            raise ProtocolViolationError(f"It speaks of another host, {clean(str(body['host']), 60)}.")
+            raise ProtocolViolationError(f"Protocol error: message of another host, {clean(str(body['host']), 60)}.")
         return _read(kind, body)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         shown = clean(line[:200].decode("utf-8", "replace"), 80)
-        raise ProtocolViolationError(f"It said what no run says: {shown}") from None
+        raise ProtocolViolationError(f"Protocol error: unexpected message: {shown}") from None
 
 
 def _keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -196,8 +196,8 @@ def _read(kind: LineKind, body: Mapping[str, Any]) -> HostMessage:
             if body["protocol"] != PROTOCOL:
                 version = clean(str(body.get("version")), 40)
                 raise ProtocolMismatchError(
-                    f"Its raidbench {version} speaks another protocol ({clean(str(body['protocol']), 20)}, here"
-                    f" {PROTOCOL})."
+                    f"raidbench {version} there uses another protocol version ({clean(str(body['protocol']), 20)},"
+                    f" here {PROTOCOL})."
                 )
             return HelloMessage(
                 host=_text(body, "host", 253),
@@ -257,9 +257,9 @@ def _side(part: Mapping[str, Any], seconds: float) -> IoCounts:
     side = parse_counts(part)
     timed = side.histogram.total
     if timed and timed != side.ios:
-        raise ProtocolViolationError(f"It tells of {side.ios} I/Os, and of the latencies of {timed}")
+        raise ProtocolViolationError(f"Protocol error: {side.ios} I/Os, but latencies of {timed}")
     if side.ios > _IOPS_MOST * max(seconds, 1.0) or side.bytes > _RATE_MOST * max(seconds, 1.0):
-        raise ProtocolViolationError(f"It tells of {side.ios} I/Os and {side.bytes} bytes in {seconds:g} s")
+        raise ProtocolViolationError(f"Implausible result: {side.ios} I/Os and {side.bytes} bytes in {seconds:g} s")
     return side
 
 
@@ -339,4 +339,4 @@ class RateLimiter:
         for unit, taken in enumerate((1, size)):
             self._left[unit] = min(self._most[unit], self._left[unit] + passed * self._rate[unit]) - taken
             if self._left[unit] < 0:
-                raise ProtocolViolationError("It says more than a run has to say.")
+                raise ProtocolViolationError("Protocol error: too much output.")

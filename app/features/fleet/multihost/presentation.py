@@ -121,15 +121,15 @@ def joint_sentences(record: JointRecord) -> Iterator[str]:
     hosts = units.plural(len(record.hosts), "host")
     if counted:
         yield (
-            f"Together: {counted} of {hosts}, the {record.seconds:.1f} s in which"
-            f" {'it' if counted == 1 else 'all of them'} measured; percentiles are those of all I/Os."
+            f"Total of {hosts}: {counted}, over the {record.seconds:.1f} s in which"
+            f" {'it' if counted == 1 else 'all of them'} measured. Percentiles are over all I/Os."
         )
     for host in record.hosts:
         if not host.counts:
-            yield f"{host.host} is not in the sum, {host.state}: {host.reason.rstrip('.')}."
+            yield f"{host.host} is not in the total, {host.state}: {host.reason.rstrip('.')}."
     for host in record.hosts:
         if host.late_s is not None:
-            yield f"{host.host} began {host.late_s:.1f} s later than the first, by its own planned start."
+            yield f"{host.host} started {host.late_s:.1f} s later than the first host, as planned."
     spread = record.figures.spread
     if spread is not None:
         yield (
@@ -139,7 +139,7 @@ def joint_sentences(record: JointRecord) -> Iterator[str]:
     if record.stagger_s:
         yield f"The hosts were started {record.stagger_s:g} s apart."
     if record.stopped:
-        yield "The run was stopped before its time."
+        yield "The run was stopped early."
     yield from record.notes
 
 

@@ -86,15 +86,15 @@ def parse_command(line: bytes) -> RunCommand:
     if (go := _GO.fullmatch(line)) is not None:
         return StartCommand(at=float(go[1]))
     shown = clean(line[:WORD_BYTES].decode("utf-8", "replace"), 60)
-    raise InvalidValueError(f"{shown!r} is none of the words ping ID, go AT, bye.")
+    raise InvalidValueError(f"{shown!r} is not a valid command (ping ID, go AT, bye).")
 
 
 def refused_start(at: float, now: float) -> str:
     """Return why a start time is refused; "" if it is accepted. Both times are by the host's wall clock."""
     if at < now - PAST_S:
-        return f"The start was {now - at:.1f} s ago by the clock of this host."
+        return f"The start time was {now - at:.1f} s ago by the clock of this host."
     if at > now + AHEAD_S:
-        return f"The start is {at - now:.0f} s ahead by the clock of this host, more than {AHEAD_S:.0f} s."
+        return f"The start time is {at - now:.0f} s in the future by the clock of this host (limit: {AHEAD_S:.0f} s)."
     return ""
 
 

@@ -160,7 +160,7 @@ class JointFolder:
 
 
 def _writing(path: Path) -> AbstractContextManager[None]:
-    return storage_errors(f"{clean(str(path), 300)} cannot be written", hint="What was measured until then lies there.")
+    return storage_errors(f"{clean(str(path), 300)} cannot be written", hint="The results until then are there.")
 
 
 _LARGEST = 64 << 20
@@ -177,12 +177,12 @@ def joint_records(session: Path) -> tuple[tuple[JointRecord, ...], tuple[str, ..
     for folder in joint_folders(session):
         try:
             body = json.loads(read_input(folder / DOCUMENT, _LARGEST))
-            require_known(FileFormat.JOINT, body["format"], body.get("program"), f"The run {folder.name} on many hosts")
+            require_known(FileFormat.JOINT, body["format"], body.get("program"), f"The multi-host run {folder.name}")
             records.append(structure(body, JointRecord))
         except FileNotFoundError:
             problems.append(
-                f"The run {folder.name} on many hosts was cut short: what each host measured lies in {folder}."
+                f"The multi-host run {folder.name} was interrupted. The results of each host are in {folder}."
             )
         except (OSError, ValueError, TypeError, KeyError, AttributeError, ExceptionGroup):
-            problems.append(f"The run {folder.name} on many hosts cannot be read.")
+            problems.append(f"Cannot read the multi-host run {folder.name}.")
     return tuple(records), tuple(problems)

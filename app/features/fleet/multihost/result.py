@@ -99,36 +99,39 @@ def _state(peer: HostSession, window: CommonInterval | None) -> tuple[str, str]:
         return OUTSIDE, window.outside[peer.host]
     if peer.result is not None and peer.result.status != "ok":
         return FAILED, peer.result.reason or "no reason given"
-    return NEVER, (peer.end.message if peer.end is not None else "") or "it measured nothing"
+    return NEVER, (peer.end.message if peer.end is not None else "") or "no results"
 
 
 def _notes(
     peers: Sequence[HostSession], window: CommonInterval | None, figures: Mapping[str, HostStats]
 ) -> Iterator[str]:
     if window is None:
-        yield "There was no time in which all of them measured."
+        yield "There was no common interval in which all hosts measured."
         return
     for host, stats in figures.items():
         if window.seconds and stats.seconds < _COVERED * window.seconds:
             share = round(stats.seconds / window.seconds * 100)
-            yield f"{host} told of {share} % of the window; its figures are those of that part."
+            yield f"{host} reported {share} % of the common interval. Its results only cover that part."
     lost = [
         peer for peer in peers if peer.lost and (span := peer.measuring_span) is not None and span[1] > window.begin
     ]
     for peer in lost:
-        yield f"{peer.host} was lost within the window: the others had its load beside them for a part of it only."
+        yield f"{peer.host} was lost during the common interval. Its load was only present for a part of it."
     jobs = {peer.host: peer.ready.job for peer in peers if peer.ready is not None}
     first = next(iter(jobs.values()), {})
     for host, job in jobs.items():
         if other := [f"{key} {job.get(key, 'none')}" for key in {**first, **job} if job.get(key) != first.get(key)]:
-            yield f"{host} measured another job: {', '.join(other)}."
+            yield f"{host} ran another job: {', '.join(other)}."
     for peer in peers:
         if peer.host in window.hosts and peer.account.untimed_directions:
-            yield f"{peer.host} reports no latencies: percentiles are those of the other hosts."
+            yield f"{peer.host} reports no latencies. The percentiles are those of the other hosts."
     versions = {peer.hello.version: peer.host for peer in reversed(peers) if peer.hello is not None}
     if len(versions) > 1:
         shown = ", ".join(f"{version or 'unknown'} on {host}" for version, host in reversed(versions.items()))
         yield f"The hosts have different versions of raidbench: {shown}."
     for peer in peers:
         if peer.host in window.hosts and (offset := peer.offset) and offset.error_s > _DOUBTFUL_CLOCK_S:
-            yield f"The clock of {peer.host} is known to {offset.error_s * 1000:.0f} ms only: so long is the way to it."
+            yield (
+                f"The clock offset of {peer.host} is only known to {offset.error_s * 1000:.0f} ms because of the"
+                " network delay."
+            )

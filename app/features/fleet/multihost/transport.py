@@ -40,14 +40,13 @@ class Transport(Protocol):
 
 _MEANINGS = {
     Cause.KEY_CHANGED: (
-        "its host key has changed, so nothing was said to it. `ssh` names the line of known_hosts; ask who runs it"
+        "the SSH host key has changed, so nothing was sent. Ask the administrator of the host; `ssh` shows the line"
+        " in known_hosts"
     ),
-    Cause.KEY_UNKNOWN: (
-        "its host key is not known here. Log in once by hand with `ssh`, compare the key, and try again"
-    ),
-    Cause.NAME_UNKNOWN: "its name is not known",
-    Cause.NO_PERMISSION: "it lets nobody in with the keys that are here (permission denied)",
-    Cause.ABSENT: "there is no raidbench there: `raidbench hosts prepare` copies it",
+    Cause.KEY_UNKNOWN: ("the SSH host key is unknown. Log in once with `ssh`, compare the key, and try again"),
+    Cause.NAME_UNKNOWN: "unknown host name",
+    Cause.NO_PERMISSION: "login failed: permission denied (SSH key)",
+    Cause.ABSENT: "raidbench is not installed there. Install it with `raidbench hosts prepare`",
 }
 """Clauses for the causes."""
 
@@ -57,10 +56,10 @@ def lost_reason(status: int | None, complaints: Sequence[str]) -> str:
     fault = ssh_fault(status, "\n".join(complaints))
     last = clean(complaints[-1], 200).rstrip(".") if complaints else ""
     if fault is Cause.UNREACHABLE:
-        return f"it is out of reach: {last or 'ssh gave no reason'}"
+        return f"host unreachable: {last or 'ssh gave no reason'}"
     if fault is not None:
         return _MEANINGS[fault]
     if status is not None and status < 0:
         return f"raidbench was killed there (signal {-status})"
-    ended = "its line ended" if status is None else f"raidbench ended there with status {status}"
+    ended = "the connection closed" if status is None else f"raidbench exited there with status {status}"
     return f"{ended}: {last}" if last else ended

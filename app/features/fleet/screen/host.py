@@ -48,7 +48,7 @@ class RemoteSettingsPanel(SettingsPanel):
 
     def _require_changeable(self) -> SettingPosition | None:
         self._app.notify_transient(
-            "Nothing is set on other hosts from here: `raidbench` there does, or Ansible on many."
+            "Settings of other hosts cannot be changed here. Run raidbench there, or use Ansible."
         )
         return None
 
@@ -108,7 +108,7 @@ class HostScreen(ListDetailScreen):
             async with aclosing(self._fleet.ask((self._host,), WORDS)) as answers:  # type: ignore[type-var]
                 outcomes = [interpret(raw, DEVICES) async for raw in answers if raw.host == self._host]
         except RaidbenchError as error:
-            self.workbench_app.show_error(error, title=f"{self._host} was not asked")
+            self.workbench_app.show_error(error, title=f"Cannot query {self._host}")
             self.note("not asked")
             self._say_empty(error.full_text)
             return
@@ -117,7 +117,7 @@ class HostScreen(ListDetailScreen):
                 self.note("missing")
                 self._say_empty(" ".join(filter(None, (outcome.message, outcome.hint, outcome.evidence))))
                 if self._devices.inventory.drives:
-                    self.say(f"{outcome.message} What it told before is shown.", severity="warning")
+                    self.say(f"{outcome.message} The previous data is shown.", severity="warning")
                 return
             self._take(parse_devices(outcome.document))
 
@@ -127,7 +127,9 @@ class HostScreen(ListDetailScreen):
         self._tuned = {
             device.target: tuning_cells(settings_by_key(self._parts(device))) for device in inventory.block_devices
         }
-        self._say_empty("it told of no device" if not (inventory.drives or inventory.arrays) else "no settings here")
+        self._say_empty(
+            "the host reported no devices" if not (inventory.drives or inventory.arrays) else "no settings here"
+        )
         self.devices.show(inventory, self._tuned, ())
         self.note(" · ".join(count_texts(inventory)) or "nothing")
         self._shown = None

@@ -67,9 +67,9 @@ class MultiHostRunController(BackgroundWork):
     def status_text(self) -> str:
         """Return the progress, or the result."""
         if self.record is not None:
-            return " ".join((*joint_sentences(self.record), f"Kept as {self.record.id}: E writes the report."))
+            return " ".join((*joint_sentences(self.record), f"Saved as {self.record.id}. Press E to write the report."))
         if self.coordinator is None or self.trouble:
-            return self.trouble or "Reaching the hosts ..."
+            return self.trouble or "Connecting to the hosts ..."
         stopping = "Stopping: " if self.coordinator.stopped else ""
         return f"{stopping}{progress_text(self.coordinator, time.monotonic())}. {self._last_sentence}".strip()
 
@@ -96,12 +96,12 @@ class MultiHostRunController(BackgroundWork):
         from widgets.question import KeyedAnswer, QuestionDialog
 
         question = QuestionDialog(
-            f"{units.plural(len(self.hosts), 'host')} are measuring together.",
+            f"{units.plural(len(self.hosts), 'host')} are running the job.",
             (
-                KeyedAnswer(key="s", label="Stop them and leave", value="stop"),
+                KeyedAnswer(key="s", label="Stop the run and leave", value="stop"),
                 KeyedAnswer(key="escape", label="Stay", value="stay"),
             ),
-            "Their figures so far are kept in the session.",
+            "The results so far stay in the session.",
         )
         if await self._app.push_screen_wait(question) != "stop":
             return False
@@ -114,7 +114,7 @@ class MultiHostRunController(BackgroundWork):
         at = time.time()
         try:
             if bench.folder is None:
-                self.trouble = "There is no session on disk in which it could be kept, so nothing was begun."
+                self.trouble = "The run was not started: there is no session on disk for its results."
                 return
             parts = (f"--profile={self.profile}", *self._size(), "--", self.target)
             async with self._fleet.reach(self.hosts, parts) as transport:
@@ -130,8 +130,8 @@ class MultiHostRunController(BackgroundWork):
                         updates.cancel()
                     self.record = keep_record(bench, self.coordinator, folder, target=self.target, at=at)
         except RaidbenchError as error:
-            self.trouble = f"It ended without a record: {error.message}"
-            self._app.show_error(error, title="The hosts were not measured together")
+            self.trouble = f"The run ended without a record: {error.message}"
+            self._app.show_error(error, title="The multi-host run failed")
         finally:
             self.running = False
             self._over.set()
@@ -169,7 +169,7 @@ class JointScreen(WorkbenchScreen):
     def body(self) -> ComposeResult:
         """Return the host table, the chart and the text."""
         with Pane(self._measuring.title, id="joint-pane"):
-            yield KeyedTable(id="joint-hosts", empty="reaching the hosts ...")
+            yield KeyedTable(id="joint-hosts", empty="connecting to the hosts ...")
         yield LineChart(title="IOPS of all", id="joint-iops", ascii=self.workbench_app.ascii)
         yield TextParagraphs(self._measuring.status_text, id="joint-words")
 
@@ -198,7 +198,7 @@ class JointScreen(WorkbenchScreen):
             series=(Series(name="together", points=measuring.points, color="$primary"),),
             y_format=units.iops,
             over=not measuring.running,
-            waiting="nobody measures yet" if measuring.running else "nobody measured",
+            waiting="no host measures yet" if measuring.running else "no host measured",
         )
         self.query_one("#joint-words", TextParagraphs).say(measuring.status_text)
 
@@ -207,12 +207,12 @@ class JointScreen(WorkbenchScreen):
         if self._measuring.running:
             self._measuring.stop()
         else:
-            self.say("It is over: nothing is being measured.")
+            self.say("The run has already ended.")
 
     def action_export(self) -> None:
         """Write the session's report."""
         if self._measuring.record is None:
-            self.say("There is nothing to report before it is over.")
+            self.say("The report is available when the run has ended.")
         else:
             self.workbench_app.ask_export()
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 REDRAW = 0.25
 """Seconds between two redraws while answers arrive, so that hundreds of hosts do not cause hundreds of redraws."""
 
-NOBODY = "no hosts were named: raidbench --hosts NODESET opens the workbench on them, as --hosts 'node[1-40]'"
+NOBODY = "no hosts were given; start the workbench with --hosts NODESET, such as --hosts 'node[1-40]'"
 
 
 SENTENCE = 34
@@ -115,9 +115,11 @@ class HostsScreen(WorkbenchScreen):
         if joint is not None and joint.running:
             self._show_joint(joint)
         elif fleet is None:
-            self.say(f"Nobody can measure: {NOBODY}.")
+            self.say(f"No hosts can measure: {NOBODY}.")
         elif not self._marked:
-            self.say("No host is marked: space marks one, * all that answered; then b measures on them at once.")
+            self.say(
+                "No host is marked. Press Space to mark a host, or * for all that responded; then press b to measure."
+            )
         else:
             self.run_worker(partial(self._choose, fleet), group="choose", exclusive=True)  # type: ignore[arg-type]
 
@@ -137,21 +139,21 @@ class HostsScreen(WorkbenchScreen):
         name = await app.push_screen_wait(ChoiceDialog(f"Workload on {count}", choices, app.options.profile))
         if name is None:
             return
-        help = "A device or array as `devices` names it there, or a folder that is not shared, for a scratch file."
-        target = await app.push_screen_wait(TextDialog("Measured on each of them", self._target, help=help))
+        help = "A device or array as shown by `raidbench devices` there, or a folder (not shared) for a scratch file."
+        target = await app.push_screen_wait(TextDialog("Target on each host", self._target, help=help))
         if not target:
             return
         self._target = target = target.strip()
         job = PROFILES[name].job
         if job.writes and not is_path(target):
-            self.say("No device is written over on other hosts: name a folder for a workload that writes.")
+            self.say("A workload that writes needs a folder: multi-host runs never write to devices.")
             return
-        text = "A scratch file is made there and removed afterwards." if is_path(target) else "Nothing is written."
+        text = "A scratch file is created there and deleted afterwards." if is_path(target) else "Nothing is written."
         question = QuestionDialog(
             f"Measure on {target} of {count} at once?",
             (
                 KeyedAnswer(key="s", label="Start", value="start"),
-                KeyedAnswer(key="escape", label="Leave it", value="leave"),
+                KeyedAnswer(key="escape", label="Cancel", value="leave"),
             ),
             f"{name}: {job.describe()}. {text}",
         )
@@ -169,7 +171,7 @@ class HostsScreen(WorkbenchScreen):
         """Query every host again."""
         fleet = self.workbench_app.options.fleet
         if fleet is None:
-            self.say(f"Nobody can be asked: {NOBODY}.")
+            self.say(f"No hosts available: {NOBODY}.")
             return
         self._overview = HostOverview(fleet.hosts)
         self._draw()
@@ -185,7 +187,7 @@ class HostsScreen(WorkbenchScreen):
                     self._draw_soon()
                     await asyncio.sleep(0)  # handle keys between two answers, even if many arrive at once
         except RaidbenchError as error:
-            self.workbench_app.show_error(error, title="The hosts were not asked")
+            self.workbench_app.show_error(error, title="Cannot query the hosts")
             self.table.empty = error.message
             self._overview = HostOverview(())
         self._draw()

@@ -27,7 +27,7 @@ def _node_sets() -> Any:
     except ImportError as error:
         raise ToolMissingError(
             "Several hosts need ClusterShell 1.10, which is not installed.",
-            hint="`pip install 'raidbench[hosts]'` gets it; the one file and the packages have it inside.",
+            hint="Install it with `pip install 'raidbench[hosts]'`. The standalone binary and the packages include it.",
         ) from error
     return NodeSet
 
@@ -40,23 +40,25 @@ def parse_hosts(text: str, *, most: int = MOST) -> tuple[str, ...]:
     node_sets = _node_sets()
     ranges = [pair for inner in _BRACKETS.findall(text) for pair in _RANGE.findall(inner)]
     if any(int(last) - int(first) > 100 * MOST for first, last in ranges):
-        raise InvalidValueError(f"{clean(text, 100)!r} are more than {most} hosts.", hint="Name fewer.")
+        raise InvalidValueError(f"{clean(text, 100)!r} contains more than {most} hosts.", hint="Specify fewer hosts.")
     try:
         names = [str(name) for name in node_sets.NodeSet(text)]
     except node_sets.NodeSetException as error:
         raise InvalidValueError(
-            f"{clean(text, 100)!r} names no hosts: {clean(str(error), 200)}.",
-            hint="As node[1-40], @group, or both with a comma between; !node7 leaves one out.",
+            f"{clean(text, 100)!r} contains no hosts: {clean(str(error), 200)}.",
+            hint="Use node[1-40] or @group, separated by commas; !node7 excludes a host.",
         ) from error
     if not names:
-        raise InvalidValueError(f"{clean(text, 100)!r} names no hosts: nothing is left of it.")
+        raise InvalidValueError(f"{clean(text, 100)!r} contains no hosts: all are excluded.")
     if len(names) > most:
-        raise InvalidValueError(f"{clean(text, 100)!r} are {len(names)} hosts; one command takes {most} at most.")
+        raise InvalidValueError(
+            f"{clean(text, 100)!r} contains {len(names)} hosts; one command accepts at most {most}."
+        )
     for name in names:
         if _NAME.fullmatch(name) is None:
             raise InvalidValueError(
-                f"{clean(name, 100)!r} cannot be the name of a host.",
-                hint="The user, the port and the key of a host belong into ~/.ssh/config.",
+                f"{clean(name, 100)!r} is not a valid host name.",
+                hint="Set user, port and key of a host in ~/.ssh/config.",
             )
     return tuple(names)
 

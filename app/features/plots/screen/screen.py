@@ -71,7 +71,7 @@ WIDE, TALL = 170, 34
 """Columns from which two more pictures are shown; rows from which the results table is shown."""
 
 _FILE = (100, 30)
-_BUSY = "A job is running: intervals are read when it is over, so that nothing is disturbed."
+_BUSY = "A job is running. Intervals are read when it ends, to avoid disturbance."
 
 
 def open_explore(
@@ -110,7 +110,7 @@ class ExploreScreen(WorkbenchScreen):
     """One picture with a description; on large screens also a results table and two more pictures."""
 
     NAME: ClassVar[str] = "explore"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Of what", show=False, id="explore.what")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Object", show=False, id="explore.what")]
     DEFAULT_CSS = """
     ExploreScreen {
         & #explore { height: 1fr; padding: 0; }
@@ -158,7 +158,7 @@ class ExploreScreen(WorkbenchScreen):
         if self._offers:
             self._take_offer(self._offers[0])
         else:
-            self._show_nothing("No run yet. 2 goes to Bench, r starts one.")
+            self._show_nothing("There is no run yet. Press 2 for Bench, then r to start one.")
 
     def on_resize(self, event: events.Resize) -> None:
         """Show two more pictures and the results table if there is space."""
@@ -189,7 +189,7 @@ class ExploreScreen(WorkbenchScreen):
             return
         self._subject, self._empty = subject, empty
         if subject is None:
-            self._show_nothing(f"Nothing of it was measured to its end: {offer.label}.")
+            self._show_nothing(f"No complete run: {offer.label}.")
             return
         if self._kind is None or self._kind in empty:
             self._kind = default_kind(subject)
@@ -278,7 +278,7 @@ class ExploreScreen(WorkbenchScreen):
         runs = list(self._origin.session.runs)
         at = next((at for at, run in enumerate(runs) if run.id == shown.run.id), None)
         if at is None or not 0 <= at + steps < len(runs):
-            self.say("There is no further run.")
+            self.say("There are no more runs.")
             return
         other = PlacedRun(run=runs[at + steps], folder=self._origin.folder)
         self._take_offer(single_run_offer(other, self._origin.session, self._origin.folder))
@@ -304,7 +304,7 @@ class ExploreScreen(WorkbenchScreen):
     def action_baseline(self) -> None:
         """Show or hide the baseline."""
         if self._origin.session.baseline is None:
-            self.say("There is no baseline: b on Runs makes one.")
+            self.say("There is no baseline. Press b on Runs to save one.")
         elif self._offer is not None:
             self._beneath = not self._beneath
             self._take_offer(self._offer)
@@ -327,7 +327,7 @@ class ExploreScreen(WorkbenchScreen):
             self.say("There is no run yet: go to Bench (2) and press r.")
             return
         items = tuple(ChoiceItem(value=offer.key, label=offer.label) for offer in self._offers)
-        dialog = ChoiceDialog("Explore what", items, None if self._offer is None else self._offer.key)
+        dialog = ChoiceDialog("Object to explore", items, None if self._offer is None else self._offer.key)
         self.app.push_screen(dialog, self._choose_offer)
 
     def _choose_offer(self, key: str | None) -> None:
@@ -339,10 +339,10 @@ class ExploreScreen(WorkbenchScreen):
     def action_export(self) -> None:
         """Write the picture and its results as text."""
         if self._subject is None or self._kind is None:
-            self.say("There is nothing to write.")
+            self.say("There is no plot to write.")
             return
-        help = "The picture and its figures as text; an existing file is not overwritten."
-        dialog = TextDialog("Write the picture to", f"raidbench-{self._kind.value}.txt", help=help)
+        help = "The plot and its values as text. An existing file is not overwritten."
+        dialog = TextDialog("Write the plot to", f"raidbench-{self._kind.value}.txt", help=help)
         self.app.push_screen(dialog, self._write)
 
     def _write(self, name: str | None) -> None:
@@ -360,9 +360,9 @@ class ExploreScreen(WorkbenchScreen):
         try:
             write_file(file, picture_text(subject, plot, look), force=False)
         except RaidbenchError as error:
-            self.app.call_from_thread(self.workbench_app.show_error, error, title="No picture was written")
+            self.app.call_from_thread(self.workbench_app.show_error, error, title="Cannot write the plot")
         else:
-            self.app.call_from_thread(self.say, f"The picture is in {file.absolute()}.")
+            self.app.call_from_thread(self.say, f"Plot written to {file.absolute()}.")
 
     def action_back(self) -> None:
         """Close the screen."""

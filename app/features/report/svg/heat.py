@@ -60,7 +60,12 @@ def _key(width: float, y: float, floor: float) -> list[Svg]:
     boxes = [rect(left + step * 13, y, 13, 10, "", fill=_hex(_colour(step / 9))) for step in range(10)]
     low = text(f"{floor * 100:.0f} %", left - 6, y + 9, "soft", anchor="end")
     high = text("the best", width - 4, y + 9, "soft", anchor="end")
-    return [low, *boxes, high, text("framed: the best, and what cannot be told from it", 4, y + 9, "soft")]
+    return [
+        low,
+        *boxes,
+        high,
+        text("framed: the best, and cells that are not significantly different", 4, y + 9, "soft"),
+    ]
 
 
 def _share_at(graph: HeatMap, row: int, column: int) -> float | None:

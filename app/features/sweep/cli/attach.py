@@ -44,9 +44,9 @@ def attach_command(session: str | None, stop: bool, as_json: bool) -> int:
     folder = _folder(session)
     if stop:
         if not is_being_written(folder):
-            raise RefusedError("It is not running, so there is nothing to stop.")
+            raise RefusedError("The sweep is not running.")
         STOP.create(folder)
-        say("It was asked to stop; the settings are put back first.")
+        say("The sweep was asked to stop. It restores the settings first.")
     return follow(folder, as_json=as_json)
 
 
@@ -59,7 +59,7 @@ def _folder(name: str | None) -> Path:
     for folder in folders.session_folders(current().paths):
         if store.load(folder).session.sweep is not None:
             return folder
-    raise NotFoundError("There is no sweep yet.", hint="`raidbench sweep --list` lists the plans there are.")
+    raise NotFoundError("There is no sweep yet.", hint="List the plans with `raidbench sweep --list`.")
 
 
 def follow(folder: Path, *, as_json: bool) -> int:
@@ -77,7 +77,7 @@ def follow(folder: Path, *, as_json: bool) -> int:
     assert session.sweep is not None
     report(session, session.sweep, str(folder), as_json=as_json)
     if session.sweep.end is None:
-        say("Nothing runs it now: it was cut short.")
+        say("The sweep was interrupted and is not running.")
         return FAILED
     return status_of(session.sweep)
 
@@ -106,7 +106,7 @@ class SweepFollower:
             case SweepArrayRefused():
                 self.clear()
                 name = array_name_of(record, event.array)
-                say(f"{name} is left out, its maker refuses it: {clean(event.reason, 300)}")
+                say(f"{name} is skipped, because the controller or md refuses it: {clean(event.reason, 300)}")
             case SweepExtended() if event.steps:
                 self.clear()
                 say(f"{units.plural(len(event.steps), 'more step')} for {event.purpose}.")

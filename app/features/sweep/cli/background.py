@@ -51,7 +51,7 @@ async def hand_over(folder: Path, options: Options, nice: int | None = None) -> 
         if _runs_in(folder, pid):
             return pid
         await asyncio.sleep(0.1)
-    raise StorageError("The sweep did not begin in the background.", hint=f"What it said is in {folder / OUTPUT}.")
+    raise StorageError("The sweep did not start in the background.", hint=f"Its output is in {folder / OUTPUT}.")
 
 
 def _runs_in(folder: Path, pid: int) -> bool:

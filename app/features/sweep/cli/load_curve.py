@@ -53,7 +53,7 @@ def curve_command(options: _CurveOptions) -> int:
     """
     for key in _CHOSEN_FIELDS:
         if key in options.job.texts:
-            raise click.UsageError(f"--{key.replace('_', '-')} is what a curve tries by itself.")
+            raise click.UsageError(f"--{key.replace('_', '-')} cannot be used: a curve varies it automatically.")
     profile = options.job.profile or current().load_config().profile
     plan = load_plan(PLAN)
     job = dict(plan.job)

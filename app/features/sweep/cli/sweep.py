@@ -117,7 +117,7 @@ class _SweepOptions(StartOptions):
 @click.option("--resume", metavar="SESSION", help="Continue the sweep of a session.")
 @seed_option
 @click.option("--list", "listing", is_flag=True, help="List the built-in plans.")
-@click.option("--handed-over", is_flag=True, hidden=True, help="Requests to stop made meanwhile count.")
+@click.option("--handed-over", is_flag=True, hidden=True, help="Stop requests are still honoured.")
 @json_option
 @gather_options(_SweepOptions)
 def sweep_command(options: _SweepOptions) -> int:
@@ -130,10 +130,13 @@ def sweep_command(options: _SweepOptions) -> int:
     if options.listing:
         return _list(options.as_json)
     if (options.plan is None) == (options.resume is None):
-        raise click.UsageError("Name a plan, or a session with --resume.")
+        raise click.UsageError("Specify a plan, or a session with --resume.")
     if options.resume is not None:
         if options.dry_run or options.targets or options.levels or options.seed is not None:
-            raise click.UsageError("--resume goes on with what was planned: no --dry-run, --target, --level or --seed.")
+            raise click.UsageError(
+                "--resume continues the existing plan; it cannot be combined with --dry-run,"
+                " --target, --level or --seed."
+            )
         return _resume(options.resume, options)
     plan = _with_arrays(load_plan(options.plan or ""), options)
     return start(plan, options, _targets(options.targets, plan.measure))
@@ -159,7 +162,7 @@ def _with_arrays(plan: SweepPlan, options: _SweepOptions) -> SweepPlan:
         )
         return with_levels(plan, axis)
     if options.strip or options.spans or options.layout or options.birth or options.assume_clean:
-        raise click.UsageError("--strip, --spans, --layout, --set and --assume-clean belong to --level.")
+        raise click.UsageError("--strip, --spans, --layout, --set and --assume-clean need --level.")
     return with_drives(plan, drives=drives, members=members, pool=pool) if drives or members or pool else plan
 
 
@@ -175,7 +178,7 @@ def _targets(parts: tuple[str, ...], measured: str) -> dict[str, str]:
             role, address = measured, role
         if not role or not (address or equals):
             raise InvalidValueError(
-                f"--target wants ROLE=ADDRESS, not {clean(word, 60)!r}.", hint="For example: array=md:md0"
+                f"Invalid value for --target: {clean(word, 60)!r}. Use ROLE=ADDRESS.", hint="For example: array=md:md0"
             )
         addresses[role] = address
     return addresses
@@ -262,7 +265,7 @@ async def _run_all(bench: Workbench, interruption: Interruption, *, as_json: boo
 
     def stop() -> None:
         follower.clear()
-        say("Stopping: the settings are put back first.")
+        say("Stopping: the settings are restored first.")
         runner.stop()
 
     with interruption.stop_on_signal(stop, patient=True):
@@ -282,7 +285,7 @@ def _resume(name: str, options: _SweepOptions) -> int:
     if loaded.session.sweep is None:
         raise InvalidValueError(f"The session {loaded.folder.name} has no sweep.", hint="`raidbench log --list`")
     if is_being_written(loaded.folder):
-        say("It is running; this only shows it.")
+        say("The sweep is running; this is only a view.")
         return follow(loaded.folder, as_json=options.as_json)
     if loaded.session.sweep.finished:
         report(loaded.session, loaded.session.sweep, str(loaded.folder), as_json=options.as_json)
@@ -322,6 +325,6 @@ async def _hand_over(bench: Workbench, *, as_json: bool) -> int:
     pid = await hand_over(folder, current())
     if as_json:
         print_json(session=str(folder), pid=pid)
-    say(f"It runs in the background (pid {pid}). Show it: `raidbench attach {folder.name}`")
+    say(f"The sweep runs in the background (PID {pid}). Show it: `raidbench attach {folder.name}`")
     say(f"Stop it: `raidbench attach {folder.name} --stop`")
     return DONE

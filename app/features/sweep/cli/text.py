@@ -50,7 +50,7 @@ def step_line(record: SweepRecord, session: Session) -> str:
     subject = f"{step.number}/{len(record.steps)}  {cell.row}, {cell.column}"
     run = session.run(ended.run) if ended.run else None
     if run is None or ended.result is not StepResult.DONE:
-        result = f"{ended.result}, tried once more" if ended.again else ended.result
+        result = f"{ended.result}, retried once" if ended.again else ended.result
         return f"{subject}: {result}. {clean(ended.reason, 300)}".rstrip()
     parts = [
         f"{units.iops(figures.iops)} IOPS {name}" for name, figures in measured_directions(run.figures) if name != SYNC
@@ -107,7 +107,7 @@ def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool)
 def _ending_text(record: SweepRecord, folder: str, session: Session) -> str:
     """Return how the sweep ended, and the command that continues it."""
     before = f" {demo_text(rack_name(session.machine.host))}" if session.simulated and session.machine else ""
-    go_on = f"Go on: raidbench{before} sweep --resume {Path(folder).name}"
+    go_on = f"To continue: raidbench{before} sweep --resume {Path(folder).name}"
     return clean(ending_text(record)[0], 1000) + (f"\n{go_on}" if record.todo else "")
 
 

@@ -73,7 +73,7 @@ class ArrayLifecycle:
     def _sweep_arrays(self) -> SweepArrays:
         record = self._bench.session.sweep
         if record is None or record.design.making is None:
-            raise StorageError("This sweep makes no arrays.")
+            raise StorageError("This sweep creates no arrays.")
         return record.design.making
 
     async def ensure_array(self, step: Step, cell: SweepCell) -> None:
@@ -116,7 +116,7 @@ class ArrayLifecycle:
         """
         present = self._present
         if present is None or present.match.target is None:
-            raise DeviceGoneError("No array of the sweep stands.", hint="Go on with `raidbench sweep --resume`.")
+            raise DeviceGoneError("No array of the sweep exists.", hint="Continue with `raidbench sweep --resume`.")
         if present.failure is not None:
             raise present.failure
         values = {assignment.key: assignment.value for assignment in cell.settings if assignment.target.backend == MADE}
@@ -136,7 +136,7 @@ class ArrayLifecycle:
         if array.is_single_drive:
             match = ArrayMatch(
                 state=ArrayMatchState.COMPLETE,
-                sentence=f"{drives[0].place} is measured as it is.",
+                sentence=f"{drives[0].place} is measured without changes.",
                 target=drives[0].drive,
                 device=drives[0].place,
             )
@@ -204,7 +204,7 @@ class ArrayLifecycle:
             for key in wanted.keys() & readings.keys() & declared.keys() - initial.keys():
                 now, setting = readings[key].now, declared[key]
                 if now is None or setting.effect is not Effect.AT_ONCE:
-                    raise InvalidValueError(f"{key} of {target} cannot be flipped in place.")
+                    raise InvalidValueError(f"{key} of {target} cannot be changed without re-creating the array.")
                 for value in {
                     assignment.value for cell in cells for assignment in cell.settings if assignment.key == key
                 }:
@@ -222,7 +222,7 @@ class ArrayLifecycle:
             try:
                 await self._delete(entry)
             except RaidbenchError as error:
-                left.append(f"{entry.array.name} is not deleted: {error.full_text}")
+                left.append(f"{entry.array.name} was not deleted: {error.full_text}")
         if not left:
             self._mark_restored()
         return tuple(left)
@@ -246,7 +246,7 @@ class ArrayLifecycle:
             if match.state is ArrayMatchState.ABSENT:
                 return
             if match.state is not ArrayMatchState.COMPLETE:
-                raise RefusedError(match.sentence, hint="`raidbench recover` shows it.")
+                raise RefusedError(match.sentence, hint="Check it with `raidbench recover`.")
         await bench.arrays.delete(name, typed=name)
         await bench.hardware.probe()
 
@@ -260,7 +260,7 @@ class ArrayLifecycle:
         for change in bench.session.changes:
             left = change.end is None or change.id in in_force
             if left and change.id in record.changes and change.change.target not in kept:
-                note_restored(bench, change.id, None, "the array that had it was made for the sweep, and is deleted")
+                note_restored(bench, change.id, None, "its array was created for the sweep and has been deleted")
 
 
 def _find_drive(candidates: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:
@@ -278,13 +278,13 @@ def _find_drive(candidates: tuple[Candidate, ...], drive: SweepDrive) -> Candida
     ]
     if len(matches) != 1:
         problem = (
-            "is not there" if not matches else f"is several: {', '.join(candidate.place for candidate in matches[:3])}"
+            "is missing" if not matches else f"is ambiguous: {', '.join(candidate.place for candidate in matches[:3])}"
         )
-        raise DeviceGoneError(f"The drive {drive_name} {problem}.", hint="Look at the drives (`raidbench array list`).")
+        raise DeviceGoneError(f"The drive {drive_name} {problem}.", hint="Check the drives (`raidbench array list`).")
     require_free_drive(matches[0])
     if matches[0].is_visible and (new := new_content(matches[0].lies, drive.lies)):
         raise RefusedError(
-            f"Something lies on {matches[0].place} that was not there when it was confirmed: {'; '.join(new)}.",
-            hint="Look at it. Nothing was made of it since.",
+            f"The content of {matches[0].place} changed after you confirmed it: {'; '.join(new)}.",
+            hint="Check the drive. No array was created on it since.",
         )
     return matches[0]

@@ -54,7 +54,7 @@ async def prepare_array(
         return
     checked = [array for array in _parts(bench, match) if array.level in PARITY]
     if not checked:
-        raise NotPreparedError("No array with parity was found to be checked.")
+        raise NotPreparedError("No parity array was found for the check.")
     for part in checked:
         await _backend(bench, part).begin_check(part.target)
     await wait_until_complete(bench, match, stop)
@@ -63,8 +63,8 @@ async def prepare_array(
     for part in checked:
         wrong = await _backend(bench, part).mismatches(part.target)
         if wrong != 0:
-            text = "does not tell its mismatch_cnt" if wrong is None else f"has a mismatch_cnt of {wrong}"
-            raise NotPreparedError(f"{part.target} {text} after a pass over all of it: its parity is not right.")
+            text = "does not report mismatch_cnt" if wrong is None else f"has a mismatch_cnt of {wrong}"
+            raise NotPreparedError(f"{part.target} {text} after the whole array was written: its parity is wrong.")
     bench.note(f"Parity of {match.target} is right: mismatch_cnt 0.")
 
 
@@ -86,7 +86,7 @@ async def wait_until_complete(bench: Workbench, match: ArrayMatch, stop: asyncio
             return
         idle = 0 if busy else idle + 1
         if idle >= _MOST_SCANS:
-            raise NotPreparedError(f"{broken[0].target} is {broken[0].state.value}, and nothing rebuilds it.")
+            raise NotPreparedError(f"{broken[0].target} is {broken[0].state.value}, and no rebuild is running.")
         if busy and time.monotonic() - last_note > NOTE_EVERY:
             last_note = time.monotonic()
             part, task = busy[0]
@@ -101,9 +101,9 @@ async def disturbance_text(bench: Workbench, match: ArrayMatch) -> str:
     await bench.hardware.probe()
     for part in _parts(bench, match):
         if part.tasks:
-            return f"{part.target} began a {part.tasks[0].kind} meanwhile, so this does not count."
+            return f"{part.target} started a {part.tasks[0].kind} meanwhile, so this result does not count."
         if part.state in BROKEN:
-            return f"{part.target} became {part.state.value} meanwhile, so this does not count."
+            return f"{part.target} changed to {part.state.value} meanwhile, so this result does not count."
     return ""
 
 
@@ -145,9 +145,9 @@ async def _write_all(bench: Workbench, match: ArrayMatch, array: SweepArray) -> 
     ready = await bench.jobs.prepare(request)
     ready.require_allowed()
     if ready.content:
-        raise RefusedError(f"Something lies on {match.device}: {clean('; '.join(ready.content), 300)}.")
+        raise RefusedError(f"{match.device} contains data: {clean('; '.join(ready.content), 300)}.")
     run = await bench.jobs.measure(ready, confirm=ready.confirm_text)
     if run.figures.status is RunStatus.FAILED:
-        raise NotPreparedError(f"The pass over all of it failed: {run.figures.reason or 'no reason given'}.")
+        raise NotPreparedError(f"Writing the whole array failed: {run.figures.reason or 'no reason given'}.")
     if run.figures.status is RunStatus.OK and run.figures.filled_bytes < (ready.size or 1):
         raise StorageError(f"Only {run.figures.filled_bytes} of {ready.size} bytes of {match.device} were written.")

@@ -35,13 +35,13 @@ async def activate_feature(bench: Workbench, feature: NeededFeature) -> None:
     """Give a simulated controller its key and restart its host. Raises FeatureMissingError on a real machine."""
     if bench.restarts is None or feature.key is None:
         raise FeatureMissingError(
-            f"{feature.name} is not active on {feature.target}, and the steps that are left need it.",
-            hint=f"Activate it (`raidbench set {feature.target} {ACTIVATION_KEY}=KEY`), restart the machine, and go on "
-            "with `raidbench sweep --resume`.",
+            f"{feature.name} is not active on {feature.target}, but the remaining steps need it.",
+            hint=f"Activate it (`raidbench set {feature.target} {ACTIVATION_KEY}=KEY`), restart the machine, and"
+            " continue with `raidbench sweep --resume`.",
         )
     with contextlib.suppress(ToolFailedError):  # refused if a crash came between key and restart
         await bench.changes.apply(await bench.hardware.plan(feature.target, ACTIVATION_KEY, feature.key))
-    bench.note(f"The simulated host restarts, so that {feature.name} is in force.")
+    bench.note(f"The simulated host restarts, so that {feature.name} becomes effective.")
     await bench.restarts.restart()
     await bench.hardware.probe()
     if not is_active(_controller(bench, feature), feature.name):
@@ -57,7 +57,7 @@ async def deactivate_features(bench: Workbench, record: SweepRecord) -> tuple[st
         try:
             if is_active(_controller(bench, feature), feature.name):
                 await bench.restarts.restart(without=feature.name)
-                text = f"The simulated host restarted without {feature.name}, as it was before. A real card keeps it."
+                text = f"The simulated host restarted without {feature.name}, as before. A real controller keeps it."
                 bench.note(text)
                 await bench.hardware.probe()
         except RaidbenchError as error:
@@ -65,7 +65,7 @@ async def deactivate_features(bench: Workbench, record: SweepRecord) -> tuple[st
             continue
         for made in bench.session.in_force:
             if made.id in record.changes and made.change.key == ACTIVATION_KEY:
-                message = "the simulated rack has forgotten the key"
+                message = "the simulated host lost the key"
                 bench.emit(ChangeEnded(at=time.time(), id=made.id, result="restored", now=None, message=message))
     return tuple(left)
 
@@ -182,7 +182,7 @@ def _not_in_force_text(assignment: Assignment, reading: Reading) -> str:
     if not reading.overruled or reading.effective == assignment.value:
         return ""
     why = f": {reading.why_effective}" if reading.why_effective else ""
-    return f"{assignment.key} is {assignment.value}, but {reading.effective} is in force{why}."
+    return f"{assignment.key} is {assignment.value}, but the effective value is {reading.effective}{why}."
 
 
 async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
@@ -203,7 +203,9 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
                     await bench.hardware.probe()
                     await wait_for_tasks(bench, str(original.target), asyncio.Event())
             except RaidbenchError as error:
-                left[original] = f"{original.key} of {original.target} is not {original.value} again: {error.full_text}"
+                left[original] = (
+                    f"{original.key} of {original.target} was not restored to {original.value}: {error.full_text}"
+                )
         retries = [assignment for assignment in waiting if assignment in left and not assignment.slow]
         # Retry: another setting may have been in the way, and may be restored now.
         waiting = retries if len(retries) < len(waiting) else []
@@ -233,7 +235,7 @@ async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
             if ended.result != "verified":
                 raise SettingNotAppliedError(_failure_text(ended))
         except RaidbenchError as error:
-            left.append(f"{key} of {target} is not {before} again: {error.message}")
+            left.append(f"{key} of {target} was not restored to {before}: {error.message}")
     return left
 
 
@@ -263,15 +265,17 @@ async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
         if change.effect is not Effect.RECREATED:
             raise
         raise BlockedError(
-            f"{change.target} was deleted to be made again, and was not made.",
-            hint="`raidbench recover` makes it again; it asks for the word of its drives.",
+            f"{change.target} was deleted for re-creation, but was not created again.",
+            hint="Re-create it with `raidbench recover`, which asks for the confirmation token of its drives.",
         ) from None
     now = None if reading is None else reading.now
     result = _RESULTS[pending_state(change, now)]
     if result != "differs":
-        return ChangeEnded(at=time.time(), id=record.id, result=result, now=now, message="cut short, read afterwards")
+        return ChangeEnded(
+            at=time.time(), id=record.id, result=result, now=now, message="interrupted; value read afterwards"
+        )
     # The origin of this value is unknown. Recorded as `now`, it would count as ours and be overwritten.
-    message = f"cut short; afterwards it read {now or 'nothing'}, which is neither old nor new"
+    message = f"interrupted; the value was then {now or 'nothing'}, which is neither the old nor the new one"
     return ChangeEnded(at=time.time(), id=record.id, result=result, now=None, message=message)
 
 
@@ -292,7 +296,7 @@ async def _restore(bench: Workbench, original: Assignment, changes: Sequence[Cha
     if reading.now != original.value:
         # The value before a change may have been set by someone else: only values that a change set are ours.
         if not any(pending_state_of(made, reading.now) is PendingValueState.OURS for made in changes):
-            raise RefusedError(f"it is {reading.now} now, which somebody else set", hint="Nothing was touched.")
+            raise RefusedError(f"another program changed it to {reading.now}.", hint="Nothing was changed.")
         first = changes[-1].change  # this change knows the side effects of the original value
         if first.before == original.value:
             moved = None if changes[0].end is None else changes[0].end.moved
@@ -304,7 +308,7 @@ async def _restore(bench: Workbench, original: Assignment, changes: Sequence[Cha
             raise SettingNotAppliedError(_failure_text(ended))
         changed, rest = True, rest[1:]
     for earlier in rest:
-        note_restored(bench, earlier.id, original.value, "the value before the sweep is back")
+        note_restored(bench, earlier.id, original.value, "restored to the value before the sweep")
     return changed
 
 
@@ -321,9 +325,9 @@ async def _readings(bench: Workbench, wanted: Sequence[Assignment]) -> dict[Targ
         if assignment.target not in readings:
             readings[assignment.target] = await bench.hardware.read(assignment.target)
         if assignment.key not in readings[assignment.target]:
-            raise DeviceGoneError(f"{assignment.target} has no setting {assignment.key} any more.")
+            raise DeviceGoneError(f"{assignment.target} no longer has the setting {assignment.key}.")
     return readings
 
 
 def _failure_text(ended: ChangeEnded) -> str:
-    return (ended.message or f"it reads {ended.now}").rstrip(".")
+    return (ended.message or f"the value is {ended.now}").rstrip(".")

@@ -66,7 +66,7 @@ def expand(plan: SweepPlan, facts: TargetFacts, seed: int) -> Design:
     plain_rows, columns = _rows(plan, axes, facts), _columns(plan)
     rows = _on_every_array(plain_rows, facts)
     if len(rows) * len(columns) > MOST_CELLS:
-        raise PlanError(f"The plan has {len(rows) * len(columns)} combinations; {MOST_CELLS} is the limit.")
+        raise PlanError(f"The plan has {len(rows) * len(columns)} combinations. The limit is {MOST_CELLS}.")
     cells: dict[tuple[_Key, str], SweepCell] = {}
     skipped = _refused_cells(plain_rows, columns, facts)
     for row in rows:
@@ -79,7 +79,7 @@ def expand(plan: SweepPlan, facts: TargetFacts, seed: int) -> Design:
                 cells[_key(row), column.label] = cell
     if not cells:
         raise PlanError(
-            "Nothing of the plan can be measured here.", hint=" ".join(dict.fromkeys(cell.reason for cell in skipped))
+            "No step of the plan can be measured here.", hint=" ".join(dict.fromkeys(cell.reason for cell in skipped))
         )
     with_baselines = [
         replace(cell, against=None if baseline is None or baseline.id == cell.id else baseline.id)
@@ -206,15 +206,18 @@ def _column(plan: SweepPlan, workload: Workload, values: Sequence[tuple[str, str
     except InvalidJobError as error:
         raise PlanError(f"The plan's job cannot be run: {error.message}.") from None
     if not job.runtime:
-        raise PlanError("The plan's job has no run time, so the length of a sweep is unknown.", hint="Name a runtime.")
+        raise PlanError(
+            "The job of the plan has no run time, so the duration of the sweep is unknown.", hint="Set a runtime."
+        )
     if plan.saturation is not None and job.ioengine.keeps_a_queue and not job.keeps_a_queue:
         raise PlanError(
-            "fio keeps one trim in flight, so no queue depth can be searched for.", hint="Search with another pattern."
+            "fio keeps only one trim in flight, so a search for the queue depth is not possible.",
+            hint="Use another pattern for the search.",
         )
     if plan.saturation is not None and not job.ioengine.keeps_a_queue:
         raise PlanError(
-            f"{job.ioengine} keeps one I/O in flight, so no queue depth can be searched for.",
-            hint='Take ioengine = "libaio" or "io_uring".',
+            f"{job.ioengine} keeps only one I/O in flight, so a search for the queue depth is not possible.",
+            hint='Use ioengine = "libaio" or "io_uring".',
         )
     lines = [workload.name, *(value if field == "profile" else f"{field}={value}" for field, value in values)]
     is_profile = name is not None and replace(job, runtime=base.runtime, ramp=base.ramp, size=base.size) == base
@@ -235,7 +238,7 @@ def _cell(cell_id: str, plan: SweepPlan, row: _Row, column: _Column, facts: Targ
         return _cell_on_array(cell_id, row, row.array, column, facts)
     role = row.setup.measure or plan.measure
     if role not in facts.addresses:
-        raise _LeftOutError(f"Nothing was named for {role}: start it with --target {role}=ADDRESS.")
+        raise _LeftOutError(f"No target for {role}. Add --target {role}=ADDRESS.")
     if role not in facts.devices:
         raise _LeftOutError(f"{facts.addresses[role]} has no block device to measure.")
     _require_features(row.setup, facts)
@@ -279,7 +282,8 @@ def _made_assignment(setting: PlannedSetting, facts: TargetFacts) -> Assignment:
     assignment = _assignment(setting, facts)
     if assignment.slow:
         raise _LeftOutError(
-            f"{key} of {assignment.target} cannot be flipped in place, and no sweep over levels changes it."
+            f"{key} of {assignment.target} cannot be changed without re-creating the array, and a sweep over levels"
+            " does not change it."
         )
     return assignment
 
@@ -299,22 +303,22 @@ def _require_features(setup: SetUp, facts: TargetFacts) -> None:
     for name in (*setup.needs, *setup.lacks):
         feature = facts.features.get(name)
         if feature is None:
-            raise _LeftOutError(f"The controller with {name} was not named.")
+            raise _LeftOutError(f"The controller with {name} is not specified.")
         if name in setup.lacks and feature.active:
-            again = " `--demo-reset` begins with the rack as new." if facts.can_restart else ""
-            raise _LeftOutError(f"{name} is active on {feature.target}, and cannot be switched off.{again}")
+            again = " To reset the simulated host, add `--demo-reset`." if facts.can_restart else ""
+            raise _LeftOutError(f"{name} is active on {feature.target} and cannot be switched off.{again}")
 
 
 def _assignment(planned: PlannedSetting, facts: TargetFacts) -> Assignment:
     role, key, value = planned
     if role not in facts.addresses:
-        raise _LeftOutError(f"Nothing was named for {role}: start it with --target {role}=ADDRESS.")
+        raise _LeftOutError(f"No target for {role}. Add --target {role}=ADDRESS.")
     holder = facts.holder(role, key)
     if holder is None:
         raise _LeftOutError(f"{facts.addresses[role]} has no setting {key}.")
     reading, setting = holder.readings[key], holder.settings.get(key)
     if setting is None:
-        raise _LeftOutError(f"{holder.target} does not declare its setting {key}.")
+        raise _LeftOutError(f"{holder.target} has no setting {key} in the plan.")
     return Assignment(
         target=holder.target,
         key=key,
@@ -327,15 +331,15 @@ def _require_settable(setting: Setting, reading: Reading, value: str, holder: Se
     """Return the value in the backend's spelling. Raises _LeftOutError when it cannot be set or restored."""
     subject = f"{setting.label} of {holder.target}"
     if setting.secret or setting.effect in (Effect.REBOOT, Effect.RESET):
-        raise _LeftOutError(f"{subject} takes effect after a restart only, so no sweep can change it.")
+        raise _LeftOutError(f"{subject} only takes effect after a restart, so a sweep cannot change it.")
     try:
         wanted = legal_value(setting, reading, value)
     except InvalidValueError as error:
         raise _LeftOutError(f"{subject}: {error.message} {error.hint}") from None
     if reading.now is None:
-        raise _LeftOutError(f"{subject} cannot be read, so it could not be put back.")
+        raise _LeftOutError(f"{subject} cannot be read, so it could not be restored.")
     if wanted != reading.now and reading.choices and all(choice.value != reading.now for choice in reading.choices):
-        raise _LeftOutError(f"{subject} is {reading.raw or reading.now}, which could not be put back.")
+        raise _LeftOutError(f"{subject} is {reading.raw or reading.now}, which could not be restored.")
     if wanted != reading.now and reading.availability.why_not is not None:
         raise _LeftOutError(f"{subject} cannot be changed: {reading.availability.why_not}.")
     return wanted

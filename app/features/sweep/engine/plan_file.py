@@ -74,7 +74,7 @@ class _Plan:
         self._over_arrays = [row for row in top.tables("axis") if is_level_axis(row)]
         if self._over_arrays:
             if ROLE in self._targets:
-                raise targets.error(ROLE, f"{ROLE} is what the axis of levels makes: it has no address.")
+                raise targets.error(ROLE, f"{ROLE} is created by the axis of levels and has no address.")
             self._targets[ROLE] = ""
 
     def read(self) -> SweepPlan:
@@ -86,7 +86,7 @@ class _Plan:
         self._require_setups(setups)
         workloads = tuple(self._workload(row) for row in top.tables("workload"))
         if len({workload.name for workload in workloads}) < len(workloads):
-            raise top.error("workload", "every workload needs a name of its own.")
+            raise top.error("workload", "every workload needs a unique name.")
         whole_job = top.table("job")
         whole_job.require_keys(*plan_values.JOB_KEYS)
         profile, fields = plan_values.job(whole_job)
@@ -125,14 +125,14 @@ class _Plan:
 
     def _role(self, row: TomlTable, key: str, value: Any) -> str:
         role = row.parse(key, text_or_empty, value)
-        return _require_known(row, key, role, self._targets, f"{key} names no target of [targets]:")
+        return _require_known(row, key, role, self._targets, f"{key} is not a target of [targets]:")
 
     def _benchmark_role(self, measure: TomlTable) -> str:
         if "target" in measure.given:
             return self._role(measure, "target", measure.given["target"])
         if len(self._targets) == 1 or self._over_arrays:
             return ROLE if self._over_arrays else next(iter(self._targets))
-        raise measure.error("", "which target is to be measured?", 'Write target = "..." under [measure].')
+        raise measure.error("", "the target to measure is missing.", 'Write target = "..." under [measure].')
 
     def _settings(self, row: TomlTable) -> tuple[tuple[str, str, str], ...]:
         """Return the settings in tables named after roles, such as `array = { read_ahead = "none" }`."""
@@ -140,7 +140,7 @@ class _Plan:
         for role in self._targets:
             given = row.given.get(role, {})
             if not isinstance(given, dict):
-                raise row.error(role, f"{role} wants settings: {{ read_ahead = ... }}.")
+                raise row.error(role, f"{role} must be a table of settings: {{ read_ahead = ... }}.")
             settings += [(role, key, row.parse(role, plan_values.as_text, value)) for key, value in given.items()]
         return tuple(settings)
 
@@ -150,7 +150,7 @@ class _Plan:
         needs, lacks = row.get("needs", plan_values.names, _NONE), row.get("lacks", plan_values.names, _NONE)
         for name in (*needs, *lacks):
             if name not in features:
-                raise row.error("needs", f"there is no [feature.{clean(name, 40)}] in this plan.")
+                raise row.error("needs", f"the plan has no [feature.{clean(name, 40)}].")
         return SetUp(
             name=row.get("name", text_or_empty, "") or ", ".join(f"{key}={value}" for _, key, value in settings),
             settings=settings,
@@ -165,29 +165,29 @@ class _Plan:
         profile, fields = plan_values.job(row)
         name = row.get("name", text_or_empty, "") or profile or ""
         if not name:
-            raise row.error("name", "every workload needs a name of its own.")
+            raise row.error("name", "every workload needs a unique name.")
         return Workload(name=name, profile=profile, job=fields)
 
     def _require_setups(self, setups: tuple[SetUp, ...]) -> None:
         setup_names = [setup.name for setup in setups]
         for row, up in zip(self._top.tables("setup"), setups, strict=True):
             if not up.name or setup_names.count(up.name) > 1:
-                raise row.error("name", "every set-up needs a name of its own.")
+                raise row.error("name", "every configuration needs a unique name.")
             if up.against is not None:
-                _require_known(row, "against", up.against, setup_names, "against names no set-up:")
+                _require_known(row, "against", up.against, setup_names, "`against` names an unknown configuration:")
 
     def _axis(self, row: TomlTable) -> SettingAxis | JobAxis:
         row.require_keys("target", "setting", "job", "values")
         given = row.parse("values", plan_values.values, row.given.get("values"))
         if "job" in row.given and "setting" not in row.given and "target" not in row.given:
             name = _require_known(
-                row, "job", row.parse("job", text_or_empty, row.given["job"]), plan_values.JOB_KEYS, "there is no field"
+                row, "job", row.parse("job", text_or_empty, row.given["job"]), plan_values.JOB_KEYS, "unknown field"
             )
             for value in given:
                 plan_values.check_job(row, name, value, "values")
             return JobAxis(job=name, values=given)
         if "setting" not in row.given or "job" in row.given:
-            raise row.error("", "an axis is of a setting of a target, or of a field of the job.")
+            raise row.error("", "an axis is either a setting of a target or a field of the job.")
         only_role = next(iter(self._targets)) if len(self._targets) == 1 else ""
         return SettingAxis(
             target=self._role(row, "target", row.given.get("target", only_role)),
@@ -201,14 +201,14 @@ class _Plan:
         )
         reason = row.get("reason", text_or_empty, "")
         if not reason:
-            raise row.error("reason", "say why it is left out: reason = ...")
+            raise row.error("reason", "a reason is missing: reason = ...")
         named = {key: row.get(key, plan_values.names, _NONE) for key in names_by_kind}
         for key, given in named.items():
             for name in given:
-                _require_known(row, key, name, names_by_kind[key], f"there is no {key}")
+                _require_known(row, key, name, names_by_kind[key], f"unknown {key}")
         fields = row.given.get("job", {})
         if not isinstance(fields, dict) or not all(key in plan_values.JOB_KEYS for key in fields):
-            raise row.error("job", 'job wants fields: { rw = "randwrite" }.')
+            raise row.error("job", 'job must be a table of fields: { rw = "randwrite" }.')
         return SkipRule(
             reason=reason,
             setups=named["setup"],
@@ -235,7 +235,7 @@ class _Plan:
         limit = row.get("p99", plan_values.latency, None)
         within = row.get("within", plan_values.share, Saturation().within)
         if limit is not None and "within" in row.given:
-            raise row.error("within", "a search is for a limit of the p99, or for the plateau: not both.")
+            raise row.error("within", "a search is either for a p99 limit or for the plateau.")
         lowest, highest = row.get("from", whole_number(1, 65536), 1), row.get("to", whole_number(1, 65536), 1024)
         if lowest > highest:
             raise row.error("from", f"from is {lowest}, to is {highest}.")
@@ -246,7 +246,7 @@ class _Plan:
             return None
         row.require_keys("percents")
         if "p99" in self._top.table("saturation").given:
-            raise row.error("", "its rates are shares of the plateau: leave out the p99 of [saturation].")
+            raise row.error("", "its rates are shares of the plateau: remove p99 from [saturation].")
         return RateSeries(percents=row.get("percents", plan_values.percents, RateSeries().percents))
 
 
@@ -256,7 +256,7 @@ def _require_known(row: TomlTable, key: str, name: str, choices: Iterable[str], 
         raise row.error(
             key,
             f"{problem} {clean(name, 60)!r}.",
-            suggestion_hint(name, choices, f"There are: {', '.join(choices) or 'none yet'}."),
+            suggestion_hint(name, choices, f"Available: {', '.join(choices) or 'none yet'}."),
         )
     return name
 
@@ -279,9 +279,9 @@ def load_plan(name: str) -> SweepPlan:
     try:
         data = read_input(file, LARGEST)
     except FileNotFoundError:
-        hint = suggestion_hint(name, plan_files(), f"Name a file, or one of: {', '.join(plan_files())}.")
-        raise NotFoundError(f"There is no plan {shown}.", hint=hint) from None
+        hint = suggestion_hint(name, plan_files(), f"Specify a file, or one of: {', '.join(plan_files())}.")
+        raise NotFoundError(f"Unknown plan {shown}.", hint=hint) from None
     except OSError as error:
-        raise PlanError(f"The plan {shown} cannot be read: {error.strerror}.") from error
+        raise PlanError(f"Cannot read the plan {shown}: {error.strerror}.") from error
     plan = parse_plan(data, clean(str(file), 200))
     return plan if plan.title else replace(plan, title=clean(file.stem, 80))

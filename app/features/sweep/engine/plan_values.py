@@ -38,16 +38,16 @@ def as_text(value: Any) -> str:
         case int() | str():
             return str(value).strip()
         case _:
-            raise ValueError("wants a text in quotes or a whole number")
+            raise ValueError("must be a text in quotes or an integer")
 
 
 def values(value: Any) -> tuple[str, ...]:
     """Parse a list of 1 to 64 distinct values."""
     if not isinstance(value, list) or not 1 <= len(value) <= MOST_VALUES:
-        raise ValueError(f"wants a list of 1 to {MOST_VALUES} values")
+        raise ValueError(f"must be a list of 1 to {MOST_VALUES} values")
     texts = tuple(as_text(item) for item in value)
     if len(set(texts)) != len(texts):
-        raise ValueError("names a value twice")
+        raise ValueError("contains a value twice")
     return texts
 
 
@@ -94,7 +94,7 @@ def layouts(value: Any) -> tuple[str, ...]:
     """Parse one RAID 10 layout, or a list of distinct ones."""
     parsed = tuple(layout_of(name) for name in names(value))
     if not parsed or len(set(parsed)) != len(parsed):
-        raise ValueError("wants different layouts: n2, f2, o2")
+        raise ValueError("must be a list of different layouts: n2, f2, o2")
     return parsed
 
 
@@ -105,21 +105,21 @@ def spans(value: Any) -> tuple[int, ...]:
     items = value if isinstance(value, list) else [value]
     numbers = tuple(whole_number(2, 128)(item) for item in items)
     if not numbers or len(set(numbers)) != len(numbers):
-        raise ValueError(f'wants different numbers of spans, or "{EVERY}"')
+        raise ValueError(f'must be different numbers of spans, or "{EVERY}"')
     return numbers
 
 
 def policies(value: Any) -> dict[str, str]:
     """Parse initial policies by setting key. The controller's backend checks the keys."""
     if not isinstance(value, dict):
-        raise ValueError('wants { KEY = "VALUE", ... }')
+        raise ValueError('must be { KEY = "VALUE", ... }')
     return {key: text_or_empty(item) for key, item in value.items()}
 
 
 def share(value: Any) -> float:
     """Parse a percentage above 0 and up to 50."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 50:
-        raise ValueError("wants a number of percent, above 0 and up to 50")
+        raise ValueError("must be a percentage above 0 and up to 50")
     return float(value)
 
 
@@ -127,7 +127,7 @@ def percents(value: Any) -> tuple[int, ...]:
     """Parse a list of 3 to 64 ascending percentages."""
     numbers = tuple(whole_number(1, 150)(item) for item in value) if isinstance(value, list) else ()
     if not 3 <= len(numbers) <= MOST_VALUES or list(numbers) != sorted(set(numbers)):
-        raise ValueError(f"wants a list of 3 to {MOST_VALUES} rising percents")
+        raise ValueError(f"must be a list of 3 to {MOST_VALUES} increasing percentages")
     return numbers
 
 
@@ -140,7 +140,7 @@ def latency(value: Any) -> int:
     except (KeyError, ValueError, OverflowError):
         nanoseconds = 0
     if nanoseconds <= 0:
-        raise ValueError('wants a time with its unit: "500us", "2ms"')
+        raise ValueError('must be a time with a unit: "500us", "2ms"')
     return nanoseconds
 
 

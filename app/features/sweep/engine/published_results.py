@@ -29,7 +29,7 @@ def with_published(plan: SweepPlan, rows: Sequence[TomlTable], shape: TomlTable)
     """
     if not rows:
         if shape.given:
-            raise shape.error("", "there are no figures for a table: [[published]].")
+            raise shape.error("", "the table has no results: [[published]].")
         return plan
     # A heavy import, and most plans have no published results.
     from app.features.sweep.engine.plan_expansion import row_and_column_names
@@ -41,13 +41,13 @@ def with_published(plan: SweepPlan, rows: Sequence[TomlTable], shape: TomlTable)
         row.require_keys("source", "row", *PublishedKind)
         source = row.get("source", text, source)
         if not source:
-            raise row.error("source", "say whose figures these are: source = ...")
+            raise row.error("source", "the source of the results is missing: source = ...")
         name = row.parse(
             "row", partial(_require_name, lines), row.given.get("row", lines[0] if len(lines) == 1 else None)
         )
         for figure in _figures(row, name, source, columns):
             if figures.setdefault((figure.row, figure.column, figure.kind), figure) is not figure:
-                raise row.error(figure.kind, f"{clean(name, 80)}, {clean(figure.column, 80)} has a figure already.")
+                raise row.error(figure.kind, f"{clean(name, 80)}, {clean(figure.column, 80)} already has a result.")
     kind, named = _shape(shape, lines, columns)
     return replace(plan, published=tuple(map(named, figures.values())), published_rows=kind)
 
@@ -65,7 +65,9 @@ def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tup
     none: tuple[str, ...] = ()
     heads = shape.get("columns", names, none)
     if heads and kind is not PublishedRows.CELLS:
-        raise shape.error("columns", f'columns belongs to rows = "{PublishedRows.CELLS}", and names its first columns.')
+        raise shape.error(
+            "columns", f'columns is only valid with rows = "{PublishedRows.CELLS}", and names its first columns.'
+        )
     given = shape.table("names")
     display_names: dict[str, str] = {}
     labels: dict[str, dict[str, str]] = {}
@@ -98,17 +100,17 @@ def _rows(value: Any) -> PublishedRows:
     try:
         return PublishedRows(text(value))
     except ValueError:
-        raise ValueError(f"wants one of: {', '.join(PublishedRows)}") from None
+        raise ValueError(f"must be one of: {', '.join(PublishedRows)}") from None
 
 
 def _figures(row: TomlTable, name: str, source: str, columns: Sequence[str]) -> Iterator[PublishedFigure]:
     given = [kind for kind in PublishedKind if kind in row.given]
     if not given:
-        raise row.error("row", f"there is no figure: {', '.join(PublishedKind)} = {{ ... }}.")
+        raise row.error("row", f"a result is missing: {', '.join(PublishedKind)} = {{ ... }}.")
     for kind in given:
         table = row.given[kind]
         if not isinstance(table, dict) or not table:
-            raise row.error(kind, f'{kind} wants figures by workload: {{ "{columns[0]}" = ... }}.')
+            raise row.error(kind, f'{kind} must be a table of results by workload: {{ "{columns[0]}" = ... }}.')
         for column, value in table.items():
             row.parse(kind, partial(_require_name, columns), column)
             read: Callable[[Any], float] = latency if kind is PublishedKind.LATENCY else _positive
@@ -122,15 +124,15 @@ def _require_name(names: Sequence[str], value: Any) -> str:
     """Return the name of a row or column. Raises ValueError when the result has none of that name."""
     name = text(value)
     if name not in names:
-        hint = suggestion_hint(name, names, f"They are: {'; '.join(names)}.")
-        raise ValueError(f"is nothing that the result of this plan has: {clean(name, 80)!r}. {hint.rstrip('.')}")
+        hint = suggestion_hint(name, names, f"Available: {'; '.join(names)}.")
+        raise ValueError(f"is not in the result of this plan: {clean(name, 80)!r}. {hint.rstrip('.')}")
     return name
 
 
 def _positive(value: Any) -> float:
     """Return a number above 0. Raises ValueError for other values."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e12:
-        raise ValueError("wants a number above 0")
+        raise ValueError("must be a number above 0")
     return float(value)
 
 

@@ -32,7 +32,7 @@ def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
     for row in rows:
         kind = row.parse("array", text, row.given["array"])
         if kind not in ("level", *_BESIDE):
-            raise row.error("array", "an axis over arrays is of `level`, or of `strip`, `spans` or `layout` beside it.")
+            raise row.error("array", "an axis over arrays is `level`, or with it `strip`, `spans` or `layout`.")
         if kind in by_kind:
             raise row.error("array", f"there are two axes of {kind}.")
         by_kind[kind] = row
@@ -40,7 +40,7 @@ def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
         return None
     if "level" not in by_kind:
         kind, extra_row = next(iter(by_kind.items()))
-        raise extra_row.error("array", f"an axis of {kind} stands beside one of levels.")
+        raise extra_row.error("array", f"an axis of {kind} needs an axis of levels.")
     row = by_kind["level"]
     row.require_keys(*_KEYS)
     given = {kind: (row, kind, row.given[kind]) for kind in _BESIDE if kind in row.given}
@@ -65,9 +65,9 @@ def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
         assume_clean=row.get("assume_clean", flag, False),
     )
     if bool(axis.drives) == bool(axis.pool):
-        raise row.error("drives", "name either drives = [...], or members = N of pool = ...")
+        raise row.error("drives", "use either drives = [...], or members = N with pool = ...")
     if bool(axis.pool) != bool(axis.members) and not axis.members_of:
-        raise row.error("members", "members = N says how many drives of pool = ... are taken.")
+        raise row.error("members", "set the number of drives from pool = ... with members = N.")
     return axis
 
 
@@ -78,7 +78,7 @@ def _strips(row: TomlTable, key: str, value: Any) -> tuple[int, ...]:
 def _layouts(row: TomlTable, key: str, value: Any, axis_levels: Sequence[Level]) -> tuple[str, ...]:
     """Return the layouts of an axis. Raises PlanError when it has no RAID 10."""
     if Level.RAID10 not in axis_levels:
-        raise row.error(key, f"a layout has {Level.RAID10.value}, which the axis does not name.")
+        raise row.error(key, f"a layout needs {Level.RAID10.value}, which is not on the axis.")
     return row.parse(key, layouts, value, "layout")
 
 
@@ -90,7 +90,7 @@ def _spans(row: TomlTable, key: str, value: Any, axis_levels: Sequence[Level]) -
     having = {level.value: level for level in axis_levels if level in SPANNED}
     by_level = value if isinstance(value, dict) else dict.fromkeys(having, value)
     if not having or by_level.keys() - having.keys():
-        raise row.error(key, f"spans have {', '.join(SPANNED)}; name levels of the axis.")
+        raise row.error(key, f"spans need {', '.join(SPANNED)}, which must be levels of the axis.")
     return {having[name]: row.parse(key, spans, item) for name, item in by_level.items()}
 
 
@@ -107,7 +107,7 @@ def _members_of(row: TomlTable, axis_levels: Sequence[Level]) -> dict[Level, int
     if not isinstance(given, dict):
         return {}
     if sorted(given) != sorted(level.value for level in axis_levels):
-        raise row.error("members", f"members names every level of the axis: {', '.join(axis_levels)}.")
+        raise row.error("members", f"members must contain every level of the axis: {', '.join(axis_levels)}.")
     return {level: row.parse("members", _COUNT, given[level.value]) for level in axis_levels}
 
 
@@ -153,9 +153,9 @@ def axis_of(
     except ValueError as error:
         raise PlanError(f"--level {error}.") from None
     if axis.layouts and Level.RAID10 not in named:
-        raise PlanError(f"--layout belongs to {Level.RAID10.value}.")
+        raise PlanError(f"--layout is only valid for {Level.RAID10.value}.")
     if bool(axis.drives) == bool(pool) or bool(pool) != bool(members):
-        raise PlanError("--level wants its drives: --drives DRIVE,..., or --members N and --pool WORDS.")
+        raise PlanError("--level needs drives: --drives DRIVE,..., or --members N and --pool SELECTION.")
     return axis
 
 
@@ -165,11 +165,11 @@ def _spans_of(named: Sequence[Level], given: str | None) -> dict[Level, tuple[in
     if given is None:
         return {}
     if not having:
-        raise PlanError(f"--spans belongs to {', '.join(SPANNED)}.")
+        raise PlanError(f"--spans is only valid for {', '.join(SPANNED)}.")
     try:
         numbers = spans(given if given == EVERY else [int(word) for word in given.split(",")])
     except ValueError:
-        raise PlanError(f"--spans wants different whole numbers with commas, or {EVERY}.") from None
+        raise PlanError(f"--spans must be different integers, separated by commas, or {EVERY}.") from None
     return dict.fromkeys(having, numbers)
 
 
@@ -179,14 +179,14 @@ def require_levels_alone(plan: SweepPlan) -> None:
         return
     if plan.saturation is not None or plan.curve is not None:
         raise PlanError(
-            "A sweep over levels measures a matrix, and searches nothing after it.",
-            hint="Leave out [saturation] and [curve]; an array of `raidbench array create` can have them.",
+            "A sweep over levels measures a matrix and cannot include a search.",
+            hint="Remove [saturation] and [curve]. They can be used on an array from `raidbench array create`.",
         )
     if plan.features or any(setup.needs or setup.lacks for setup in plan.setups):
-        raise PlanError("A sweep over levels restarts no machine.", hint="Leave out the features.")
+        raise PlanError("A sweep over levels cannot restart a host.", hint="Remove the features.")
     if plan.measure != plan.levels.role or any(setup.measure not in (None, plan.measure) for setup in plan.setups):
         raise PlanError(
-            "A sweep over levels measures the arrays that it makes, and nothing else.",
+            "A sweep over levels only measures the arrays that it creates.",
             hint=f'target = "{plan.levels.role}" under [measure], and no `measure` of a set-up.',
         )
 
@@ -194,7 +194,7 @@ def require_levels_alone(plan: SweepPlan) -> None:
 def with_levels(plan: SweepPlan, axis: LevelAxis) -> SweepPlan:
     """Return the plan with created arrays as its benchmark target. Raises PlanError when it has a level axis."""
     if plan.levels is not None:
-        raise PlanError("The plan has an axis of levels already.", hint="Change it in its file.")
+        raise PlanError("The plan already has an axis of levels.", hint="Change it in the plan file.")
     targets = {**plan.targets, plan.measure: ""}
     changed = replace(plan, levels=replace(axis, role=plan.measure), targets=targets, published=(), published_rows=None)
     require_levels_alone(changed)
@@ -204,14 +204,14 @@ def with_levels(plan: SweepPlan, axis: LevelAxis) -> SweepPlan:
 def with_drives(plan: SweepPlan, *, drives: str | None, members: int, pool: str) -> SweepPlan:
     """Return the plan with other drives for its arrays. Raises PlanError when it creates none."""
     if plan.levels is None:
-        raise PlanError("The plan makes no arrays.", hint="--level names the levels of arrays that are to be made.")
+        raise PlanError("The plan creates no arrays.", hint="Specify the levels of the arrays with --level.")
     named = tuple(word.strip() for word in (drives or "").split(",") if word.strip())
     if bool(named) == bool(pool or members):
-        raise PlanError("Name either --drives DRIVE,..., or --members N, or --members N and --pool WORDS.")
+        raise PlanError("Use one of: --drives DRIVE,...; --members N; --members N with --pool SELECTION.")
     if pool and not members:
-        raise PlanError("--members N says how many drives of --pool are taken.")
+        raise PlanError("Set the number of drives from --pool with --members N.")
     if members and not (pool or plan.levels.pool):
-        raise PlanError("--members N wants --pool WORDS.")
+        raise PlanError("--members N needs --pool SELECTION.")
     axis = replace(
         plan.levels,
         drives=named,

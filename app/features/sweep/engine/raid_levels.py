@@ -74,12 +74,13 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
     controller = controller_of(drives)
     if drives[0].shared:
         raise PlanError(
-            f"A sweep over levels makes its arrays of drives, not in {controller}.",
-            hint="`raidbench array create` makes one volume there, and a sweep may then measure it.",
+            f"A sweep over levels creates its arrays on drives, not in {controller}.",
+            hint="Create a volume there with `raidbench array create`, then measure it with a sweep.",
         )
     if controller is not None and axis.assume_clean:
         raise PlanError(
-            f"assume_clean is md's: {controller} initialises its arrays by itself.", hint="Leave out assume_clean."
+            f"assume_clean is only for md: {controller} initialises its arrays automatically.",
+            hint="Remove assume_clean.",
         )
     arrays: list[SweepArray] = []
     refused: list[tuple[ArrayShape, str]] = []
@@ -88,7 +89,9 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
         level = shape.level
         if level is Level.JBOD:
             if controller is not None:
-                refused.append((shape, f"The drives hang from {controller}, so the kernel has none of them alone."))
+                refused.append(
+                    (shape, f"The drives are attached to {controller}, so the kernel cannot access them individually.")
+                )
             else:
                 arrays.append(
                     SweepArray(
@@ -96,7 +99,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
                         level=Level.JBOD,
                         size_bytes=drives[0].size_bytes,
                         members=1,
-                        prepared="no array: the drive is measured as it is",
+                        prepared="no array: the drive is measured directly",
                     )
                 )
             continue
@@ -108,13 +111,13 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
             refused.append((shape, error.full_text))
             continue
         if members is not None and len(request.drives) < members:
-            raise PlanError(f"{level.value} is to be made of {members} drives, and {len(drives)} are named.")
+            raise PlanError(f"{level.value} needs {members} drives, but {len(drives)} are specified.")
         array = _array(f"a{len(arrays) + 1}", plan, shape, assume_clean=axis.assume_clean)
         arrays.append(replace(array, members=members))
         warnings |= dict.fromkeys(plan.warnings)
     if all(array.is_single_drive for array in arrays):
         raise PlanError(
-            "None of the arrays of the plan can be made of these drives.",
+            "None of the arrays of the plan can be created on these drives.",
             hint=" ".join(dict.fromkeys(reason for _, reason in refused)),
         )
     making = SweepArrays(
@@ -125,7 +128,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
                 wwn=None if drive.identity is None else drive.identity.wwn,
                 model=drive.model,
                 size_bytes=drive.size_bytes,
-                lies=drive.lies if drive.is_visible else ("unknown: only the card sees it",),
+                lies=drive.lies if drive.is_visible else ("unknown: only the controller sees it",),
             )
             for drive in drives
         ),
@@ -174,20 +177,20 @@ def _array(array_id: str, plan: ArrayPlan, shape: ArrayShape, *, assume_clean: b
     parity = level in PARITY
     seconds = 0.0
     if not software:
-        prepared = "measured while the card initialises nothing of it"
-        prepared += ", which it begins by itself minutes after making it" if plan.begins_later else ""
+        prepared = "measured when the controller has finished its initialisation"
+        prepared += ", which it starts automatically minutes after creation" if plan.begins_later else ""
         seconds = member / SYNC_RATE if plan.begins_later else 0.0
     elif assume_clean:
         rate = _WRITES.get(plan.request.drives[0].media, _WRITES[Media.HDD]) * max(1, plan.data_drives or 1)
         seconds = (plan.size_bytes or member) / rate + (member / SYNC_RATE if parity else 0.0)
         written = "parity" if parity else "copies" if level is not Level.RAID0 else "all of it"
-        prepared = f"assume-clean, {written} written by a pass in full stripes"
+        prepared = f"assume-clean, then {written} written in full stripes"
         prepared += ", then checked: mismatch_cnt has to be 0" if parity else ""
     elif level is Level.RAID0:
-        prepared = "measured as made"
+        prepared = "measured after creation"
     else:
         seconds = member / SYNC_RATE
-        prepared = "measured once it is synchronised"
+        prepared = "measured after the sync"
     return SweepArray(
         id=array_id,
         level=level,
@@ -212,8 +215,9 @@ def choose_from_pool(candidates: Sequence[Candidate], pool: str, members: int) -
     kinds = {media.value: media for media in (Media.HDD, Media.SSD, Media.NVME)}
     if match is None or match["media"].lower() not in kinds:
         raise PlanError(
-            f"{clean(pool, 60)!r} is no pool.",
-            hint='For example "unassigned ssd of c1", "hdd of kernel": hdd, ssd or nvme, then a card or `kernel`.',
+            f"{clean(pool, 60)!r} is not a valid pool.",
+            hint='For example "unassigned ssd of c1" or "hdd of kernel": hdd, ssd or nvme, then a controller or'
+            " `kernel`.",
         )
     media, where = kinds[match["media"].lower()], match["where"]
     free = [
@@ -228,8 +232,8 @@ def choose_from_pool(candidates: Sequence[Candidate], pool: str, members: int) -
     if chosen_group is None:
         most = max((len(group) for group in groups.values()), default=0)
         raise PlanError(
-            f"The pool {clean(pool, 60)!r} has {most} free drives of one model, and {members} are wanted.",
-            hint="`raidbench array list` says which drives are free, and why the others are not.",
+            f"The pool {clean(pool, 60)!r} has {most} free drives of one model, but {members} are needed.",
+            hint="`raidbench array list` shows which drives are free, and why others are not.",
         )
     return tuple(chosen_group[:members])
 

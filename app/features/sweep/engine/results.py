@@ -184,7 +184,7 @@ def _result(record: SweepRecord, cell: SweepCell, runs: Runs) -> CellResult:
     repeated = (end for end in ends if end.again and end.step not in final_failures)
     notes = (
         *(end.reason for end in ends if end.result is StepResult.DONE),
-        *(f"tried once more, as its first run failed: {end.reason}" for end in repeated),
+        *(f"retried, because its first run failed: {end.reason}" for end in repeated),
     )
     values = [value for score in scores if (value := score.by(record.design.rank)) is not None]
     tail = latency(scores, LatencyFigure.P99)

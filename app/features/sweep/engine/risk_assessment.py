@@ -94,7 +94,7 @@ async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> R
 def _drives_label(making: SweepArrays) -> DeviceLabel:
     """Return the label of the drives: its token confirms all arrays that the sweep creates and deletes on them."""
     drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in making.drives)
-    text = f"made of {clean(drives, 2000)}: what lies on them is lost"
+    text = f"created on {clean(drives, 2000)}: all data on them is lost"
     return DeviceLabel(name="Every array of the sweep", description=text, token=making.word)
 
 

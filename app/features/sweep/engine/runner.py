@@ -88,7 +88,7 @@ class SweepRunner:
         """
         if self._bench.session.sweep is not None:
             raise RefusedError(
-                "This session has a sweep already.", hint="Go on with it (--resume), or begin another session."
+                "This session already has a sweep.", hint="Continue it (--resume), or start another session."
             )
         SWEEP.create(self._bench.require_recording())
         self._bench.emit(SweepStarted(at=time.time(), design=design, pid=os.getpid()))
@@ -100,13 +100,13 @@ class SweepRunner:
         read.
         """
         if self.record.finished:
-            raise RefusedError("This sweep is finished.", hint="`raidbench attach` shows what it found.")
+            raise RefusedError("This sweep is finished.", hint="Show its results with `raidbench attach`.")
         SWEEP.create(self._bench.require_recording())
         self._bench.emit(SweepResumed(at=time.time(), pid=os.getpid()))
         if self._makes_arrays and (
             left := await self._arrays.delete_created_arrays()
         ):  # the next step creates its own array
-            raise RefusedError(" ".join(left), hint="`raidbench recover` shows what is left of it.")
+            raise RefusedError(" ".join(left), hint="Check the remaining changes with `raidbench recover`.")
         await end_interrupted_changes(self._bench)
 
     async def run_all(self) -> SweepRecord:
@@ -125,7 +125,7 @@ class SweepRunner:
         except RaidbenchError as error:
             reason = error.full_text
         except asyncio.CancelledError:
-            result, reason = SweepResult.STOPPED, "It was cancelled."
+            result, reason = SweepResult.STOPPED, "The sweep was cancelled."
             raise
         except BaseException as error:
             reason = f"raidbench failed: {type(error).__name__}: {error}".rstrip(": ")
@@ -139,7 +139,7 @@ class SweepRunner:
     async def restore_and_stop(self) -> SweepRecord:
         """Restore the settings that another process left, and end the sweep. Raises what `resume` raises."""
         await self.resume()
-        await self._end(SweepResult.STOPPED, "The settings were put back after it had been cut short.")
+        await self._end(SweepResult.STOPPED, "The settings were restored after an interruption.")
         return self.record
 
     @contextlib.contextmanager
@@ -201,7 +201,7 @@ class SweepRunner:
             name = (cell.array or cell.id) if of_array else cell.id  # all cells of a bad array count as one failure
             failures = {*failures, name} if ended.result is StepResult.FAILED else set()
             if len(failures) == TOO_MANY_FAILURES:
-                return SweepResult.FAILED, f"{len(failures)} cells failed one after the other: {ended.reason}"
+                return SweepResult.FAILED, f"{len(failures)} cells failed in a row: {ended.reason}"
         return SweepResult.STOPPED, _ASKED
 
     @property
@@ -260,7 +260,9 @@ class SweepRunner:
             if self._stopping.is_set():
                 return _step_end(step, StepResult.STOPPED, reason=_ASKED)
             if why := await mismatch_text(self._bench, cell.settings):
-                return _step_end(step, StepResult.FAILED, reason=f"{why}: it was changed before the run.", again=True)
+                return _step_end(
+                    step, StepResult.FAILED, reason=f"{why}: the value was changed before the run.", again=True
+                )
             run = await self._bench.jobs.measure(ready, confirm=self._confirmation(ready, cell))
         except (DeviceGoneError, StorageError, FeatureMissingError):
             raise
@@ -286,8 +288,8 @@ class SweepRunner:
         try:
             why = await mismatch_text(self._bench, cell.settings)
         except RaidbenchError as error:
-            return f"Its settings could not be read at the end of the run: {error.full_text}"
-        return f"{why}: it was changed during the run, so this is no measurement of the cell." if why else ""
+            return f"The settings could not be read at the end of the run: {error.full_text}"
+        return f"{why}: the value was changed during the run, so the result does not count for the cell." if why else ""
 
     async def _prepare_machine(self, cell: SweepCell) -> str:
         """Activate features and set the settings; return sentences about values that are not effective."""
@@ -336,11 +338,9 @@ class SweepRunner:
         if making is not None and cell.array is not None and making.array(cell.array).is_single_drive:
             agreed = making.drives[0].lies
         if agreed is None and ready.content:
-            raise RefusedError(
-                f"Nobody confirmed that {ready.only.device} may be overwritten: {'; '.join(ready.content)}."
-            )
+            raise RefusedError(f"Overwriting {ready.only.device} was not confirmed: {'; '.join(ready.content)}.")
         if agreed is not None and (new := new_content(ready.content, agreed)):
-            raise RefusedError(f"Something lies on {ready.only.device} that was not there before: {'; '.join(new)}.")
+            raise RefusedError(f"{ready.only.device} contains data that was not there before: {'; '.join(new)}.")
         return ready.confirm_text
 
     async def _rest(self, step: Step, cell: SweepCell) -> None:
@@ -350,7 +350,7 @@ class SweepRunner:
         await wait_for_stop(self._stopping, pause_before(step, cell, self.record.design))
 
 
-_ASKED = "It was asked to stop."
+_ASKED = "A stop was requested."
 
 
 def _step_end(

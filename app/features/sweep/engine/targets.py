@@ -77,14 +77,14 @@ async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str,
     """
     if plan.levels is not None and plan.levels.role in named:
         raise PlanError(
-            f"{plan.levels.role} is what the sweep makes: no --target says where it is.",
-            hint="Name its drives in the plan, or with --drives.",
+            f"{plan.levels.role} is created by the sweep and cannot be set with --target.",
+            hint="Specify its drives in the plan, or with --drives.",
         )
     for role in named:
         if role not in plan.targets:
             raise PlanError(
                 f"The plan has no target {clean(role, 40)!r}.",
-                hint=suggestion_hint(role, plan.targets, f"It has: {', '.join(plan.targets) or 'none'}."),
+                hint=suggestion_hint(role, plan.targets, f"Available: {', '.join(plan.targets) or 'none'}."),
             )
     addresses = {role: named.get(role, address) for role, address in plan.targets.items()}
     matches: dict[str, str] = {}

@@ -16,8 +16,8 @@ from backends.text import clean
 from widgets.text_utils import units
 
 ONCE = (
-    "Making and preparing one takes more than 10 min, so each array is made once, and the first of them again at the "
-    "end: comparisons between arrays have intervals and no verdict."
+    "Creating an array takes more than 10 min. Each is created once, and the first again at the end, so comparisons"
+    " between arrays have intervals but no verdict."
 )
 
 
@@ -33,7 +33,7 @@ def array_plan_facts(design: Design) -> tuple[Facts, ...]:
         return ()
     return (
         Facts(heading="DESTROYS DATA (asked once)", facts=tuple(_drives(design.making))),
-        Facts(heading="Arrays, made and deleted again", facts=tuple(_arrays(design))),
+        Facts(heading="Arrays, created and deleted again", facts=tuple(_arrays(design))),
     )
 
 
@@ -44,7 +44,7 @@ def _drives(making: SweepArrays) -> Iterator[FactLine]:
         )
         yield FactLine(drive.place, f"ALL DATA WILL BE LOST: {clean(text, 200)}", Tone.BAD)
         yield from (FactLine("", f"  {mark}") for mark in drive.lies)
-    yield FactLine("Word", making.word)
+    yield FactLine("Confirmation token", making.word)
 
 
 def _arrays(design: Design) -> Iterator[FactLine]:
@@ -59,9 +59,9 @@ def _arrays(design: Design) -> Iterator[FactLine]:
         if array.is_single_drive:
             yield FactLine(array_text(array), f"{size}, {often}; {array.prepared}")
             continue
-        yield FactLine(array_text(array), f"{size}{part}, made {often}, about {seconds} each; {array.prepared}")
+        yield FactLine(array_text(array), f"{size}{part}, created {often}, about {seconds} each; {array.prepared}")
         yield from (FactLine("", f"  {line}") for line in array.steps)
-    yield FactLine("", "Names and UUIDs are others each time.", Tone.DIM)
+    yield FactLine("", "Names and UUIDs differ each time.", Tone.DIM)
     if making.policies:
         text = ", ".join(f"{key}={value}" for key, value in making.policies.items())
         yield FactLine("Policies", f"{clean(text, 300)}, read back from each")
@@ -81,7 +81,7 @@ def array_result_facts(record: SweepRecord) -> Facts:
     facts = [FactLine("Drives", clean(drives, 2000))]
     for array in making.arrays:
         refused = record.refused.get(array.id)
-        text = array.prepared if refused is None else f"left out, its maker refused it: {refused}"
+        text = array.prepared if refused is None else f"skipped, because the controller or md refused it: {refused}"
         part = "" if array.members is None else f"the first {units.plural(array.members, 'drive')}; "
         facts.append(FactLine(array_text(array), part + text, Tone.PLAIN if refused is None else Tone.ATTENTION))
     if making.once:

@@ -27,7 +27,7 @@ from app.features.sweep.presentation.sweep import (
 )
 from widgets.text_utils import units
 
-FRONT_HEADING = "None of these is behind another in both IOPS and p99, by their means"
+FRONT_HEADING = "Best trade-offs between IOPS and p99 (by their means)"
 """Heading of a Pareto front: cells between which the reader has to choose."""
 
 MOST_EFFECTS = 8
@@ -36,7 +36,7 @@ MOST_EFFECTS = 8
 _MOST_NAMES = 4
 
 _NOT_IN_TURN_NOTE = (
-    f"{NOT_IN_TURN} not in turn (an array created again, a restart): held to what its baseline drifted by meanwhile."
+    f"{NOT_IN_TURN} not interleaved (re-created array or restart): compared with the drift of its baseline meanwhile."
 )
 
 
@@ -44,7 +44,7 @@ def finding_facts(record: SweepRecord, results: Results) -> tuple[Facts, ...]:
     """Return the findings: confirmations, Pareto fronts, reads by member, curves, searches, failures and notes."""
     groups = (
         Facts(
-            heading="Measured again",
+            heading="Confirmation runs",
             facts=tuple(FactLine("", *_confirmation_line(confirmation)) for confirmation in results.confirmations),
         ),
         *(_pareto_facts(results, front) for front in results.fronts),
@@ -144,12 +144,12 @@ def left_out_facts(design: Design) -> Facts:
         FactLine("", f"{row}{'' if len(columns) == every else ', ' + ' and '.join(columns)}: {reason}", Tone.ATTENTION)
         for (row, reason), columns in reasons.items()
     )
-    return Facts(heading="Left out", facts=facts)
+    return Facts(heading="Skipped", facts=facts)
 
 
 def short_facts(record: SweepRecord, results: Results) -> Facts:
     """Return the highlights as facts."""
-    return Facts(heading="In short", facts=sentence_lines(dict.fromkeys(session_highlights(record, results))))
+    return Facts(heading="Summary", facts=sentence_lines(dict.fromkeys(session_highlights(record, results))))
 
 
 def session_highlights(record: SweepRecord, results: Results) -> Iterator[str]:
@@ -201,7 +201,7 @@ def standings(record: SweepRecord, results: Results) -> Iterator[str]:
         yield _leader_text(record, results, name, [cells[name] for name in line])
     for confirmed in results.confirmations:
         if confirmed.judgement is None or not confirmed.judgement.differs:
-            yield f"Measured again: {_confirmation_line(confirmed)[0]}."
+            yield f"Confirmation: {_confirmation_line(confirmed)[0]}."
     goal = record.design.saturation
     if goal is not None:
         yield from (_cell_prefix(results, search.cell) + search_text(search, goal) for search in results.saturated)
@@ -250,12 +250,18 @@ def _leader_text(record: SweepRecord, results: Results, name: str, tied: list[Ce
     figure = f"{figure_text(best.value, results.rank)}"
     others = len(results.lines[name]) - len(tied)
     if len(tied) == 1:
-        return f"{where}{_place_of(results, best)} has {most}, {figure}; each of the others is shown to be behind it."
+        return (
+            f"{where}{_place_of(results, best)} has {most}, {figure}; it is significantly better than each of the"
+            " others."
+        )
     if not others:
         span = f"{figure_text(tied[-1].value, results.rank)} to {figure} {title}"
-        return f"{where}nothing is shown to be better than anything else, {span}."
+        return f"{where}no configuration is significantly better than another, {span}."
     names = units.first_of([_place_of(results, cell_result) for cell_result in tied[1:]], _MOST_NAMES)
-    return f"{where}a tie for {most}: {_place_of(results, best)} with {figure}, which cannot be told from {names}."
+    return (
+        f"{where}a tie for {most}: {_place_of(results, best)} with {figure}, which is not significantly different"
+        f" from {names}."
+    )
 
 
 def _place_of(results: Results, cell_result: CellResult) -> str:
@@ -267,10 +273,10 @@ def ending_text(record: SweepRecord) -> tuple[str, Tone]:
     end = record.end
     done = f"{record.done} of {units.plural(len(record.steps), 'step')}"
     if end is None:
-        return f"CUT SHORT after {done}: its settings may not be as before", Tone.BAD
+        return f"INTERRUPTED after {done}: settings may not be restored", Tone.BAD
     if end.left:
-        return f"{end.result.upper()}: NOT ALL SETTINGS ARE AS BEFORE: {' '.join(end.left)}", Tone.BAD
-    back = "the settings are as before"
+        return f"{end.result.upper()}: NOT ALL SETTINGS WERE RESTORED: {' '.join(end.left)}", Tone.BAD
+    back = "settings restored"
     if end.result is SweepResult.FINISHED:
         return f"FINISHED: {units.plural(len(record.steps), 'step')}; {back}", Tone.GOOD
     return f"{end.result.upper()} after {done}; {back}. {end.reason}".rstrip(), Tone.ATTENTION

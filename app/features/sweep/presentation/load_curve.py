@@ -64,15 +64,15 @@ def _result_text(search: SaturationResult, goal: Saturation) -> tuple[str, Tone]
     best = search.best
     if not search.complete:
         most = max((point.iops.mean for point in search.points if point.iops is not None), default=None)
-        return f"The search is not complete; the most so far are {units.iops(most)} IOPS.", Tone.ATTENTION
+        return f"The search is not complete. The maximum so far is {units.iops(most)} IOPS.", Tone.ATTENTION
     if best is None:
-        return "No depth that was tried keeps the limit.", Tone.ATTENTION
+        return "No tried depth stays within the limit.", Tone.ATTENTION
     if goal.p99_ns is not None:
         text = f"Most IOPS {goal_text(goal)} at queue depth {best.depth}: {spread_text(best.iops)} IOPS"
         return f"{text}, p99 {latency_text(best.p99_ns)}.", Tone.GOOD
     least = f"Queue depth {best.depth} is the least within {goal.within:g} % of the most"
     rising = best == search.points[-1] and best.depth >= goal.highest
-    more = " It may rise further: no greater depth was tried." if rising else ""
+    more = " It may rise further: no higher depth was tried." if rising else ""
     return (
         f"Saturated at {spread_text(search.plateau)} IOPS. {least}.{more}",
         Tone.ATTENTION if rising else Tone.GOOD,
@@ -150,7 +150,7 @@ def knee_text(curve: LoadCurve, *, complete: bool = True) -> str:
     at = f"mean latency {units.latency(knee.latency)}"
     share = _share(curve, knee)
     if knee.at_limit:
-        return f"{where}, {at}{share}: the latency hardly rises before nothing more is carried."
+        return f"{where}, {at}{share}: the latency hardly rises before saturation."
     return f"{where}, {at}{share}: beyond it 1 % more load costs more than 1 % of latency."
 
 

@@ -40,7 +40,7 @@ def plan_facts(assessment: RiskAssessment, speed: float | None = None) -> tuple[
         Facts(heading="DESTROYS DATA (asked once)", facts=tuple(_data_loss_lines(design))),
         Facts(heading="Wear", facts=sentence_lines(assessment.wear, Tone.ATTENTION)),
         Facts(heading="Risks", facts=sentence_lines(assessment.risks, Tone.ATTENTION)),
-        Facts(heading="Changes, all put back", facts=tuple(_changes(design))),
+        Facts(heading="Changes, all restored", facts=tuple(_changes(design))),
         Facts(heading="Not active", facts=tuple(_inactive_lines(design))),
         left_out_facts(design_with_labels(design)),
     )
@@ -56,7 +56,7 @@ def cells_table(design: Design) -> Table:
     measured = {(cell.column, cell.row) if turned else (cell.row, cell.column) for cell in design.cells}
     runs = units.plural(design.repeats, "run")
     return Table(
-        columns=(Column(title="Workload" if turned else "Set-up"), *(Column(title=head) for head in across)),
+        columns=(Column(title="Workload" if turned else "Configuration"), *(Column(title=head) for head in across)),
         rows=tuple(
             Row(cells=(side, *(runs if (side, head) in measured else units.NOTHING for head in across)))
             for side in down
@@ -91,11 +91,11 @@ def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
     rows, columns = _axis_names(design)
     sides = f"{units.plural(len(rows), 'set-up')}, {units.plural(len(columns), 'workload')}"
     yield FactLine("Cells", f"{len(design.cells)}: {sides}")
-    recreation = ", each on an array made anew where two arrays are compared" if design.making is not None else ""
+    recreation = ", each on a re-created array if two arrays are compared" if design.making is not None else ""
     more = f", then up to {2 * design.pairs} more for each winner{recreation}" if design.pairs else ""
     yield FactLine("Steps", f"{time_text(design, speed)}{more}")
     threshold = design.threshold_percent or THRESHOLD_PERCENT
-    within = "" if threshold == THRESHOLD_PERCENT else f", within +-{threshold:g} % is no difference"
+    within = "" if threshold == THRESHOLD_PERCENT else f", differences within +-{threshold:g} % count as none"
     yield FactLine("Each", f"{units.plural(design.repeats, 'run')}, best by {design.rank}, seed {design.seed}{within}")
     if groups := underpowered_setups(design):
         yield FactLine("Verdicts", _blind_text(groups, design.pairs), Tone.ATTENTION)
@@ -107,8 +107,8 @@ def _blind_text(groups: Sequence[UnderpoweredSetups], pairs: int) -> str:
     listed = " or ".join(filter(None, (", ".join(sizes[:-1]), sizes[-1])))
     enough = max(group.enough for group in groups)
     runs = units.plural(groups[0].rounds, "run")
-    text = f"{runs} of each of {listed} set-ups show no difference: {enough} can (repeats = {enough})"
-    return f"{text}; what leads is judged by {pairs} fresh pairs" if pairs else text
+    text = f"{runs} of each of {listed} configurations cannot show a difference: {enough} can (repeats = {enough})"
+    return f"{text}; the winner is confirmed by {pairs} fresh pairs" if pairs else text
 
 
 def _noise(assessment: RiskAssessment) -> Iterator[FactLine]:
@@ -122,20 +122,24 @@ def _noise(assessment: RiskAssessment) -> Iterator[FactLine]:
     left = len(columns) - len(assessment.noise)
     if left:
         subject = "" if not assessment.noise else f"{units.plural(left, 'other workload')}: "
-        yield FactLine("", f"{subject}not known yet; `raidbench ab TARGET --null` measures how far runs lie apart")
+        yield FactLine("", f"{subject}unknown; measure the run-to-run noise with `raidbench ab TARGET --null`")
 
 
 def _changes(design: Design) -> Iterator[FactLine]:
     for setting, count in switches(design):
         slow = ", created again or reshaped" if setting.slow else ""
         times = f"{units.plural(count, 'time')} on {setting.target}{slow}"
-        yield FactLine(setting.key, f"{times}; at the end {setting.value} again")
+        yield FactLine(setting.key, f"{times}; restored to {setting.value} at the end")
 
 
 def _inactive_lines(design: Design) -> Iterator[FactLine]:
     for feature in design.features:
         if not feature.active:
-            how = "the simulated host restarts for it" if feature.key else "it needs a key and a restart on the way"
+            how = (
+                "the simulated host restarts for it"
+                if feature.key
+                else ("it needs a key and a restart during the sweep")
+            )
             yield FactLine(feature.name, f"{feature.target}: {how}", Tone.ATTENTION)
 
 
@@ -154,7 +158,7 @@ def _destroying_steps_text(design: Design) -> str:
     if len(steps) == len(design.steps):
         return "by every step"
     shown = ", ".join(map(str, steps[:6])) + (", ..." if len(steps) > 6 else "")
-    return f"by steps {shown}" if steps else "on the way"
+    return f"by steps {shown}" if steps else "during the sweep"
 
 
 def _destroys_data(cell: SweepCell, before: Mapping[tuple[Target, str], str]) -> bool:

@@ -15,7 +15,7 @@ from app.features.sweep.engine.results import Results
 from widgets.text_utils import units
 from widgets.text_utils.text import width_of
 
-HEADING = "Beside what was published"
+HEADING = "Comparison with published results"
 
 WIDTH = 80
 """Maximum width of a table in characters if its shape is not named."""
@@ -62,8 +62,12 @@ def _table(
     together = sorted(at, key=lambda key: workloads.index(at[key].figure.column))
     lines = tuple(dict.fromkeys(line for line, _ in (together if shape is PublishedRows.WORKLOADS else at)))
     columns = tuple(dict.fromkeys(column for _, column in together))
-    heads = tuple(comparisons[0].figure.labels) or ("Set-up", "Workload")
-    heads = heads if shape is PublishedRows.CELLS else ("Workload" if shape is PublishedRows.WORKLOADS else "Set-up",)
+    heads = tuple(comparisons[0].figure.labels) or ("Configuration", "Workload")
+    heads = (
+        heads
+        if shape is PublishedRows.CELLS
+        else ("Workload" if shape is PublishedRows.WORKLOADS else "Configuration",)
+    )
     titles = _titles(columns)
     rows: list[Row] = []
     for line in lines:
@@ -121,7 +125,7 @@ def _our_figure_text(comparison: PublishedComparison | None) -> str:
     if comparison is None:
         return ""
     if comparison.cell is None:
-        return "left out"
+        return "skipped"
     return units.NOTHING if comparison.measured is None else figure_text(comparison.figure, comparison.measured)
 
 

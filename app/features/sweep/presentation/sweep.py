@@ -134,7 +134,7 @@ def _scale_of(results: Results, cell_result: CellResult) -> str:
 def scale_text(results: Results) -> str:
     """Return what the strongest shade, the highest bar and a frame mean."""
     largest = "the largest" if len(results.rows) == 1 else "the largest of its workload"
-    return f"{largest}; [ ] best, or not told from it"
+    return f"{largest}; [ ] best, or not significantly different from it"
 
 
 def _completed_runs(record: SweepRecord) -> Counter[str]:
@@ -246,7 +246,7 @@ def ranking(results: Results, column: str) -> Table:
     listed = results.best_first(results.cells) if alone else results.ranking(column)
     columns = (
         Column(title="", key="place", align=Align.RIGHT),
-        Column(title="Workload" if alone else f"Set-up, {column}", key="what", shrinks=True),
+        Column(title="Workload" if alone else f"Configuration, {column}", key="what", shrinks=True),
         Column(title="n", key="n", align=Align.RIGHT, priority=4),
         Column(title=RANK_TITLES[results.rank], key="figure", align=Align.RIGHT),
         Column(title="+-", key="half", align=Align.RIGHT, priority=2),

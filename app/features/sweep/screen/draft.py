@@ -173,35 +173,35 @@ _JOB_VALUES: Sequence[tuple[str, str, str, tuple[str, ...]]] = (
     (
         "rwmixread",
         "Read share",
-        "Percent of reads. A plain pattern becomes the mixed one: anything below 100 writes.",
+        "Percent of reads. A plain pattern becomes a mixed one; below 100 % the job also writes.",
         ("100", "90", "70", "50", "30", "0"),
     ),
-    ("numjobs", "Jobs", "Threads that do the same at once.", ("1", "2", "4", "8", "16")),
+    ("numjobs", "Jobs", "Number of parallel threads.", ("1", "2", "4", "8", "16")),
     ("rw", "Pattern", "Sequential or random, reads or writes.", ("read", "randread", "write", "randwrite", "randrw")),
 )
 _MEASURE_VALUES: Sequence[tuple[str, str, str, tuple[tuple[str, str], ...]]] = (
     (
         "repeats",
         "Runs of each",
-        "How often each combination is measured, in rounds drawn at random.",
+        "Number of runs of each combination, in random order.",
         (("1", "1"), ("2", "2"), ("3", "3"), ("5", "5")),
     ),
     (
         "pairs",
         "Confirm winner",
-        "Fresh pairs of the winner and its baseline: the best of a screening is partly luck.",
+        "Fresh pairs of the winner and its baseline, because the best of a screening is partly chance.",
         (("0", "not"), ("3", "3 pairs"), ("6", "6 pairs"), ("12", "12 pairs")),
     ),
     (
         "rank",
         "Best is",
-        "What the combinations are ranked by.",
+        "Metric for the ranking.",
         (("iops", "IOPS"), ("bandwidth", "MiB/s"), ("p99", "p99")),
     ),
     (
         "load",
         "Raise the load",
-        "Afterwards: the queue depth that saturates it, and the latency at rates up to that, with the knee.",
+        "Then find the queue depth at saturation, and the latency at rates up to saturation, with the knee.",
         (("", "not"), ("saturation", "until it is saturated"), ("curve", "for the latency curve")),
     ),
 )
@@ -259,38 +259,38 @@ def _array_axes(draft: Draft) -> list[DraftAxis]:
     layouts = tuple(DraftValue(value=f"{letter}2", label=f"2 {word} copies") for letter, word in ARRANGEMENTS.items())
     strips = tuple(DraftValue(value=_strip_text(size), label=exact_text(size)) for size in STRIPS)
     clean = (
-        DraftValue(value="no", label="synchronised first"),
+        DraftValue(value="no", label="sync first"),
         DraftValue(value="yes", label="assume-clean, then written"),
     )
     axes = (
         (
             "level",
             "Level",
-            "Each is made of the same drives, measured and deleted again. What is on the drives is lost.",
+            "Each array is created on the same drives, measured and deleted again. All data on the drives is lost.",
             levels,
         ),
         (
             "spans",
             "Spans",
-            "Of RAID 10, 50 and 60: an array for each that its level allows. Pairs, or two, where none is ticked.",
+            "Spans of RAID 10, 50 and 60: one array for each valid number. Default: pairs for RAID 10, else two.",
             spans,
         ),
         (
             "layout",
             "Layout",
-            "Of RAID 10 made by md: an array for each. Near copies where none is ticked.",
+            "Layouts of an md RAID 10: one array each. Default: near copies.",
             layouts,
         ),
         (
             "strip",
             "Strip",
-            "Of each array: a level for every strip. The maker's usual one where none is ticked.",
+            "Strip sizes: one array for each level and strip size. Default: that of the controller or md.",
             strips,
         ),
         (
             "assume_clean",
             "Parity",
-            "Of md: a pass over the whole array makes parity right, which is checked, in place of a resync.",
+            "md: write the whole array to make parity correct, and check it, instead of a resync.",
             clean,
         ),
     )
@@ -353,10 +353,10 @@ def _setting_axis(setting: Setting, reading: Reading, group: str) -> DraftAxis:
 
 def _why_not(setting: Setting, reading: Reading) -> str:
     if setting.secret or setting.effect in (Effect.REBOOT, Effect.RESET):
-        return "it takes effect after a restart only"
+        return "it only takes effect after a restart"
     if reading.availability.why_not is not None:
         return reading.availability.why_not
-    return "it cannot be read, so it could not be put back" if reading.now is None else ""
+    return "it cannot be read, so it could not be restored" if reading.now is None else ""
 
 
 def _nearby_values(reading: Reading, span: Span | None, risk: Risk) -> tuple[DraftValue, ...]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 def target_items(inventory: Inventory, *, controllers: bool) -> tuple[ChoiceItem, ...]:
     """Return the choices of a target: a scratch file with the value "", block devices, and controllers if wanted."""
-    choices = [ChoiceItem(value="", label="scratch file", help="Made for the runs and removed afterwards: safe.")]
+    choices = [ChoiceItem(value="", label="scratch file", help="Created for the runs and deleted afterwards: safe.")]
     choices += target_choices.target_items(inventory)
     if controllers:
         choices += [
@@ -145,12 +145,12 @@ class PlanChoices(Horizontal):
         """Open the target dialog for a role of the plan. "" selects the benchmark target."""
         now = self.named.get(role, "") if self.file is not None else (self.draft.address if self.draft else "")
         choices = target_items(self.workbench_app.session.inventory, controllers=bool(role))
-        title = f"Target {role}" if role else "What to measure"
+        title = f"Target {role}" if role else "Target"
 
         def chosen(address: str | None) -> None:
             if address == "":
                 start = self.workbench_app.options.scratch
-                help = "A folder, or a file that does not exist yet."
+                help = "A folder, or the name of a new file."
                 self.workbench_app.push_screen(
                     TextDialog("Scratch file", start, help=help), lambda path: self._take(role, path)
                 )
@@ -202,9 +202,9 @@ class PlanChoices(Horizontal):
     def save_plan(self) -> None:
         """Open the dialog that writes the plan to a file for `raidbench sweep`."""
         if not self.ready:
-            self.say("Nothing is ticked yet, so there is no plan to save.")
+            self.say("Select values first; there is no plan to save yet.")
             return
-        help = "`raidbench sweep FILE` runs it; an existing file is not overwritten."
+        help = "Run it with `raidbench sweep FILE`. An existing file is not overwritten."
         self.workbench_app.push_screen(TextDialog("Save the plan as", "sweep.toml", help=help), self._save)
 
     def _save(self, name: str | None) -> None:
@@ -221,5 +221,5 @@ class PlanChoices(Horizontal):
             self.say(f"{clean(str(path), 200)}: {error.strerror}.", severity="error", title="Not saved")
         else:
             self.workbench_app.notify_copyable(
-                f"The plan is in {path}: raidbench sweep {path}", f"raidbench sweep {shlex.quote(str(path))}"
+                f"Plan saved to {path}: raidbench sweep {path}", f"raidbench sweep {shlex.quote(str(path))}"
             )

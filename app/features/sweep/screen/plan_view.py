@@ -55,7 +55,9 @@ def fold_text(axes: Sequence[DraftAxis], draft: Draft, *, folded: bool) -> str:
     others = len(axes) - chosen
     if not chosen:
         return ""
-    return f"{others} not chosen, f shows them" if folded else f"{chosen} of {len(axes)} chosen, f hides others"
+    return (
+        f"{others} not selected, f shows them" if folded else (f"{chosen} of {len(axes)} selected, f hides the others")
+    )
 
 
 def _axis_row(axis: DraftAxis, draft: Draft, *, opened: bool) -> TableRow:
@@ -63,7 +65,7 @@ def _axis_row(axis: DraftAxis, draft: Draft, *, opened: bool) -> TableRow:
     labels = {value.value: value.label for value in axis.values}
     sign = (OPENED if opened and not axis.why_not else CLOSED).char
     if axis.why_not:
-        return TableRow(key=axis.key, cells=(f"  {axis.label}", "not here"), dim=True)
+        return TableRow(key=axis.key, cells=(f"  {axis.label}", "not available"), dim=True)
     text = ", ".join(labels.get(value, value) for value in chosen)
     now = next((value.label for value in axis.values if value.now), "")
     cell = TableCell(text=text, tone="accent") if text else TableCell(text=now, tone="muted")
@@ -83,23 +85,23 @@ def _value_rows(axis: DraftAxis, draft: Draft) -> list[TableRow]:
         rows.append(TableRow(key=f"{axis.key}{JOINT}{value.value}", cells=(f"  {box} {value.label}", cell)))
     if axis.free:
         rows.append(
-            TableRow(key=f"{axis.key}{OTHER}", cells=("  ... others", TableCell(text="enter types", tone="muted")))
+            TableRow(key=f"{axis.key}{OTHER}", cells=("  ... others", TableCell(text="Enter to edit", tone="muted")))
         )
     return rows
 
 
 def file_rows(plan: SweepPlan, named: Mapping[str, str]) -> tuple[TableRow, ...]:
     """Return the rows of an opened plan: its targets, which can be named here, and its combinations."""
-    rows = [TableRow(key="group:targets", cells=("Targets (enter names one)",), separator=True)]
+    rows = [TableRow(key="group:targets", cells=("Targets (press Enter to set one)",), separator=True)]
     for role, address in plan.targets.items():
         given = named.get(role, address)
-        cell = TableCell(text=given or "not named", tone="accent" if given else "warning")
+        cell = TableCell(text=given or "not set", tone="accent" if given else "warning")
         rows.append(
             TableRow(key=f"role:{role}", cells=(f"{role}{' (measured)' if role == plan.measure else ''}", cell))
         )
     groups = (
         (
-            "Set-ups",
+            "Configurations",
             [(setup.name, ", ".join(f"{key}={value}" for _, key, value in setup.settings)) for setup in plan.setups],
         ),
         ("Workloads", [(workload.name, workload.profile or "") for workload in plan.workloads]),
@@ -131,17 +133,17 @@ def question(
         return Confirmation(title=title, tier="refused", reasons=reasons)
     destroys = assessment.risk is Risk.DESTROYS_DATA
     lost = tuple(f"{destroy.shown}: {value}" for destroy in design.destroys for value in destroy.found)
-    blank = tuple(f"{destroy.shown}: nothing is known to lie on it" for destroy in design.destroys if not destroy.found)
+    blank = tuple(f"{destroy.shown}: no known data" for destroy in design.destroys if not destroy.found)
     overwritten = tuple(f"{destroy.shown} is overwritten. There is no undo." for destroy in design.destroys)
     if design.making is not None:
         lost += tuple(f"{drive.place}: {mark}" for drive in design.making.drives for mark in drive.lies)
-        overwritten += ("Arrays are made of these drives and deleted again. There is no undo.",)
+        overwritten += ("Arrays are created on these drives and deleted again. There is no undo.",)
         commands = (*commands, *(line for array in design.making.arrays for line in array.steps))
     return Confirmation(
         title=title,
         tier=TIERS[confirmation_level(assessment.risk)],
-        summary=f"{time_text(design, speed)}. It runs in the background, whatever becomes of this terminal; "
-        "every setting is put back at the end, also after a stop or a failure.",
+        summary=f"{time_text(design, speed)}. The sweep runs in the background, even if this terminal closes. All"
+        " settings are restored at the end, also after a stop or a failure.",
         changes=tuple(_change(design, setting) for setting, _ in switches(design)),
         commands=tuple(commands),
         risks=(*overwritten, *assessment.wear, *assessment.risks),
@@ -150,7 +152,7 @@ def question(
         if confirmation_level(assessment.risk) is ConfirmationLevel.HARMLESS
         else tuple(plate.sentence for plate in assessment.plates),
         required=confirm_token(assessment.plates) if destroys else "",
-        apply_label="Begin",
+        apply_label="Start",
     )
 
 
@@ -161,4 +163,4 @@ def _change(design: Design, before: Assignment) -> PlannedChange:
         for setting in cell.settings
         if (setting.key, setting.target) == (before.key, before.target)
     )
-    return PlannedChange(setting=before.key, before=before.value, after=", ".join(values), undo="by itself at the end")
+    return PlannedChange(setting=before.key, before=before.value, after=", ".join(values), undo="automatic at the end")

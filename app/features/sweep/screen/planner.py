@@ -54,9 +54,9 @@ class SweepPlanner(PlanChoices):
 
     def compose(self) -> ComposeResult:
         """Compose the axes and the plan."""
-        with Pane("What is varied", id="sweep-left"):
+        with Pane("Axes", id="sweep-left"):
             yield Static("", id="sweep-job", markup=False)
-            yield KeyedTable(AXIS_COLUMNS, id="sweep-axes", empty="looking for hardware ...")
+            yield KeyedTable(AXIS_COLUMNS, id="sweep-axes", empty="scanning for hardware ...")
             yield TextParagraphs("", "label", id="sweep-help")
         with Pane("Estimate and order", id="sweep-right"), VerticalScroll():
             yield Details(id="sweep-facts")
@@ -134,8 +134,8 @@ class SweepPlanner(PlanChoices):
         if not self.ready:
             self._say_plan(
                 "Nothing to compare yet.",
-                "enter opens an axis, space ticks values; two of any make a sweep. "
-                "o opens a plan from a file, or one that comes with raidbench.",
+                "Press Enter to open an axis and Space to select values. A sweep needs at least two values of one"
+                " axis. Press o to open a plan file or a built-in plan.",
             )
             return
         try:
@@ -188,7 +188,7 @@ class SweepPlanner(PlanChoices):
         elif axis is None:
             line.say("")
         elif axis.why_not:
-            line.say(f"No sweep can change it: {axis.why_not}. {axis.help}", "warning")
+            line.say(f"A sweep cannot change it: {axis.why_not}. {axis.help}", "warning")
         else:
             line.say(axis.help, "label")
 
@@ -242,7 +242,7 @@ class SweepPlanner(PlanChoices):
 
     def _ask_values(self, axis: DraftAxis) -> None:
         unit = f" in {axis.unit}" if axis.unit else ""
-        help = f"One or several{unit}, with commas between them. {axis.help}"
+        help = f"One or more{unit}, separated by commas. {axis.help}"
         self.workbench_app.push_screen(TextDialog(axis.label, help=help), lambda text: self._tick_typed(axis, text))
 
     def _tick_typed(self, axis: DraftAxis, text: str | None) -> None:
@@ -264,7 +264,7 @@ class SweepPlanner(PlanChoices):
         if self.file is not None or self.draft is None:
             return
         if not self.folded and not self.draft.ticked:
-            self.say("Nothing is chosen yet, so there is nothing to fold away.")
+            self.say("Select values first; there is nothing to hide yet.")
             return
         self.folded = not self.folded
         self._show_left()

@@ -60,10 +60,10 @@ def state_text(record: SweepRecord, *, running: bool, stopping: bool = False) ->
         return f"{text}{' c goes on.' if record.todo else ''}", TONES[tone]
     done = f"{record.done} of {units.plural(len(record.steps), 'step')}"
     if stopping:
-        return f"STOPPING after {done}: the settings are put back first", "warning"
+        return f"STOPPING after {done}: restoring the settings", "warning"
     step = record.current
     if step is None:
-        return f"RUNNING, {done} done: settings are being put back, or more steps planned", "accent"
+        return f"RUNNING, {done} done: restoring settings or planning more steps", "accent"
     cell = record.cell(step.step.cell)
     return f"RUNNING step {step.step.number}: {cell.row}; {cell.column}, {step.step.purpose}", "accent"
 

@@ -86,7 +86,7 @@ class SweepScreen(WorkbenchScreen):
     def action_view(self) -> None:
         """Switch between the planner and the sweep."""
         if self._controller.follower is None:
-            self.say("There is no sweep yet: r starts one.")
+            self.say("There is no sweep yet. Press r to start one.")
         else:
             self._show_part(watching=not self.watching)
 
@@ -145,14 +145,14 @@ class SweepScreen(WorkbenchScreen):
     def action_run(self) -> None:
         """Ask for confirmation, then start the sweep."""
         if self._controller.running:
-            self.say("A sweep is running already: x stops it.")
+            self.say("A sweep is already running. To stop it, press x.")
         elif self.watching:
             self._show_part(watching=False)
         elif not self.planner.ready:
-            self.say("Tick two values of an axis first: enter opens it, space ticks.")
+            self.say("Select two values of an axis first: press Enter to open it and Space to select.")
         elif not self._pending:
             self._pending = True
-            self.say("looking at the targets, and at what lies on them ...")
+            self.say("reading the targets and their content ...")
             # The worker belongs to the app, so that it survives a change of screens.
             self.app.run_worker(self._begin(), group="sweep-begin", exit_on_error=True)
 
@@ -164,7 +164,7 @@ class SweepScreen(WorkbenchScreen):
                 self.watching = True
                 self.workbench_app.refresh_screen()
         except PlanError as error:
-            self.workbench_app.show_error(error, title="No sweep")
+            self.workbench_app.show_error(error, title="Cannot start the sweep")
         finally:
             self._pending = False
 
@@ -178,9 +178,9 @@ class SweepScreen(WorkbenchScreen):
         follower = self._controller.follower
         record = follower.record if follower is not None else None
         if follower is None or record is None or self._controller.running:
-            self.say("There is no sweep that could go on.")
+            self.say("There is no sweep to continue.")
         elif record.finished:
-            self.say("It is finished: there is nothing left to do.")
+            self.say("The sweep has finished.")
         else:
             self.app.run_worker(self._controller.go_on(follower.folder), group="sweep-begin", exit_on_error=True)
 
@@ -188,7 +188,7 @@ class SweepScreen(WorkbenchScreen):
         """Open the graphs of the sweep."""
         follower = self._controller.follower
         if follower is None or follower.record is None:
-            self.say("There is no sweep yet: r starts one.")
+            self.say("There is no sweep yet. Press r to start one.")
             return
         self.workbench_app.do("plots.explore", session=follower.session, folder=follower.folder, first="sweep")
 

@@ -79,7 +79,7 @@ class SweepController(BackgroundWork):
 
         try:
             if self.running:
-                raise RefusedError("A sweep is running already.", hint="x stops it.")
+                raise RefusedError("A sweep is already running.", hint="Press x to stop it.")
             self._process_starter()
             facts = await inspect_targets(self._app.workbench, plan, named)
             assessment = await assess_risk(self._app.workbench, expand(plan, facts, seed), facts)
@@ -88,10 +88,10 @@ class SweepController(BackgroundWork):
             if not await self._app.push_screen_wait(ConfirmDialog(dialog)) or assessment.refused:
                 return False
             folder = await self._create_session(assessment.design)
-            self._app.notify("The sweep begins in a process of its own.", title=folder.name)
+            self._app.notify("The sweep starts in its own process.", title=folder.name)
             return await self._hand_over(folder)
         except RaidbenchError as error:
-            self._app.show_error(error, title="No sweep")
+            self._app.show_error(error, title="Cannot start the sweep")
             return False
 
     async def go_on(self, folder: Path) -> bool:
@@ -100,7 +100,7 @@ class SweepController(BackgroundWork):
             STOP.remove(folder)
             return await self._hand_over(folder)
         except RaidbenchError as error:
-            self._app.show_error(error, title="The sweep does not go on")
+            self._app.show_error(error, title="Cannot continue the sweep")
             return False
 
     async def _commands(self, design: Design) -> tuple[tuple[str, ...] | str, ...]:
@@ -137,7 +137,7 @@ class SweepController(BackgroundWork):
         """Return the function that starts a sweep's process. Raises RefusedError in read-only mode."""
         hand_over = self._app.options.hand_over
         if hand_over is None:
-            raise RefusedError("Here no sweep can be started.", hint="Start raidbench without --read-only.")
+            raise RefusedError("A sweep cannot be started here.", hint="Start raidbench without --read-only.")
         return hand_over
 
     async def _hand_over(self, folder: Path) -> bool:
@@ -172,7 +172,7 @@ class SweepController(BackgroundWork):
         if has_run and record is not None and self.follower is follower:
             text, tone = state_text(record, running=False)
             severity = {"good": "information", "warning": "warning"}.get(tone, "error")
-            self._app.notify(text, title="The sweep is over", severity=severity, timeout=15)  # type: ignore[arg-type]
+            self._app.notify(text, title="The sweep has ended", severity=severity, timeout=15)  # type: ignore[arg-type]
 
     def stop(self) -> bool:
         """Ask the sweep to stop after restoring all settings; return False if none is running."""
@@ -181,7 +181,7 @@ class SweepController(BackgroundWork):
         try:
             STOP.create(self.follower.folder)
         except RaidbenchError as error:
-            self._app.show_error(error, title="It was not asked to stop")
+            self._app.show_error(error, title="Cannot stop the sweep")
             return False
         self.stopping = True
         self._app.show_background("sweep")
@@ -206,12 +206,12 @@ class SweepController(BackgroundWork):
                     KeyedAnswer(key="s", label="Stop it and leave", value="stop"),
                     KeyedAnswer(key="escape", label="Stay", value="stay"),
                 ),
-                "Left running it goes on by itself: `raidbench attach`, or raidbench and key 4, show it again. "
-                "Stopped, it puts every setting back first.",
+                "If you leave it running, it continues in the background; show it with `raidbench attach`, or with"
+                " key 4 in raidbench. If you stop it, it restores all settings first.",
             )
         )
         if answer == "stop" and self.stop():
-            self._app.notify("The sweep puts the settings back, then raidbench ends.")
+            self._app.notify("The sweep restores the settings, then raidbench exits.")
             await self.stopped()
         return answer in ("leave", "stop")
 
@@ -221,7 +221,7 @@ class SweepController(BackgroundWork):
         active = await asyncio.to_thread(active_sessions, SWEEP, paths)
         if active:
             self.follow(active[0])
-            self._app.notify(f"A sweep is running ({active[0].name}): 4 shows it.")
+            self._app.notify(f"A sweep is running ({active[0].name}). Press 4 to show it.")
             return
         for folder in await asyncio.to_thread(abandoned_sessions, SWEEP, paths):
             await self._offer_recovery(folder)
@@ -231,10 +231,10 @@ class SweepController(BackgroundWork):
 
         answer = await self._app.push_screen_wait(
             QuestionDialog(
-                "A sweep was cut short, and its settings may still be in force.",
+                "A sweep was interrupted, and its settings may still be active.",
                 (
-                    KeyedAnswer(key="c", label="Go on with it", value="go on"),
-                    KeyedAnswer(key="r", label="Put settings back", value="restore"),
+                    KeyedAnswer(key="c", label="Continue it", value="go on"),
+                    KeyedAnswer(key="r", label="Restore settings", value="restore"),
                     KeyedAnswer(key="escape", label="Ask again later", value="later"),
                 ),
                 f"Session {folder.name}.",
@@ -256,7 +256,7 @@ class SweepController(BackgroundWork):
             await bench.hardware.probe()
             record = await SweepRunner(bench).restore_and_stop()
         except RaidbenchError as error:
-            self._app.show_error(error, title="Not put back")
+            self._app.show_error(error, title="Not restored")
             return
         finally:
             bench.close("put back")

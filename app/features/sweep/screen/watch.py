@@ -84,7 +84,7 @@ class SweepWatch(Vertical):
             yield LineChart(title="Latency", id="sweep-latency", log_scale=True)
             yield ProgressLine(id="sweep-step")
             yield ProgressLine(id="sweep-whole")
-        with Pane("What was found", id="sweep-findings-pane"), VerticalScroll(id="sweep-found"):
+        with Pane("Results", id="sweep-findings-pane"), VerticalScroll(id="sweep-found"):
             yield Vertical(id="sweep-published")
             yield Details(id="sweep-short")
             yield PlotWorker(id="sweep-picture", ascii=bool(getattr(self.app, "ascii", False)))
@@ -125,7 +125,7 @@ class SweepWatch(Vertical):
         self.query_one(ShadeScale).text = scale_text(outcome)
         title = title_text(session, record)
         self.query_one("#sweep-shown", Pane).title = title
-        self.query_one("#sweep-findings-pane", Pane).title = title if is_single_cell(record) else "What was found"
+        self.query_one("#sweep-findings-pane", Pane).title = title if is_single_cell(record) else "Results"
         self.query_one("#sweep-live").display = running
         self.query_one("#sweep-findings-pane").display = is_single_cell(record) or not running
         self._show_cell(record, outcome)

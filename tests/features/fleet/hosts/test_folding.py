@@ -15,7 +15,7 @@ def answer(named: str, status: int = 0, **document: Any) -> HostResponse:
     return HostResponse(host=named, status=status, document={"schema": 1, **document})
 
 
-def lost(host: str, evidence: str = "", message: str = "It cannot be reached.") -> MissingHost:
+def lost(host: str, evidence: str = "", message: str = "The host is unreachable.") -> MissingHost:
     return MissingHost(host=host, cause=Cause.UNREACHABLE, message=message, hint="Look.", evidence=evidence)
 
 
@@ -53,7 +53,7 @@ def test_a_total_never_shrinks_in_silence() -> None:
 def test_losses_with_one_reason_are_told_once() -> None:
     made = gathered(lost("n2", "port of n2 is shut"), lost("n1", "port of n1 is shut"), lost("n3", message="Late."))
     assert loss_rows(made) == [
-        *("n[1-2]: It cannot be reached.", "  port of n1 is shut", "  Look."),
+        *("n[1-2]: The host is unreachable.", "  port of n1 is shut", "  Look."),
         *("n3: Late.", "  Look."),
     ]
 

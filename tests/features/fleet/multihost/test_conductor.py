@@ -200,25 +200,27 @@ def test_a_host_that_is_too_late_is_left_outside_and_named(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
-        pytest.param({"dies": 8}, "it is out of reach: Connection to host closed", id="killed"),
-        pytest.param({"freezes": 8}, "it said nothing for 0.6 s", id="frozen"),
-        pytest.param({"says_at": 8, "says": b"{}\n" * 1_000_000}, "it said what no run says: {}", id="a million lines"),
-        pytest.param({"says_at": 8, "says": b"x" * (2 << 20)}, "it says a line without end", id="endless line"),
-        pytest.param({"says_at": 8, "says": b"\x1b]0;x\x07\n"}, "it said what no run says", id="escapes"),
+        pytest.param({"dies": 8}, "host unreachable: Connection to host closed", id="killed"),
+        pytest.param({"freezes": 8}, "no message for 0.6 s", id="frozen"),
+        pytest.param({"says_at": 8, "says": b"{}\n" * 1_000_000}, "unexpected message: {}", id="a million lines"),
+        pytest.param({"says_at": 8, "says": b"x" * (2 << 20)}, "protocol error: line too long", id="endless line"),
+        pytest.param({"says_at": 8, "says": b"\x1b]0;x\x07\n"}, "unexpected message", id="escapes"),
         pytest.param(
-            {"says_at": 8, "says": b'{"kind":"pong","id":"x9","mono":1,"wall":1}\n'}, "never sent", id="made-up pong"
+            {"says_at": 8, "says": b'{"kind":"pong","id":"x9","mono":1,"wall":1}\n'},
+            "a ping that was not sent",
+            id="made-up pong",
         ),
         pytest.param(
             {"says_at": 8, "says": b'{"kind":"phase","phase":"ramp","host":"a"}\n'}, "another host, a", id="as another"
         ),
         pytest.param(
             {"says_at": 8, "says": b'{"kind":"hello","protocol":1,"host":"b","boot":"","version":""}\n'},
-            "twice who it is",
+            "two hello messages",
             id="hello twice",
         ),
-        pytest.param({"clock": 30.0}, "another time than now", id="ticks of the future"),
-        pytest.param({"clock": -30.0}, "another time than now", id="ticks of the past"),
-        pytest.param({"endless": True}, "did not end in its time", id="without end"),
+        pytest.param({"clock": 30.0}, "timestamp out of range", id="ticks of the future"),
+        pytest.param({"clock": -30.0}, "timestamp out of range", id="ticks of the past"),
+        pytest.param({"endless": True}, "did not end in time", id="without end"),
     ],
 )
 def test_a_lost_host_is_named_and_the_sum_is_that_of_the_others(
@@ -237,16 +239,16 @@ def test_a_lost_host_is_named_and_the_sum_is_that_of_the_others(
 def test_a_flood_is_cut(tmp_path: Path) -> None:
     flood = b'{"kind":"phase","phase":"ramp"}\n' * 2000
     record, _ = Table(HostDouble("a"), HostDouble("b", says_at=5, says=flood)).run(tmp_path)
-    assert "it says more than a run has to say" in record.hosts[1].reason
+    assert "protocol error: too much output" in record.hosts[1].reason
 
 
 @pytest.mark.parametrize(
     ("wrong", "state", "reason"),
     [
-        pytest.param({"mute": True}, NEVER, "it said nothing for 1 s", id="mute"),
-        pytest.param({"mute": True, "before": b""}, NEVER, "it is out of reach", id="unreachable"),
-        pytest.param({"protocol": 2}, NEVER, "speaks another protocol", id="another protocol"),
-        pytest.param({"mute": True, "before": b"x" * 70_000}, NEVER, "is no run", id="noise"),
+        pytest.param({"mute": True}, NEVER, "no message for 1 s", id="mute"),
+        pytest.param({"mute": True, "before": b""}, NEVER, "host unreachable", id="unreachable"),
+        pytest.param({"protocol": 2}, NEVER, "uses another protocol version", id="another protocol"),
+        pytest.param({"mute": True, "before": b"x" * 70_000}, NEVER, "not a raidbench run", id="noise"),
         pytest.param({"claims": "a"}, LOST, "another host, a", id="as another"),
     ],
 )
@@ -299,7 +301,7 @@ def test_two_names_of_one_machine_are_told(tmp_path: Path) -> None:
     table.hosts = {"a": first, "b": second}
     second.name = first.name
     _, said = table.run(tmp_path)
-    assert said == ["b and a run on one kernel: disks and processors that they share count twice."]
+    assert said == ["b and a run on the same kernel. Shared disks and CPUs count twice."]
 
 
 def test_pings_keep_every_lease(tmp_path: Path) -> None:
@@ -315,8 +317,8 @@ def test_hosts_with_one_scratch_file_measure_none_and_the_others_are_measured(tm
     ).run(tmp_path)
     assert states(record) == {"a": LOST, "b": IN_WINDOW, "c": LOST}
     assert said == [
-        "a: its scratch file is that of c, too, on a filesystem both have (nfs4 server:/export/scratch).",
-        "c: its scratch file is that of a, too, on a filesystem both have (nfs4 server:/export/scratch).",
+        "a: it uses the same scratch file as c on a shared filesystem (nfs4 server:/export/scratch).",
+        "c: it uses the same scratch file as a on a shared filesystem (nfs4 server:/export/scratch).",
     ]
     assert record.figures.sides["read"].iops == pytest.approx(100 / TICK)
 

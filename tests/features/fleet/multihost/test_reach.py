@@ -28,18 +28,18 @@ def test_nothing_is_asked_and_no_key_accepted() -> None:
     ("status", "said", "means"),
     [
         (255, ["Host key for pear has changed and you have requested strict checking."], "host key has changed"),
-        (255, ["No ED25519 host key is known for pear", "Host key verification failed."], "not known here"),
-        (255, ["root@pear: Permission denied (publickey)."], "lets nobody in"),
+        (255, ["No ED25519 host key is known for pear", "Host key verification failed."], "SSH host key is unknown"),
+        (255, ["root@pear: Permission denied (publickey)."], "login failed"),
         (
             255,
             ["ssh: connect to host pear port 22: Connection refused"],
-            "out of reach: ssh: connect to host pear port",
+            "host unreachable: ssh: connect to host pear port",
         ),
-        (255, [], "out of reach: ssh gave no reason"),
-        (127, ["bash: raidbench: command not found"], "there is no raidbench"),
-        (1, ["Permission denied"], "ended there with status 1: Permission denied"),
+        (255, [], "host unreachable: ssh gave no reason"),
+        (127, ["bash: raidbench: command not found"], "raidbench is not installed"),
+        (1, ["Permission denied"], "exited there with status 1: Permission denied"),
         (-9, [], "raidbench was killed there (signal 9)"),
-        (None, [], "its line ended"),
+        (None, [], "the connection closed"),
     ],
 )
 def test_why_there_is_no_line(status: int | None, said: list[str], means: str) -> None:

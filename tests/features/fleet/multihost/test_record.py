@@ -39,7 +39,7 @@ def made(session: Path) -> JointRecord:
     figures = sum_hosts({host: folder.sum_within(host, WINDOW).figures() for host in HOSTS})
     hosts = (
         HostRecord(host="pear", state=IN_WINDOW, late_s=1.5),
-        HostRecord(host="plum", state=LOST, reason="its line ended"),
+        HostRecord(host="plum", state=LOST, reason="the connection closed"),
     )
     record = JointRecord(
         id=folder.id, at=1.7e9, target="sda", job={"rw": "read"}, hosts=hosts, begin=0.5, seconds=1.0, figures=figures
@@ -78,11 +78,11 @@ def test_one_that_was_cut_short_is_named(tmp_path: Path) -> None:
     (tmp_path / "runs" / "j1" / DOCUMENT).unlink()
     records, problems = joint_records(tmp_path)
     assert (records, len(problems)) == ((), 1)
-    assert problems[0].startswith("The run j1 on many hosts was cut short: what each host measured lies in ")
+    assert problems[0].startswith("The multi-host run j1 was interrupted. The results of each host are in ")
 
 
 def test_one_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     made(tmp_path)
     for text in ("{", "[]", '{"format": 1}', '{"format": 1, "id": [], "hosts": 3}'):
         (tmp_path / "runs" / "j1" / DOCUMENT).write_text(text)
-        assert joint_records(tmp_path) == ((), ("The run j1 on many hosts cannot be read.",))
+        assert joint_records(tmp_path) == ((), ("Cannot read the multi-host run j1.",))
