@@ -287,13 +287,13 @@ def program(*argv: str) -> Iterator[subprocess.Popen[str]]:
         process.stdout.close()
 
 
-def wait_for(condition: object, seconds: float = 120.0) -> None:
-    """Until the kernel has done it."""
+def wait_for(condition: object, seconds: float = 120.0, *, pause: float = 0.01) -> None:
+    """Wait until the kernel has done it. `pause`: seconds between two questions, more for one that starts a program."""
     assert callable(condition)
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "the kernel did not do it in time"
-        time.sleep(0.01)
+        time.sleep(pause)
 
 
 def gpt() -> bytes:

@@ -88,7 +88,7 @@ def test_a_trial_whose_watchdog_is_gone_is_left_to_recover(rack: Rack) -> None:
     rack.set(2048, SHORT)
     rack.end()
     assert rack.read_ahead == "2048"
-    wait_for(lambda: "c1" in rack("recover", "--list").out, 120)
+    wait_for(lambda: "c1" in rack("recover", "--list").out, 120, pause=2)
     assert (rack("recover", "--trials").status, rack.read_ahead) == (0, "128")
     assert "no change is in force" in rack("undo", "--list").err
 

@@ -160,6 +160,7 @@ def numbers_of(text: str) -> set[int]:
     """Every number that the digits of a text can stand for, in any unit."""
     plain = {Decimal(match) for match in re.findall(r"[0-9]{1,25}(?:\.[0-9]{1,12})?", text)}
     plain |= {Decimal(match[1]) for match in re.finditer(r"(?=([0-9]{1,15}))", text)}
+    plain |= {Decimal(match.replace(",", "")) for match in re.findall(r"[0-9]{1,3}(?:,[0-9]{3})+", text)}  # 2,727 TB
     found = {way(number * 1024**power) for number in plain for power in range(7) for way in (int, round)}
     sectors = {int(match, 16) for match in re.findall(r"\[0x([0-9a-fA-F]{1,14})", text)}
     widths = {512, *(int(number) for number in plain if number < 100_000)}
