@@ -23,7 +23,8 @@ from backends.errors import (
 from backends.host import Command, Completed, Host
 from backends.model import Controller, Target
 from backends.protocol import Backend, InventoryBackend
-from backends.settings import NOT_UNDERSTOOD, Availability, Reading, Risk
+from backends.settings import NOT_UNDERSTOOD, Availability, Reading, Risk, Setting
+from backends.units import text_in_unit
 
 
 def candidates(reading: Reading) -> list[str]:
@@ -37,6 +38,15 @@ def candidates(reading: Reading) -> list[str]:
     wanted.add(span.maximum - (span.maximum - span.minimum) % span.step)
     legal = sorted(value for value in wanted if value <= span.maximum and not (value - span.minimum) % span.step)
     return [str(value) for value in legal]
+
+
+def _shown_texts(setting: Setting, reading: Reading, value: str) -> set[str]:
+    """Return the spellings in which a legal value is shown to users, and those that they type for them."""
+    unit = (reading.span.unit if reading.span else "") or setting.unit
+    texts = {choice.label for choice in reading.choices if choice.value == value} | {text_in_unit(value, unit)}
+    return texts | {
+        text.replace(" ", "").replace("iB", "").lower() for text in texts if re.fullmatch(r"[0-9]+ [KMGT]iB", text)
+    }
 
 
 @pytest.mark.asyncio
@@ -162,6 +172,16 @@ class Conformance(FindsConformance):
                     assert change.before == reading.now
                     assert change.lock
             assert await backend.read(target) == before
+
+    async def test_values_are_accepted_as_they_are_shown(self, backend: Backend, targets: tuple[Target, ...]) -> None:
+        """A label (`256 KiB`), a number with its unit (`30 %`) and a short size (`256k`) plan the same change."""
+        for target in targets:
+            settings = {setting.key: setting for setting in backend.settings(target)}
+            for key, reading in (await backend.read(target)).items():
+                for value in candidates(reading) if reading.availability.available else ():
+                    planned = (await backend.plan(target, key, value)).requested
+                    for text in _shown_texts(settings[key], reading, value):
+                        assert (await backend.plan(target, key, text)).requested == planned, (key, text)
 
     async def test_a_change_locks_what_a_run_on_the_device_locks(
         self, backend: Backend, targets: tuple[Target, ...]

@@ -19,7 +19,6 @@ from app.features.sweep.engine.array_preparation import (
 from app.features.sweep.engine.cell_settings import note_restored
 from app.features.sweep.engine.order import ArrayUse, array_use_of
 from app.features.sweep.engine.raid_levels import array_request, array_text
-from app.features.sweep.engine.targets import legal_value
 from backends.array_planning import ArrayMatch, ArrayMatchState, Candidate, require_free_drive
 from backends.errors import (
     DeviceGoneError,
@@ -30,7 +29,7 @@ from backends.errors import (
     ToolFailedError,
 )
 from backends.identity import new_content
-from backends.settings import Effect
+from backends.settings import Effect, check_value
 from backends.text import clean
 from backends.values import dataclass
 
@@ -208,7 +207,7 @@ class ArrayLifecycle:
                 for value in {
                     assignment.value for cell in cells for assignment in cell.settings if assignment.key == key
                 }:
-                    legal_value(setting, readings[key], value)
+                    check_value(setting, readings[key], value)
                 initial[key] = Assignment(target=target, key=key, value=now)
         return initial
 
