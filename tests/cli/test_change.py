@@ -225,6 +225,17 @@ def test_persist_with_nothing_changed_asks_for_values(cli: Cli, machine: str) ->
     assert "TARGET KEY=VALUE" in cli("--machine", machine, "persist", "sda").err
 
 
+def test_persist_writes_a_file_for_each_view_of_a_disk_and_removes_from_each(cli: Cli) -> None:
+    kept = cli("--demo", "linux", "persist", "sda", "read_ahead_kb=512", "drive_cache=off", "--yes", "--json")
+    assert kept.status == 0
+    files = json.loads(kept.out)["files"]
+    assert [file["target"] for file in files] == ["block:sda", "scsi:sda"]
+    removed = cli("--demo", "linux", "persist", "sda", "--remove", "--yes")
+    assert removed.out.splitlines() == [f"{file['target']}: removed from {file['path']}" for file in reversed(files)]
+    again = cli("--demo", "linux", "persist", "sda", "--remove", "--yes")
+    assert "no settings were persisted" in again.out
+
+
 def test_persist_is_recorded(cli: Cli, machine: str) -> None:
     cli("--machine", machine, "persist", "sda", "read_ahead_kb=4096", "--yes")
     out = cli("--machine", machine, "log").out
