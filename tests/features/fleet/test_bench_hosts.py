@@ -26,7 +26,7 @@ from tests.cli.conftest import ROOT, Cli, Outcome, argv, program
 from tests.cli.kills import _fios as fios
 from tests.packages import needs
 
-JOINT = ("--demo", "linux", "bench", "md2", "--runtime", "4", "--ramp", "0", "--hosts", "node[1-3]")
+JOINT = ("--demo", "linux", "bench", "md2", "--runtime", "4", "--ramp", "1", "--hosts", "node[1-3]")
 
 
 # -- the command -------------------------------------------------------------------------------------------------------
