@@ -74,7 +74,11 @@ async def openers(
     dumb: list[str] = []
     for start in range(0, len(paths), 256):
         batch = paths[start : start + 256]
-        for path, stat in zip(batch, await asyncio.gather(*map(host.stat, batch)), strict=True):
+        await asyncio.sleep(
+            0
+        )  # leave the event loop to others; a task for each of 50,000 files costs more than its stat
+        for path in batch:
+            stat = await host.stat(path)
             key = _opening_of(stat)
             pid = path.split("/")[2]
             if stat is None:
