@@ -74,9 +74,8 @@ async def openers(
     dumb: list[str] = []
     for start in range(0, len(paths), 256):
         batch = paths[start : start + 256]
-        await asyncio.sleep(
-            0
-        )  # leave the event loop to others; a task for each of 50,000 files costs more than its stat
+        if start:  # others get the event loop in between; a task for each of 50,000 files would cost more than its stat
+            await asyncio.sleep(0)
         for path in batch:
             stat = await host.stat(path)
             key = _opening_of(stat)
