@@ -95,7 +95,7 @@ def test_each_picture_has_its_key_and_says_why_where_it_has_none(tmp_path: Path)
         seen = []
         titles = {"i": ": latency, 3 runs each", "o": ": IOPS, 3 runs each", "s": "IOPS and p99", "t": "No intervals"}
         for key, words in (
-            titles | {"v": "A curve is of a sweep", "H": "A looks through all", "p": "percentile"}
+            titles | {"v": "A curve needs a sweep", "H": "Press A for all sessions", "p": "percentile"}
         ).items():
             await pilot.press(key)
             await until(pilot, shown(pilot, f"[{key} ", words))
