@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from app.core.session.events import RulePersisted
 from app.core.session.inventory import SessionInventory
 from app.core.session.recorder import Recorder
+from backends.change_steps import persistence_error
 from backends.errors import BlockedError
 from backends.host import Command
 from backends.model import Target
@@ -28,7 +29,7 @@ class SettingPersister:
         keeper = self.keeper_of(target, values)
         backend = self._hardware.machine.backend(keeper)
         if not isinstance(backend, CanPersist):
-            raise BlockedError(f"{keeper} does not support persistent settings, or always stores them.")
+            raise persistence_error(keeper)
         return await backend.persist(keeper, values)
 
     def keeper_of(self, target: Target, values: Mapping[str, str]) -> Target:
