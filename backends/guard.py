@@ -352,8 +352,8 @@ def _require_same(now: DeviceFacts, meant: Identity) -> None:
     """Raise DeviceGoneError unless the device is the one that was chosen."""
     if now.identity is None:
         raise DeviceGoneError(f"{now.device} is gone.", hint="Scan the devices again.")
-    if not meant.same_device(now.identity):
+    if differences := meant.differences(now.identity):
         raise AnotherDeviceError(
-            f"{now.device} is no longer the device that you chose.",
+            f"{now.device} is now a different device: {differences}.",
             hint="Scan the devices again, then choose the device again.",
         )
