@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from backends.settings import Setting
 
 
-@command("devices", "raidbench devices", "raidbench devices --columns name,health,size --wide")
+@command("devices", "raidbench devices", "raidbench devices --columns name,state,size --wide")
 @json_option
 @click.option(
     "--schema",

@@ -40,7 +40,7 @@ from app.core.session.json_codec import unstructure
 from app.core.session.locks import HeldLock, LockPlace, hold_lock
 from app.core.session.state import ChangeRecord
 from backends.change import Change
-from backends.change_steps import LOOK_AGAIN
+from backends.change_steps import LOOK_AGAIN, recreation_error
 from backends.device_label import DeviceLabel
 from backends.errors import (
     BlockedError,
@@ -581,8 +581,7 @@ class ChangeExecutor:
         change = left.change
         backend = self.backends.get(change.target.backend)
         if backend is None or not isinstance(backend, Recreatable) or not change.members:
-            error = BlockedError(f"{change.target} no longer exists and cannot be re-created from here.")
-            raise await self.with_recovery_hint(change, error)
+            raise await self.with_recovery_hint(change, recreation_error(change.target))
         return await backend.plan_remake(change)
 
     @contextlib.asynccontextmanager

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from app.core.session.events import RulePersisted
 from app.core.session.inventory import SessionInventory
 from app.core.session.recorder import Recorder
+from backends.change_steps import persistence_error
 from backends.errors import BlockedError
 from backends.host import Command
 from backends.model import Target
@@ -64,7 +65,7 @@ class SettingPersister:
     async def _plan(self, view: Target, values: Mapping[str, str]) -> PersistRule:
         backend = self._hardware.machine.backend(view)
         if not isinstance(backend, CanPersist):
-            raise BlockedError(f"{view} does not support persistent settings, or always stores them.")
+            raise persistence_error(view)
         return await backend.persist(view, values)
 
     def _by_home(self, target: Target, values: Mapping[str, str]) -> dict[Target, dict[str, str]]:

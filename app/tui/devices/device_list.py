@@ -23,6 +23,7 @@ from app.core.presentation.device_table import (
 from app.core.presentation.setting import TuningCells
 from app.core.presentation.table import Cell, ExpandState, Row, Table
 from app.tui import render
+from app.tui.header_text import SCANNING_TEXT
 from backends.model import Device, Inventory, Target
 from backends.settings import Reading
 from widgets.keyed_table import KeyedTable, TableCell, TableRow
@@ -101,7 +102,7 @@ class DeviceList(KeyedTable):
     """Controllers, arrays and drives in a table whose branches expand and collapse."""
 
     def __init__(self, columns: Collection[str] = (), order: str = "address") -> None:
-        super().__init__(id="devices", empty="scanning hardware ...")
+        super().__init__(id="devices", empty=SCANNING_TEXT)
         self.shown: tuple[str, ...] = tuple(columns) or USUAL
         """Keys of the columns to show if there is room."""
         self.listing = DeviceListOptions(order=order if order in ORDERS else "address")

@@ -24,6 +24,7 @@ from app.tui.devices.settings_panel import (
     settings_by_key,
     vendor_defect,
 )
+from app.tui.header_text import SCANNING_TEXT
 from app.tui.notices import commands_in
 from app.tui.welcome import welcome_lines
 from backends.display_names import name_of
@@ -121,7 +122,7 @@ class DevicesScreen(ListDetailScreen):
     def _say_empty(self, session: Session) -> None:
         """Show why there are no devices or no settings."""
         inventory = session.inventory
-        no_devices = "scanning hardware ..." if session.probing else "no devices were found: raidbench doctor shows why"
+        no_devices = SCANNING_TEXT if session.probing else "no devices were found: raidbench doctor shows why"
         if self._why_empty:
             text = self._why_empty
         elif self._selected is not None:

@@ -96,7 +96,7 @@ class MultiHostRunController(BackgroundWork):
         from widgets.question import KeyedAnswer, QuestionDialog
 
         question = QuestionDialog(
-            f"{units.plural(len(self.hosts), 'host')} are running the job.",
+            f"The job is running on {units.plural(len(self.hosts), 'host')}.",
             (
                 KeyedAnswer(key="s", label="Stop the run and leave", value="stop"),
                 KeyedAnswer(key="escape", label="Stay", value="stay"),
