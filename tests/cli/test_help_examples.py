@@ -11,8 +11,10 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+import click
 import pytest
 
+from app.cli.main import cli
 from tests.cli.test_help import ALL
 
 pytestmark = pytest.mark.exhaustive
@@ -167,6 +169,33 @@ PAGES = tuple(page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_of_a_page_works_or_asks_for_a_confirmation(session: Path, page: Path) -> None:
     assert failures(session, page_commands(page)) == {}
+
+
+FENCED = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+COMMAND = re.compile(r"^(?:\$ )?(?:sudo )?raidbench (?!\[|.*\[OPTIONS\])([^#|>\n]*)", re.MULTILINE)
+"""A command line of a block, up to a comment, a pipe or a redirection; a synopsis is none."""
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.name)
+def test_every_command_of_a_page_has_options_and_arguments_that_exist(page: Path) -> None:
+    refused = {}
+    for block in FENCED.findall(page.read_text(encoding="utf-8").replace("\\\n", "")):
+        for line in COMMAND.findall(block):
+            try:
+                parse(cli, "raidbench", shlex.split(line))
+            except click.ClickException as error:
+                refused[line] = error.format_message()
+    assert refused == {}
+
+
+def parse(command: click.Command, name: str, argv: list[str], parent: click.Context | None = None) -> None:
+    """Parse a command line, with its subcommands, and run nothing. Raises click.ClickException if it is wrong."""
+    with command.make_context(name, argv, parent=parent) as context:
+        rest = [*context._protected_args, *context.args]
+        if isinstance(command, click.Group) and rest:
+            found, inner, words = command.resolve_command(context, rest)
+            assert inner is not None
+            parse(inner, found or "", words, context)
 
 
 def test_the_readme_has_commands() -> None:
