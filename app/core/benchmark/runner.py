@@ -373,8 +373,8 @@ class BenchmarkRunner:
         if ready.request.steady is not None:
             lengths[Phase.SETTLING] = float(ready.request.steady.cap_s)
         figures = await monitor.follow(running, lengths)
-        below_now = await sampler.whole(figures.seconds)
-        figures = replace(figures, filled_bytes=filled, members=below_now, caches=await sampler.caches.whole())
+        below_now = await sampler.total(figures.seconds)
+        figures = replace(figures, filled_bytes=filled, members=below_now, caches=await sampler.caches.total())
         if event_watch is not None:
             figures = with_background_events(figures, await event_watch.end())
         figures = await detector.explain(figures, sampler.members, ramp=float(ready.job.ramp), idle_s=ready.job.idle_s)
