@@ -1,4 +1,4 @@
-"""Run by the portable Python, which is pinned: packs a folder so that the same folder makes the same bytes.
+"""Pack a folder reproducibly: the same folder produces the same bytes. Runs under the pinned portable Python.
 
 python3.14 -I archive.py zstd|zip FOLDER FILE EPOCH LEVEL
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def main(kind: str, folder: str, file: str, epoch: str, level: str) -> None:
-    """Pack every file below `folder`, names sorted, all of one moment and nobody's."""
+    """Pack all files below `folder`, sorted by name, with one date and owner 0."""
     entries = sorted(Path(folder).rglob("*"), key=lambda path: path.relative_to(folder).as_posix())
     names = {path.relative_to(folder).as_posix(): path for path in entries}
     pack = {"zstd": _zstd, "zip": _zip}[kind]
@@ -39,7 +39,7 @@ def _zstd(names: dict[str, Path], epoch: int, level: int) -> bytes:
 def _zip(names: dict[str, Path], epoch: int, level: int) -> bytes:
     made = io.BytesIO()
     made.write(b"#!/usr/bin/env python3\n")
-    moment = time.gmtime(max(epoch, 315532800))[:6]  # the format begins in 1980
+    moment = time.gmtime(max(epoch, 315532800))[:6]  # zip has no earlier dates
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
         for name, path in names.items():
             if path.is_file():
