@@ -122,5 +122,6 @@ def test_an_older_python_is_told_what_is_needed(archive: Path) -> None:
     told = source.replace("sys.version_info", "(3, 9)")
     done = subprocess.run((sys.executable, "-c", told), capture_output=True, text=True)
     assert done.stderr == (
-        "raidbench.pyz needs Python 3.11 or newer; this is 3.9. The standalone binary raidbench-...-linux-... needs no Python.\n"
+        "raidbench.pyz needs Python 3.11 or newer; this is 3.9. "
+        "The standalone binary raidbench-...-linux-... needs no Python.\n"
     )

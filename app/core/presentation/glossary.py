@@ -100,7 +100,7 @@ _SETTINGS = (
     ("configured", "The value that a setting was set to.", DEVICES),
     (
         "in force",
-        "What the device does now: a setting may be configured as write-back and in force as write-through.",
+        "The value that the device uses now: a setting may be configured as write-back and in force as write-through.",
         DEVICES,
     ),
     ("inherit", "To have no own value: a ZFS dataset then uses its parent's value, or the default.", ""),

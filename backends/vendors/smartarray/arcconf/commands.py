@@ -33,7 +33,7 @@ STATUS = CompletenessCheck(
 USAGES = CompletenessCheck(
     tool="arcconf: its usage",
     mark="no line is truncated",
-    hides="the last lines: what they are for is not set",
+    hides="the last lines: their settings are not set",
     missing=line_end,
     statuses=frozenset(),
 )
