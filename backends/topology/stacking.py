@@ -43,7 +43,7 @@ _ROLES = (
 """Role of a part by its endings and layer; the first match applies."""
 
 _MOST = 4
-"""Volumes that a sentence names."""
+"""Maximum number of volumes in a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

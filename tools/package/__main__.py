@@ -63,34 +63,34 @@ def build(out: Path, work: Path, moment: int) -> list[Path]:
     trees = {machine: work / f"tree-{machine.name}" for machine in MACHINES}
     here = next(machine for machine in MACHINES if machine.name == os.uname().machine)
     python = trees[here] / INTERPRETER
-    for machine, place in sorted(trees.items(), key=lambda item: item[0] is not here):
+    for machine, folder in sorted(trees.items(), key=lambda item: item[0] is not here):
         say(f"the tree for {machine.name}")
-        tree.make(machine, module, requirements, None if machine is here else python, place)
-    made = []
-    for machine, place in trees.items():
+        tree.make(machine, module, requirements, None if machine is here else python, folder)
+    files = []
+    for machine, folder in trees.items():
         file = out / f"raidbench-{VERSION}-linux-{machine.name}"
         say(file.name)
-        onefile.make(place, machine.go, python, moment, work, file)
-        made.append(file)
+        onefile.make(folder, machine.go, python, moment, work, file)
+        files.append(file)
     say("raidbench.pyz")
-    made.append(out / "raidbench.pyz")
-    pyz.make({machine.name: place / SITE for machine, place in trees.items()}, python, moment, work, made[-1])
+    files.append(out / "raidbench.pyz")
+    pyz.make({machine.name: folder / SITE for machine, folder in trees.items()}, python, moment, work, files[-1])
     say(collection.file_name())
-    made.append(out / collection.file_name())
-    collection.make(made[-1], moment)
+    files.append(out / collection.file_name())
+    collection.make(files[-1], moment)
     bill = out / "sbom.json"
-    bill.write_text(_bill(trees[here], requirements, made[0], work, moment))
-    made += _packages(trees, bill, out, work, moment)
-    made.append(bill)
-    (out / SUMS).write_text("".join(f"{_sum(file)}  {file.name}\n" for file in sorted(made)))
-    return [*made, out / SUMS]
+    bill.write_text(_bill(trees[here], requirements, files[0], work, moment))
+    files += _packages(trees, bill, out, work, moment)
+    files.append(bill)
+    (out / SUMS).write_text("".join(f"{_sum(file)}  {file.name}\n" for file in sorted(files)))
+    return [*files, out / SUMS]
 
 
-def _bill(place: Path, requirements: Path, launcher: Path, work: Path, moment: int) -> str:
+def _bill(folder: Path, requirements: Path, launcher: Path, work: Path, moment: int) -> str:
     info = golang.run("version", "-m", str(launcher), folder=work)
     components = [
-        *sbom.wheels(place / SITE, requirements.read_text()),
-        *sbom.python(place / INTERPRETER),
+        *sbom.wheels(folder / SITE, requirements.read_text()),
+        *sbom.python(folder / INTERPRETER),
         *sbom.launcher(info),
     ]
     return json.dumps(sbom.document(components, moment), indent=2) + "\n"
@@ -100,17 +100,17 @@ def _packages(trees: dict[tree.Machine, Path], bill: Path, out: Path, work: Path
     say("nfpm, which writes the packages")
     nfpm = system.build_nfpm(work)
     folder = system.write_files(work, bill, moment)
-    made = []
-    for machine, place in trees.items():
+    files = []
+    for machine, root in trees.items():
         settings = work / f"nfpm-{machine.go}.json"
-        settings.write_text(json.dumps(system.configuration(place, folder, machine.go, moment), indent=1))
+        settings.write_text(json.dumps(system.configuration(root, folder, machine.go, moment), indent=1))
         names = {"deb": f"raidbench_{VERSION}_{machine.go}.deb", "rpm": f"raidbench-{VERSION}.{machine.name}.rpm"}
         for kind, name in names.items():
             say(name)
             argv = (nfpm, "package", "-f", settings, "-p", kind, "-t", out / name)
             subprocess.run(argv, check=True, capture_output=True, text=True)
-            made.append(out / name)
-    return made
+            files.append(out / name)
+    return files
 
 
 def _sum(file: Path) -> str:

@@ -46,13 +46,16 @@ FILES = (
 def pages(date: str, version: str) -> dict[str, str]:
     """Return all pages by their path below share/man, such as `man1/raidbench.1`. `date`: such as 2026-11-23."""
     top = context()
-    made = {"man1/raidbench.1": _top(top, date, version), "man5/raidbench.toml.5": _configuration(date, version)}
+    pages_by_path = {
+        "man1/raidbench.1": _top(top, date, version),
+        "man5/raidbench.toml.5": _configuration(date, version),
+    }
     for name in COMMANDS:
         command = cli.get_command(top, name)
         assert command is not None
         called = click.Context(command, info_name=name, parent=top)
-        made[f"man1/raidbench-{name}.1"] = _command(called, COMMANDS[name].help, date, version)
-    return made
+        pages_by_path[f"man1/raidbench-{name}.1"] = _command(called, COMMANDS[name].help, date, version)
+    return pages_by_path
 
 
 def context() -> click.Context:
@@ -217,6 +220,6 @@ def _page(lines: list[str]) -> str:
 
 def write(folder: Path, date: str, version: str) -> None:
     """Write all pages below `folder`, which is a share/man."""
-    for place, text in pages(date, version).items():
-        (folder / place).parent.mkdir(parents=True, exist_ok=True)
-        (folder / place).write_text(text, "ascii")
+    for path, text in pages(date, version).items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, "ascii")

@@ -37,9 +37,9 @@ def _files(site: Path) -> set[Path]:
     return {path.relative_to(site) for path in site.rglob("*") if path.is_file() and path.suffix != ".pyc"}
 
 
-def _copy(source: Path, place: Path) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, place)
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
 
 
 def _digest(folder: Path) -> str:

@@ -73,7 +73,8 @@ def sums(requirements: str) -> dict[str, list[str]]:
 
 def wheels(site: Path, requirements: str) -> list[Component]:
     """Return the Python packages of a tree. Raises ValueError if one declares no known licence."""
-    locked, made = sums(requirements), []
+    locked = sums(requirements)
+    packages: list[Component] = []
     for folder in sorted(site.glob("*.dist-info")):
         metadata = (folder / "METADATA").read_text("utf-8")
         headers = HeaderParser().parsestr(metadata)
@@ -84,13 +85,13 @@ def wheels(site: Path, requirements: str) -> list[Component]:
         hashes = [{"alg": "SHA-256", "content": digest} for digest in locked.get(name.lower(), [])]
         more = {"externalReferences": [{"type": "distribution", "url": purl, "hashes": hashes}]} if hashes else {}
         if name != PROJECT["project"]["name"]:
-            made.append(_component("library", name, version, terms, purl) | more)
-    return made
+            packages.append(_component("library", name, version, terms, purl) | more)
+    return packages
 
 
 def python(interpreter: Path) -> list[Component]:
     """Return the portable Python and the libraries linked into it. Runs the interpreter to get their versions."""
-    made = [
+    components = [
         _component(
             "platform", "CPython", golang.PYTHON_VERSION, "PSF-2.0", f"pkg:generic/python@{golang.PYTHON_VERSION}"
         ),
@@ -99,20 +100,20 @@ def python(interpreter: Path) -> list[Component]:
     for name, (short, terms, code) in LINKED.items():
         argv = (interpreter, "-I", "-B", "-c", code)
         version = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()
-        made.append(_component("library", name, version, terms, f"pkg:generic/{short}@{version}"))
-    return made + [_component("library", name, None, terms, None) for name, terms in WITHOUT_VERSION.items()]
+        components.append(_component("library", name, version, terms, f"pkg:generic/{short}@{version}"))
+    return components + [_component("library", name, None, terms, None) for name, terms in WITHOUT_VERSION.items()]
 
 
 def launcher(build_info: str) -> list[Component]:
     """Return the Go modules in the launcher. `build_info`: the output of `go version -m`."""
     modules = re.findall(r"^\tdep\t(\S+)\t(\S+)", build_info, re.MULTILINE)
     compiler = re.search(r": go(\S+)", build_info)
-    made = [_module(name, version, "BSD-3-Clause AND Apache-2.0 AND MIT") for name, version in modules]
+    components = [_module(name, version, "BSD-3-Clause AND Apache-2.0 AND MIT") for name, version in modules]
     if compiler:
-        made.append(
+        components.append(
             _component("library", "Go standard library", compiler[1], "BSD-3-Clause", f"pkg:golang/std@{compiler[1]}")
         )
-    return made
+    return components
 
 
 def document(components: Iterable[Component], epoch: int) -> Mapping[str, Any]:
@@ -135,7 +136,7 @@ def document(components: Iterable[Component], epoch: int) -> Mapping[str, Any]:
 
 def _component(kind: str, name: str, version: str | None, terms: str, purl: str | None) -> Component:
     licences = [{"expression": terms}] if re.search(" (AND|OR|WITH) ", terms) else [{"license": {"id": terms}}]
-    made = {
+    component = {
         "type": kind,
         "bom-ref": purl or f"within:{name}",
         "name": name,
@@ -143,7 +144,7 @@ def _component(kind: str, name: str, version: str | None, terms: str, purl: str 
         "licenses": licences,
         "purl": purl,
     }
-    return {key: value for key, value in made.items() if value is not None}
+    return {key: value for key, value in component.items() if value is not None}
 
 
 def _module(name: str, version: str, terms: str) -> Component:

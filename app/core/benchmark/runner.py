@@ -155,7 +155,7 @@ class BenchmarkRunner:
         area = (
             WHOLE
             if request.fills
-            else WriteRange(size=job.reach, lying=self._ranges.on(await self._gate.device_number(asked.where)))
+            else WriteRange(size=job.reach, allocated=self._ranges.on(await self._gate.device_number(asked.where)))
         )
         judgement = await self._gate.judge(asked.where, writes=request.writes, area=area)
         if not judgement.size and judgement.refused:  # the guard's reasons come before fio's requirements
@@ -181,7 +181,7 @@ class BenchmarkRunner:
             size=plan.size,
             logical_block_size=block,
         )
-        area = WriteRange(size=plan.size, lying=self._ranges.on(str(plan.path)))
+        area = WriteRange(size=plan.size, allocated=self._ranges.on(str(plan.path)))
         site = ResolvedTarget(asked=asked, target=target, scratch=plan, device=device, area=area)
         return replace(site, rooms=await self._require_room(site)) if writes or plan.fill else site
 

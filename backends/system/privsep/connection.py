@@ -19,13 +19,13 @@ from backends.helper_interface import decode_error
 # -- messages: a length, then a JSON object. No I/O -------------------------------------------------------------------
 
 REQUEST_LIMIT = 1024 * 1024
-"""Bytes of one request."""
+"""Maximum size of a request in bytes."""
 
 REPLY_LIMIT = 80 * 1024 * 1024
-"""Bytes of one reply: both outputs of a program, 16 MiB each, escaped."""
+"""Maximum size of a reply in bytes: both outputs of a program, 16 MiB each, escaped."""
 
 MOST_DESCRIPTORS = 4
-"""Descriptors passed with one reply."""
+"""Maximum number of descriptors in one reply."""
 
 _LENGTH = struct.Struct("!I")
 HEAD = _LENGTH.size

@@ -60,11 +60,11 @@ async def gather(host: Host, location: JobLocation, session: Session) -> RunFact
     array = arrays[0] if arrays else None
     members = _members(inventory, array)
     controller = _controller(inventory, devices)
-    takes, why = await _queue_limit(host, location.device, location.job)
+    queue_limit, source = await _queue_limit(host, location.device, location.job)
     disk = None if location.device is None else kernel_name(location.device)
     on_zfs = location.scratch and disk is None and inventory.holding(location.name) is not None
-    front = await upstream_cache_of(host, disk, on_zfs=on_zfs)
-    cache_controller = None if front is not None else controller
+    upstream = await upstream_cache_of(host, disk, on_zfs=on_zfs)
+    cache_controller = None if upstream is not None else controller
     return RunFacts(
         job=location.job,
         name=location.name,
@@ -77,12 +77,12 @@ async def gather(host: Host, location: JobLocation, session: Session) -> RunFact
         array=None if array is None else geometry(array),
         cache_bytes=None if cache_controller is None else cache_controller.cache_bytes,
         protection=None if cache_controller is None else cache_controller.protection,
-        front=front,
+        upstream_cache=upstream,
         memory_bytes=None if session.machine is None else session.machine.memory_bytes,
         cores=0 if session.machine is None else session.machine.cores,
         governors=await governors(host),
-        takes=takes,
-        takes_why=why,
+        queue_limit=queue_limit,
+        queue_limit_source=source,
         before=Condition(tasks=tasks_of(array, controller)),
     )
 
@@ -214,7 +214,7 @@ async def _arc(host: Host) -> UpstreamCache:
     most = next((int(row[2]) for row in rows if len(row) == 3 and row[0] == "c_max" and row[2].isdigit()), None)
     version = clean(texts.get(_ZFS_VERSION, ""), 40).split("-")[0].split(".")
     version_numbers = tuple(int(part) for part in version[:2] if part.isdigit())
-    return UpstreamCache(kind=ARC, size_bytes=most, passed_by=version_numbers >= _DIRECT_SINCE)
+    return UpstreamCache(kind=ARC, size_bytes=most, is_bypassed=version_numbers >= _DIRECT_SINCE)
 
 
 def _written(session: Session, location: JobLocation, devices: Sequence[Array | Drive]) -> bool | None:

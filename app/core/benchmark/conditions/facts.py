@@ -20,7 +20,7 @@ T = TypeVar("T")
 ARC = "arc"
 """The kind of the ZFS cache in memory. The other kinds are in `backends.topology.stacking`."""
 
-_WORDS = {
+_CACHE_NAMES = {
     ARC: "the ZFS cache in memory (ARC)",
     DM_CACHE: "the dm-cache",
     WRITECACHE: "the dm-writecache",
@@ -156,13 +156,13 @@ class UpstreamCache:
     """`arc`, or one of the kinds of `backends.topology.stacking`."""
     size_bytes: int | None = None
     """Maximum size."""
-    passed_by: bool = False
+    is_bypassed: bool = False
     """Whether direct I/O bypasses it."""
 
     @property
-    def words(self) -> str:
+    def name_text(self) -> str:
         """Return the name of the cache for use in a sentence."""
-        return _WORDS[self.kind]
+        return _CACHE_NAMES[self.kind]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +191,7 @@ class RunFacts:
     """Cache size of the controller."""
     protection: Protection | None = None
     """Battery or capacitor that protects the cache of the controller."""
-    front: UpstreamCache | None = None
+    upstream_cache: UpstreamCache | None = None
     """Cache of the kernel in front of the device, or the ZFS cache in memory."""
     memory_bytes: int | None = None
     """Memory of the host."""
@@ -199,9 +199,9 @@ class RunFacts:
     """Logical CPUs, 0 if not known."""
     governors: Mapping[str, int] = field(default_factory=dict)
     """Number of CPUs by frequency governor."""
-    takes: int | None = None
+    queue_limit: int | None = None
     """Maximum number of requests that the device, or all of its members together, accept at a time."""
-    takes_why: str = ""
+    queue_limit_source: str = ""
     """Source of that maximum."""
     before: Condition = Condition()
     """Condition of the device when the run started."""
@@ -243,7 +243,7 @@ def combine_facts(facts: Sequence[RunFacts]) -> RunFacts:
     first = facts[0]
     if len(facts) == 1:
         return first
-    areas, takes = [item.area_bytes for item in facts], [item.takes for item in facts]
+    areas, limits = [item.area_bytes for item in facts], [item.queue_limit for item in facts]
     written = {item.written for item in facts}
     tasks = {task.kind: task for item in facts for task in item.before.tasks}
     job = first.job
@@ -262,9 +262,9 @@ def combine_facts(facts: Sequence[RunFacts]) -> RunFacts:
         array=_common_value([item.array for item in facts]),
         cache_bytes=_common_value([item.cache_bytes for item in facts]),
         protection=_common_value([item.protection for item in facts]),
-        front=_common_value([item.front for item in facts]),
-        takes=_sum(takes),
-        takes_why=f"its {len(facts)} targets together" if None not in takes else "",
+        upstream_cache=_common_value([item.upstream_cache for item in facts]),
+        queue_limit=_sum(limits),
+        queue_limit_source=f"its {len(facts)} targets together" if None not in limits else "",
         before=Condition(tasks=tuple(tasks.values())),
     )
 
@@ -281,7 +281,7 @@ def policies_of(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, Policy
 def common_policies(readings: Sequence[Mapping[str, tuple[str, Reading]]]) -> dict[str, Policy]:
     """Return the settings that have the same value on all targets, by key."""
     policies = [policies_of(reading) for reading in readings]
-    return {key: policy for key, policy in policies[0].items() if all(others.get(key) == policy for others in policies)}
+    return {key: policy for key, policy in policies[0].items() if all(other.get(key) == policy for other in policies)}
 
 
 def join_texts(texts: Sequence[Mapping[str, str]]) -> dict[str, str]:
@@ -291,8 +291,8 @@ def join_texts(texts: Sequence[Mapping[str, str]]) -> dict[str, str]:
 
 
 def _sum(values: Sequence[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    amounts = [value for value in values if value is not None]
+    return sum(amounts) if len(amounts) == len(values) else None
 
 
 def _common_value(values: Sequence[T]) -> T | None:
