@@ -52,7 +52,7 @@ async def start_detached(
 
 
 def _in_a_unit(unit: str) -> tuple[str, ...]:
-    """Return the systemd-run prefix for a command; () if systemd is not running or sees other files than we do."""
+    """Return the systemd-run prefix for a command; () if systemd is not running or sees different files."""
     program = find_program(("systemd-run",))
     if os.geteuid() != 0 or program is None or not os.path.isdir(BOOTED) or not _sees_what_init_sees():
         return ()

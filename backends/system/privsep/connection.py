@@ -167,7 +167,7 @@ class Connection:
                 os.close(descriptor)
 
     def _exactly(self, count: int) -> bytes:
-        """Return so many bytes and keep descriptors that arrive with them. Raises EOFError at the end, OSError."""
+        """Return exactly `count` bytes; keep descriptors that arrive with them. Raises EOFError at the end, OSError."""
         parts: list[bytes] = []
         while count:
             part, descriptors, _, _ = socket.recv_fds(
