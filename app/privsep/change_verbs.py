@@ -176,7 +176,7 @@ class HelperChanges:
         return {}
 
     def given(self, session: str) -> Mapping[str, Any]:
-        """Return the ids of all changes in a session, whoever made them."""
+        """Return the ids of all changes in a session, by all users."""
         return {"ids": sorted(self._journal.given_ids(Path(session)))}
 
     async def apply(self, session: str, id: str) -> Mapping[str, Any]:

@@ -160,7 +160,7 @@ _OVER = re.compile(r"/proc/\d+(/.*)?")
 _TIMES = 3
 """Attempts to read a descriptor: it may be closed, and its number reused, at any moment."""
 _MOST = 3
-"""Programs that a sentence names."""
+"""Maximum number of programs in a sentence."""
 
 
 async def open_files_hidden_reason(host: Host) -> str:

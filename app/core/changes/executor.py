@@ -166,7 +166,7 @@ class ChangeExecutor:
         """Make several changes in order; stop after the first that is not verified.
 
         A change may move another's old value (a new scheduler resets nr_requests). So later changes of the same target
-        are planned again, and refused if they would execute other steps than those shown. Steps that also contain the
+        are planned again, and refused if their steps differ from those shown. Steps that also contain the
         value of a setting changed earlier in the set (two fields of one register) may differ by that value. A change
         whose value is already correct is done: nothing is set or recorded (`ChangeEnded.was_set`).
 
@@ -650,7 +650,7 @@ class ChangeExecutor:
         return ended
 
     async def recover(self, left: UnresolvedChange) -> str:
-        """Restore what a crash left unresolved; return `restored`, or `conflict` if nothing was touched.
+        """Restore a change that a crash left unresolved; return `restored`, or `conflict` if nothing was touched.
 
         Raises RaidbenchError if the device is gone or refuses, HeldError while it is locked, and RefusedError if the
         undo destroys data, because the user has not confirmed that. Raises StorageError if it is restored, but that
@@ -662,7 +662,7 @@ class ChangeExecutor:
         return result
 
     async def restore_settings(self, left: UnresolvedChange) -> str:
-        """Restore what a crash left, as `recover` does, without recording it in the journal."""
+        """Restore an unresolved change like `recover`, without recording it in the journal."""
         change = left.change
         if change.before is None:
             return "conflict"

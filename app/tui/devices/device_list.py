@@ -130,11 +130,11 @@ class DeviceList(KeyedTable):
         if inventory is not before or tuned is not self._tuned:
             self._texts = None
         self._inventory, self._tuned, self._staged = inventory, tuned, staged
-        self._fill(anew=inventory is not before)
+        self._fill(is_new=inventory is not before)
         if self._pinned_key is not None:
             self._pin(self._current_key(self._pinned_key))
 
-    def _fill(self, *, anew: bool = False) -> None:
+    def _fill(self, *, is_new: bool = False) -> None:
         if self.filter_text.strip():
             if self._texts is None:
                 self._texts = search_texts(self._inventory, self._tuned)
@@ -153,7 +153,7 @@ class DeviceList(KeyedTable):
         if columns != self.columns:
             self.columns = columns
         self.rows = list_rows(self.table, self._staged)
-        if anew:
+        if is_new:
             self.fit()  # Columns may change width only when the devices change.
         if self._pinned_key is None and self.rows:
             self.cursor = self.rows[0].key
@@ -183,7 +183,7 @@ class DeviceList(KeyedTable):
 
     @property
     def selected(self) -> str | None:
-        """The address under the cursor; that of the array if the row stands for several members."""
+        """The address under the cursor; that of the array if the row represents several members."""
         return None if self.cursor is None else self.cursor.removesuffix(OTHERS)
 
     @property

@@ -58,7 +58,7 @@ class FusionIoTools:
 
 WHOLE_TEXT = CompletenessCheck(
     tool="fio-status -a",
-    mark="as many devices as `Found` says, each that is named described (a block device to its size), a line end",
+    mark="as many devices as `Found` says, a description of each (a block device up to its size), a line end",
     missing=missing_part,
     hides="wear, heat and counters of a last device that has no block device",
     statuses=frozenset(),

@@ -34,7 +34,7 @@ WHOLE_EXPORT = CompletenessCheck(
 
 WHOLE_EXAMINE = CompletenessCheck(
     tool="mdadm --examine",
-    mark="a line `Array State` behind what is told of md's own metadata 1.x",
+    mark="a line `Array State` at the end of the output for native metadata 1.x",
     missing=lambda text: "" if _STATE.search(text) else "`Array State` is missing",
     statuses=frozenset(),
 )
@@ -73,7 +73,7 @@ ASK_PLATFORM = ("--detail-platform",)
 
 WHOLE_PLATFORM = CompletenessCheck(
     tool="mdadm --detail-platform",
-    mark="a disk of the container, which stands behind all that is told of its platform, and no line is truncated",
+    mark="a drive of the container, which follows all output about the platform, and no line is truncated",
     missing=line_end,
     statuses=frozenset(),
 )

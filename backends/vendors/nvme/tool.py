@@ -58,7 +58,7 @@ WHOLE = CompletenessCheck(
     tool="nvme",
     mark="a complete JSON document; of text, a line end",
     missing=_lacking,
-    hides="the last lines of text: `list-ns`, and what versions print that know no JSON",
+    hides="the last lines of text: `list-ns`, and the output of versions without JSON",
     statuses=frozenset(),
 )
 

@@ -31,7 +31,7 @@ WHOLE = CompletenessCheck(
     tool="hdparm",
     mark="a line end",
     missing=line_end,
-    hides="switches behind the last line: they are not offered",
+    hides="switches after the last line: they are not offered",
     statuses=frozenset(),
 )
 

@@ -98,7 +98,7 @@ _ENDS = re.compile(r"\nerrors: [^\n]*\n(?:(?!  pool: )[^\n]*\n)*\Z|^no pools ava
 
 WHOLE = CompletenessCheck(
     tool="zpool list, zpool get, zfs list, zfs get",
-    mark="every pool that the kernel has, every value that is asked for, a line end",
+    mark="every pool of the kernel, every requested value, a line end",
     missing=lambda text: line_end(text) if text else "",
     hides="the last filesystems and volumes, which of them have local values, and features of a pool",
 )

@@ -79,7 +79,7 @@ class MultiHostRunController(BackgroundWork):
         self._app.run_worker(self._measure(), group=JOINT)
 
     def stop(self) -> None:
-        """Tell all hosts to stop. Their last messages are still received for a while."""
+        """Stop the run on all hosts. Their last messages are still received for a while."""
         self._stopping = True
         if self.coordinator is not None and self.running:
             self.coordinator.stop()
@@ -203,7 +203,7 @@ class JointScreen(WorkbenchScreen):
         self.query_one("#joint-words", TextParagraphs).say(measuring.status_text)
 
     def action_stop(self) -> None:
-        """Tell all hosts to stop."""
+        """Stop the run on all hosts."""
         if self._measuring.running:
             self._measuring.stop()
         else:

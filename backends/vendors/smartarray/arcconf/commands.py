@@ -33,7 +33,7 @@ STATUS = CompletenessCheck(
 USAGES = CompletenessCheck(
     tool="arcconf: its usage",
     mark="no line is truncated",
-    hides="the last lines: what they are for is not set",
+    hides="the last lines: their settings are not set",
     missing=line_end,
     statuses=frozenset(),
 )
@@ -42,7 +42,7 @@ USAGES = CompletenessCheck(
 LIST = ("list",)
 """Words that list the controllers."""
 VERSIONS = ("getversion",)
-"""Words that list the controllers with builds without `list`."""
+"""Arguments that list the controllers, for builds without `list`."""
 USAGE = ("setcache",)
 """Words for the usage of `setcache`, which changes nothing without more words."""
 
