@@ -18,7 +18,7 @@ from tests.tui.stage import app_of, text_in, text_of, until
 from widgets.text_utils.symbols import BUSY
 
 SIZES = ((80, 24), (120, 40))
-BEGAN = "A check of md1 began at "
+BEGAN = "A check of md1 started at "
 FELL = "The write cache of sde changed from write back to write through at "
 """Without the second of the run: on a busy machine it is any. tests/core/benchmark/test_course_watch.py tries that."""
 
@@ -68,7 +68,7 @@ def test_the_end_says_it_in_the_same_words(seen: dict[str, str], where: str) -> 
 
 
 def test_the_mark_stays(seen: dict[str, str]) -> None:
-    assert "check began" in seen["marks"]
+    assert "check started" in seen["marks"]
 
 
 @pytest.mark.long

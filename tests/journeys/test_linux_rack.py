@@ -66,7 +66,7 @@ def test_every_layer_is_on_one_screen(walked: LinuxWalk) -> None:
 
 
 def test_what_stands_before_the_volume_is_said_before_the_run(walked: LinuxWalk) -> None:
-    assert "small against the dm-cache of" in walked.aimed
+    assert "is small compared to the dm-cache of" in walked.aimed
 
 
 def test_what_the_cache_had_of_the_run_is_said_after_it(walked: LinuxWalk) -> None:

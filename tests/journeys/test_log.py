@@ -88,7 +88,7 @@ async def test_n_goes_to_the_next_match(log: Pilot[int]) -> None:
 async def test_a_search_without_a_match_says_so(log: Pilot[int]) -> None:
     await log.press("slash", *"zebra")
     await log.pause()
-    assert "no matches (what happened)" in text_of(log)
+    assert "no matches (events)" in text_of(log)
 
 
 async def test_n_without_a_search_says_how_to_begin_one(log: Pilot[int]) -> None:

@@ -225,7 +225,7 @@ def applied(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Moment]:
             table.host.files[AHEAD] = "777"
             await pilot.press("u")
             await answer(pilot, "enter")
-            await until(pilot, lambda: "somebody else" in notices(pilot))
+            await until(pilot, lambda: "Another program changed it." in notices(pilot))
             seen["somebody else"] = at_detail(pilot, table)
         return seen
 

@@ -210,7 +210,7 @@ def test_ticked_values_make_a_plan(looked: dict[str, str]) -> None:
     shown = looked["ticked"]
     assert "12 steps" in shown
     assert "read_ahead" in shown
-    assert "none again" in shown
+    assert "restored to none at the end" in shown
 
 
 def test_f_folds_away_what_was_not_chosen_and_shows_it_again(looked: dict[str, str]) -> None:
@@ -343,7 +343,7 @@ async def test_a_sweep_that_was_cut_short_is_told_at_the_next_start(table: Table
     going.close()
     async with opened(table) as pilot:
         await until(pilot, lambda: isinstance(pilot.app.screen, QuestionDialog))
-        assert "A sweep was cut short" in text_of(pilot)
+        assert "A sweep was interrupted, and its settings may still be active." in text_of(pilot)
 
 
 async def test_going_on_hands_it_to_another_process(tmp_path: Path, still: None) -> None:

@@ -26,7 +26,7 @@ def test_the_question_before_a_trim_names_the_range(rw: str) -> None:
     question = asked(rw)
     assert question.tier == "destructive"
     assert question.required
-    assert question.risks[0].startswith("It trims the first 1 GiB of block:sda (bytes 0 to 1073741823)")
+    assert question.risks[0].startswith("The run trims the first 1 GiB of block:sda (bytes 0 to 1073741823)")
 
 
 def test_a_trim_alone_overwrites_and_wears_nothing() -> None:

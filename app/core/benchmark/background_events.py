@@ -100,7 +100,7 @@ def _events_between(disk: str, name: str, before: str, now: str, at: float) -> I
 def event_text(event: RunEvent) -> str:
     """Return an event as text.
 
-    `A resync of md0 began at 0:12`, `Write cache of sdb went from write back to write through at 0:25`.
+    `A resync of md0 started at 0:12`, `The write cache of sdb changed from write back to write through at 0:25`.
     """
     when = units.elapsed(event.at)
     if event.moved:

@@ -213,12 +213,12 @@ def marks_of(curves: Curves, *, ascii: bool) -> tuple[TimeMark, ...]:
 
 
 def event_marks(happened: Iterable[RunEvent], *, ascii: bool) -> tuple[TimeMark, ...]:
-    """Return marks for device events: background work that began or ended, and a changed write cache."""
+    """Return marks for device events: background work that started or ended, and a changed write cache."""
     return tuple(
         TimeMark(
             at=event.at,
             sign=(ATTENTION if event.moved else BUSY).shown(ascii=ascii),
-            text=event.after if event.moved else f"{event.kind} {'ended' if event.before else 'began'}",
+            text=event.after if event.moved else f"{event.kind} {'ended' if event.before else 'started'}",
             bad=event.moved,
         )
         for event in happened

@@ -243,7 +243,7 @@ async def test_what_can_be_neither_put_back_nor_recorded_is_told(
         with pytest.raises(StorageError) as caught:
             await run_experiment(table.bench, plan)
     assert table.host.files[KB] == "4096"
-    assert "Read-ahead of block:sda is not 128 again." in caught.value.message
+    assert "Read-ahead of block:sda was not restored to 128." in caught.value.message
     assert "run `raidbench recover` to restore the values" in caught.value.hint
 
 
@@ -408,7 +408,7 @@ async def test_what_destroys_data_is_refused(both: tuple[Change, RunPlan]) -> No
 
 
 async def test_a_value_that_is_not_known_cannot_be_gone_back_to(both: tuple[Change, RunPlan]) -> None:
-    with pytest.raises(RefusedError, match="not known"):
+    with pytest.raises(RefusedError, match="its current value is unknown"):
         plan_ab(replace(both[0], before=None, undo=()), both[1])
 
 
@@ -547,7 +547,7 @@ async def test_a_restless_device_is_in_the_warnings_of_the_run(table: Table, mon
 
     monkeypatch.setattr("app.features.ab.experiment.wait_until_idle", restless)
     await run_experiment(table.bench, await planned(table))
-    assert "not at rest" in " ".join(table.bench.session.runs[0].figures.warnings)
+    assert "The device was not idle before this run." in " ".join(table.bench.session.runs[0].figures.warnings)
 
 
 @pytest.mark.parametrize(("pairs", "few"), [(3, "27 %"), (5, "13 %"), (7, "13 %")])

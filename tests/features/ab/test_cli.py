@@ -99,7 +99,7 @@ def test_the_plan_is_shown_before_it_is_asked_about(demo: Cli) -> None:
     assert shown.status == 0
     assert "set rdcache=ra " in shown.out
     assert "set rdcache=nora " in shown.out
-    assert "20 pairs at most, judged after 6, 8, 10, 12, 16 and 20" in shown.out
+    assert "20 pairs at most, evaluated after 6, 8, 10, 12, 16 and 20" in shown.out
     assert "40 runs" in shown.out
     assert demo("runs", "--json").json["runs"] == []
 
@@ -167,7 +167,7 @@ def test_without_the_noise_it_says_what_it_needs(null: dict[str, Outcome]) -> No
 
 
 def test_what_no_pairs_show_is_not_begun(null: dict[str, Outcome]) -> None:
-    assert (null["too small"].status, "50 pairs show" in null["too small"].err) == (2, True)
+    assert (null["too small"].status, "so 50 pairs detect" in null["too small"].err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_an_experiment_keeps_the_threshold_it_began_with(demo: Cli) -> None:
 
 def test_two_ways_to_end_exclude_each_other(demo: Cli) -> None:
     refused = demo(*AHEAD, "--until", "1%", "--pairs", "3", "--yes")
-    assert (refused.status, "exclude each other" in refused.err) == (2, True)
+    assert (refused.status, "--pairs, --detect, --until and --more cannot be combined." in refused.err) == (2, True)
 
 
 @pytest.mark.long
@@ -372,7 +372,7 @@ def test_recover_puts_the_value_back_and_asks_no_more(demo: Cli, killed: Path) -
     assert demo("recover", "--restore").status == 0
     assert value_of(demo, "read_ahead") == "none"
     assert "There is nothing to recover" in demo("recover").err
-    assert demo("log").out.count("put back afterwards") == 1
+    assert demo("log").out.count("the old value was restored afterwards") == 1
 
 
 def test_what_somebody_else_set_meanwhile_is_not_touched(demo: Cli, killed: Path) -> None:

@@ -268,7 +268,7 @@ async def test_no_plan_that_destroys_data_passes_whatever_its_setting_declares(b
         changes=await bench.hardware.plan_all(target, {"strip_size": "131072"}),
         confirms={target: ("6ef362",)},
     )
-    with pytest.raises(RefusedError, match="no file does that"):
+    with pytest.raises(RefusedError, match="A settings file cannot do that"):
         await plan_set(bench, forged, persist=False, trial=None)
 
 
@@ -371,7 +371,7 @@ async def test_values_that_contradict_each_other_block_one_of_them(bench: Workbe
 async def test_a_word_of_another_device_is_blocked(bench: Workbench) -> None:
     text = HEAD + 'select = {address = "megaraid:/c3/v0"}\n[target.set]\naccess_policy = "blocked"\n'
     (drift,) = (await state_of(bench, text)).drifts
-    assert (drift.kind, drift.why) == (DriftKind.BLOCKED, "legal values: read-write, read-only at present")
+    assert (drift.kind, drift.why) == (DriftKind.BLOCKED, "valid values: read-write, read-only at present")
 
 
 async def test_the_workbench_plans_nothing_to_compare(bench: Workbench) -> None:

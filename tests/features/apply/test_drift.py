@@ -94,7 +94,7 @@ async def test_what_is_set_so_is_drift_no_longer(held: Table) -> None:
         await again(pilot)
         assert "drifted" not in text_of(pilot)
         await pilot.press("w")
-        assert "Nothing that was read differs from good.toml." in notices(pilot)
+        assert "No setting that was read differs from good.toml." in notices(pilot)
 
 
 EVERYTHING = """format = 1

@@ -39,7 +39,7 @@ def test_a_file_is_read() -> None:
             "line 3: model must be a literal value; patterns are not supported",
         ),
         (HEAD + '[[target]]\nselect = {modle = "x"}\n', "line 3: unknown key 'modle'"),
-        (ONE + "[target.set]\nscheduler = true\n", "line 5: scheduler wants a word"),
+        (ONE + "[target.set]\nscheduler = true\n", 'line 5: scheduler must be a text such as "on" or a number, not true or false'),
         (ONE + "[target.set]\nscheduler = 1.5\n", "line 5: scheduler must be a text in quotes"),
         (ONE + '[target.set]\n"a b" = "x"\n', "line 5: 'a b' is not a valid setting key"),
         (ONE + "[target.set]\nx = [1]\n", "line 5: x must be a text in quotes"),
@@ -65,7 +65,7 @@ def test_a_file_of_a_million_rules_is_a_sentence(tmp_path: Path) -> None:
     path.write_text(HEAD + '[[target]]\nselect.name="a"\n' * 50_000)
     with pytest.raises(DesiredError, match="larger than 1024 KiB"):
         read_file(path)
-    with pytest.raises(DesiredError, match="2000 are the most"):
+    with pytest.raises(DesiredError, match="there are 2001 targets; at most 2000 are allowed"):
         file(HEAD + '[[target]]\nselect.name="a"\n' * 2001)
 
 

@@ -102,7 +102,7 @@ async def test_a_file_of_something_else_is_left_alone(table: Table, tmp_path: Pa
     file = tmp_path / "notes"
     file.write_text("mine")
     async with opened(table) as pilot:
-        await write_to(pilot, file, "is not TOML")
+        await write_to(pilot, file, "The existing file is not valid TOML")
     assert file.read_text() == "mine"
 
 

@@ -81,7 +81,7 @@ def test_on_that_rack_each_maker_has_a_plan(
     cli: Cli, level: str, drives: tuple[str, ...], maker: str, line: str
 ) -> None:
     done = cli(*ARRAYS, "create", level, *drives, "--name", "rb-1", "--dry-run")
-    assert f"{level} rb-1, made by {maker}" in done.out
+    assert f"{level} rb-1, created by {maker}" in done.out
     assert line in done.out
 
 
@@ -108,14 +108,14 @@ def test_without_its_word_nothing_is_made_and_it_is_said(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "why"),
     [
-        (("raid0", "245:10"), 3, "245:10: it is a hot spare (GHS)."),
+        (("raid0", "245:10"), 3, "245:10 cannot be used for an array: it is a hot spare (GHS)."),
         (("raid0", "245:12"), 3, "foreign configuration"),
         (("raid0", "nvme1n1"), 3, "/dev/md0 is built on it"),
         (("raid0", "245:4", "nvme0n1"), 2, "are not on the same controller"),
         (("raid0", "245:4", "245:11"), 2, "different media (hdd, ssd)"),
         (("raid5", "245:4"), 2, "at least 3 drives"),
         (("raid0", "245:99"), 2, "There is no drive '245:99'"),
-        (("raid0", "245:4", "--set", "access_policy=blocked"), 2, "is not KEY=VALUE"),
+        (("raid0", "245:4", "--set", "access_policy=blocked"), 2, "access_policy cannot be set when creating an array"),
         (("raid7", "245:4"), 2, "raid7"),
     ],
 )
@@ -141,10 +141,10 @@ def test_what_a_disk_system_takes_hours_for_is_shown_and_nothing_is_run(
     statement = 'create logicalDrive drives=(0,13 0,14 0,15) raidLevel=5 userLabel="rb-1" segmentSize=128;'
     done = cli(*create, *words)
     assert (done.status, statement in done.out) == (3, True), done.err
-    assert "takes hours" in done.err
+    assert "A disk system needs hours to create and initialise a logical drive" in done.err
     assert "Nothing was done." in done.err
     told = cli(*create, *words, "--json")
     assert (told.status, told.json["dry_run"], told.json["array"]["steps"][0][-1]) == (3, True, statement)
-    assert "takes hours" in told.json["array"]["by_hand"]
+    assert "A disk system needs hours to create and initialise a logical drive" in told.json["array"]["by_hand"]
     assert cli(*create, "--dry-run").status == 0
     assert cli("--demo", "ssds", "array", "list", "--json").json["made_here"] == []

@@ -47,7 +47,7 @@ def words(pilot: Pilot[int]) -> str:
 async def test_what_would_be_made_is_told_as_drives_are_ticked(tmp_path: Path) -> None:
     async with sheet(tmp_path) as pilot:
         await pilot.press("space", "down", "space")
-        assert words(pilot).startswith("raid0 of 2 drives, usual strip: about 1.7")
+        assert words(pilot).startswith("raid0 of 2 drives, default strip: about 1.7")
         await pilot.press("plus", "plus")
         assert "RAID5 needs at least 3 drives, 2 were given." in words(pilot)
         await pilot.press("minus", "right_square_bracket", "right_square_bracket", "left_square_bracket")
@@ -62,13 +62,13 @@ async def test_spans_are_chosen_among_those_that_the_drives_leave(tmp_path: Path
         await pilot.press("s")
         assert "raid0 of 8 drives has no choice of spans." in notices(pilot)
         await pilot.press(*["plus"] * 4, "s", "s")
-        assert words(pilot).startswith("raid10 of 8 drives, 4 spans, usual strip: about 3.49 TiB")
+        assert words(pilot).startswith("raid10 of 8 drives, 4 spans, default strip: about 3.49 TiB")
         await pilot.press("S")
-        assert words(pilot).startswith("raid10 of 8 drives, 2 spans, usual strip")
+        assert words(pilot).startswith("raid10 of 8 drives, 2 spans, default strip")
         await pilot.press("a")
-        await until(pilot, lambda: "md makes a RAID10 of pairs" in notices(pilot))
+        await until(pilot, lambda: "md always creates a RAID10 without spans." in notices(pilot))
         await pilot.press("plus")
-        assert words(pilot).startswith("raid50 of 8 drives, 2 spans, usual strip: about 5.2")
+        assert words(pilot).startswith("raid50 of 8 drives, 2 spans, default strip: about 5.2")
         await pilot.press("a")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
         assert text_of(pilot).count("--level=raid5") == 2
@@ -76,7 +76,7 @@ async def test_spans_are_chosen_among_those_that_the_drives_leave(tmp_path: Path
         await until(pilot, lambda: isinstance(pilot.app.screen, NewArrayScreen))
         await pilot.press("space", "s")
         assert words(pilot).startswith(
-            "raid50 of 7 drives, usual strip: RAID50 of 7 drives cannot be divided into 2 spans."
+            "raid50 of 7 drives, default strip: RAID50 of 7 drives cannot be divided into 2 spans."
         )
 
 
@@ -107,7 +107,7 @@ async def test_the_array_is_made_after_the_ends_of_the_serial_numbers_and_delete
         assert "DESTROYS DATA" in asked
         assert "1700,1701" in asked
         await answer(pilot, "tab", *TYPED, "enter", "enter")
-        await until(pilot, lambda: "Made here: rb-" in text_of(pilot))
+        await until(pilot, lambda: "Created by raidbench: rb-" in text_of(pilot))
         made: ArrayBuilder = pilot.app.workbench.arrays  # type: ignore[attr-defined]
         (entry,) = made.journal.entries()
         await until(pilot, lambda: "drives of 69" in words(pilot))
@@ -142,7 +142,7 @@ async def test_what_the_tool_refuses_is_told_and_the_drives_stay_ticked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def refused(*_words: object, **_more: object) -> None:
-        raise ToolFailedError("rb-1 was not created: no luck.", hint="Nothing of it is left.")
+        raise ToolFailedError("rb-1 was not created: no luck.", hint="All its parts were deleted.")
 
     monkeypatch.setattr(ArrayBuilder, "create", refused)
     async with sheet(tmp_path) as pilot:
@@ -155,7 +155,7 @@ async def test_what_the_tool_refuses_is_told_and_the_drives_stay_ticked(
 async def test_ticked_drives_are_taken_to_a_sweep_over_levels(tmp_path: Path) -> None:
     async with sheet(tmp_path) as pilot:
         await pilot.press("w")
-        assert "No drive is ticked" in text_of(pilot)
+        assert "No drive is selected." in text_of(pilot)
         await pilot.press("space", "down", "space", "w")
         await until(pilot, lambda: "arrays of 2 drives" in text_of(pilot))
         await pilot.press("down", "down", "space")
@@ -176,7 +176,7 @@ async def test_ticked_physical_volumes_become_a_volume_after_the_name_of_their_g
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
         assert "/usr/sbin/lvcreate --yes" in text_of(pilot)
         await answer(pilot, "tab", *"data", "enter", "enter")
-        await until(pilot, lambda: "Made here: rb-" in text_of(pilot))
+        await until(pilot, lambda: "Created by raidbench: rb-" in text_of(pilot))
         made: ArrayBuilder = pilot.app.workbench.arrays  # type: ignore[attr-defined]
         (entry,) = made.journal.entries()
         assert (str(entry.array.controller), entry.stage.value) == ("lvm:data", "made")
@@ -194,6 +194,6 @@ async def test_what_a_disk_system_takes_hours_for_is_shown_and_not_asked_about(t
         while app.screen.query_one("#array-drives").cursor != "smcli:DS3400_A/drive 0,13":  # type: ignore[attr-defined]
             await pilot.press("down")
         await pilot.press("space", "down", "space", "a")
-        await until(pilot, lambda: "takes hours" in notices(pilot))
+        await until(pilot, lambda: "A disk system needs hours to create" in notices(pilot))
         assert "create logicalDrive drives=(0,13 0,14) raidLevel=0" in notices(pilot)
         assert not isinstance(app.screen, ConfirmDialog)

@@ -80,7 +80,7 @@ def test_without_the_name_of_the_group_nothing_is_made(cli: Cli, words: tuple[st
 def test_a_dry_run_tells_the_command_and_makes_nothing(cli: Cli) -> None:
     done = cli(*ARRAY, "create", "raid5", "data", "--size", "100G", "--dry-run")
     assert "--type raid5 --stripes 4 --stripesize 64k" in done.out
-    assert "no other volume is touched" in done.err
+    assert "no other volume is changed" in done.err
     assert (here(cli), volumes(cli)) == ([], ["data/mail"])
 
 
@@ -88,10 +88,10 @@ def test_a_dry_run_tells_the_command_and_makes_nothing(cli: Cli) -> None:
     ("words", "status", "why"),
     [
         (("raid0", "data", "nvme2n1"), 2, "at least 2 physical volumes"),
-        (("raid0", "data", "--size", "100T"), 2, "free extents on each of 5 physical volumes are wanted for 100 TiB"),
+        (("raid0", "data", "--size", "100T"), 2, "5242880 are needed on each of 5 physical volumes for 100 TiB"),
         (("raid0", "data", "sdb"), 2, "There is no drive 'sdb'"),
-        (("raid0", "data", "--name", "mail"), 3, "has a volume called mail"),
-        (("raid50", "data"), 2, "LVM makes no RAID50"),
+        (("raid0", "data", "--name", "mail"), 3, "The volume group data already has a volume named mail."),
+        (("raid50", "data"), 2, "LVM does not support RAID50."),
         (("raid0", "sdb", "--size", "10G"), 2, "a size is not supported here"),
     ],
 )
@@ -152,5 +152,5 @@ def test_a_sweep_over_levels_makes_none_in_a_group(cli: Cli, tmp_path: Path) -> 
     plan = tmp_path / "plan.toml"
     plan.write_text(PLAN)
     done = cli("--demo", "arrays", "sweep", str(plan), "--dry-run")
-    assert (done.status, "of drives, not in lvm:data" in done.err) == (2, True), done.err
+    assert (done.status, "creates its arrays on drives, not in lvm:data" in done.err) == (2, True), done.err
     assert volumes(cli) == ["data/mail"]

@@ -86,7 +86,7 @@ async def test_a_reading_that_fails_judges_nothing(tmp_path: Path, monkeypatch: 
     planted(monkeypatch, rounds=4, error=ToolFailedError("/dev/sdf could not be read: it is gone."))
     async with sheet(tmp_path) as pilot:
         await pilot.press("r")
-        await until(pilot, lambda: "nothing is judged" in text_of(pilot))
+        await until(pilot, lambda: "The reads did not complete, so there is no result." in text_of(pilot))
         assert "it is gone" in notices(pilot)
         assert "slow" not in {row[-1] for row in rows(pilot)}
 

@@ -57,11 +57,11 @@ def test_what_every_touched_setting_was_is_kept() -> None:
 @pytest.mark.parametrize(
     ("setting", "value", "reason"),
     [
-        ("cache", "maybe", "Legal values: off, on"),
+        ("cache", "maybe", "Valid values: off, on"),
         ("locked", "b", "the card says no"),
-        ("unread", "b", "could not be put back"),
+        ("unread", "b", "could not be restored"),
         ("final", "b", "is not offered, which could not be restored"),
-        ("boot", "b", "after a restart only"),
+        ("boot", "b", "only takes effect after a restart"),
         ("colour", "red", "has no setting colour"),
     ],
 )
@@ -93,7 +93,7 @@ def test_a_role_that_nobody_named_says_how() -> None:
 def test_nothing_left_to_measure_is_an_error_that_says_why() -> None:
     with pytest.raises(PlanError) as error:
         design(_axis("cache", "maybe"))
-    assert "Legal values" in error.value.hint
+    assert "Valid values" in error.value.hint
 
 
 def test_rows_are_compared_with_what_is_set_now() -> None:

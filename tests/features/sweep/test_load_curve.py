@@ -95,7 +95,7 @@ def test_flushes_make_no_curve() -> None:
 
 
 def test_an_engine_without_a_queue_has_no_saturation() -> None:
-    with pytest.raises(PlanError, match="psync keeps one I/O in flight"):
+    with pytest.raises(PlanError, match="psync keeps only one I/O in flight"):
         design('[[workload]]\nname="w"\nioengine="psync"\n[curve]\n')
 
 

@@ -36,7 +36,7 @@ def plan(tmp_path: Path) -> str:
 def test_the_plan_that_comes_along_names_drives_arrays_time_and_word(cli: Cli) -> None:
     shown = cli(*ARRAYS, "sweep", "levels", "--dry-run")
     assert shown.status == 0, shown.err
-    for words in ("S47FNA0M201700", "1700,1701,1702,1703", "--level=raid6", "made 2 times, about", "no verdict"):
+    for words in ("S47FNA0M201700", "1700,1701,1702,1703", "--level=raid6", "created 2 times, about", "no verdict"):
         assert words in shown.out
     making = cli(*ARRAYS, "sweep", "levels", "--dry-run", "--json").json["sweep"]["making"]
     assert [array["level"] for array in making["arrays"]] == ["raid0", "raid10", "raid5", "raid6"]
@@ -79,16 +79,16 @@ def test_levels_of_a_3ware_card_are_made_measured_and_deleted_in_turn(cli: Cli, 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--level", "raid0"), "--level wants its drives"),
-        (("--strip", "64k"), "belong to --level"),
-        (("--spans", "2"), "belong to --level"),
-        (("--set", "write_cache=write-back"), "belong to --level"),
+        (("--level", "raid0"), "--level needs drives"),
+        (("--strip", "64k"), "--strip, --spans, --layout, --set and --assume-clean need --level."),
+        (("--spans", "2"), "--strip, --spans, --layout, --set and --assume-clean need --level."),
+        (("--set", "write_cache=write-back"), "--strip, --spans, --layout, --set and --assume-clean need --level."),
         (("--level", "raid0", "--spans", "2", *DRIVES), "--spans is only valid for raid10, raid50, raid60"),
         (("--level", "raid50", "--spans", "2,two", *DRIVES), "--spans must be different integers"),
         (("--level", "raid50", "--spans", "2,2", *DRIVES), "--spans must be different integers"),
         (("--level", "raid0", "--set", "write_cache", *DRIVES), "'write_cache' is not KEY=VALUE"),
-        (("--level", "raid0", "--set", "write_cache=write-back", *DRIVES), "md has no policies at birth"),
-        (DRIVES, "makes no arrays"),
+        (("--level", "raid0", "--set", "write_cache=write-back", *DRIVES), "An md array takes no policies at creation."),
+        (DRIVES, "The plan creates no arrays."),
         (("--level", "raid9", *DRIVES), "--level can be raid0"),
         (("--level", "raid0", "--drives", "sdb,sdz"), "There is no drive 'sdz'"),
         (("--level", "raid5", "--drives", "252:0,252:1,252:2", "--assume-clean"), "assume_clean is only for md"),
@@ -141,9 +141,9 @@ def test_nothing_is_measured_on_an_array_whose_policy_is_not_the_one_it_was_made
     assert done.json["sweep"]["design"]["making"]["policies"] == {"write_cache": "write-back"}
     monkeypatch.setattr("backends.simulator.smartarray.arcconf._WRITE", dict.fromkeys(("wt", "wbb", "wb"), "Disabled"))
     done = cli(*words, *policy, "--json")
-    assert "is write-through, and was to be write-back" in done.err
+    assert "is write-through instead of write-back" in done.err
     cells = done.json["sweep"]["cells"]
-    assert [(cell["runs"], "was to be write-back" in cell["failures"][0]) for cell in cells] == [(0, True)]
+    assert [(cell["runs"], "instead of write-back" in cell["failures"][0]) for cell in cells] == [(0, True)]
     assert cli(*ARRAYS, "array", "list", "--json").json["made_here"] == []
 
 

@@ -106,7 +106,7 @@ def test_one_value_alone_is_nothing_to_compare() -> None:
 
 @pytest.mark.parametrize(
     ("key", "why"),
-    [("setting:boot", "restart"), ("setting:locked", "the card says no"), ("setting:unread", "put back")],
+    [("setting:boot", "restart"), ("setting:locked", "the card says no"), ("setting:unread", "could not be restored")],
 )
 def test_what_no_sweep_can_change_says_why(key: str, why: str) -> None:
     assert why in axes(draft())[key].why_not
@@ -211,7 +211,7 @@ def test_the_plan_tells_steps_changes_and_order() -> None:
     told = words(RiskAssessment(design=TWO_BY_THREE, risk=Risk.NONE))
     assert "12 steps" in told
     assert "Changes, all restored: ahead" in told
-    assert "at the end none again" in told
+    assert "restored to none at the end" in told
     assert "round 2" in told
 
 
