@@ -22,9 +22,9 @@ _SET = (*OF_SET, "bucket_size", "cache_available_percent")
 _READ = (*(setting.key for setting in SETTINGS), *_SET[-2:], "state", "dirty_data", "label", "backing_dev_uuid")
 WHOLE_FOLDER = CompletenessCheck(
     tool="sysfs of bcache devices",
-    mark="of what is read, every file that the folders list can be read",
+    mark="every requested file of the folders is readable",
     missing=lambda text: "",
-    hides="the end of a value, which the kernel hands over at once",
+    hides="the end of a value, which the kernel returns in one read",
     statuses=frozenset(),
 )
 """The listed files decide what can be complete, because they depend on the kernel."""

@@ -57,10 +57,10 @@ _FROM_C7 = re.compile(r"^(?:C[7-9A-F]|[DEF][0-9A-F]) [^\n]{20,200}\n", re.ASCII 
 
 SMART = CompletenessCheck(
     tool="mvcli smart",
-    mark="a whole row of an attribute from C7 on",
+    mark="a complete row of attribute C7 or a later one",
     missing=lambda text: "" if _FROM_C7.search(text) else "its attributes from C7 on are missing",
     statuses=frozenset(),
-    hides="that an attribute behind C7 is at its threshold",
+    hides="an attribute after C7 that is at its threshold",
 )
 DRIVE_READ = ("smart", "-p", r"\d{1,3}")
 """Command for one drive, as patterns."""

@@ -77,9 +77,9 @@ MEMBER_ATTRIBUTES = ("state", "slot", "size", "offset", "errors")
 
 WHOLE_FOLDER = CompletenessCheck(
     tool="sysfs of md arrays",
-    mark="of what is read, every file that the folder lists can be read",
+    mark="every requested file of the folder is readable",
     missing=lambda text: "",
-    hides="the end of a value, which the kernel hands over at once",
+    hides="the end of a value, which the kernel returns in one read",
     statuses=frozenset(),
 )
 """The folder listing decides what is complete, because the files depend on kernel and level."""
