@@ -51,7 +51,7 @@ Without a command, the workbench opens.
 GLOBAL = """\
 ## Global options
 
-Write them before the command.
+Write them before the command, like `--demo` and the other options of [simulated hosts](simulation.md#options).
 
 """
 
@@ -103,13 +103,10 @@ def pages() -> dict[str, str]:
         index += f"## {group}\n\n| command | purpose |\n| --- | --- |\n"
         index += "".join(f"| {link(words)} | {_cell(_help(commands[words])[0])} |\n" for words in names) + "\n"
         sections = "".join(_section(words, commands[words], shared) for words in names)
-        texts[_file(group)] = (
-            f"# {TITLES[group]}\n\nReference of the group *{group}*. All groups are in [{ENTRY}]({ENTRY}).\n\n"
-            f"{WRITTEN}\n{sections}"
-        )
+        texts[_file(group)] = f"# {TITLES[group]}\n\nSee also [all commands]({ENTRY}).\n\n{WRITTEN}\n{sections}"
     texts[ENTRY] = (
-        f"{HEAD}{index}{GLOBAL}{_table(_records(cli))}\n"
-        f"## Common options\n\nThe section of each command names the ones that it accepts.\n\n{_table(common)}\n"
+        f"{HEAD}{index}{GLOBAL}{_table(record for record in _records(cli) if not _name(record).startswith('--demo'))}\n"
+        f"## Common options\n\nEach command names the ones that it accepts.\n\n{_table(common)}\n"
         f"{COMPLETION}"
     )
     return {name: text.rstrip("\n") + "\n" for name, text in texts.items()}
@@ -161,7 +158,7 @@ def _section(words: Sequence[str], command: click.Command, shared: set[Record]) 
     own = [record for record in records if record not in shared]
     if own:
         parts.append(_table(own).rstrip("\n"))
-    parts += _references(records, shared, "Also" if own else "Options")
+    parts += _references(records, shared)
     return "\n\n".join(parts) + "\n\n"
 
 
@@ -172,25 +169,25 @@ def _help(command: click.Command) -> list[str]:
 
 
 def _usage(words: Sequence[str], command: click.Command) -> str:
-    pieces = command.collect_usage_pieces(click.Context(command))
+    pieces = (piece for piece in command.collect_usage_pieces(click.Context(command)) if piece != "[OPTIONS]")
     return " ".join(("raidbench", *words, *pieces))
 
 
-def _references(records: Sequence[Record], shared: set[Record], head: str) -> Iterator[str]:
-    """Yield one sentence with the options of a command that other pages describe."""
+def _references(records: Sequence[Record], shared: set[Record]) -> Iterator[str]:
+    """Yield a line with the options of a command that other pages describe."""
     job, common = _split(shared & set(records))
     all_of_them, _ = _split(shared)
     texts = []
     if len(job) > len(all_of_them) // 2:
         missing = [record for record in all_of_them if record not in job]
         but = f" except {_names(missing)}" if missing else ""
-        texts.append(f"the [job options]({JOB_OPTIONS}){but}")
+        texts.append(f"[Job options]({JOB_OPTIONS}): all{but}.")
     elif job:
-        texts.append(f"{_names(job)} ([job options]({JOB_OPTIONS}))")
+        texts.append(f"[Job options]({JOB_OPTIONS}): {_names(job)}.")
     if common:
-        texts.append(f"{_names(common)} ([common options]({ENTRY}#common-options))")
+        texts.append(f"[Common options]({ENTRY}#common-options): {_names(common)}.")
     if texts:
-        yield f"{head}: {'; '.join(texts)}."
+        yield " ".join(texts)
 
 
 def _names(records: Iterable[Record]) -> str:
