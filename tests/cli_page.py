@@ -151,8 +151,11 @@ def _split(shared: Iterable[Record]) -> tuple[list[Record], list[Record]]:
 
 def _section(words: Sequence[str], command: click.Command, shared: set[Record]) -> str:
     """Return the section of a command: summary, usage, description, examples and options."""
-    parts = [f"## {' '.join(words)}", *_help(command), f"```\n{_usage(words, command)}\n```"]
-    if examples := getattr(command, "examples", ()):
+    parts = [f"## {' '.join(words)}", *_help(command)]
+    examples = getattr(command, "examples", ())
+    if (usage := _usage(words, command)) not in examples:
+        parts.append(f"```\n{usage}\n```")
+    if examples:
         parts.append("```sh\n" + "\n".join(examples) + "\n```")
     records = _records(command)
     own = [record for record in records if record not in shared]
