@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -106,10 +107,16 @@ async def table(systems: Sequence[System]) -> str:
             names.setdefault(key, label)
             (sets if can else shows).setdefault(key, []).append(system.name)
     rows = (
-        f"| `{key}` | {names[key]} | {', '.join(sets.get(key, ())) or '-'} | {', '.join(shows.get(key, ())) or '-'} |\n"
+        (f"`{key}`", _name(key, names[key]), ", ".join(sets.get(key, "-")), ", ".join(shows.get(key, "-")))
         for key in sorted(names)
     )
-    return HEAD + "".join(rows)
+    return HEAD + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _name(key: str, label: str) -> str:
+    """Return the label of a setting, or nothing if it repeats the words of the key."""
+    words = re.sub(r"[^a-z0-9]+", "_", label.lower()).strip("_")
+    return "" if words == key else label
 
 
 async def _keys(system: System) -> dict[str, tuple[str, bool]]:

@@ -125,7 +125,7 @@ SECTIONS = (
     ),
     Section(
         title="Adaptec SmartRAID (arcconf)",
-        short="arcconf (SmartRAID)",
+        short="SmartRAID",
         page="smartarray.md",
         well=lambda: SmartArray(PlayedCards(adaptec=(SMARTRAID,))),
         targets=(smart_card("/arc1"), smart_volume("/arc1", 1)),
@@ -133,7 +133,7 @@ SECTIONS = (
     ),
     Section(
         title="Adaptec series 2 to 8 (arcconf)",
-        short="arcconf (series 2-8)",
+        short="Series 2-8",
         page="smartarray.md",
         well=lambda: SmartArray(PlayedCards(adaptec=(SERIES,))),
         targets=(smart_card("/aac1"), smart_volume("/aac1", 0), smart_drive("/aac1", "0:2")),
@@ -211,8 +211,9 @@ This page shows which settings raidbench can change on your controller, array or
 ## Find out whether you can change a setting
 
 1. Find the name of your system in [Systems](#systems).
-2. Find the setting in [Settings](#settings). **Set** lists the systems where raidbench can change it. **Only shown**
-   lists the systems where it can only show the value. A system in neither column does not have the setting.
+2. Find the setting in [Settings](#settings). **Name** is its name on the screens, if it differs from the key. **Set**
+   lists the systems where raidbench can change it. **Only shown** lists the systems where it can only show the value.
+   raidbench does not know the setting in other systems.
 3. Show the target. The output lists its settings, their possible values and the reason why a setting cannot be
    changed:
 
