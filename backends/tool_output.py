@@ -50,7 +50,7 @@ def whole_lines(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletenessCheck:
-    """Declares how to recognise complete output of a tool. Listed in docs/vendors.md."""
+    """Declares how to recognise complete output of a tool. Listed in docs/dev/vendor-settings.md."""
 
     tool: str
     """The tool, with the kind of output if they differ."""

@@ -1,4 +1,4 @@
-"""The command reference docs/cli.md, written from the click commands by `python -m tests.cli_page`."""
+"""The command reference docs/cli*.md, written from the click commands by `python -m tests.cli_page`."""
 
 from __future__ import annotations
 
@@ -16,32 +16,51 @@ from app.core.fio.fields import GROUPS
 from app.doors import HelpGroup
 from tests.catalogue.commands import command_lines
 
-PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
+FOLDER = Path(__file__).parents[1] / "docs"
+ENTRY = "cli.md"
+JOB_OPTIONS = "cli-job-options.md"
 
-SHARED_BY = 3
-"""An option that this many commands have with the same text is described once, below the commands."""
+SHARED_BY = 2
+"""An option that this many commands have with the same text is described once, in cli.md."""
 
-HEAD = """\
+WRITTEN = "<!-- Written by `python -m tests.cli_page`. -->\n"
+
+HEAD = f"""\
 # Command reference
 
-All commands of raidbench, with their options and examples. `raidbench COMMAND --help` prints the same in the terminal.
+This page lists all commands of raidbench and the options that several commands have.
+`raidbench COMMAND --help` shows the same in the terminal.
 Related pages: [exit statuses](exit-status.md), [JSON output](json.md), [root and the helper](root.md).
 
-<!-- Written by `python -m tests.cli_page`. -->
-
-"""
-
-BEFORE = """\
-## Before the command
+{WRITTEN}
+## Run a command
 
 ```
 raidbench [OPTIONS] [COMMAND] [ARGUMENTS]
 ```
 
-Without a command, the workbench opens. TARGET is an address as `raidbench devices` lists it (`block:sda`,
-`megaraid:/c0/v1` or only `/c0/v1`), a kernel name (`sda`), a device node or a link to one. SIZE is a number with a
-unit, such as `256k`. An unknown command, option, target or value is refused with the most similar valid one.
+Without a command, the workbench opens.
 
+- **TARGET** is an address that `raidbench devices` lists (`block:sda`, `megaraid:/c0/v1` or only `/c0/v1`), a kernel
+  name (`sda`), a device node or a link to one.
+- **SIZE** is a number with a unit, such as `256k`.
+- If a command, option, target or value does not exist, raidbench suggests the most similar one.
+
+"""
+
+GLOBAL = """\
+## Global options
+
+Write them before the command, like `--demo` and the other options of [simulated hosts](simulation.md#options).
+
+"""
+
+JOB = f"""\
+# Options for jobs
+
+`bench`, `ab` and `curve` accept the fields of a fio job as options. [Jobs](jobs.md) explains how to define a job.
+
+{WRITTEN}
 """
 
 COMPLETION = """\
@@ -57,30 +76,49 @@ root: it uses sysfs and the last scan since the boot.
 
 """
 
+TITLES = {
+    HelpGroup.LOOK: "Commands that show devices and findings",
+    HelpGroup.CHANGE: "Commands that change settings",
+    HelpGroup.MEASURE: "Commands that measure",
+    HelpGroup.COMPARE: "Commands that compare results",
+    HelpGroup.ARRAYS: "Commands for arrays",
+    HelpGroup.HOSTS: "Commands for many hosts",
+    HelpGroup.REPORTS: "Commands for reports and monitoring",
+    HelpGroup.MAINTENANCE: "Commands for maintenance",
+}
+
 Record = tuple[str, str]
 """The names of an option with its metavar, and its text."""
 
 
-def page() -> str:
-    """Return the text of docs/cli.md."""
+def pages() -> dict[str, str]:
+    """Return the text of each page by its file name: the entry, the groups and the options for jobs."""
     commands = {words: _command(words) for words in command_lines() if words}
     shared = _shared_records(commands.values())
-    index, sections = "| group | commands |\n| --- | --- |\n", ""
+    job, common = _split(shared)
+    index = ""
+    texts = {JOB_OPTIONS: f"{JOB}{_table(job)}"}
     for group in HelpGroup:
         names = [words for words in commands if COMMANDS[words[0]].group is group]
-        index += f"| {group} | {', '.join(map(_link, names))} |\n"
-        sections += f"## {group}\n\n" + "".join(_section(words, commands[words], shared) for words in names)
-    job, common = _split(shared)
-    return (
-        f"{HEAD}{index}\n{BEFORE}{_table(_records(cli))}\n{sections}"
-        f"## Job options\n\nFields of a fio job, for `bench`, `ab` and `curve`. [Jobs](jobs.md) explains them.\n\n"
-        f"{_table(job)}\n"
-        f"## Common options\n\n{_table(common)}\n{COMPLETION}"
-    ).rstrip("\n") + "\n"
+        index += f"## {group}\n\n| command | purpose |\n| --- | --- |\n"
+        index += "".join(f"| {link(words)} | {_cell(_help(commands[words])[0])} |\n" for words in names) + "\n"
+        sections = "".join(_section(words, commands[words], shared) for words in names)
+        texts[_file(group)] = f"# {TITLES[group]}\n\nSee also [all commands]({ENTRY}).\n\n{WRITTEN}\n{sections}"
+    texts[ENTRY] = (
+        f"{HEAD}{index}{GLOBAL}{_table(record for record in _records(cli) if not _name(record).startswith('--demo'))}\n"
+        f"## Common options\n\nEach command names the ones that it accepts.\n\n{_table(common)}\n"
+        f"{COMPLETION}"
+    )
+    return {name: text.rstrip("\n") + "\n" for name, text in texts.items()}
 
 
-def _link(words: Sequence[str]) -> str:
-    return f"[{' '.join(words)}](#{'-'.join(words)})"
+def link(words: Sequence[str]) -> str:
+    """Return a link to the section of a command."""
+    return f"[{' '.join(words)}]({_file(COMMANDS[words[0]].group)}#{'-'.join(words)})"
+
+
+def _file(group: HelpGroup) -> str:
+    return f"cli-{group.lower().replace(' ', '-')}.md"
 
 
 def _command(words: Sequence[str]) -> click.Command:
@@ -113,14 +151,17 @@ def _split(shared: Iterable[Record]) -> tuple[list[Record], list[Record]]:
 
 def _section(words: Sequence[str], command: click.Command, shared: set[Record]) -> str:
     """Return the section of a command: summary, usage, description, examples and options."""
-    parts = [f"### {' '.join(words)}", *_help(command), f"```\n{_usage(words, command)}\n```"]
-    if examples := getattr(command, "examples", ()):
+    parts = [f"## {' '.join(words)}", *_help(command)]
+    examples = getattr(command, "examples", ())
+    if (usage := _usage(words, command)) not in examples:
+        parts.append(f"```\n{usage}\n```")
+    if examples:
         parts.append("```sh\n" + "\n".join(examples) + "\n```")
     records = _records(command)
     own = [record for record in records if record not in shared]
     if own:
         parts.append(_table(own).rstrip("\n"))
-    parts += _references(records, shared, "Also" if own else "Options")
+    parts += _references(records, shared)
     return "\n\n".join(parts) + "\n\n"
 
 
@@ -131,25 +172,25 @@ def _help(command: click.Command) -> list[str]:
 
 
 def _usage(words: Sequence[str], command: click.Command) -> str:
-    pieces = command.collect_usage_pieces(click.Context(command))
+    pieces = (piece for piece in command.collect_usage_pieces(click.Context(command)) if piece != "[OPTIONS]")
     return " ".join(("raidbench", *words, *pieces))
 
 
-def _references(records: Sequence[Record], shared: set[Record], head: str) -> Iterator[str]:
-    """Yield one sentence with the options of a command that are described below."""
+def _references(records: Sequence[Record], shared: set[Record]) -> Iterator[str]:
+    """Yield a line with the options of a command that other pages describe."""
     job, common = _split(shared & set(records))
     all_of_them, _ = _split(shared)
     texts = []
     if len(job) > len(all_of_them) // 2:
         missing = [record for record in all_of_them if record not in job]
         but = f" except {_names(missing)}" if missing else ""
-        texts.append(f"the [job options](#job-options){but}")
+        texts.append(f"[Job options]({JOB_OPTIONS}): all{but}.")
     elif job:
-        texts.append(f"{_names(job)} ([job options](#job-options))")
+        texts.append(f"[Job options]({JOB_OPTIONS}): {_names(job)}.")
     if common:
-        texts.append(f"{_names(common)} ([common options](#common-options))")
+        texts.append(f"[Common options]({ENTRY}#common-options): {_names(common)}.")
     if texts:
-        yield f"{head}: {'; '.join(texts)}."
+        yield " ".join(texts)
 
 
 def _names(records: Iterable[Record]) -> str:
@@ -171,4 +212,5 @@ def _cell(text: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")

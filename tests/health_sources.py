@@ -613,7 +613,7 @@ SOURCES = (
         },
     ),
     HealthSource(
-        title="SANtricity's web services",
+        title="SANtricity Web Services",
         recording=_SANTRICITY,
         read=lambda text: hardware(text).drives[0].health,
         health=Health(predicts_failure=True, wear_percent=66.0, temperature=47.0, locked=True),

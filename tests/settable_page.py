@@ -1,7 +1,8 @@
-"""The table of docs/vendors.md that answers "can it set X?", out of what the backends plan on simulated machines."""
+"""The table of settings of docs/vendors.md, from changes that the backends plan on simulated machines."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -26,14 +27,14 @@ from tests.backends.simulator.racks import rack_of
 
 @dataclass(frozen=True, kw_only=True)
 class System:
-    """A column of the table: what is asked for its settings."""
+    """A system in the cells of the table."""
 
     name: str
     """Its name in the cells."""
     makers: tuple[Callable[[], Backend], ...]
     """Machines whose settings count; a setting that one of them sets can be set."""
     targets: tuple[Target, ...]
-    """What is looked at on each."""
+    """Targets on each machine."""
 
 
 def _megacli() -> Backend:
@@ -89,24 +90,15 @@ DIALECTS = (
 )
 """Tools of one vendor that set other things than its first tool."""
 
-HEAD = """## Can it set this?
-
-Each setting, where raidbench can set it, and where it can only show it. A setting that is in neither column of a
-system is unknown there. What is blocked on one machine may be settable on another: the sections below and
-`raidbench show TARGET` give the reason.
+HEAD = """## Settings
 
 | Setting | Name | Set | Only shown |
 | --- | --- | --- | --- |
 """
 
-NOTHING = (
-    "\nAreca, Marvell, btrfs, DRBD, Stratis and other device-mapper targets are listed and have nothing to set "
-    "([listed-only.md](listed-only.md)).\n"
-)
-
 
 async def table(systems: Sequence[System]) -> str:
-    """Return the section: a row for each key, in the order of the alphabet."""
+    """Return the section: a row for each key, in alphabetical order."""
     names: dict[str, str] = {}
     sets: dict[str, list[str]] = {}
     shows: dict[str, list[str]] = {}
@@ -115,10 +107,16 @@ async def table(systems: Sequence[System]) -> str:
             names.setdefault(key, label)
             (sets if can else shows).setdefault(key, []).append(system.name)
     rows = (
-        f"| `{key}` | {names[key]} | {', '.join(sets.get(key, ())) or '-'} | {', '.join(shows.get(key, ())) or '-'} |\n"
+        (f"`{key}`", _name(key, names[key]), ", ".join(sets.get(key, "-")), ", ".join(shows.get(key, "-")))
         for key in sorted(names)
     )
-    return HEAD + "".join(rows) + NOTHING
+    return HEAD + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _name(key: str, label: str) -> str:
+    """Return the label of a setting, or nothing if it repeats the words of the key."""
+    words = re.sub(r"[^a-z0-9]+", "_", label.lower()).strip("_")
+    return "" if words == key else label
 
 
 async def _keys(system: System) -> dict[str, tuple[str, bool]]:

@@ -1,4 +1,4 @@
-"""Each cell of the table of drive health in docs/vendors.md is proved by a recording."""
+"""Each cell of the table of drive health in docs/dev/vendor-settings.md is proved by a recording."""
 
 from __future__ import annotations
 

@@ -1,45 +1,104 @@
-"""docs/keys.md is what the screens do.
-
-`python -c "from tests.test_keys_page import page; print(page(), end='')"` writes it.
-"""
+"""docs/keys.md lists the commands of the screens: `python -m tests.test_keys_page` writes it."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from app.tui.commands import COMMANDS, MOVING, SCREENS, SHEETS, commands_of
+from app.tui.commands import COMMANDS, MOVING, SCREENS, SHEETS, CommandSpec, commands_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "keys.md"
+
+MOST_SCREENS = 5
+"""A command of this many screens is listed once, before the screens."""
+
+PAIRS = (("next", "previous"), ("previous", "next"))
+"""Words of two commands that share a row."""
+
+HEAD = """\
+# Keys of the workbench
+
+This page lists the default keys. In the workbench, `?` shows the keys of the screen, and `Ctrl-P` finds a command by
+name.
+`raidbench keys` lists the names for `[keymap]` in the configuration.
+
+<!-- Written by `python -m tests.test_keys_page`. -->
+
+## Move in lists
+
+| key | effect |
+| --- | --- |
+"""
 
 
 def page() -> str:
     """Return the text of docs/keys.md."""
-    lines = [
-        "# The keys",
-        "",
-        "`?` shows those of a screen, `raidbench keys` all with the names that `[keymap]` takes.",
+    shared = list(_commands_of_most_screens())
+    listed = {(command.label, command.help) for command in shared}
+    parts = [
+        HEAD + "".join(f"| {_cell(keys)} | {help} |\n" for keys, help in MOVING),
+        _section("Most screens", shared),
     ]
-    lines += ["", "## Moving", "", "| key | what it does |", "| --- | --- |"]
-    lines += [f"| {_cell(keys)} | {help} |" for keys, help in MOVING]
-    everywhere = tuple(command for command in COMMANDS if "all" in command.screens)
-    own = {title: commands_of(name, shared=False) for name, title in (SCREENS | SHEETS).items()}
-    for title, commands in {"On every screen": everywhere, **own}.items():
-        lines += ["", f"## {title}", "", "| key | command | what it does |", "| --- | --- | --- |"]
-        lines += [f"| {_cell(command.shown_keys)} | {command.label} | {command.help} |" for command in commands]
-    return "\n".join(lines) + "\n"
+    for name, title in (SCREENS | SHEETS).items():
+        own = commands_of(name, shared=False)
+        parts.append(_section(title, (command for command in own if (command.label, command.help) not in listed)))
+    return "\n".join(parts)
+
+
+def _commands_of_most_screens() -> Iterator[CommandSpec]:
+    """Yield the commands of most screens, without duplicates for single screens."""
+    alike: dict[tuple[str, str], list[CommandSpec]] = defaultdict(list)
+    for command in COMMANDS:
+        alike[command.label, command.help].append(command)
+    for commands in alike.values():
+        screens = {screen for command in commands for screen in command.screens}
+        if "all" in screens or len(screens) >= MOST_SCREENS:
+            yield max(commands, key=lambda command: len(command.screens))
+
+
+def _section(title: str, commands: Iterable[CommandSpec]) -> str:
+    rows = ((_cell(command.shown_keys), command.label, command.help) for command in commands)
+    text = "".join(f"| {' | '.join(row)} |\n" for row in _merged(rows))
+    return f"## {title}\n\n| key | command | effect |\n| --- | --- | --- |\n{text}"
+
+
+Row = tuple[str, str, str]
+"""Keys, label and help."""
+
+
+def _merged(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows; two for the next and the previous of the same kind become one."""
+    merged: list[Row] = []
+    for keys, label, help in rows:
+        before_keys, before_label, before = merged[-1] if merged else ("", "", "")
+        text = next((before.replace(a, f"{a} or {b}") for a, b in PAIRS if before.replace(a, b) == help != before), "")
+        if text:
+            merged[-1] = (f"{before_keys}, {keys}", f"{before_label}, {label}", text)
+        else:
+            merged.append((keys, label, help))
+    return merged
 
 
 def _cell(keys: str) -> str:
     return " ".join(f"`{key}`" for key in keys.replace(",", " ").split())
 
 
-def test_the_page_is_what_the_program_says() -> None:
+def test_the_page_matches_the_screens() -> None:
     assert PAGE.read_text(encoding="utf-8") == page()
 
 
 def test_every_command_is_on_it() -> None:
-    assert [command.id for command in COMMANDS if f"| {command.label} | {command.help} |" not in page()] == []
+    rows = [row.split(" | ") for row in page().splitlines() if row.count(" | ") == 2]
+    shown = {(label, help.removesuffix(" |")) for _, labels, help in rows for label in labels.split(", ")}
+    for command in COMMANDS:
+        texts = (command.help, *(command.help.replace(word, f"{a} or {b}") for a, b in PAIRS for word in (a, b)))
+        assert any((command.label, text) in shown for text in texts), command.id
 
 
 def test_the_keys_that_move_are_on_it() -> None:
     assert all(help in page() for _, help in MOVING)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""docs/vendors.md is what the declarations and the backends say: `python -m tests.vendors_page` writes it."""
+"""docs/vendors.md and docs/dev/vendor-settings.md match the backends: `python -m tests.vendors_page` writes both."""
 
 from __future__ import annotations
 
@@ -6,23 +6,28 @@ import pkgutil
 
 import backends.vendors
 from backends.vendors.smcli.readings import BY_KEY
-from tests.vendors_page import PAGE, SECTIONS, page
+from tests.vendors_page import DETAILS, PAGE, SECTIONS, details, page
 
-OF_THE_KERNEL = {"block", "hba", "mdraid", "scsi"}
-"""Those have pages of their own."""
+KERNEL_VENDORS = {"block", "hba", "mdraid", "scsi"}
+"""Vendors with settings of the kernel, which are only in the table of settings."""
 WITHOUT_SETTINGS = {"areca", "btrfs", "dm", "drbd", "marvell", "stratis"}
 
 
-async def test_the_page_is_what_the_backends_say() -> None:
+async def test_the_page_of_settings_matches_the_backends() -> None:
     assert PAGE.read_text(encoding="utf-8") == await page()
 
 
-def test_every_vendor_whose_tool_sets_something_is_on_it() -> None:
+async def test_the_page_of_details_matches_the_backends() -> None:
+    assert DETAILS.read_text(encoding="utf-8") == await details()
+
+
+def test_every_vendor_with_settings_has_a_section() -> None:
     names = {module.name for module in pkgutil.iter_modules(backends.vendors.__path__) if module.name[0] != "_"}
-    told = {type(section.well()).__module__.split(".")[2] for section in SECTIONS}
-    assert names - told == OF_THE_KERNEL | WITHOUT_SETTINGS
+    listed = {type(section.well()).__module__.split(".")[2] for section in SECTIONS}
+    assert names - listed == KERNEL_VENDORS | WITHOUT_SETTINGS
 
 
-def test_every_setting_of_a_disk_system_is_on_it() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    assert [key for key in BY_KEY if f"| `{key}` |" not in text] == []
+def test_every_setting_of_a_disk_system_is_on_both_pages() -> None:
+    for path in (PAGE, DETAILS):
+        text = path.read_text(encoding="utf-8")
+        assert [key for key in BY_KEY if f"`{key}` |" not in text] == []

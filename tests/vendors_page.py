@@ -1,6 +1,6 @@
-"""docs/vendors.md, out of the declarations and of what the backends plan on simulated cards.
+"""Text of docs/vendors.md and docs/dev/vendor-settings.md, from the backends on simulated controllers.
 
-`python -m tests.vendors_page` writes it.
+`python -m tests.vendors_page` writes both.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import backends.vendors
+from app.core.presentation.risk_text import effect_text
 from backends.errors import RaidbenchError
 from backends.host import Command, Completed
 from backends.model import Scope, Target
@@ -61,11 +62,12 @@ from tests.settable_page import DIALECTS, KERNEL, System
 from tests.settable_page import table as settable
 
 PAGE = Path(__file__).parents[1] / "docs" / "vendors.md"
+DETAILS = PAGE.parent / "dev" / "vendor-settings.md"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A vendor's dialect: a machine that is well, some that are not, and what of them is looked at."""
+    """A vendor's dialect: a healthy machine, machines with faults, and their targets."""
 
     title: str
     short: str
@@ -123,7 +125,7 @@ SECTIONS = (
     ),
     Section(
         title="Adaptec SmartRAID (arcconf)",
-        short="arcconf (SmartRAID)",
+        short="SmartRAID",
         page="smartarray.md",
         well=lambda: SmartArray(PlayedCards(adaptec=(SMARTRAID,))),
         targets=(smart_card("/arc1"), smart_volume("/arc1", 1)),
@@ -131,7 +133,7 @@ SECTIONS = (
     ),
     Section(
         title="Adaptec series 2 to 8 (arcconf)",
-        short="arcconf (series 2-8)",
+        short="Series 2-8",
         page="smartarray.md",
         well=lambda: SmartArray(PlayedCards(adaptec=(SERIES,))),
         targets=(smart_card("/aac1"), smart_volume("/aac1", 0), smart_drive("/aac1", "0:2")),
@@ -146,7 +148,7 @@ SECTIONS = (
         troubled=(lambda: Smcli(PlayedSystem(DiskSystem(battery="Failed"))),),
     ),
     Section(
-        title="E-Series, EF (SANtricity's web services)",
+        title="E-Series, EF (SANtricity Web Services)",
         short="SANtricity",
         page="santricity.md",
         well=lambda: Santricity(PlayedWeb()),
@@ -184,7 +186,7 @@ SECTIONS = (
         troubled=(_behind_lvm,),
     ),
     Section(
-        title="bcache (the kernel's cache of a disk on a faster one)",
+        title="bcache (sysfs)",
         short="bcache",
         page="bcache.md",
         well=lambda: Bcache(simulated()),
@@ -200,46 +202,112 @@ SECTIONS = (
     ),
 )
 
-HEAD = """# Settings by vendor
+HEAD = """# Settings by controller and system
 
-Every setting of the cards and disk systems that raidbench knows, written by `python -m tests.vendors_page` out of the
-declarations and of what the backends plan on simulated cards; a test holds it true.
+This page shows which settings raidbench can change on your controller, array or drive.
 
-- **Read**: the value of the simulated card, and the tool's own word for it where that is another one.
-- **Set**: the first command of a change to another value. What is blocked on that card says so.
-- **In force**: whether what is in force is told apart from what is set, where both can differ.
-- **Proved**: `recorded`, where answers of this tool to changes have been recorded. Else what is read back is the only
-  verdict, and raidbench says "not confirmed on hardware" wherever it explains or reviews the setting.
+<!-- Written by `python -m tests.vendors_page`. -->
 
-Areca and Marvell cards are listed and have nothing to set ([listed-only.md](listed-only.md)); what the kernel sets of
-any block device is in [queue.md](queue.md), of SATA and SAS disks in [scsi.md](scsi.md), of arrays in [md.md](md.md).
+## Find out whether you can change a setting
+
+1. Find the name of your system in [Systems](#systems).
+2. Find the setting in [Settings](#settings). **Name** is its name on the screens, if it differs from the key. **Set**
+   lists the systems where raidbench can change it. **Only shown** lists the systems where it can only show the value.
+   raidbench does not know the setting in other systems.
+3. Show the target. The output lists its settings, their possible values and the reason why a setting cannot be
+   changed:
+
+```console
+$ raidbench show lvm:vg0/mail
+...
+Setting                   Key                  Now                May be
+Read-ahead of the volume  lv_read_ahead        auto, now 128 KiB  auto (auto, now 128 KiB), none, 128 (128 KiB), ...
+Cache mode                cache_mode           write-through      write-through, write-back, passthrough
+Cache policy *            cache_policy         smq                smq
+Migration threshold       migration_threshold  default, 2048      default (default, 2048), 2048, 4096, 8192, ...
+
+Cannot be changed:
+* cache_policy: the kernel has no other policy
+```
+
+4. Show the exact command without changing anything:
+
+```console
+$ raidbench set lvm:vg0/mail migration_threshold=4096 --dry-run
+```
+
+The reason depends on the machine. For example, the controller does not report the value, or the value is fixed when
+the array is created.
+
+"""
+
+SYSTEMS_HEAD = """## Systems
+
+| System | Hardware or software (tools) | Page |
+| --- | --- | --- |
+"""
+
+OTHER_PAGES = {
+    "storcli": ("MegaRAID, PERC (storcli, perccli)", "megaraid.md"),
+    "block queue": ("Every block device (request queue of the kernel)", "queue.md"),
+    "SATA": ("SATA drives (hdparm, smartctl)", "scsi.md"),
+    "SAS": ("SAS drives (sdparm, smartctl)", "scsi.md"),
+    "md": ("Linux software RAID, Intel VROC (mdadm, sysfs)", "md.md"),
+    "MegaCli": ("MegaRAID, PERC (MegaCli)", "megaraid.md"),
+    "storcli2": ("MegaRAID, PERC (storcli2, perccli2)", "megaraid.md"),
+}
+"""Description and page of the systems that are not in `SECTIONS` or whose title covers several tools."""
+
+LIMITS = """## Limits
+
+- Changes of some settings have not been tested on real hardware. The review says so, and raidbench verifies them by
+  reading the value back. [The settings in detail](dev/vendor-settings.md) mark them `read-back`.
+- Areca, Marvell, btrfs, DRBD, Stratis and other device-mapper targets have no settings in raidbench. They are [only
+  listed](listed-only.md).
+"""
+
+DETAILS_HEAD = """# Settings in detail
+
+This page lists for each vendor how raidbench reads and changes every setting, and how it recognises complete output
+of the tools. The overview is in [vendors.md](../vendors.md).
+
+<!-- Written by `python -m tests.vendors_page`, from changes that the backends plan on simulated controllers. -->
+
+- **Target**: the kind of target that has the setting.
+- **Value**: the configured value of the simulated controller. The word of the tool follows in parentheses if it is
+  different.
+- **Command**: the first command that changes the value, or the reason why the simulated controller does not allow it.
+- **Effective value**: `separate` if raidbench reads the effective value separately from the configured value.
+- **Evidence**: `recorded` if changes with this tool were recorded on real hardware. With `read-back`, the value that
+  is read after the change is the only confirmation.
 """
 
 HEALTH_HEAD = """## Drive health
 
-The condition of a drive and the words of each tool that it is read from. A fact without words is not reported by that
-tool, and is unknown, which is not the same as none. Each cell is proved by a recorded answer in the tests.
+The table lists the words in the output of each tool from which raidbench reads the condition of a drive. An empty
+cell (-) means that the tool does not report the fact. The fact is then unknown, which does not mean that it is
+absent. A test proves each cell with a recorded output.
 
-- **Predicts failure**: the drive still serves and announces its failure. Its state stays what it is otherwise.
-- **Media**, **other** and **predictive errors** are counts. Where a tool has several counters of one kind that may
-  count the same event, the largest counts; other errors are added up.
-- **Wear** is the share of the rated endurance that is used, in percent.
-- A temperature of 0 °C is how tools report that there is no sensor: it is unknown.
+- **Predicts failure**: the drive still works and announces its failure. Its state does not change.
+- **Media**, **other** and **predictive errors** are counts. If a tool has several counters that may count the same
+  event, the largest one counts. Other errors are added.
+- **Wear** is the used share of the rated endurance, in percent.
+- A temperature of 0 °C is unknown, because tools report it for drives without a sensor.
 
-An attribute of a drive behind an Areca controller announces a failure at its threshold. md and OpenZFS count errors
-of members: these are facts of the array. A logical drive that has lost data (`Unrecoverable Media Errors`,
+A drive behind an Areca controller predicts its failure when an attribute reaches its threshold. md and OpenZFS count
+errors of members; these are facts of the array. A logical drive that has lost data (`Unrecoverable Media Errors`,
 `Failed stripes`, `Bad Blocks Exist`) has the fact "Unrecoverable media errors".
 
 """
 
-NAMED_HEAD = """## Answers about another object
+NAMED_HEAD = """## Output about another object
 
-An answer names the object that was asked for, once, or it is refused. Of a refused answer nothing is believed,
-its settings cannot be changed, and the sentence names the command, both objects and what to do. Other objects
-stay listed. Of an object that an answer names twice neither version is believed. The reading after a set is
-refused like any other.
+Output must name the requested object exactly once. Otherwise raidbench refuses it: it shows no value from it and
+changes no setting. The message names the command, both objects and the next step. Other objects stay listed. If
+output describes an object twice, raidbench uses neither description. The same rule applies to the output that
+verifies a change.
 
-| Answer | Names | Refused |
+| Output | Names | Refused |
 | --- | --- | --- |
 """
 
@@ -247,58 +315,59 @@ NAMED = (
     (
         "MegaCli: `-AdpAllInfo`, `-LdPdInfo`, `-LDInfo`, `-PDList`",
         "`Adapter #N`, or `Adapter N -- Virtual Drive Information`, once",
-        "the answer; a virtual drive or drive that is there twice, or has one property twice with different values",
+        "the output; a virtual drive or drive that is listed twice or has two values of one property",
     ),
     (
         "MegaCli: all others",
-        "the adapter, where they name one",
-        "the answer; `-ShowProg` names none",
+        "the adapter, if the command prints one",
+        "the output; `-ShowProg` names no adapter",
     ),
     (
         "storcli, perccli, storcli2, perccli2",
         "`Controller` once; paths (`/c0/v5`), headings (`VD5 Properties`) and rows (`DG/VD`, `EID:Slt`)",
-        "the answer; a virtual drive or drive of which heading and row differ, that is there twice, or whose "
-        "world wide name another one has, on whatever card",
+        "the output; a virtual drive or drive whose heading and row differ, that is listed twice, or whose world wide "
+        "name belongs to another one on any controller",
     ),
     (
         "ssacli, hpssacli, hpacucli",
         "the slot, in the title",
-        "the answer; arrays, logical drives and drives described twice, and then every change on the card",
+        "the output; arrays, logical drives and drives that are described twice, and then every change on the "
+        "controller",
     ),
     (
         "SMcli",
         "the disk system, in the title",
-        "the answer; logical drives and drives of one name",
+        "the output; logical drives and drives with the same name",
     ),
     (
         "hdparm, sdparm, mdadm --examine",
         "the device, in the first line",
-        "the answer",
+        "the output",
     ),
     (
         "smartctl",
         "`device.name`",
-        "the answer",
+        "the output",
     ),
     (
         "nvme id-ctrl",
         "the serial number, compared with the kernel's",
-        "the answer, and the health log beside it",
+        "the output and the health log",
     ),
     (
         "mdadm --detail --export",
-        "its members, compared with the kernel's",
-        "the answer",
+        "the members, compared with the kernel's",
+        "the output",
     ),
     (
         "lvs, pvs",
         "the UUIDs of volume, group and physical volume",
-        "where a UUID has two names, or a name two: all volumes of the group",
+        "all volumes of the group, if a UUID has two names or a name has two UUIDs",
     ),
     (
         "zfs, zpool",
         "dataset or pool, in each line",
-        "lines of one name that differ",
+        "lines with the same name and different values",
     ),
     (
         "JSON of any tool",
@@ -306,27 +375,30 @@ NAMED = (
         "a key that an object has twice with different values",
     ),
 )
-"""Answers, what of an object each names, and what is refused."""
+"""Output, how it names its object, and refused parts."""
 
 NAMED_TAIL = """
-These do not name the object, so an answer about another one is not recognised: arcconf (`getconfig` counts no
-controller, though two in one answer are refused), tw_cli `info cN` (units and ports that are there twice are
-refused), nvme smart-log, id-ns and list-ns (a feature names its number), `zpool get` of one property, cli64,
-and a `dmsetup table` of one device. Nor is it recognised where everything that names an object was exchanged
-with it.
+The following output does not name its object, so raidbench cannot recognise output about another object:
+
+- arcconf `getconfig` (output with two controllers is refused)
+- tw_cli `info cN` (units and ports that are listed twice are refused)
+- nvme smart-log, id-ns and list-ns (a feature names its number)
+- `zpool get` of one property, cli64, and `dmsetup table` of one device
+
+raidbench also cannot recognise output in which every name of the object was replaced.
 
 """
 
-TAIL = """## Whole answers
+TAIL = """## Complete output
 
-How it is known that a tool's answer was not cut. Of one that was, what is there is shown, with "incomplete output";
-what it does not tell is unknown, and nothing is planned on it.
+raidbench recognises truncated output of each tool by a mark of completeness. It shows the facts of truncated output
+with the note "incomplete output". The missing facts are unknown, and raidbench plans no change that depends on them.
 
-| Answer | Whole if | Exit status | A cut can hide |
+| Output | Mark of completeness | Exit status | Truncation that is not recognised |
 | --- | --- | --- | --- |
 """
 
-_OF = {Scope.CONTROLLER: "card", Scope.ARRAY: "array", Scope.DRIVE: "drive"}
+_OF = {Scope.CONTROLLER: "controller", Scope.ARRAY: "array", Scope.DRIVE: "drive"}
 
 
 def named() -> str:
@@ -336,15 +408,21 @@ def named() -> str:
 
 
 async def page() -> str:
-    """The whole page."""
-    parts = [HEAD]
+    """Return the text of the page for users: systems and settings."""
+    systems = (*(_system(section) for section in SECTIONS), *DIALECTS, *KERNEL)
+    known = {section.short: (section.title, section.page) for section in SECTIONS} | OTHER_PAGES
+    rows = "".join(f"| {name} | {title} | [{link}]({link}) |\n" for name, (title, link) in known.items())
+    return f"{HEAD}{SYSTEMS_HEAD}{rows}\n{await settable(systems)}\n{LIMITS}"
+
+
+async def details() -> str:
+    """Return the text of the page for developers: commands and evidence."""
+    parts = [DETAILS_HEAD]
     for section in SECTIONS:
         rows = [row async for row in _rows(section)]
-        title = "| Of | Setting | Read | Set | In force | Takes effect | Proved |"
+        title = "| Target | Setting | Value | Command | Effective value | Takes effect | Evidence |"
         table = "\n".join((title, "| --- " * 7 + "|", *rows))
-        parts.append(f"## {section.title}\n\nSee [{section.page}]({section.page}).\n\n{table}\n")
-    systems = (*(_system(section) for section in SECTIONS), *DIALECTS, *KERNEL)
-    parts.insert(1, await settable(systems))
+        parts.append(f"## {section.title}\n\nUser page: [{section.page}](../{section.page}).\n\n{table}\n")
     return (
         "\n".join(parts)
         + "\n"
@@ -371,7 +449,7 @@ def declared() -> list[CompletenessCheck]:
 
 
 def _whole(one: CompletenessCheck) -> str:
-    statuses = ", ".join(map(str, sorted(one.statuses))) or "says nothing"
+    statuses = ", ".join(map(str, sorted(one.statuses))) or "not used"
     return f"| {' | '.join(map(_cell, (one.tool, one.mark, statuses, one.hides or 'nothing')))} |\n"
 
 
@@ -388,8 +466,8 @@ async def _rows(section: Section) -> AsyncIterator[str]:
                 f"`{setting.key}`",
                 _read(now),
                 await _set(backend, target, setting, now),
-                "told apart" if setting.key in told else "-",
-                setting.effect.value,
+                "separate" if setting.key in told else "-",
+                effect_text(setting.effect, target.scope),
                 "recorded" if setting.confirmed else "read-back",
             )
             yield f"| {' | '.join(cells)} |"
@@ -412,7 +490,7 @@ def _read(now: Reading) -> str:
 
 async def _set(backend: Backend, target: Target, setting: Setting, now: Reading) -> str:
     if setting.secret:
-        return "see the page"
+        return "on the user page"
     if not now.availability.available:
         return f"blocked: {_cell(now.availability.why_not or '')}"
     for value in _others(now):
@@ -423,7 +501,7 @@ async def _set(backend: Backend, target: Target, setting: Setting, now: Reading)
         tool, _, words = change.writes[0].shown().partition(" ")
         more = f" and {len(change.writes) - 1} more" if len(change.writes) > 1 else ""
         return f"`{tool.rpartition('/')[2]} {_cell(words)}`{more}"
-    return "one value only"
+    return "only one value"
 
 
 def _others(now: Reading) -> Iterator[str]:
@@ -436,3 +514,4 @@ def _cell(text: str | None) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(asyncio.run(page()), encoding="utf-8")
+    DETAILS.write_text(asyncio.run(details()), encoding="utf-8")

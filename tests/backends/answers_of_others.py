@@ -58,7 +58,7 @@ BENCHES = (
 )
 
 NAMELESS = ("arcconf", "tw_cli", "zfs", "zpool")
-"""Tools whose answers do not name the object that was asked for: docs/vendors.md says so."""
+"""Tools whose answers do not name the object that was asked for: docs/dev/vendor-settings.md lists them."""
 
 _UNKNOWN = (None, "", "unknown", ())
 

@@ -24,7 +24,7 @@ _LAST = re.compile(r"GuiErrMsg<0x[0-9A-Fa-f]{2}>:[^\n]*\s*\Z")
 
 WHOLE = CompletenessCheck(
     tool="cli64",
-    mark="`GuiErrMsg<0x00>: Success.` in the last line, or another number",
+    mark="`GuiErrMsg<0x00>: Success.` or another code in the last line",
     missing=lambda text: "" if _LAST.search(text) else "the last line is missing",
     statuses=frozenset(),
 )

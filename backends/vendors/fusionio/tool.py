@@ -58,9 +58,10 @@ class FusionIoTools:
 
 WHOLE_TEXT = CompletenessCheck(
     tool="fio-status -a",
-    mark="as many devices as `Found` says, a description of each (a block device up to its size), a line end",
+    mark="as many devices as `Found` counts, a description of each named device (with its size for a block device), "
+    "a newline at the end",
     missing=missing_part,
-    hides="wear, heat and counters of a last device that has no block device",
+    hides="wear, temperature and counters of the last device, if it has no block device",
     statuses=frozenset(),
 )
 WHOLE_JSON = CompletenessCheck(

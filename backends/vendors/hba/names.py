@@ -107,8 +107,8 @@ class FunctionNames:
 
 WHOLE = CompletenessCheck(
     tool="lspci -vmm",
-    mark="an empty line after the last record, and a record of every controller that the kernel has",
-    missing=lambda text: "" if text.endswith("\n\n") else "its last record may be incomplete",
+    mark="an empty line after the last record, and a record of every controller of the kernel",
+    missing=lambda text: "" if text.endswith("\n\n") else "the last record may be incomplete",
     statuses=frozenset(),
 )
 

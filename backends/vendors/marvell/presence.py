@@ -60,7 +60,7 @@ SMART = CompletenessCheck(
     mark="a complete row of attribute C7 or a later one",
     missing=lambda text: "" if _FROM_C7.search(text) else "its attributes from C7 on are missing",
     statuses=frozenset(),
-    hides="that an attribute after C7 is at its threshold",
+    hides="an attribute after C7 that is at its threshold",
 )
 DRIVE_READ = ("smart", "-p", r"\d{1,3}")
 """Command for one drive, as patterns."""

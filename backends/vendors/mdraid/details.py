@@ -26,7 +26,7 @@ _UNUSED = re.compile(r"Unused Space : before=([0-9]{1,18}) sectors, after=([0-9]
 
 WHOLE_EXPORT = CompletenessCheck(
     tool="mdadm --detail --export",
-    mark="every member that the kernel has, and no line is truncated",
+    mark="every member that the kernel has, and no truncated line",
     missing=line_end,
     statuses=frozenset(),
 )
@@ -34,7 +34,7 @@ WHOLE_EXPORT = CompletenessCheck(
 
 WHOLE_EXAMINE = CompletenessCheck(
     tool="mdadm --examine",
-    mark="a line `Array State` at the end of the output for native metadata 1.x",
+    mark="the line `Array State`, for metadata 1.x of md",
     missing=lambda text: "" if _STATE.search(text) else "`Array State` is missing",
     statuses=frozenset(),
 )
@@ -73,7 +73,7 @@ ASK_PLATFORM = ("--detail-platform",)
 
 WHOLE_PLATFORM = CompletenessCheck(
     tool="mdadm --detail-platform",
-    mark="a drive of the container, which follows all output about the platform, and no line is truncated",
+    mark="a disk of the container, which follows the facts of the platform, and no truncated line",
     missing=line_end,
     statuses=frozenset(),
 )

@@ -19,7 +19,7 @@ from backends.vendors.mdraid.layouts import layout_word
 
 WHOLE_MDSTAT = CompletenessCheck(
     tool="/proc/mdstat",
-    mark="the line `unused devices:` at its end",
+    mark="the line `unused devices:` at the end",
     missing=lambda text: "" if re.search(r"^unused devices: ", text, re.MULTILINE) else "`unused devices:` is missing",
     statuses=frozenset(),
 )

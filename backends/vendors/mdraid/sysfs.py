@@ -77,7 +77,7 @@ MEMBER_ATTRIBUTES = ("state", "slot", "size", "offset", "errors")
 
 WHOLE_FOLDER = CompletenessCheck(
     tool="sysfs of md arrays",
-    mark="each file that the folder lists can be read",
+    mark="every requested file of the folder is readable",
     missing=lambda text: "",
     hides="the end of a value, which the kernel returns in one read",
     statuses=frozenset(),

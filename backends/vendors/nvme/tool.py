@@ -56,9 +56,9 @@ def _lacking(text: str) -> str:
 
 WHOLE = CompletenessCheck(
     tool="nvme",
-    mark="a complete JSON document; of text, a line end",
+    mark="a complete JSON document; for text, a newline at the end",
     missing=_lacking,
-    hides="the last lines of text: `list-ns`, and the output of versions without JSON",
+    hides="the last lines of text: of `list-ns`, and of versions without JSON",
     statuses=frozenset(),
 )
 

@@ -29,9 +29,9 @@ _REFUSED = re.compile(
 
 WHOLE = CompletenessCheck(
     tool="hdparm",
-    mark="a line end",
+    mark="a newline at the end",
     missing=line_end,
-    hides="switches after the last line: they are not offered",
+    hides="settings after the last line, which are then not offered",
     statuses=frozenset(),
 )
 

@@ -32,9 +32,9 @@ _MARK = re.compile(r"(cha|def|sav): {0,3}(\w{1,4})")
 
 WHOLE = CompletenessCheck(
     tool="sdparm",
-    mark="a line end",
+    mark="a newline at the end",
     missing=line_end,
-    hides="fields after the last line: they are not offered",
+    hides="fields after the last line, which are then not offered",
     statuses=frozenset(),
 )
 

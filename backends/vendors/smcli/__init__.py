@@ -15,7 +15,7 @@ PLACES = (
 
 WHOLE = CompletenessCheck(
     tool="SMcli",
-    mark="its last line is `SMcli completed successfully.` or `SMcli failed.`",
+    mark="the last line `SMcli completed successfully.` or `SMcli failed.`",
     missing=last_line("SMcli completed successfully.", "SMcli failed."),
     statuses=frozenset(),
 )

@@ -19,8 +19,8 @@ READS = (
 
 WHOLE = CompletenessCheck(
     tool="tw_cli",
-    mark="as many units and drives as `info` counts, a battery where it names one, as many controllers as the kernel "
-    "has",
+    mark="as many units and drives as `info` counts, the battery if `info` names one, as many controllers as the "
+    "kernel has",
     missing=line_end,
     hides="ports without a drive",
     statuses=frozenset(),

@@ -98,13 +98,13 @@ _ENDS = re.compile(r"\nerrors: [^\n]*\n(?:(?!  pool: )[^\n]*\n)*\Z|^no pools ava
 
 WHOLE = CompletenessCheck(
     tool="zpool list, zpool get, zfs list, zfs get",
-    mark="every pool of the kernel, every requested value, a line end",
+    mark="every pool of the kernel, every requested value, a newline at the end",
     missing=lambda text: line_end(text) if text else "",
-    hides="the last filesystems and volumes, which of them have local values, and features of a pool",
+    hides="the last filesystems and volumes, their local values, and features of a pool",
 )
 WHOLE_STATUS = CompletenessCheck(
     tool="zpool status",
-    mark="every pool, and `errors:` at the end of the last, or `no pools available`",
+    mark="every pool, and `errors:` at the end of the last one, or `no pools available`",
     missing=lambda text: "" if _ENDS.search(text) else "`errors:` is missing",
 )
 

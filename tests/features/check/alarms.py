@@ -1,7 +1,7 @@
 """Faults that storage administrators are alarmed of, by who raises the alarm, and the rule that finds each or why none.
 
 Written from the lists of events and states of the tools themselves. What the drives say of their own health has a table
-of its own in docs/vendors.md.
+of its own in docs/dev/vendor-settings.md.
 """
 
 from __future__ import annotations

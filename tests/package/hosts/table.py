@@ -1,4 +1,4 @@
-"""The table of hosts in docs/packaging.md: what was tried where. `KEEP=1 make package-test` writes it."""
+"""The table of tested hosts in docs/dev/packaging.md. `KEEP=1 make package-test` writes it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import date
 from tests.package.hosts import CLEAN, ROOTS
 from tools.package.tree import ROOT, VERSION
 
-PAGE = ROOT / "docs" / "packaging.md"
+PAGE = ROOT / "docs" / "dev" / "packaging.md"
 BEGIN, END = "<!-- hosts -->\n", "<!-- /hosts -->\n"
 COLUMNS = ("first start", "`devices`", "`--demo`", "trial", "scratch run", "with the static fio", "workbench")
 

@@ -69,7 +69,7 @@ def test_its_manual_is_there(fresh: Fresh) -> None:
     )
     assert "--trial SECONDS" in done.stdout, done.stderr
     assert done.stdout.startswith("RAIDBENCH-SET(1)")
-    table.note(CLEAN.title, "`man raidbench`, a page a command", "there")
+    table.note(CLEAN.title, "`man raidbench`, one page for each command", "present")
 
 
 def test_bash_completes_it_without_being_told(fresh: Fresh) -> None:
@@ -101,7 +101,7 @@ def test_removing_it_leaves_what_the_administrator_made_and_nothing_else(fresh: 
         *(f"> /var/lib/raidbench{path}" for path in ("", "/journal", "/journal/kept")),
     ]
     table.note(
-        CLEAN.title, "`apt-get remove raidbench`", "leaves the admin's own rules, journal and sessions, and names them"
+        CLEAN.title, "`apt-get remove raidbench`", "keeps and names the administrator's rules, journal and sessions"
     )
 
 
@@ -116,14 +116,14 @@ def test_removing_it_waits_for_the_value_that_is_on_trial(fresh: Fresh, disk: Lo
         ls /usr/lib/raidbench 2>/dev/null
     """)
     assert done.stdout.splitlines() == ["512", before, "on trial: waiting"], done.stderr
-    table.note(CLEAN.title, "removed while a value is on trial", "waits; the value comes back")
+    table.note(CLEAN.title, "removed during a trial", "waits, then the value reverts")
 
 
 @needs_loops()
 def test_a_value_on_trial_reverts_though_the_program_is_gone(fresh: Fresh, disk: Loop) -> None:
     gone = "rm -rf /usr/lib/raidbench /usr/bin/raidbench"
     try_trial("raidbench", disk, lambda script: fresh.run(f"{INSTALL} >&2\n{script}"), meanwhile=gone)
-    table.note(CLEAN.title, "its files deleted by force while a value is on trial", "the value reverts")
+    table.note(CLEAN.title, "its files deleted during a trial", "the value reverts")
 
 
 def test_it_is_not_removed_below_something_that_runs_out_of_it(fresh: Fresh) -> None:

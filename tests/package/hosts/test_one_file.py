@@ -79,7 +79,7 @@ def test_the_demo_is_that_of_the_checkout(host: Host, tmp_path: Path) -> None:
     expected = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
     done = host.run(f"RAIDBENCH_STATE_DIR=/root/state {RAIDBENCH} --demo devices --json")
     assert done.stdout == expected, done.stderr
-    host.note("`--demo`", "as the checkout's")
+    host.note("`--demo`", "same as the checkout")
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_a_scratch_file_is_measured_with_the_fio_of_the_distribution(host: Host)
     )
     if tuple(map(int, re.findall(r"\d+", version)[:2])) < MINIMUM:
         assert (done.returncode, version in done.stderr, "3.18" in done.stderr) == (1, True, True), done.stderr
-        host.note("scratch run", f"{version}: too old, says so")
+        host.note("scratch run", f"{version}: too old, and reported")
         return
     run = json.loads(done.stdout)["run"]
     assert (run["status"], run["read"]["total_ios"] > 0) == ("ok", True), done.stderr

@@ -26,7 +26,7 @@ WHOLE = CompletenessCheck(
     tool="MegaCli",
     mark="`Exit Code: 0x..` in the last line, with any number",
     missing=lambda text: "" if _END.search(text) else "its exit code is missing",
-    hides="builds that never print an exit code: drives and volumes beyond those that the controller counts",
+    hides="drives and virtual drives that the controller does not count, if the build prints no exit code",
     statuses=frozenset(),
 )
 """The exit status is the low byte of that code, or the number of controllers. Some recordings of old builds have no

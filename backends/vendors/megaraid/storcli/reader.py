@@ -35,11 +35,11 @@ def retry_command(command: Command, done: Completed) -> Command | None:
 
 WHOLE = CompletenessCheck(
     tool="storcli, perccli, storcli2, perccli2",
-    mark="a complete JSON document; of text as many drives and virtual drives as the controller counts",
+    mark="a complete JSON document; for text, as many drives and virtual drives as the controller counts",
     missing=lambda text: (
         "" if replies(text) or (text.strip() and "{" not in text) else "the JSON document is incomplete"
     ),
-    hides="in the text output that some builds print for `J`: everything after the last table",
+    hides="everything after the last table, if the build prints text for `J`",
     statuses=frozenset(),
 )
 """The exit status is the error code of the last object: complete tables come with 46 and others."""

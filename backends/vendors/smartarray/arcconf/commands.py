@@ -19,21 +19,19 @@ DONE = "Command completed successfully."
 """Last line of every successful answer; nothing else means success."""
 ABORTED = "Command aborted."
 """Last line of a refusal."""
-WHOLE = CompletenessCheck(
-    tool="arcconf: `getconfig`, `list`", mark=f"its last line is `{DONE}`", missing=last_line(DONE)
-)
+WHOLE = CompletenessCheck(tool="arcconf: `getconfig`, `list`", mark=f"the last line `{DONE}`", missing=last_line(DONE))
 """Completeness check for most answers."""
 STATUS = CompletenessCheck(
     tool="arcconf: `getstatus`",
-    mark=f"its last line is `{DONE}`, or `{ABORTED}`",
+    mark=f"the last line `{DONE}`, or `{ABORTED}`",
     missing=last_line(DONE, ABORTED),
     statuses=frozenset(),
 )
 """Completeness check for an answer that controllers without logical devices refuse."""
 USAGES = CompletenessCheck(
-    tool="arcconf: its usage",
-    mark="no line is truncated",
-    hides="the last lines: their settings are not set",
+    tool="arcconf: usage text",
+    mark="no truncated line",
+    hides="the last lines, whose settings are then not offered",
     missing=line_end,
     statuses=frozenset(),
 )
@@ -42,7 +40,7 @@ USAGES = CompletenessCheck(
 LIST = ("list",)
 """Words that list the controllers."""
 VERSIONS = ("getversion",)
-"""Arguments that list the controllers, for builds without `list`."""
+"""Words that list the controllers with builds without `list`."""
 USAGE = ("setcache",)
 """Words for the usage of `setcache`, which changes nothing without more words."""
 

@@ -99,22 +99,22 @@ def _fewest_drives(volume: LogicalDrive) -> int:
 
 CONFIG = CompletenessCheck(
     tool="ssacli, hpssacli, hpacucli: `show config detail`",
-    mark="every named drive is described, each array has all the drives of its level and stripe, and the last drive "
-    "has its PHYs; no line is truncated",
-    hides="unassigned drives after the last array, if a build does not list the drives of the cages before, and "
+    mark="a description of every named drive, all drives that the level and the stripe of each array need, the PHYs of "
+    "the last drive, and no truncated line",
+    hides="unassigned drives after the last array, if the build does not list the drives of the cages first, and "
     "unused lines",
     missing=missing,
 )
 LIST = CompletenessCheck(
     tool="ssacli, hpssacli, hpacucli: `ctrl all show`",
-    mark="no line is truncated, and it lists as many controllers as the kernel has",
-    hides="a controller of a recorded host without its drivers",
+    mark="no truncated line, and as many controllers as the kernel has",
+    hides="a controller of a recorded host without the driver",
     missing=line_end,
 )
 OFFERED = CompletenessCheck(
-    tool="ssacli, hpssacli, hpacucli: values on offer",
-    mark="no line is truncated",
-    hides="the last values: they are not offered",
+    tool="ssacli, hpssacli, hpacucli: possible values",
+    mark="no truncated line",
+    hides="the last values, which are then not offered",
     missing=line_end,
     statuses=frozenset(),
 )
