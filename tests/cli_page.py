@@ -125,7 +125,7 @@ def _command(words: Sequence[str]) -> click.Command:
     command: click.Command = cli
     for word in words:
         assert isinstance(command, click.Group)
-        found = command.get_command(click.Context(command), word)
+        found = command.get_command(click.Context(command, **cli.context_settings), word)
         assert found is not None
         command = found
     return command
@@ -133,7 +133,7 @@ def _command(words: Sequence[str]) -> click.Command:
 
 def _records(command: click.Command) -> list[Record]:
     """Return the visible options of a command except `--help`."""
-    context = click.Context(command, max_content_width=1000)
+    context = click.Context(command, **{**cli.context_settings, "max_content_width": 1000})
     return [record for param, record in option_records(command, context) if "--help" not in param.opts]
 
 
@@ -172,7 +172,11 @@ def _help(command: click.Command) -> list[str]:
 
 
 def _usage(words: Sequence[str], command: click.Command) -> str:
-    pieces = (piece for piece in command.collect_usage_pieces(click.Context(command)) if piece != "[OPTIONS]")
+    pieces = (
+        piece
+        for piece in command.collect_usage_pieces(click.Context(command, **cli.context_settings))
+        if piece != "[OPTIONS]"
+    )
     return " ".join(("raidbench", *words, *pieces))
 
 

@@ -26,7 +26,7 @@ def list_files() -> dict[str, str]:
 
 def command_lines() -> Iterator[tuple[str, ...]]:
     """Yield the words of every command and subcommand, first none at all: the program itself."""
-    yield from _below(cli, click.Context(cli, info_name="raidbench"), ())
+    yield from _below(cli, click.Context(cli, info_name="raidbench", **cli.context_settings), ())
 
 
 def printed(*words: str) -> str:

@@ -32,7 +32,7 @@ def all_commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
         command: click.Command = cli
         for word in words:
             assert isinstance(command, click.Group)
-            found = command.get_command(click.Context(command), word)
+            found = command.get_command(click.Context(command, **cli.context_settings), word)
             assert found is not None
             command = found
         if words:
@@ -90,7 +90,7 @@ def test_every_option_with_a_value_names_its_type() -> None:
 
 
 def test_the_list_of_commands_has_all_headings_in_order() -> None:
-    text = cli.get_help(click.Context(cli, info_name="raidbench"))
+    text = cli.get_help(click.Context(cli, info_name="raidbench", **cli.context_settings))
     places = [text.index(f"\n{group}:\n") for group in HelpGroup]
     assert places == sorted(places)
 
@@ -113,5 +113,5 @@ def test_bounds_and_defaults_are_in_plain_words(text: str, plain: str) -> None:
 
 @pytest.mark.parametrize("words", [words for words, command in ALL.items() if not isinstance(command, click.Group)])
 def test_no_bound_or_default_is_left_as_click_writes_it(words: tuple[str, ...]) -> None:
-    text = ALL[words].get_help(click.Context(ALL[words], info_name=words[-1]))
+    text = ALL[words].get_help(click.Context(ALL[words], info_name=words[-1], **cli.context_settings))
     assert [mark for mark in ("<=x", "[default", "x>=") if mark in text] == []
