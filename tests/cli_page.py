@@ -91,11 +91,21 @@ Record = tuple[str, str]
 """The names of an option with its metavar, and its text."""
 
 
+JSON: Record = ("--json", "Print JSON.")
+"""The option of nearly every command, which only the entry mentions."""
+
+
 def pages() -> dict[str, str]:
     """Return the text of each page by its file name: the entry, the groups and the options for jobs."""
     commands = {words: _command(words) for words in command_lines() if words}
     shared = _shared_records(commands.values())
     job, common = _split(shared)
+    with_json = {words for words, command in commands.items() if JSON in _records(command)}
+    without_json = " and ".join(
+        f"`{' '.join(words)}`"
+        for words, command in commands.items()
+        if words not in with_json and not isinstance(command, click.Group)
+    )
     index = ""
     texts = {JOB_OPTIONS: f"{JOB}{_table(job)}"}
     for group in HelpGroup:
@@ -106,7 +116,8 @@ def pages() -> dict[str, str]:
         texts[_file(group)] = f"# {TITLES[group]}\n\nSee also [all commands]({ENTRY}).\n\n{WRITTEN}\n{sections}"
     texts[ENTRY] = (
         f"{HEAD}{index}{GLOBAL}{_table(record for record in _records(cli) if not _name(record).startswith('--demo'))}\n"
-        f"## Common options\n\nEach command names the ones that it accepts.\n\n{_table(common)}\n"
+        f"## Common options\n\nAll commands accept `--json`, except {without_json}. "
+        f"Each command names the other options that it accepts.\n\n{_table(common)}\n"
         f"{COMPLETION}"
     )
     return {name: text.rstrip("\n") + "\n" for name, text in texts.items()}
@@ -182,7 +193,7 @@ def _usage(words: Sequence[str], command: click.Command) -> str:
 
 def _references(records: Sequence[Record], shared: set[Record]) -> Iterator[str]:
     """Yield a line with the options of a command that other pages describe."""
-    job, common = _split(shared & set(records))
+    job, common = _split(shared & set(records) - {JSON})
     all_of_them, _ = _split(shared)
     texts = []
     if len(job) > len(all_of_them) // 2:

@@ -243,8 +243,8 @@ the array is created.
 
 SYSTEMS_HEAD = """## Systems
 
-| System | Hardware or software (tools) | Page |
-| --- | --- | --- |
+| System | Hardware or software (tools) |
+| --- | --- |
 """
 
 OTHER_PAGES = {
@@ -411,7 +411,7 @@ async def page() -> str:
     """Return the text of the page for users: systems and settings."""
     systems = (*(_system(section) for section in SECTIONS), *DIALECTS, *KERNEL)
     known = {section.short: (section.title, section.page) for section in SECTIONS} | OTHER_PAGES
-    rows = "".join(f"| {name} | {title} | [{link}]({link}) |\n" for name, (title, link) in known.items())
+    rows = "".join(f"| {name} | [{title}]({link}) |\n" for name, (title, link) in known.items())
     return f"{HEAD}{SYSTEMS_HEAD}{rows}\n{await settable(systems)}\n{LIMITS}"
 
 
