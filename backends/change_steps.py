@@ -262,7 +262,10 @@ def persistence_error(target: Target) -> BlockedError:
 
 def recreation_error(target: Target) -> BlockedError:
     """Return the error for a deleted array that raidbench cannot re-create from its log."""
-    return BlockedError(f"{target} no longer exists and cannot be re-created from here.")
+    return BlockedError(
+        f"{target} no longer exists and cannot be re-created from here.",
+        hint="Re-create it with the tool of the controller or array. `raidbench log` shows its recorded settings.",
+    )
 
 
 def require_same_device(change: Change, present: Identity) -> None:

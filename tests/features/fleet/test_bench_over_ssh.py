@@ -89,16 +89,16 @@ def test_who_answers_is_measured_and_the_sum_says_of_how_many_it_is(measured: tu
 
 def test_a_key_that_is_not_known_is_never_accepted(measured: tuple[Outcome, Path]) -> None:
     outcome, folder = measured
-    assert "host key is not known here" in hosts(outcome)["unknown"]["reason"]
+    assert "the SSH host key is unknown" in hosts(outcome)["unknown"]["reason"]
     assert "nobody-knows-it" not in (folder / "known").read_text()
 
 
 def test_who_is_out_of_reach_is_told_in_the_words_of_ssh(measured: tuple[Outcome, Path]) -> None:
-    assert "out of reach: ssh: connect to host 127.0.0.1 port 1" in hosts(measured[0])["refusing"]["reason"]
+    assert "host unreachable: ssh: connect to host 127.0.0.1 port 1" in hosts(measured[0])["refusing"]["reason"]
 
 
 def test_two_names_of_one_machine_are_told(measured: tuple[Outcome, Path]) -> None:
-    assert "run on one kernel" in measured[0].err
+    assert "run on the same kernel. Shared disks and CPUs count twice." in measured[0].err
 
 
 def test_no_scratch_file_is_left_on_any_host(measured: tuple[Outcome, Path]) -> None:

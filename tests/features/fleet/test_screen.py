@@ -146,7 +146,7 @@ async def test_without_ssh_nobody_is_waited_for(tmp_path: Path) -> None:
     fleet = replace(a_fleet().fleet(("n1",)), ask=ask)
     async with opened(set_table(tmp_path, fleet=fleet)) as pilot:
         await until(pilot, lambda: "OpenSSH (ssh) is not installed" in text_in(pilot, "#hosts"))
-        assert "no answer yet" not in text_of(pilot)
+        assert "waiting for the response" not in text_of(pilot)
 
 
 async def test_five_hundred_answers_are_drawn_in_few_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
