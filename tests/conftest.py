@@ -59,6 +59,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files that wait for programs, screens and the clock come first: at the end all workers share the short ones."""
+    from app.doors import FEATURES  # after the patches of this module
+
     long: set[Path] = set()
     for item in items:
         path = item.path
@@ -66,6 +68,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             path.parent.name == "journeys" or any(mark.name in ("slow", "fio") for mark in item.iter_markers())
         ):
             long.add(path)
+        for mark in item.iter_markers("feature"):
+            for name in set(mark.args) - set(FEATURES):
+                item.add_marker(pytest.mark.skip(reason=f"the feature {name} is missing"))
     items.sort(key=lambda item: item.path not in long)
 
 

@@ -178,6 +178,7 @@ def test_a_target_needs_neither_click_nor_the_screens(looked: None) -> None:
     assert asked.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.feature("fleet", "plots", "metrics")
 def test_every_word_of_the_tables_is_one_of_the_program() -> None:
     assert set(POSITIONAL) <= set(COMMANDS)
     valued = {name for one in group.params if not getattr(one, "is_flag", False) for name in one.opts}

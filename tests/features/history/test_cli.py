@@ -122,11 +122,13 @@ def test_without_a_run_it_says_how_to_make_one(cli: Cli) -> None:
     assert "raidbench bench TARGET" in cli("history").err
 
 
+@pytest.mark.feature("plots")
 @pytest.mark.usefixtures("history")
 def test_the_plot_names_what_it_draws(cli: Cli) -> None:
     assert "sda: IOPS in all sessions" in cli("history", "--plot").out
 
 
+@pytest.mark.feature("plots")
 @pytest.mark.usefixtures("history")
 def test_the_plot_can_be_ascii(cli: Cli) -> None:
     assert cli("--ascii", "history", "--plot").out.isascii()

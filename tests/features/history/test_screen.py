@@ -92,6 +92,7 @@ def test_it_says_what_it_shows_and_where_the_level_changed(seen: Mapping[str, st
     assert words in seen["all"]
 
 
+@pytest.mark.feature("plots")
 @pytest.mark.parametrize("words", ["128 KiB", "4096 KiB", "┤", "by date"])
 def test_the_picture_has_axes_and_what_was_changed(seen: Mapping[str, str], words: str) -> None:
     assert words in seen["graph"]
@@ -129,6 +130,7 @@ async def test_enter_opens_the_graphs_of_a_run_of_another_session_and_esc_comes_
         await until(pilot, lambda: isinstance(pilot.app.screen, HistoryScreen))
 
 
+@pytest.mark.feature("plots")
 async def test_of_runs_that_all_failed_it_says_that_there_is_nothing_to_draw(tmp_path: Path) -> None:
     table = set_table(tmp_path)
     assert table.options.session is not None
